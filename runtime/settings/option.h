@@ -42,6 +42,10 @@ struct culex_option {
 
 #define CULEX_OPTION_DAY_MS INT64_C(86400000)
 
+/* Bounds of a worker's options, in text and in code: a batch's is CULEX_BATCH_MAX. */
+enum { CULEX_OPTION_CONCURRENCY_MAX = 1024, CULEX_OPTION_LEASE_MS_MIN = 200 };
+#define CULEX_OPTION_SPAN_MS_MAX CULEX_OPTION_DAY_MS
+
 enum { CULEX_OPTION_MAX = 32 };
 
 extern const struct culex_option culex__options[];

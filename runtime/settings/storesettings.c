@@ -42,12 +42,13 @@ static culex_status parameter_take(void *user, const char *name, const char *val
     return status;
 }
 
-culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms, culex_error *error)
+culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms,
+                                        culex_status refusal, culex_error *error)
 {
     if (timeout_ms == 0 ||
         (timeout_ms >= CULEX_STORE_TIMEOUT_MS_MIN && timeout_ms <= CULEX_STORE_TIMEOUT_MS_MAX))
         return CULEX_OK;
-    return culex__fail(error, CULEX_EINVAL, "%s is %lld: milliseconds, from %d to %d, or 0", member,
+    return culex__fail(error, refusal, "%s is %lld: milliseconds, from %d to %d, or 0", member,
                        (long long)timeout_ms, CULEX_STORE_TIMEOUT_MS_MIN,
                        CULEX_STORE_TIMEOUT_MS_MAX);
 }
@@ -67,7 +68,7 @@ static culex_status told_take(struct culex_store_settings *settings,
                            told->synchronous);
     if (told->prefix != NULL && culex__store_prefix_check(told->prefix, error) != CULEX_OK)
         return CULEX_EINVAL;
-    if (culex__store_timeout_check("timeout_ms", told->timeout_ms, error) != CULEX_OK)
+    if (culex__store_timeout_check("timeout_ms", told->timeout_ms, CULEX_EINVAL, error) != CULEX_OK)
         return CULEX_EINVAL;
     found_take(settings, &(culex_worker_options){.prefix = told->prefix,
                                                  .store_timeout_ms = told->timeout_ms,

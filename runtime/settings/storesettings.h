@@ -42,7 +42,8 @@ culex_status culex__store_settings_read(const char *url, const culex_client_opti
                                         struct culex_store_settings *ret_settings,
                                         culex_error *error);
 
-/* CULEX_EINVAL names the member of the options, unless the time is 0 or within the bounds. */
-culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms, culex_error *error);
+/* `refusal` names the member of the options, unless the time is 0 or within the bounds. */
+culex_status culex__store_timeout_check(const char *member, int64_t timeout_ms,
+                                        culex_status refusal, culex_error *error);
 
 #endif

@@ -8,24 +8,23 @@
 #include "base/utf8.h"
 #include "core/queue_name.h"
 #include "log/log.h"
+#include "settings/option.h"
 #include "settings/storesettings.h"
 #include "worker/identity.h"
 #include "worker/worker_options.h"
 
 enum {
     LEASE_MS = 15000,
-    LEASE_MS_MIN = 200,
     GRACE_MS = 25000,
     IDLE_WAIT_MS = 100,
     BATCH = 32,
-    CONCURRENCY_MAX = 1024,
-    DURATION_MS_MAX = 86400000,
 };
 
 /* It goes into logs and into the error texts of runs, and a second worker of that name gets a
  * longer one. */
-static culex_status name_check(const char *name, culex_error *error)
+static culex_status name_check(const culex_worker_options *options, culex_error *error)
 {
+    const char *name = options->name == NULL ? "" : options->name;
     size_t len = strnlen(name, CULEX_WORKER_NAME_MAX + 1);
     bool is_plain = len <= CULEX_WORKER_NAME_MAX;
     for (size_t at = 0, size; is_plain && at < len; at += size) {
@@ -39,31 +38,50 @@ static culex_status name_check(const char *name, culex_error *error)
                                   CULEX_WORKER_NAME_MAX);
 }
 
-static culex_status limits_check(const culex_worker_options *options, culex_error *error)
+static culex_status counts_check(const culex_worker_options *options, culex_error *error)
 {
-    if (options->concurrency > CONCURRENCY_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "concurrency is 1 to %d", CONCURRENCY_MAX);
-    if (options->url != NULL && options->url_file != NULL)
-        return culex__fail(error, CULEX_EUSAGE, "both a URL and a URL file are given; use one");
+    if (options->concurrency > CULEX_OPTION_CONCURRENCY_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "concurrency is 1 to %d",
+                           CULEX_OPTION_CONCURRENCY_MAX);
     if (options->batch > CULEX_BATCH_MAX)
         return culex__fail(error, CULEX_EUSAGE, "batch is 1 to %d", CULEX_BATCH_MAX);
+    return CULEX_OK;
+}
+
+/* 0 is the default; a grace of -1 is none. */
+static culex_status spans_check(const culex_worker_options *options, culex_error *error)
+{
+    int most = (int)CULEX_OPTION_SPAN_MS_MAX;
     if (options->lease_ms != 0 &&
-        (options->lease_ms < LEASE_MS_MIN || options->lease_ms > DURATION_MS_MAX))
-        return culex__fail(error, CULEX_EUSAGE, "lease is %d ms to %d ms", LEASE_MS_MIN,
-                           DURATION_MS_MAX);
-    if (options->grace_ms < -1 || options->grace_ms > DURATION_MS_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", DURATION_MS_MAX);
-    if (options->idle_wait_ms < 0 || options->idle_wait_ms > DURATION_MS_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "idle_wait is at most %d ms", DURATION_MS_MAX);
-    if (culex__store_timeout_check("store_timeout_ms", options->store_timeout_ms, error) !=
-        CULEX_OK) {
-        if (error != NULL)
-            error->code = CULEX_EUSAGE;
-        return CULEX_EUSAGE;
-    }
+        (options->lease_ms < CULEX_OPTION_LEASE_MS_MIN || options->lease_ms > most))
+        return culex__fail(error, CULEX_EUSAGE, "lease is %d ms to %d ms",
+                           CULEX_OPTION_LEASE_MS_MIN, most);
+    if (options->grace_ms < -1 || options->grace_ms > most)
+        return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", most);
+    if (options->idle_wait_ms < 0 || options->idle_wait_ms > most)
+        return culex__fail(error, CULEX_EUSAGE, "idle_wait is at most %d ms", most);
+    return CULEX_OK;
+}
+
+static culex_status store_check(const culex_worker_options *options, culex_error *error)
+{
+    if (options->url != NULL && options->url_file != NULL)
+        return culex__fail(error, CULEX_EUSAGE, "both a URL and a URL file are given; use one");
+    return culex__store_timeout_check("store_timeout_ms", options->store_timeout_ms, CULEX_EUSAGE,
+                                      error);
+}
+
+static culex_status log_check(const culex_worker_options *options, culex_error *error)
+{
     if (options->log_level < 0 || options->log_level > CULEX_LOG_DEBUG ||
         (options->log_format != CULEX_LOG_TEXT && options->log_format != CULEX_LOG_JSON))
         return culex__fail(error, CULEX_EUSAGE, "no such log level or format");
+    return CULEX_OK;
+}
+
+static culex_status queues_check(const culex_worker_options *options, culex_error *error)
+{
+    culex_status status = CULEX_OK;
     if (options->queues == NULL && options->queue_count > 0)
         return culex__fail(error, CULEX_EUSAGE, "a queue_count of %zu, and no queues",
                            options->queue_count);
@@ -72,12 +90,9 @@ static culex_status limits_check(const culex_worker_options *options, culex_erro
             error, CULEX_EUSAGE,
             "queues, and a queue_count of 0, with which all would be served: say how "
             "many there are");
-    for (size_t i = 0; i < options->queue_count; i++) {
-        culex_status status = culex__queue_check(options->queues[i], error);
-        if (status != CULEX_OK)
-            return status;
-    }
-    return CULEX_OK;
+    for (size_t i = 0; i < options->queue_count && status == CULEX_OK; i++)
+        status = culex__queue_check(options->queues[i], error);
+    return status;
 }
 
 /* DEFAULT for no such word. */
@@ -97,8 +112,9 @@ static const char *isolation_wanted(void)
     return wanted == NULL ? "process" : wanted;
 }
 
-static culex_status isolation_check(culex_isolation isolation, culex_error *error)
+static culex_status isolation_check(const culex_worker_options *options, culex_error *error)
 {
+    culex_isolation isolation = options->isolation;
     if ((int)isolation < CULEX_ISOLATION_DEFAULT || isolation > CULEX_ISOLATION_JOB)
         return culex__fail(error, CULEX_EUSAGE, "no such isolation");
     if (isolation == CULEX_ISOLATION_DEFAULT &&
@@ -123,18 +139,22 @@ static culex_status cgroup_check(const culex_worker_options *options, culex_erro
 
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
-    culex_status status = limits_check(options, error);
-    if (status == CULEX_OK && options->name != NULL)
-        status = name_check(options->name, error);
-    if (status == CULEX_OK)
-        status = isolation_check(options->isolation, error);
-    return status == CULEX_OK ? cgroup_check(options, error) : status;
+    static culex_status (*const checks[])(const culex_worker_options *, culex_error *) = {
+        counts_check, spans_check, store_check,     log_check,
+        queues_check, name_check,  isolation_check, cgroup_check,
+    };
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0] && status == CULEX_OK; i++)
+        status = checks[i](options, error);
+    return status;
 }
 
 static unsigned processor_count(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > CONCURRENCY_MAX ? CONCURRENCY_MAX : (unsigned)count;
+    if (count < 1)
+        return 1;
+    return count < CULEX_OPTION_CONCURRENCY_MAX ? (unsigned)count : CULEX_OPTION_CONCURRENCY_MAX;
 }
 
 void culex__worker_options_complete(culex_worker_options *options)
