@@ -75,6 +75,11 @@ static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
     return CULEX_OK;
 }
 
+void culex__refusal_reset(culex_worker *worker)
+{
+    worker->refusal = (culex_error){0};
+}
+
 /* With runs at work the worker goes on for a while, so the reason for its end is logged now. */
 static void refusal_tell(const struct culex_lane *lane)
 {

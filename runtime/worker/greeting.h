@@ -23,6 +23,9 @@ void culex__greeting_prepare(struct culex_lane *lane);
  * that take the name from each other would lose each other's runs for ever. */
 void culex__greeting_repeat(struct culex_lane *lane);
 
+/* At the start of a worker's life no queue has refused it. */
+void culex__refusal_reset(culex_worker *worker);
+
 /* HELLO to each queue that has not had it, if it may be called now. Call it before any step:
  * nothing is claimed until every queue was asked once. Failures are accounted for; CULEX_EMOVED is
  * returned, another fatal one is kept as worker->refusal, after which nobody is greeted any more.

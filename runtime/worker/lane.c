@@ -99,6 +99,12 @@ static void step_add_claims(struct culex_lane *lane)
     step->ahead = step->want > starts ? step->want - starts : 0;
 }
 
+/* The lower half is left for counting up. */
+void culex__nonce_choose(culex_worker *worker)
+{
+    worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
+}
+
 static void step_prepare(struct culex_lane *lane, int64_t now_ns)
 {
     culex_worker *worker = lane->worker;

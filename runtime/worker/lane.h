@@ -47,6 +47,9 @@ struct culex_lane {
     struct culex_lane_step step;
 };
 
+/* Of the first step of a worker's life: the steps of all lanes count on from it. */
+void culex__nonce_choose(culex_worker *worker);
+
 /* Boot time at which there is something to tell or ask the store about this lane; INT64_MAX for
  * never, as before its HELLO. */
 int64_t culex__lane_next_ns(const struct culex_lane *lane);

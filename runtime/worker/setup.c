@@ -94,7 +94,7 @@ static void life_reset(culex_worker *worker)
     culex__pace_reset(worker);
     culex__wake_reset(worker);
     culex__outage_reset(worker);
-    worker->refusal = (culex_error){0};
+    culex__refusal_reset(worker);
     culex__tally_reset(worker);
     culex__drain_reset(worker);
     culex__solitude_reset(worker);
@@ -134,8 +134,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {
     life_reset(worker);
     culex__identity_choose(worker);
-    /* The lower half is left for counting up. */
-    worker->nonce = (culex__env_random(worker->env) & UINT32_MAX) << 20 | 1;
+    culex__nonce_choose(worker);
     if (getcwd(worker->folder, sizeof worker->folder) == NULL)
         worker->folder[0] = '\0';
     culex_status status = culex__lanes_create(worker, error);

@@ -105,14 +105,14 @@ struct culex_worker {
     struct culex_phases phases;
     struct culex_outage outage;
     struct culex_shortage shortage;
-    culex_error refusal;        /* of a queue, for good; CULEX_OK: none. The run ends with it */
+    culex_error refusal; /* worker/greeting.h: a queue refuses for good; CULEX_OK: none does */
     struct culex_run_list pool; /* worker/flight_pool.h */
     struct culex_flight *asked; /* worker/overstay.h */
 
     size_t flight_count; /* all lanes */
     struct culex_solitude solitude;
     struct culex_pace pace;
-    uint64_t nonce;
+    uint64_t nonce;   /* worker/lane.h: of the next step */
     size_t lane_turn; /* index, modulo their count, of the lane that is stepped first */
     struct culex_wake wake;
     struct culex_tick_state *ticks;

@@ -19,7 +19,7 @@ MAKERS = {"flight": "flight_pool"}
 SINGLE = {"state": {"flight_pool"}, "place": {"flight_pool"}, "flight_count": {"flight_pool"}, "pool": {"flight_pool"},
           "claimed_ns": {"flight"}, "deadline_ns": {"flight"}, "term_ns": {"flight", "flight_pool"},
           "is_excused": {"solitude", "flight_pool"}, "asked": {"overstay"}, "is_held": {"pace"}, "is_awaited": {"wake"},
-          "nonce": {"lane", "setup"}, "refusal": {"greeting", "setup"}}
+          "nonce": {"lane"}, "refusal": {"greeting"}}
 WRITTEN = PATH + r"\s*(?:(?:[-+*/|&^]|<<|>>)?=(?!=)|\+\+|--)"
 # Of these the check must find the first ones and no other, or it finds nothing at all.
 WRITES = ["worker->pace.average_ns = 1;", "lane->worker->pace = (struct culex_pace){0};", "worker->pace.held_count += 1;",
