@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "core/codec.h"
 #include "core/codec_value.h"
 
@@ -231,7 +232,21 @@ static culex_status take_name(struct culex__decoder *decoder, const struct culex
     return culex__decode_resolve(decoder, ret_name);
 }
 
-static culex_status skip_unknown(struct culex__decoder *decoder, const struct object *object,
+static culex_status refuse_unknown(const struct culex__decoder *decoder,
+                                   const struct object *object, const struct culex__json_text *name)
+{
+    char word[EXCERPT_MAX + 1], meant[128];
+    struct culex__nearest nearest = {.word = word};
+    size_t len = name->len < EXCERPT_MAX ? name->len : EXCERPT_MAX;
+    memcpy(word, name->data, len);
+    word[len] = '\0';
+    for (size_t at = 0; at < object->type->field_count; at++)
+        culex__nearest_offer(&nearest, object->type->fields[at].wire);
+    return culex__codec_fail(decoder->error, CULEX_EDECODE, object->path, "a %s has no '%s'%s",
+                             object->type->name, word, culex__nearest_ask(&nearest, meant));
+}
+
+static culex_status take_unknown(struct culex__decoder *decoder, const struct object *object,
                                  const struct culex__json_text *name, bool is_marked)
 {
     if (is_marked) {
@@ -240,6 +255,8 @@ static culex_status skip_unknown(struct culex__decoder *decoder, const struct ob
                                  "the payload has %.*s, which this program does not know but must",
                                  len, name->data);
     }
+    if (decoder->is_exact)
+        return refuse_unknown(decoder, object, name);
     const char *wrong = culex__json_skip(&decoder->json, decoder->depth_left);
     return wrong == NULL ? CULEX_OK : culex__decode_malformed(decoder, object->path, wrong);
 }
@@ -274,7 +291,7 @@ static culex_status decode_member(struct culex__decoder *decoder, struct object 
     name.len -= is_marked;
     const culex_field *field = field_find(object, &name);
     if (field == NULL)
-        return skip_unknown(decoder, object, &name, is_marked);
+        return take_unknown(decoder, object, &name, is_marked);
     return decode_field(decoder, object, field);
 }
 
@@ -347,8 +364,9 @@ bool culex__payload_is_well_formed(const void *text, size_t len)
     return json.at == json.end;
 }
 
-culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, const void *text,
-                          size_t len, const void **ret_value, culex_error *error)
+static culex_status decode_text(const culex_struct_type *type, culex_arena *arena, const void *text,
+                                size_t len, bool is_exact, const void **ret_value,
+                                culex_error *error)
 {
     if (type == NULL || arena == NULL || ret_value == NULL || (text == NULL && len > 0))
         return culex__fail(error, CULEX_EINVAL,
@@ -363,6 +381,7 @@ culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, con
         .error = error,
         .depth_left = CULEX_PAYLOAD_DEPTH_MAX,
         .list_bytes_left = culex__list_bytes_max(len),
+        .is_exact = is_exact,
     };
     void *value = culex_arena_alloc(arena, type->size);
     if (value == NULL)
@@ -371,4 +390,17 @@ culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, con
     if (status == CULEX_OK)
         *ret_value = value;
     return status;
+}
+
+culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, const void *text,
+                          size_t len, const void **ret_value, culex_error *error)
+{
+    return decode_text(type, arena, text, len, false, ret_value, error);
+}
+
+culex_status culex__decode_exact(const culex_struct_type *type, culex_arena *arena,
+                                 const void *text, size_t len, const void **ret_value,
+                                 culex_error *error)
+{
+    return decode_text(type, arena, text, len, true, ret_value, error);
 }

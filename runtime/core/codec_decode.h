@@ -5,7 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <culex/codec.h>
+
 /* The text may be a payload of some schema: a JSON object and nothing else. */
 bool culex__payload_is_well_formed(const void *text, size_t len);
+
+/* As culex_decode, for a text that no later schema has written: CULEX_EDECODE names what `type`
+ * does not have, and the field that may have been meant. */
+culex_status culex__decode_exact(const culex_struct_type *type, culex_arena *arena,
+                                 const void *text, size_t len, const void **ret_value,
+                                 culex_error *error);
 
 #endif

@@ -12,6 +12,7 @@ struct culex__decoder {
     culex_error *error;
     unsigned depth_left;
     size_t list_bytes_left;
+    bool is_exact; /* names that the type does not have are refused */
 };
 
 /* Decodes one value of the field, not a struct, into `slot`. */

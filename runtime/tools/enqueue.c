@@ -4,8 +4,10 @@
  * On standard input comes request after request: a line of JSON with the job, its policy and the
  * length of the payload, then the payload, then a line end; or a line that asks for an id. Each is
  * answered by a line of JSON. All are payloads of structs that are described here, so that the
- * library's codec, which is made for hostile bytes, reads and writes them. The store is that of the
- * environment (culex_client_open). */
+ * library's codec, which is made for hostile bytes, reads and writes them. A line has no member but
+ * these: who misspells "id" or "delay" is told so. The store is that of the environment
+ * (culex_client_open). */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "client/enqueue.h"
+#include "core/codec_decode.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 
@@ -32,7 +35,8 @@ struct preface {
 };
 
 struct request {
-    const char *job; /* name in the store */
+    struct preface preface; /* first, so that its fields are the request's as well */
+    const char *job;        /* name in the store */
     const char *queue;
     uint64_t fingerprint;
     int32_t priority;
@@ -68,12 +72,14 @@ struct answer {
         .offset = offsetof(struct type, member), .has_offset = offsetof(struct type, has_##member) \
     }
 
-static const culex_field preface_fields[] = {
-    OPTIONAL(preface, number, CULEX_KIND_UINT64),
-    OPTIONAL(preface, new_id, CULEX_KIND_BOOL),
-};
+#define PREFACE_FIELDS                                                                             \
+    OPTIONAL(preface, number, CULEX_KIND_UINT64), OPTIONAL(preface, new_id, CULEX_KIND_BOOL)
 
+static const culex_field preface_fields[] = {PREFACE_FIELDS};
+
+static_assert(offsetof(struct request, preface) == 0, "fields of either have the same offsets");
 static const culex_field request_fields[] = {
+    PREFACE_FIELDS,
     REQUIRED(request, job, CULEX_KIND_STRING),
     REQUIRED(request, queue, CULEX_KIND_STRING),
     REQUIRED(request, fingerprint, CULEX_KIND_UINT64),
@@ -177,11 +183,17 @@ static int nonsense_answer(culex_status status, const culex_error *error)
     return EXIT_USAGE;
 }
 
-static int id_serve(culex_client *client, const struct preface *preface)
+static int id_serve(culex_client *client, const struct preface *preface, culex_arena *arena,
+                    culex_bytes line)
 {
+    const void *value = NULL;
     culex_error error = {0};
     culex_uuid id = {{0}};
-    culex_status status = culex_client_new_id(client, &id, &error);
+    culex_status status =
+        culex__decode_exact(&preface_type, arena, line.data, line.len, &value, &error);
+    if (status != CULEX_OK)
+        return nonsense_answer(status, &error);
+    status = culex_client_new_id(client, &id, &error);
     return answer_print(preface, status, &id, &error) ? 0 : EXIT_OUTPUT;
 }
 
@@ -191,7 +203,8 @@ static int run_serve(culex_client *client, const struct preface *preface, culex_
     const void *value = NULL;
     culex_error error = {0};
     culex_uuid id = {{0}};
-    culex_status status = culex_decode(&request_type, arena, line.data, line.len, &value, &error);
+    culex_status status =
+        culex__decode_exact(&request_type, arena, line.data, line.len, &value, &error);
     const struct request *request = value;
     if (status == CULEX_OK && request->length > CULEX_PAYLOAD_MAX)
         status =
@@ -205,7 +218,7 @@ static int run_serve(culex_client *client, const struct preface *preface, culex_
     return answer_print(preface, status, &id, &error) ? 0 : EXIT_OUTPUT;
 }
 
-/* 0 to go on. */
+/* Which of the two it is, is looked up before the rest is known. 0 to go on. */
 static int line_serve(culex_client *client, culex_arena *arena, char *payload, culex_bytes line)
 {
     const void *value = NULL;
@@ -214,7 +227,7 @@ static int line_serve(culex_client *client, culex_arena *arena, char *payload, c
     const struct preface *preface = value;
     if (status != CULEX_OK)
         return nonsense_answer(status, &error);
-    return preface->new_id ? id_serve(client, preface)
+    return preface->new_id ? id_serve(client, preface, arena, line)
                            : run_serve(client, preface, arena, payload, line);
 }
 

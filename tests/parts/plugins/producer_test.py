@@ -467,6 +467,19 @@ class Program(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (2, b""), data[:60])
             self.assertNotEqual(json.loads(done.stdout)["status"], "OK")
 
+    def test_unknown_member_is_refused_with_the_one_that_was_meant(self):
+        for line, word in [(self.request(b"{}", dealy="3600s"), "'dealy'; did you mean delay?"),
+                           (self.request(b"{}", new_id=False, idd=str(uuid.UUID(int=7 << 76))), "'idd'; did you mean id?"),
+                           (self.request(b"{}", zebra=[{"delay": None}]), "'zebra'"),
+                           (self.request(b"{}", **{"a\nb" + "\u00e9" * 300: 1}), "'a\\nb\u00e9"),
+                           (self.request(b"{}", **{"\0": 1}), "request"),
+                           (b'{"new_id":true,"nubmer":1}\n', "'nubmer'; did you mean number?")]:
+            done = self.run_program(line + self.request(b"{}"))
+            answers = [json.loads(answer) for answer in done.stdout.splitlines()]
+            self.assertEqual((done.returncode, [answer["status"] for answer in answers]), (2, ["EDECODE"]), line)
+            self.assertIn(word, answers[0]["text"])
+        self.assertEqual(self.run_program(self.request(b'{"nmae":"Ann"}', new_id=False, number=1)).returncode, 0)
+
     def test_payload_is_bounded(self):
         for size, status in [(1 << 20, "OK"), ((1 << 20) + 1, "ELIMIT"), (1 << 25, "ELIMIT")]:
             done = self.run_program(self.request(b" " * size))
