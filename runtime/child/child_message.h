@@ -27,7 +27,7 @@ enum culex_record_type {
     CULEX_RECORD_RESULT,   /* struct culex_record_part, bytes of the result */
     CULEX_RECORD_READY,    /* the program's set-up is done */
     CULEX_RECORD_UNREADY,  /* text: why it failed; the child ends */
-    CULEX_RECORD_ERRAND,   /* struct culex_record_errand, bytes of a request to the store */
+    CULEX_RECORD_ERRAND,   /* struct culex_record_errand, its bytes */
     /* To the child again. */
     CULEX_RECORD_ANSWER /* struct culex_record_errand, bytes of the answer; alone in its packet */
 };

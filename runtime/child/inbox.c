@@ -64,7 +64,7 @@ ssize_t culex__inbox_receive(struct culex_inbox *inbox, void *ret_packet, size_t
     return got;
 }
 
-/* --- the request ----------------------------------------------------------------------------- */
+/* --- the errand ------------------------------------------------------------------------------ */
 
 /* True when the channel is ready; false when the time is up. */
 static bool channel_await(const struct culex_inbox *inbox, short events, int64_t deadline_ns)
@@ -99,17 +99,17 @@ static bool part_send(const struct culex_inbox *inbox, struct msghdr *message, i
     return true;
 }
 
-static bool request_send(const struct culex_inbox *inbox, const culex_buf *request,
-                         int64_t deadline_ns)
+static bool errand_send(const struct culex_inbox *inbox, const culex_buf *errand,
+                        int64_t deadline_ns)
 {
     bool is_sent = true;
-    for (size_t offset = 0; is_sent && offset < request->len;) {
-        size_t left = request->len - offset;
+    for (size_t offset = 0; is_sent && offset < errand->len;) {
+        size_t left = errand->len - offset;
         size_t len = left < CULEX_ERRAND_PART_MAX ? left : CULEX_ERRAND_PART_MAX;
-        struct culex_record_errand part = {inbox->number, (uint32_t)request->len, (uint32_t)offset};
+        struct culex_record_errand part = {inbox->number, (uint32_t)errand->len, (uint32_t)offset};
         struct culex_record record = {CULEX_RECORD_ERRAND, (uint32_t)(sizeof part + len), 0};
         struct iovec pieces[3] = {
-            {&record, sizeof record}, {&part, sizeof part}, {request->data + offset, len}};
+            {&record, sizeof record}, {&part, sizeof part}, {errand->data + offset, len}};
         struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 3};
         is_sent = part_send(inbox, &message, deadline_ns);
         offset += len;
@@ -167,13 +167,13 @@ static culex_status answer_await(struct culex_inbox *inbox, int64_t deadline_ns,
     }
 }
 
-culex_status culex__inbox_exchange(void *self, const culex_buf *request, int64_t deadline_ns,
+culex_status culex__inbox_exchange(void *self, const culex_buf *errand, int64_t deadline_ns,
                                    culex_buf *answer, culex_error *error)
 {
     struct culex_inbox *inbox = self;
-    assert(request->len > 0 && request->len <= CULEX_ERRAND_MAX && answer->len == 0);
+    assert(errand->len > 0 && errand->len <= CULEX_ERRAND_MAX && answer->len == 0);
     inbox->number++;
-    if (!request_send(inbox, request, deadline_ns))
+    if (!errand_send(inbox, errand, deadline_ns))
         return unsent_tell(errno, error);
     return answer_await(inbox, deadline_ns, answer, error);
 }

@@ -27,10 +27,10 @@ ssize_t culex__inbox_receive(struct culex_inbox *inbox, void *ret_packet, size_t
 /* True when nothing is there to be received and nothing comes for `span_ns`. */
 bool culex__inbox_is_quiet(const struct culex_inbox *inbox, int64_t span_ns);
 
-/* Sends the request and waits for its answer; for struct culex_errand_way, whose `self` is the
+/* Sends the errand and waits for its answer; for struct culex_errand_way, whose `self` is the
  * inbox. One call at a time, while the handler runs. CULEX_EINVAL when the handler
  * has closed the channel. */
-culex_status culex__inbox_exchange(void *self, const culex_buf *request, int64_t deadline_ns,
+culex_status culex__inbox_exchange(void *self, const culex_buf *errand, int64_t deadline_ns,
                                    culex_buf *answer, culex_error *error);
 
 #endif

@@ -7,16 +7,16 @@ enum { HEAD = sizeof(struct culex_record) + sizeof(struct culex_record_errand) }
 
 void culex__errand_desk_clear(struct culex_errand_desk *desk)
 {
-    culex_buf_release(&desk->request);
+    culex_buf_release(&desk->errand);
     culex_buf_release(&desk->answer);
     desk->is_whole = desk->is_lost = false;
     desk->sent = 0;
 }
 
-static void request_begin(struct culex_errand_desk *desk, uint32_t number)
+static void errand_begin(struct culex_errand_desk *desk, uint32_t number)
 {
     culex__errand_desk_clear(desk);
-    culex_buf_init(&desk->request, CULEX_ERRAND_MAX);
+    culex_buf_init(&desk->errand, CULEX_ERRAND_MAX);
     culex_buf_init(&desk->answer, CULEX_ERRAND_MAX);
     desk->number = number;
 }
@@ -25,13 +25,13 @@ const char *culex__errand_desk_take(struct culex_errand_desk *desk,
                                     const struct culex_child_message *message)
 {
     if (message->offset == 0)
-        request_begin(desk, message->number);
+        errand_begin(desk, message->number);
     if (message->number == desk->number && desk->is_lost)
         return NULL;
-    if (message->number != desk->number || desk->is_whole || message->offset != desk->request.len)
+    if (message->number != desk->number || desk->is_whole || message->offset != desk->errand.len)
         return "parts of an errand out of order";
-    desk->is_lost = culex__buf_append(&desk->request, message->bytes, message->len) != CULEX_OK;
-    desk->is_whole = !desk->is_lost && desk->request.len == message->total;
+    desk->is_lost = culex__buf_append(&desk->errand, message->bytes, message->len) != CULEX_OK;
+    desk->is_whole = !desk->is_lost && desk->errand.len == message->total;
     return NULL;
 }
 
@@ -40,10 +40,10 @@ void culex__errand_desk_serve(struct culex_errand_desk *desk, culex_errand_serve
     assert(desk->is_whole && !desk->is_lost);
     desk->is_whole = false;
     if (serve != NULL)
-        serve(user, desk->request.data, desk->request.len, &desk->answer);
+        serve(user, desk->errand.data, desk->errand.len, &desk->answer);
     else
         culex__errand_refuse(&desk->answer, CULEX_EUNSUPPORTED, "this worker has no store");
-    culex_buf_release(&desk->request);
+    culex_buf_release(&desk->errand);
 }
 
 size_t culex__errand_desk_write(const struct culex_errand_desk *desk, char *packet)

@@ -1,7 +1,7 @@
-/* executor/errand_desk.h - the supervisor's side of what one child asks of the store: a request
+/* executor/errand_desk.h - the supervisor's side of what one child asks of the store: an errand
  * comes in by parts, waits to be served, and its answer goes out by parts.
  *
- * One at a time: a new request takes the place of one that the child has given up. */
+ * One at a time: a new errand takes the place of one that the child has given up. */
 #ifndef CULEX_EXECUTOR_ERRAND_DESK_H
 #define CULEX_EXECUTOR_ERRAND_DESK_H
 
@@ -9,10 +9,10 @@
 #include "handler/errand.h"
 
 struct culex_errand_desk {
-    uint32_t number; /* of the request at hand */
+    uint32_t number; /* of the errand at hand */
     bool is_whole;   /* to be served */
     bool is_lost;    /* there was no memory for it: the child will give it up */
-    culex_buf request;
+    culex_buf errand;
     culex_buf answer;
     size_t sent; /* of the answer */
 };
@@ -21,7 +21,7 @@ struct culex_errand_desk {
 const char *culex__errand_desk_take(struct culex_errand_desk *desk,
                                     const struct culex_child_message *message);
 
-/* Serves the request, which must be whole. */
+/* Serves the errand, which must be whole. */
 void culex__errand_desk_serve(struct culex_errand_desk *desk, culex_errand_serve serve, void *user);
 
 static inline bool culex__errand_desk_has_answer(const struct culex_errand_desk *desk)

@@ -1,10 +1,10 @@
 /* handler/errand.h - what a handler's client asks of its worker's store.
  *
- *   culex_run_client() -> errand_store.c --request--> errand_serve.c -> the worker's store
- *                                          <--answer---
+ *   culex_run_client() -> errand_store.c --errand--> errand_serve.c -> the worker's store
+ *                                          <--answer--
  *
  * A child has neither the URL of the store nor its password, so that its client's store only asks:
- * each call becomes a request, which the supervisor serves between its turns. Handlers on threads
+ * each call becomes an errand, which the supervisor serves between its turns. Handlers on threads
  * go the same way to a connection of their own. Both ends are the same program, so numbers go as
  * they lie in memory; but the one that asks may be broken, and what it sends is checked like a
  * message from an enemy. */
@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
-/* Of a request, and of an answer: a full batch of the client's, or a record with its payload and
+/* Of an errand, and of an answer: a full batch of the client's, or a record with its payload and
  * result. */
 enum { CULEX_ERRAND_MAX = 4 * 1024 * 1024 };
 
@@ -29,7 +29,7 @@ enum culex_errand_verb {
     CULEX_ERRAND_STATS
 };
 
-/* A request begins with this; `count` runs follow ENQUEUE. */
+/* An errand begins with this; `count` runs follow ENQUEUE. */
 struct culex_errand {
     uint32_t verb;
     uint32_t count;
@@ -67,21 +67,21 @@ const char *culex__errand_take(struct culex_errand_reader *reader, size_t len);
 /* Copies them; zeroes when there is not that much left. */
 void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, size_t len);
 
-/* Serves one request on `store` and fills `answer`, which is empty before. Never fails: what
+/* Serves one errand on `store` and fills `answer`, which is empty before. Never fails: what
  * cannot be read or done is what the answer says. True when runs may have been enqueued. */
-bool culex__errand_serve(struct culex_store *store, const char *request, size_t len,
+bool culex__errand_serve(struct culex_store *store, const char *bytes, size_t len,
                          culex_buf *answer);
 
 /* An answer that says `status` and `text` and nothing else. */
 void culex__errand_refuse(culex_buf *answer, culex_status status, const char *text);
 
-/* Has a request served on the calling thread: culex__errand_serve with the right store. */
-typedef void (*culex_errand_serve)(void *user, const char *request, size_t len, culex_buf *answer);
+/* Has an errand served on the calling thread: culex__errand_serve with the right store. */
+typedef void (*culex_errand_serve)(void *user, const char *bytes, size_t len, culex_buf *answer);
 
-/* Carries a request there and its answer back, until `deadline_ns` (boot time). CULEX_ECONNECT:
+/* Carries an errand there and its answer back, until `deadline_ns` (boot time). CULEX_ECONNECT:
  * nobody has read it; CULEX_EUNKNOWN: it may be served yet; CULEX_EINVAL: nobody ever will. */
 struct culex_errand_way {
-    culex_status (*exchange)(void *self, const culex_buf *request, int64_t deadline_ns,
+    culex_status (*exchange)(void *self, const culex_buf *errand, int64_t deadline_ns,
                              culex_buf *answer, culex_error *error);
     void *self;
 };

@@ -103,7 +103,7 @@ static bool policy_is_sane(const struct culex_new_run *run)
            run->payload_len <= CULEX_PAYLOAD_MAX;
 }
 
-/* The texts and the payload stay in the request. */
+/* The texts and the payload stay in the errand. */
 static bool run_take(struct culex_errand_reader *reader, struct culex_new_run *ret_run)
 {
     struct culex_errand_run record;
@@ -214,10 +214,10 @@ static culex_status errand_take(struct culex_errand_reader *reader, struct culex
                                                 : culex__queue_check(ret_errand->queue, error);
 }
 
-bool culex__errand_serve(struct culex_store *store, const char *request, size_t len,
+bool culex__errand_serve(struct culex_store *store, const char *bytes, size_t len,
                          culex_buf *answer)
 {
-    struct culex_errand_reader reader = {.at = request, .left = len};
+    struct culex_errand_reader reader = {.at = bytes, .left = len};
     struct culex_errand errand;
     culex_error error = {0};
     culex_status status = errand_take(&reader, &errand, &error);

@@ -10,7 +10,7 @@ struct errands {
     struct culex_store base;
     const struct culex_errand_way *way;
     int64_t timeout_ms;
-    culex_buf request;
+    culex_buf errand;
     culex_buf answer;
     struct culex_errand_reader reader; /* what is left of the answer */
 };
@@ -22,19 +22,19 @@ static struct errands *errands_of(struct culex_store *store)
 
 /* --- asking -------------------------------------------------------------------------------- */
 
-static culex_status request_begin(struct errands *errands, enum culex_errand_verb verb,
-                                  const char *queue, const culex_uuid *id, size_t count)
+static culex_status errand_begin(struct errands *errands, enum culex_errand_verb verb,
+                                 const char *queue, const culex_uuid *id, size_t count)
 {
-    struct culex_errand errand;
-    memset(&errand, 0, sizeof errand);
-    errand.verb = (uint32_t)verb;
-    errand.count = (uint32_t)count;
+    struct culex_errand head;
+    memset(&head, 0, sizeof head);
+    head.verb = (uint32_t)verb;
+    head.count = (uint32_t)count;
     if (id != NULL)
-        errand.id = *id;
+        head.id = *id;
     if (queue != NULL)
-        strncpy(errand.queue, queue, sizeof errand.queue - 1);
-    culex__buf_cut(&errands->request, 0);
-    return culex__buf_append(&errands->request, &errand, sizeof errand);
+        strncpy(head.queue, queue, sizeof head.queue - 1);
+    culex__buf_cut(&errands->errand, 0);
+    return culex__buf_append(&errands->errand, &head, sizeof head);
 }
 
 static culex_status answer_judge(struct errands *errands, culex_error *error)
@@ -50,7 +50,7 @@ static culex_status answer_judge(struct errands *errands, culex_error *error)
     return head.status;
 }
 
-static culex_status request_send(struct errands *errands, culex_status written, culex_error *error)
+static culex_status errand_send(struct errands *errands, culex_status written, culex_error *error)
 {
     if (written != CULEX_OK)
         return culex__fail(error, written, "the request is larger than %d bytes or than memory",
@@ -59,7 +59,7 @@ static culex_status request_send(struct errands *errands, culex_status written, 
     int64_t own_ns = culex__env_boottime_ns(errands->base.env) + errands->timeout_ms * CULEX_MS_NS;
     culex__buf_cut(&errands->answer, 0);
     culex_status status =
-        way->exchange(way->self, &errands->request, culex__store_earlier_ns(&errands->base, own_ns),
+        way->exchange(way->self, &errands->errand, culex__store_earlier_ns(&errands->base, own_ns),
                       &errands->answer, error);
     return status == CULEX_OK ? answer_judge(errands, error) : status;
 }
@@ -69,7 +69,7 @@ static culex_status ask(struct culex_store *store, enum culex_errand_verb verb, 
                         const culex_uuid *id, void *ret_bytes, size_t len, culex_error *error)
 {
     struct errands *errands = errands_of(store);
-    culex_status status = request_send(errands, request_begin(errands, verb, queue, id, 0), error);
+    culex_status status = errand_send(errands, errand_begin(errands, verb, queue, id, 0), error);
     if (status == CULEX_OK && len > 0)
         culex__errand_copy(&errands->reader, ret_bytes, len);
     return status;
@@ -77,7 +77,7 @@ static culex_status ask(struct culex_store *store, enum culex_errand_verb verb, 
 
 /* --- verbs --------------------------------------------------------------------------------- */
 
-static culex_status run_append(culex_buf *request, const struct culex_new_run *run)
+static culex_status run_append(culex_buf *errand, const struct culex_new_run *run)
 {
     struct culex_errand_run record;
     memset(&record, 0, sizeof record);
@@ -88,15 +88,15 @@ static culex_status run_append(culex_buf *request, const struct culex_new_run *r
     record.job_len = (uint32_t)strlen(run->job);
     record.key_len = (uint32_t)strlen(key);
     record.tags_len = (uint32_t)strlen(run->tags);
-    culex_status status = culex__buf_append(request, &record, sizeof record);
+    culex_status status = culex__buf_append(errand, &record, sizeof record);
     if (status == CULEX_OK)
-        status = culex__buf_append(request, run->job, record.job_len + 1);
+        status = culex__buf_append(errand, run->job, record.job_len + 1);
     if (status == CULEX_OK)
-        status = culex__buf_append(request, key, record.key_len + 1);
+        status = culex__buf_append(errand, key, record.key_len + 1);
     if (status == CULEX_OK)
-        status = culex__buf_append(request, run->tags, record.tags_len + 1);
+        status = culex__buf_append(errand, run->tags, record.tags_len + 1);
     if (status == CULEX_OK && run->payload_len > 0)
-        status = culex__buf_append(request, run->payload, run->payload_len);
+        status = culex__buf_append(errand, run->payload, run->payload_len);
     return status;
 }
 
@@ -105,10 +105,10 @@ static culex_status errands_enqueue(struct culex_store *store, const char *queue
                                     struct culex_enqueue_result *results, culex_error *error)
 {
     struct errands *errands = errands_of(store);
-    culex_status status = request_begin(errands, CULEX_ERRAND_ENQUEUE, queue, NULL, count);
+    culex_status status = errand_begin(errands, CULEX_ERRAND_ENQUEUE, queue, NULL, count);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = run_append(&errands->request, &runs[i]);
-    status = request_send(errands, status, error);
+        status = run_append(&errands->errand, &runs[i]);
+    status = errand_send(errands, status, error);
     if (status == CULEX_OK)
         culex__errand_copy(&errands->reader, results, count * sizeof results[0]);
     return status;
@@ -198,7 +198,7 @@ static culex_status errands_get(struct culex_store *store, const char *queue, cu
 static void errands_close(struct culex_store *store)
 {
     struct errands *errands = errands_of(store);
-    culex_buf_release(&errands->request);
+    culex_buf_release(&errands->errand);
     culex_buf_release(&errands->answer);
     free(errands);
 }
@@ -228,7 +228,7 @@ culex_status culex__errand_store_open(const struct culex_errand_way *way, int64_
     culex__store_init(&errands->base, &errands_ops, env, NULL);
     errands->way = way;
     errands->timeout_ms = timeout_ms;
-    culex_buf_init(&errands->request, CULEX_ERRAND_MAX);
+    culex_buf_init(&errands->errand, CULEX_ERRAND_MAX);
     culex_buf_init(&errands->answer, CULEX_ERRAND_MAX);
     *ret_store = &errands->base;
     return CULEX_OK;

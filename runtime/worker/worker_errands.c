@@ -7,7 +7,7 @@
 
 /* On the supervisor's thread, which owns the connection. While the store is known to be away it is
  * not tried for every handler that asks: they ask again. */
-void culex__worker_serve(void *user, const char *request, size_t len, culex_buf *answer)
+void culex__worker_serve(void *user, const char *bytes, size_t len, culex_buf *answer)
 {
     culex_worker *worker = user;
     struct culex_store *store = worker->store;
@@ -16,7 +16,7 @@ void culex__worker_serve(void *user, const char *request, size_t len, culex_buf 
         culex__errand_refuse(answer, CULEX_ECONNECT, "the worker's store is away");
         return;
     }
-    if (culex__errand_serve(store, request, len, answer))
+    if (culex__errand_serve(store, bytes, len, answer))
         atomic_store(&worker->is_fed, true);
 }
 
@@ -36,13 +36,13 @@ static culex_status lent_open(culex_worker *worker, culex_error *error)
 
 /* On a handler's thread, by a connection of the handlers' own: the worker's belongs to its loop.
  * One at a time, as they share one client. */
-void culex__worker_serve_apart(void *user, const char *request, size_t len, culex_buf *answer)
+void culex__worker_serve_apart(void *user, const char *bytes, size_t len, culex_buf *answer)
 {
     culex_worker *worker = user;
     culex_error error = {0};
     culex_status status = lent_open(worker, &error);
     if (status != CULEX_OK)
         culex__errand_refuse(answer, status, error.text);
-    else if (culex__errand_serve(worker->lent_store, request, len, answer))
+    else if (culex__errand_serve(worker->lent_store, bytes, len, answer))
         atomic_store(&worker->is_fed, true);
 }

@@ -7,7 +7,7 @@
 
 /* What a handler asks of the store; `user` is the worker. The first for the supervisor's thread,
  * the other for handlers' threads, one at a time. */
-void culex__worker_serve(void *user, const char *request, size_t len, culex_buf *answer);
-void culex__worker_serve_apart(void *user, const char *request, size_t len, culex_buf *answer);
+void culex__worker_serve(void *user, const char *bytes, size_t len, culex_buf *answer);
+void culex__worker_serve_apart(void *user, const char *bytes, size_t len, culex_buf *answer);
 
 #endif

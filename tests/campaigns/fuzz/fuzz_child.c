@@ -116,20 +116,20 @@ static bool message_step(struct play *play)
     return message_take(play, &message) == NULL;
 }
 
-static void request_serve(void *user, const char *request, size_t len, culex_buf *answer)
+static void errand_serve(void *user, const char *bytes, size_t len, culex_buf *answer)
 {
     (void)user;
-    if (len == 0 || len > CULEX_ERRAND_MAX || culex__buf_append(answer, request, len) != CULEX_OK)
+    if (len == 0 || len > CULEX_ERRAND_MAX || culex__buf_append(answer, bytes, len) != CULEX_OK)
         abort();
 }
 
-/* Serves the request, and sends its answer by parts. */
+/* Serves the errand, and sends its answer by parts. */
 static bool serve_step(struct play *play)
 {
     static char packet[CULEX_PACKET_MAX];
     if (!play->desk.is_whole)
         return false;
-    culex__errand_desk_serve(&play->desk, request_serve, NULL);
+    culex__errand_desk_serve(&play->desk, errand_serve, NULL);
     while (culex__errand_desk_has_answer(&play->desk)) {
         size_t len = culex__errand_desk_write(&play->desk, packet);
         if (len > sizeof packet)

@@ -742,22 +742,22 @@ static void test_handler_that_closes_all_descriptors_is_told_at_once(void **stat
  * ----------------------------------------------------------------- */
 
 struct caught {
-    culex_buf request;
+    culex_buf errand;
 };
 
-static culex_status catch_request(void *self, const culex_buf *request, int64_t deadline_ns,
-                                  culex_buf *answer, culex_error *error)
+static culex_status catch_errand(void *self, const culex_buf *errand, int64_t deadline_ns,
+                                 culex_buf *answer, culex_error *error)
 {
     struct caught *caught = self;
     (void)deadline_ns, (void)answer, (void)error;
-    culex__buf_cut(&caught->request, 0);
-    assert_int_equal(culex__buf_append(&caught->request, request->data, request->len), CULEX_OK);
+    culex__buf_cut(&caught->errand, 0);
+    assert_int_equal(culex__buf_append(&caught->errand, errand->data, errand->len), CULEX_OK);
     return CULEX_ECONNECT;
 }
 
-static void request_catch(struct caught *caught)
+static void errand_catch(struct caught *caught)
 {
-    struct culex_errand_way way = {catch_request, caught};
+    struct culex_errand_way way = {catch_errand, caught};
     struct culex_store *store;
     struct culex_enqueue_result results[2];
     struct culex_new_run run = culex__new_run_make(&letter_type);
@@ -765,31 +765,31 @@ static void request_catch(struct caught *caught)
     run.payload_len = 9;
     run.tags = "a,b";
     struct culex_new_run runs[2] = {run, run};
-    culex_buf_init(&caught->request, CULEX_ERRAND_MAX);
+    culex_buf_init(&caught->errand, CULEX_ERRAND_MAX);
     assert_int_equal(culex__errand_store_open(&way, 1000, culex__env_system(), &store, NULL),
                      CULEX_OK);
     assert_int_equal(store->ops->enqueue(store, "letters", runs, 2, results, NULL), CULEX_ECONNECT);
     store->ops->close(store);
 }
 
-/* Any byte wrong, any end cut off: an answer, and never more than a request's own bytes read. */
-static void test_mangled_request_gets_an_answer(void **state)
+/* Any byte wrong, any end cut off: an answer, and never more than an errand's own bytes read. */
+static void test_mangled_errand_gets_an_answer(void **state)
 {
     struct scene *scene = *state;
     struct caught caught;
     struct culex_store *store;
     uint64_t seed = 7;
     unsigned refused = 0;
-    request_catch(&caught);
+    errand_catch(&caught);
     assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
                      CULEX_OK);
     for (int i = 0; i < 20000; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        size_t len = i % 4 == 0 ? (size_t)(seed >> 33) % caught.request.len : caught.request.len;
+        size_t len = i % 4 == 0 ? (size_t)(seed >> 33) % caught.errand.len : caught.errand.len;
         char *copy = malloc(len > 0 ? len : 1); /* its own, so that a sanitizer sees its end */
         culex_buf answer;
         culex_buf_init(&answer, CULEX_ERRAND_MAX);
-        memcpy(copy, caught.request.data, len);
+        memcpy(copy, caught.errand.data, len);
         for (int k = 0; k < 1 + i % 3 && len > 0; k++)
             copy[(seed >> (20 + 3 * k)) % len] = (char)(seed >> (8 * k));
         culex__errand_serve(store, copy, len, &answer);
@@ -801,7 +801,7 @@ static void test_mangled_request_gets_an_answer(void **state)
         free(copy);
     }
     assert_true(refused > 5000);
-    culex_buf_release(&caught.request);
+    culex_buf_release(&caught.errand);
     store->ops->close(store);
 }
 
@@ -858,7 +858,7 @@ int main(void)
         ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_none),
         ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_process),
         ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_job),
-        ON(test_mangled_request_gets_an_answer, memory_none),
+        ON(test_mangled_errand_gets_an_answer, memory_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
