@@ -95,6 +95,9 @@ MUTANTS = [
     ("a refused run begins a queue", SQL + "verb.c", "queue->is_new && queue->enqueued == 0", "false",
      "memory"),
     # Over a file the watch on its journal stands behind the knock: memory has the knock alone.
+    ("a retry wakes nobody", LUA + "retry.lua", "then wake_one() end", "then end", "redis"),
+    ("the end of a pause wakes nobody", LUA + "pause.lua", "then wake_one() end", "then end", "redis"),
+    ("a hello that releases runs wakes nobody", LUA + "hello.lua", "then wake_one() end", "then end", "redis"),
     ("new work wakes nobody", SQL + "verb.c", "queue.has_new_work && !queue.is_paused", "false", "memory"),
     ("a queue that is not there is none to refuse", SQL + "verb.c", "absent == CULEX__SQLITE_ABSENT_REFUSED)", "false)",
      "memory"),
