@@ -217,15 +217,14 @@ class Switches(Case):
             self.assert_usage(self.run_culexc("check", f"--max-errors={wrong}", "a.job"), "1 to 1000")
 
     def test_more_warnings_than_are_kept_is_said(self):
-        self.write("a.job", "".join(f"job a{at} {{ expires 1m; retry {{ max 9; backoff constant 1h; }} }}\n"
-                                    for at in range(101)))
+        self.write("a.job", "".join(f"job a{at} {{ every 1m; timeout 5m; }}\n" for at in range(101)))
         status, _, messages = self.run_culexc("check", "--message-format=short", "a.job")
-        self.assertEqual((status, messages.count("[retry-after-expiry]")), (0, 100))
+        self.assertEqual((status, messages.count("[periodic-overlap]")), (0, 100))
         self.assertIn("more than 100 warnings", messages)
 
     def test_a_warning_made_an_error_hides_no_other_warning(self):
-        text = UNUSED + "job b { expires 1m; retry { max 9; backoff constant 1h; } }\n"
-        found = self.check(text, "-Werror=retry-after-expiry")[1]
+        text = UNUSED + "job b { every 1m; timeout 5m; }\n"
+        found = self.check(text, "-Werror=periodic-overlap")[1]
         self.assertIn(("unused-import", "warning"), found)
 
 
