@@ -5,6 +5,13 @@
 #ifndef CULEX_BASE_LIMITS_H
 #define CULEX_BASE_LIMITS_H
 
+#include <stdint.h>
+
+/* How far ahead a run may be due: 100 years from now, and before 2150-01-01. All stores keep such
+ * times to the ms; what is beyond is a slip of units, or has saturated in 64 bits. */
+#define CULEX_DELAY_MAX_MS   INT64_C(3155760000000)
+#define CULEX_INSTANT_MAX_MS INT64_C(5680281599999)
+
 enum {
     /* Payload (schemas/payload.md). */
     CULEX_PAYLOAD_MAX = 1024 * 1024, /* bytes of text */

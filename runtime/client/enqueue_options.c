@@ -55,9 +55,14 @@ static culex_status id_check(const culex_uuid *id, size_t count, culex_error *er
 static culex_status at_check(culex_time at, culex_error *error)
 {
     char text[CULEX_TIMESTAMP_TEXT_MAX + 1];
-    if (at >= BEGIN_S * CULEX_SECOND)
+    if (at >= BEGIN_S * CULEX_SECOND && at <= CULEX_INSTANT_MAX_MS * CULEX_MILLISECOND)
         return CULEX_OK;
     text[culex__timestamp_format(at, text)] = '\0';
+    if (at >= BEGIN_S * CULEX_SECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.at is %s, which is after 2149: milliseconds where "
+                           "culex_time_from_unix takes seconds?",
+                           text);
     return culex__fail(error, CULEX_EINVAL,
                        "options.at is %s, which is before 2001: a culex_time is in nanoseconds; "
                        "culex_time_from_unix(seconds) makes one of what time() returns, and "
@@ -67,6 +72,10 @@ static culex_status at_check(culex_time at, culex_error *error)
 
 static culex_status delay_check(culex_duration delay, culex_error *error)
 {
+    if (delay > CULEX_DELAY_MAX_MS * CULEX_MILLISECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.delay is more than 100 years: milliseconds where seconds are "
+                           "meant?");
     if (!culex__duration_is_slip(delay))
         return CULEX_OK;
     return culex__fail(error, CULEX_EINVAL,

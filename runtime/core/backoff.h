@@ -7,8 +7,10 @@
 
 #include <culex/job.h>
 
-/* No delay is longer: about 285 years in ms, so that instants computed from it fit. */
-#define CULEX_BACKOFF_MAX_MS INT64_C(9000000000000)
+#include "base/limits.h"
+
+/* No delay is longer. */
+#define CULEX_BACKOFF_MAX_MS CULEX_DELAY_MAX_MS
 
 /* Delay in ms after the `failures`-th failure (counted from 1; 0 counts as 1), jitter and
  * cap applied, in 0..CULEX_BACKOFF_MAX_MS. Nonsense in the policy (negative or non-finite

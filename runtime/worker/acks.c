@@ -29,6 +29,8 @@ void culex__acks_settle(struct culex_flight *flight)
 {
     struct culex_lane *lane = flight->lane;
     culex__flight_settle(flight);
+    if (flight->run.end.delay_ms > CULEX_DELAY_MAX_MS)
+        flight->run.end.delay_ms = CULEX_DELAY_MAX_MS; /* stores differ in what they make of more */
     if (flight->run.end.event == CULEX_EVENT_CRASH)
         crash_explain(flight);
     flight->last_progress[0] = '\0';

@@ -74,10 +74,11 @@ typedef struct culex_enqueue_options {
     bool has_delay;
     culex_duration delay; /* culex_seconds(n), _minutes(n), ...; counted by the store's clock;
                              negative counts as 0; 1 ns to 99 us are refused as a number of seconds
-                             (an instant that you computed goes into `at`) */
+                             (an instant that you computed goes into `at`), more than 100 years of
+                             365.25 days as a number of milliseconds */
     bool has_at;
     culex_time at;     /* on the store's clock, culex_time_from_unix(seconds) for instance; in the
-                          past means now, and before 2001 is refused */
+                          past means now; before 2001 and after 2149 is refused */
     const char *queue; /* NULL: the schema's; 1 to 64 letters, digits, '_', '.', '-' */
     bool has_priority;
     int priority;            /* 0..9 */

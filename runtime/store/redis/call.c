@@ -19,6 +19,10 @@ int64_t culex__redis_deadline(const struct culex__redis *redis)
     return culex__store_earlier_ns(&redis->base, own_ns);
 }
 
+static_assert(CULEX_DELAY_MAX_MS <= CULEX__REDIS_DELAY_MAX &&
+                  CULEX_INSTANT_MAX_MS <= CULEX__REDIS_INSTANT_MAX,
+              "the bounds of clients and workers are kept to the ms");
+
 int64_t culex__redis_delay(int64_t delay_ms)
 {
     if (delay_ms < 0)

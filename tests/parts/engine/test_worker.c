@@ -213,6 +213,27 @@ static void test_snooze_comes_back_uncharged(void **state)
     assert_true(world_log_has(world, "snoozed for 5s"));
 }
 
+static culex_outcome act_snooze_for_ever(struct world *world, culex_run *run, int64_t n)
+{
+    (void)n;
+    culex_worker_stop(world->worker);
+    return culex_run_snooze(run, culex_days(200000));
+}
+
+static void test_snooze_ends_where_delays_do(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_snooze_for_ever;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_SCHEDULED);
+    assert_about_ms(run->at_ms, run->created_at_ms + CULEX_DELAY_MAX_MS);
+    culex_run_info_free(run);
+}
+
 static culex_outcome act_snooze_at_once(struct world *world, culex_run *run, int64_t n)
 {
     (void)n;
@@ -1598,6 +1619,7 @@ static void test_memory_limit_of_each_process_alone_is_told_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        UNIT(test_snooze_ends_where_delays_do),
         UNIT(test_done_run_is_recorded_once),
         UNIT(test_default_policy_tries_at_0_2_10_28_60_s),
         UNIT(test_run_with_an_endless_job_name_is_dead),

@@ -1,6 +1,8 @@
 /* suite/cases_enqueue.c - runs coming in: new, known, unique, delayed. */
 #include "suite.h"
 
+#include "base/limits.h"
+
 #include "cases.h"
 
 void case_enqueue__new_run_waits(struct suite *suite)
@@ -187,6 +189,23 @@ void case_enqueue__timed_run_starts_at_its_time(struct suite *suite)
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
     suite->now_ms += 1;
     suite_take(suite, ANN, run.id);
+}
+
+/* All stores keep the bounds that clients and workers hold to. */
+void case_enqueue__farthest_time_is_kept(struct suite *suite)
+{
+    struct culex_new_run timed = suite_run(suite), delayed = suite_run(suite);
+    struct culex_new_run released = suite_run(suite);
+    timed.at_ms = CULEX_INSTANT_MAX_MS;
+    delayed.delay_ms = CULEX_DELAY_MAX_MS;
+    suite_put_run(suite, &timed);
+    suite_put_run(suite, &delayed);
+    assert_true(suite_get(suite, timed.id)->at_ms == CULEX_INSTANT_MAX_MS);
+    assert_true(suite_get(suite, delayed.id)->at_ms == suite->now_ms + CULEX_DELAY_MAX_MS);
+    suite_put_run(suite, &released);
+    uint32_t attempt = suite_take(suite, ANN, released.id);
+    suite_end(suite, ANN, released.id, attempt, CULEX_EVENT_RELEASE, CULEX_DELAY_MAX_MS);
+    assert_true(suite_get(suite, released.id)->at_ms == suite->now_ms + CULEX_DELAY_MAX_MS);
 }
 
 void case_enqueue__time_in_the_past_means_now(struct suite *suite)
