@@ -2,6 +2,7 @@
  * held back by somebody, or scheduled for later. */
 #include "worker/worker_private.h"
 #include "worker/jobs.h"
+#include "worker/unread.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +18,12 @@ enum {
     NAMES_SIZE = NAMES * (CULEX_QUEUE_NAME_MAX + 2) + 32
 };
 
+/* No other attempt of this worker will get further. */
+static bool is_beyond(const struct culex_lane *lane, const culex_run_info *run)
+{
+    return culex__jobs_find(lane->worker, run->job) == NULL || culex__unread_has(lane, run->id);
+}
+
 static void left_add(struct culex_left *left, const char *job)
 {
     if (left->count++ == 0)
@@ -26,14 +33,15 @@ static void left_add(struct culex_left *left, const char *job)
 }
 
 /* False when the page has something to wait for. */
-static bool page_look(const culex_worker *worker, const struct culex_list_reply *page,
+static bool page_look(const struct culex_lane *lane, const struct culex_list_reply *page,
                       struct culex_left *left)
 {
     for (size_t i = 0; i < page->count; i++) {
         const culex_run_info *run = &page->runs[i];
-        if (run->state == CULEX_RUN_ACTIVE || culex__jobs_find(worker, run->job) != NULL)
+        if (run->state == CULEX_RUN_ACTIVE || !is_beyond(lane, run))
             return false;
         left_add(left, run->job);
+        left->unreadable += culex__jobs_find(lane->worker, run->job) != NULL;
     }
     return true;
 }
@@ -41,15 +49,14 @@ static bool page_look(const culex_worker *worker, const struct culex_list_reply 
 static bool state_look(const struct culex_lane *lane, culex_run_state state,
                        struct culex_left *left)
 {
-    const culex_worker *worker = lane->worker;
-    struct culex_store *store = worker->store;
+    struct culex_store *store = lane->worker->store;
     uint64_t cursor = 0;
     bool is_stuck;
     do {
         struct culex_list_reply page = {0};
         if (store->ops->list(store, lane->name, state, cursor, PAGE, &page, NULL) != CULEX_OK)
             return false;
-        is_stuck = page_look(worker, &page, left);
+        is_stuck = page_look(lane, &page, left);
         cursor = page.cursor;
         store->ops->list_release(store, &page);
     } while (is_stuck && cursor != 0);
@@ -118,9 +125,21 @@ void culex__drain_tell_paused(culex_worker *worker, int64_t now_ns)
 
 struct scheduled {
     uint64_t count;
+    uint64_t beyond; /* of these, those that this worker cannot execute */
     int64_t next_ms; /* store clock: when the first of them is due */
     bool is_partial; /* there are so many that not all were looked at for it */
 };
+
+static void scheduled_look(const struct culex_lane *lane, const struct culex_list_reply *page,
+                           struct scheduled *scheduled)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        if (is_beyond(lane, &page->runs[i]))
+            scheduled->beyond++;
+        else
+            scheduled->next_ms = culex__min_ns(scheduled->next_ms, page->runs[i].at_ms);
+    }
+}
 
 static bool next_find(const struct culex_lane *lane, struct scheduled *scheduled)
 {
@@ -131,8 +150,7 @@ static bool next_find(const struct culex_lane *lane, struct scheduled *scheduled
         if (store->ops->list(store, lane->name, CULEX_RUN_SCHEDULED, cursor, PAGE, &page, NULL) !=
             CULEX_OK)
             return false;
-        for (size_t i = 0; i < page.count; i++)
-            scheduled->next_ms = culex__min_ns(scheduled->next_ms, page.runs[i].at_ms);
+        scheduled_look(lane, &page, scheduled);
         cursor = page.cursor;
         store->ops->list_release(store, &page);
     }
@@ -162,19 +180,20 @@ static bool scheduled_find(const culex_worker *worker, struct scheduled *ret_sch
             !lane_scheduled(lane, ret_scheduled))
             return false;
     }
-    return ret_scheduled->count > 0 && ret_scheduled->next_ms != INT64_MAX;
+    return ret_scheduled->count > ret_scheduled->beyond && ret_scheduled->next_ms != INT64_MAX;
 }
 
 static void scheduled_tell(culex_worker *worker, const struct scheduled *scheduled, int64_t in_ms)
 {
     char at[CULEX_LOG_TIME_SIZE], span[CULEX_LOG_SPAN_SIZE], next[96] = "";
+    uint64_t count = scheduled->count - scheduled->beyond;
     culex__log_format_time(scheduled->next_ms, at);
     culex__log_format_span(in_ms, span);
     if (!scheduled->is_partial)
         snprintf(next, sizeof next, ", the next at %s (in %s)", at, span);
     culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                     "the drain waits for %" PRIu64 " scheduled run%s%s", scheduled->count,
-                     scheduled->count == 1 ? "" : "s", next);
+                     "the drain waits for %" PRIu64 " scheduled run%s%s", count,
+                     count == 1 ? "" : "s", next);
 }
 
 void culex__drain_tell_scheduled(culex_worker *worker, int64_t now_ns)

@@ -13,6 +13,7 @@
 #include "worker/outage.h"
 #include "worker/outlook.h"
 #include "worker/repair.h"
+#include "worker/unread.h"
 
 struct culex_flight;
 
@@ -44,6 +45,7 @@ struct culex_lane {
     size_t flight_room;
     struct culex_acks acks;
     struct culex_beats beats;
+    struct culex_unread unread;
     struct culex_lane_step step;
 };
 

@@ -64,6 +64,7 @@ void culex__lanes_free(culex_worker *worker)
         struct culex_lane *lane = &worker->lanes[i];
         culex__acks_free(lane);
         culex__beats_free(lane);
+        culex__unread_free(lane);
         free(lane->flights);
     }
     free(worker->lanes);

@@ -122,9 +122,14 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
 static culex_status left_tell(const culex_worker *worker, culex_error *error)
 {
     const struct culex_left *left = &worker->drain.left;
-    return culex__fail(
-        error, CULEX_ELEFT, "nothing is left but %llu runs that no handler here knows, of job %s%s",
-        (unsigned long long)left->count, left->job, left->has_others ? " and others" : "");
+    const char *why = left->unreadable == 0 ? "no handler here knows"
+                      : left->unreadable == left->count
+                          ? "this worker cannot read"
+                          : "no handler here knows or that this worker "
+                            "cannot read";
+    return culex__fail(error, CULEX_ELEFT, "nothing is left but %llu run%s that %s, of job %s%s",
+                       (unsigned long long)left->count, left->count == 1 ? "" : "s", why, left->job,
+                       left->has_others ? " and others" : "");
 }
 
 /* Runs that did not come back from their handlers, or whose ends the store has not taken, run again

@@ -28,6 +28,7 @@
  *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
+ *   unread.c       what cannot be read here
  *
  * A file whose header declares a struct that a worker, a lane or a flight holds is the only one to
  * write it (tests/tools/check_groups.py). Each file says itself at which instant it has something

@@ -143,9 +143,10 @@ typedef struct culex_worker_options {
     int64_t idle_wait_ms; /* longest wait where the store has no wake-up, and between two looks
                              into an empty queue while another has runs; 0: 100 */
     bool drain;           /* stop once nothing is scheduled, waiting or active; or once all that is
-                             left are runs that no handler here knows: CULEX_ELEFT. Scheduled runs
-                             are waited for however far ahead they are, and paused queues until
-                             they are resumed, with a line a minute when there is nothing else */
+                             left are runs that no handler here knows or that this worker was given
+                             and cannot read: CULEX_ELEFT. Other scheduled runs are waited for
+                             however far ahead they are, and paused queues until they are resumed,
+                             with a line a minute when there is nothing else */
     culex_log_format log_format;
     int log_level;            /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
     const char *prefix;       /* see culex_client_options, also for the next two */
@@ -248,8 +249,9 @@ CULEX_API void *culex_run_process(const culex_run *run);
  *
  * CULEX_EUSAGE when no registered job goes to any queue of options.queues and the store has none of
  * them: the names are wrong, and none is made.
- * CULEX_ELEFT: the drain is over, but runs are left of jobs that are not registered here, and none
- * of them runs elsewhere. The text tells how many and of which job.
+ * CULEX_ELEFT: the drain is over, but runs are left of jobs that are not registered here, or that
+ * this worker has given back because it cannot read them, and none of them runs elsewhere. The text
+ * tells how many and of which job.
  * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off, or a link in
  * its path pointed elsewhere: nothing more was written.
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some
@@ -287,7 +289,7 @@ CULEX_API void culex_worker_stop(culex_worker *worker);
  * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
  * (message on stderr), 3 stopped with results that the store did not take, 4 the store's file was
  * removed, replaced, emptied or cut off (CULEX_EMOVED), 5 drained but for runs of jobs that are not
- * registered (CULEX_ELEFT). `--help` lists the options. */
+ * registered, or that this worker cannot read (CULEX_ELEFT). `--help` lists the options. */
 typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
 CULEX_API CULEX_MUST_USE int culex_worker_main(int argc, char **argv, culex_worker_setup setup,
                                                void *user);

@@ -961,6 +961,43 @@ static void test_drain_ends_when_only_unknown_jobs_are_left(void **state)
     world->worker = NULL;
 }
 
+/* Of this version of the job, and of a schema that wrote something else. */
+static void test_drain_ends_when_only_runs_that_cannot_be_read_are_left(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_error error = {0};
+    enqueue_foreign(world, "{\"m\":1}", ~type.fingerprint);
+    enqueue_foreign(world, "{\"m\":2}", ~type.fingerprint);
+    scheduled_add(world, &type, 30 * CULEX_SECOND);
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_ELEFT);
+    assert_string_equal(error.text,
+                        "nothing is left but 2 runs that this worker cannot read, of job t.number");
+    assert_int_equal(world->calls, 1); /* the drain waited for the one that it can read */
+    assert_in_range(world_ms(world), 30000, 40000);
+    assert_true(world_log_has(world, "the drain waits for 1 scheduled run, the next at "));
+    culex_worker_free(worker);
+    world->worker = NULL;
+}
+
+static void test_drain_ends_when_no_run_that_is_left_can_be_run_here(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), newer = number_type();
+    culex_error error = {0};
+    newer.name = newer.wire = "t.newer";
+    enqueue_foreign(world, "{\"m\":1}", ~type.fingerprint);
+    world_enqueue(world, &newer, 1);
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_ELEFT);
+    assert_non_null(strstr(error.text, "2 runs that no handler here knows or that this worker "
+                                       "cannot read, of job t."));
+    assert_non_null(strstr(error.text, " and others"));
+    culex_worker_free(worker);
+    world->worker = NULL;
+}
+
 static void test_drain_waits_for_a_run_beside_unknown_ones(void **state)
 {
     struct world *world = *state;
@@ -1651,6 +1688,8 @@ int main(void)
         UNIT(test_worker_that_runs_is_not_set_up_any_more),
         UNIT(test_drain_waits_for_scheduled_runs),
         UNIT(test_drain_ends_when_only_unknown_jobs_are_left),
+        UNIT(test_drain_ends_when_only_runs_that_cannot_be_read_are_left),
+        UNIT(test_drain_ends_when_no_run_that_is_left_can_be_run_here),
         UNIT(test_drain_waits_for_a_run_beside_unknown_ones),
         UNIT(test_drain_for_scheduled_runs_is_told_once_a_minute),
         UNIT(test_drain_for_a_run_of_soon_says_nothing),
