@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -330,12 +331,24 @@ static void signals_reset(void)
     }
 }
 
+/* A program that was started with standard input closed gets that number for what it opens next. A
+ * regular file that can be written is such; all else is what standard input ordinarily is. */
+static bool input_is_programs(void)
+{
+    struct stat status;
+    int flags = fcntl(STDIN_FILENO, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(STDIN_FILENO, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
 /* What the program opened stays, for its handlers; nothing is read from its terminal. Our own go
  * where none of the program's numbers, and none that a handler is given, comes near. */
 static void descriptors_prepare(struct zygote *zygote)
 {
     culex__descriptors_drop(zygote->config->socket_fd);
     zygote->socket_fd = culex__descriptor_raise(zygote->config->socket_fd);
+    if (input_is_programs())
+        return;
     int null_fd = open("/dev/null", O_RDONLY);
     if (null_fd > 0) {
         dup2(null_fd, STDIN_FILENO);

@@ -266,6 +266,9 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * file's position with the others. Clients of Culex are no part of that, and a connection to a
  * database must not be used across a fork.
  *
+ * In the children standard input is /dev/null, unless descriptor 0 is a regular file open for
+ * writing: a program that was started without standard input may have opened it.
+ *
  * Before the first child is forked, all output streams are flushed and the signals of
  * this thread are blocked; there is no exec after the fork. So call it while the process has one
  * thread, or others that wait and hold no lock: a lock that another thread holds at that moment, of

@@ -400,6 +400,29 @@ static void test_handler_writes_to_a_file_that_the_program_opened(void **state)
     *state = NULL;
 }
 
+/* A program that was started with standard input closed gets its number for the next file. */
+static void test_file_in_the_place_of_standard_input_is_kept(void **state)
+{
+    int input = dup(STDIN_FILENO);
+    assert_true(input > 0);
+    close(STDIN_FILENO);
+    zoo_file = tmpfile();
+    assert_non_null(zoo_file);
+    assert_int_equal(fileno(zoo_file), STDIN_FILENO);
+    struct pen *pen = pen_begin(state, 1);
+    pen_expect(pen, "writes_down", 0, CULEX_EVENT_DONE);
+    const struct culex_run *run = pen_submit(pen, "writes_down", 0, "a line\n");
+    pen_await(pen, run);
+    fseek(zoo_file, 0, SEEK_END);
+    assert_int_equal(ftell(zoo_file), 7);
+    finish(state);
+    *state = NULL;
+    fclose(zoo_file);
+    zoo_file = NULL;
+    assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    close(input);
+}
+
 /* There may be no high numbers. */
 static void test_few_descriptors_are_enough(void **state)
 {
@@ -466,6 +489,7 @@ int main(int argc, char **argv)
         PASS_TEST(test_runs_behind_a_long_one_go_elsewhere),
         PASS_TEST(test_child_has_the_programs_descriptors_and_its_own),
         PASS_TEST(test_handler_writes_to_a_file_that_the_program_opened),
+        PASS_TEST(test_file_in_the_place_of_standard_input_is_kept),
         PASS_TEST(test_few_descriptors_are_enough),
         PASS_TEST(test_secrets_are_forgotten),
     };
