@@ -28,14 +28,15 @@ static void end_undecoded(struct culex_run *run, culex_status status, const cule
 {
     bool is_foreign = run->facts.fingerprint != run->job.type->fingerprint &&
                       culex__payload_is_well_formed(run->payload, run->payload_len);
+    bool has_memory = status != CULEX_ENOMEM;
     if ((status == CULEX_EDECODE || status == CULEX_ELIMIT) && !is_foreign) {
         run->end.event = CULEX_EVENT_DISCARD;
         culex__run_set_text(run, "the payload cannot be decoded: %s", error->text);
         return;
     }
-    run->end.is_not_understood = true;
+    run->end.is_not_understood = has_memory; /* without memory nobody knows */
     end_release(run, culex__run_unknown_delay_ms(run->facts.attempt));
-    culex__run_set_text(run, CULEX__NOT_UNDERSTOOD_TEXT "%s", error->text);
+    culex__run_set_text(run, "%s%s", has_memory ? CULEX__NOT_UNDERSTOOD_TEXT : "", error->text);
 }
 
 static void end_outcome(struct culex_run *run, culex_outcome outcome)
