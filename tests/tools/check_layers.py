@@ -29,7 +29,7 @@ RUNTIME = {
     "worker": (["include/culex", "base", "core", "platform", "log", "settings", "client", "handler", "executor"],
                ["store.h", "register.h", "storeurl.h"]),
     "program": (["include/culex", "base", "platform", "log", "settings", "worker"], []),
-    "tools": (["include/culex", "base", "settings", "client"], ["register.h", "storeurl.h"]),
+    "tools": (["include/culex", "base", "core", "settings", "client"], ["register.h", "storeurl.h"]),
 }
 
 # The rooms of the compiler, each with the others that it may include from; and what all of them
