@@ -27,7 +27,8 @@ static const struct {
     const char *head;
     const char *tail;
 } helps[] = {
-    {"Runs background jobs until SIGINT or SIGTERM; a second one skips the grace.\n",
+    {"Runs background jobs until SIGINT, SIGTERM or SIGHUP; a second one skips the\n"
+     "grace, a second SIGHUP does not.\n",
      "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
      "One that is set but empty is refused.\n"
      "A variable wins over the default in brackets, the store's URL (?prefix=,\n"
