@@ -118,11 +118,12 @@ static culex_outcome ox(culex_run *run, const ox_job *job, void *user)
 static culex_outcome clerk(culex_run *run, const clerk_job *job, void *user)
 {
     (void)job;
+    bool waits = culex_run_attempt(run) <= 3;
+    if (waits && user == NULL)
+        signal(SIGTERM, SIG_IGN); /* before the start is told, after which a stop may come */
     start_print(run);
-    if (culex_run_attempt(run) > 3)
+    if (!waits)
         return CULEX_DONE;
-    if (user == NULL)
-        signal(SIGTERM, SIG_IGN);
     while (!culex_run_cancelled(run))
         tick_sleep();
     return culex_run_fail(run, "asked to stop");
