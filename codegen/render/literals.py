@@ -47,9 +47,12 @@ def c_string(text: str) -> CText:
 
 
 def c_message(text: str) -> CText:
-    """A string literal without any escape, as attributes want them; loses odd characters."""
-    kept = "".join(char if char in MESSAGE else " " for char in text)
-    return CText('"' + " ".join(kept.split()) + '"')
+    """A string literal without any escape, as attributes want them; loses odd characters, and the end
+    of what is longer than a compiler must take."""
+    kept = " ".join("".join(char if char in MESSAGE else " " for char in text).split())
+    if len(kept) > STRING_LITERAL_MAX:
+        kept = kept[:STRING_LITERAL_MAX] + " ..."
+    return CText(f'"{kept}"')
 
 
 def is_long_string(text: str) -> bool:

@@ -251,6 +251,10 @@ class LongText(unittest.TestCase):
         self.assertFalse(literals.is_long_string("\u00e9" * 499 + "123456"))
         self.assertTrue(literals.is_long_string("\u00e9" * 499 + "1234567"))
 
+    def test_message__longer_than_a_compiler_must_take__is_cut(self) -> None:
+        self.assertEqual(literals.c_message("x" * 4000), '"' + "x" * 4000 + '"')
+        self.assertEqual(literals.c_message("x" * 5026), '"' + "x" * 4000 + ' ..."')
+
     def test_each_array_of_a_file_is_the_text_whole(self) -> None:
         for name, content in files_of(essay()).items():
             arrays = self.ROW.findall(content)
