@@ -269,9 +269,11 @@ static void run_execute(struct child *child, bool has_payload)
         child->arena = culex_arena_create();
     culex__allowance_set(&child->traces.allowance, run->job.type->memory_bytes);
     culex__loan_give(&child->loan);
+    culex__crash_report_handling(true);
     errno = 0;
     culex__run_execute(run, has_payload ? child->arena : NULL, child->config->env);
     int error_number = errno;
+    culex__crash_report_handling(false);
     culex__loan_withhold(&child->loan);
     fflush(NULL); /* this process may be killed before it comes to exit() */
     sigset_t none;

@@ -22,6 +22,7 @@ enum { ALT_STACK = 64 * 1024, SHOWN_FRAMES = 6, STACK_REACH = 64 * 1024 };
 /* A signal handler has no other way to know. */
 static struct culex_mailbox *crash_mailbox;
 static pid_t crash_zygote;
+static volatile sig_atomic_t crash_handling;
 
 /* malloc has just failed, or the next one would. */
 static bool memory_is_at_limit(int error_number)
@@ -66,8 +67,13 @@ static void crash_caught(int number, siginfo_t *info, void *context)
 
 static void term_caught(int number, siginfo_t *info, void *context)
 {
-    if (info->si_code <= 0 && info->si_pid == crash_zygote)
+    if (info->si_code <= 0 && info->si_pid == crash_zygote && crash_handling != 0)
         crash_die(number, info, context);
+}
+
+void culex__crash_report_handling(bool is_at_work)
+{
+    crash_handling = is_at_work;
 }
 
 void culex__crash_report_install(struct culex_mailbox *mailbox, pid_t zygote_pid)

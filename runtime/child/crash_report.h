@@ -7,6 +7,7 @@
 #ifndef CULEX_CHILD_CRASH_REPORT_H
 #define CULEX_CHILD_CRASH_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "handler/execution.h"
@@ -17,6 +18,10 @@ struct culex_symbols;
 /* In a child: reports faults and SIGTERM of `zygote_pid` in `mailbox`, and dies of them.
  * SIGTERM of anybody else is ignored: only the supervisor stops handlers. */
 void culex__crash_report_install(struct culex_mailbox *mailbox, pid_t zygote_pid);
+
+/* In a child: whether a handler is at work. Otherwise the zygote's SIGTERM is ignored, too: it was
+ * meant for a handler that has returned by itself, whose end is still to be told. */
+void culex__crash_report_handling(bool is_at_work);
 
 /* How a child ended, as waitid tells it. */
 struct culex_child_exit {

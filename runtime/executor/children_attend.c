@@ -26,6 +26,7 @@ static void ladder_climb(struct culex_children *children, struct culex_child_lin
         culex__children_kill(children, child, "the handler did not stop when asked to");
     } else if (now_ns >= entry->term_ns && !entry->is_termed) {
         entry->is_termed = true;
+        child->is_spent = true; /* the signal may reach it after this run */
         child->killed_why = "the handler was asked to stop";
         culex__children_signal(children, child, SIGTERM);
     }

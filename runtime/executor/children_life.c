@@ -135,6 +135,7 @@ void culex__children_dismiss(struct culex_children *children, struct culex_child
 {
     assert(child->state == CULEX_CHILD_LIVE && child->window.live == 0);
     child->state = CULEX_CHILD_ENDING;
+    child->killed_why = NULL; /* a handler that was asked to stop has done so */
     child->ending_ns = culex__children_now_ns(children);
     culex__child_link_close(child);
 }

@@ -110,6 +110,22 @@ static void test_ended_run_is_not_killed_later(void **state)
     assert_int_equal(run->end.event, CULEX_EVENT_DONE);
 }
 
+/* The signal may come when the handler has returned, and its end is not told yet. */
+static void test_handler_that_ends_as_it_is_asked_to_is_believed(void **state)
+{
+    struct pen *pen = pen_begin(state, 1);
+    int before = atomic_load(&zoo_board->ends);
+    struct culex_run *run = pen_submit(pen, "ends_as_asked", 0, NULL);
+    PEN_AWAIT(pen, atomic_load(&zoo_board->ends) > before);
+    int first = atomic_load(&zoo_board->pid);
+    cancel(pen, run, 0, 60000);
+    pen_await(pen, run);
+    assert_int_equal(run->end.event, CULEX_EVENT_DONE);
+    /* Its child may die of the signal yet: it gets no other run. */
+    pen_expect(pen, "nothing", 0, CULEX_EVENT_DONE);
+    assert_int_not_equal(atomic_load(&zoo_board->pid), first);
+}
+
 /* A service manager may send SIGTERM to every process: only the supervisor decides. */
 static void test_foreign_sigterm_stops_no_handler(void **state)
 {
@@ -396,6 +412,7 @@ int main(int argc, char **argv)
         END_TEST(test_deaf_loop_is_killed),
         END_TEST(test_later_cancel_may_only_hurry),
         END_TEST(test_ended_run_is_not_killed_later),
+        END_TEST(test_handler_that_ends_as_it_is_asked_to_is_believed),
         END_TEST(test_foreign_sigterm_stops_no_handler),
         END_TEST(test_fork_bomb_dies_with_its_child),
         END_TEST(test_daemon_dies_with_the_child_that_crashed),

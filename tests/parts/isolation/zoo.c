@@ -343,6 +343,38 @@ static culex_outcome spins_deaf(culex_run *run, const struct zoo_params *params)
     return spins(run, params);
 }
 
+/* For 10 s at most. */
+static ssize_t term_await(void *cookie, const char *text, size_t len)
+{
+    sigset_t pending, none;
+    (void)cookie;
+    (void)text;
+    sigemptyset(&none);
+    for (int i = 0; i < 10000; i++) {
+        sigpending(&pending);
+        if (sigismember(&pending, SIGTERM) == 1)
+            break;
+        nap_ms(1);
+    }
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return (ssize_t)len;
+}
+
+/* Returns in time; what it has written is flushed when SIGTERM has come. */
+static culex_outcome ends_as_asked(culex_run *run, const struct zoo_params *params)
+{
+    sigset_t term;
+    (void)run;
+    (void)params;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, NULL);
+    FILE *slow = fopencookie(NULL, "w", (cookie_io_functions_t){.write = term_await});
+    if (slow != NULL)
+        fputs("written", slow);
+    return slow != NULL ? CULEX_DONE : CULEX_DISCARDED;
+}
+
 /* --- those with children ---------------------------------------------------------------- */
 
 /* Every process forks twice, `n` deep, and sleeps: 2^(n+1) of them. */
@@ -776,6 +808,7 @@ static culex_outcome lies(culex_run *run, const struct zoo_params *params)
     X(spins)                                                                                       \
     X(sleeps_for_ever)                                                                             \
     X(spins_deaf)                                                                                  \
+    X(ends_as_asked)                                                                               \
     X(fork_bomb)                                                                                   \
     X(leaves_daemon)                                                                               \
     X(leaves_sibling)                                                                              \
