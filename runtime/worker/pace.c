@@ -2,12 +2,14 @@
 
 #include <assert.h>
 
+#include "worker/crew.h"
 #include "worker/worker_private.h"
 
 enum {
     SHORT_NS = 1000000, /* runs below this are short */
-    STALL_MS = 200,     /* queued runs go back when the handlers stand still this long */
-    SLOW_MS = 1000,     /* and take that long from then on, as far as we know */
+    STALL_MS = 200, /* queued runs go back when the handlers before them stand still this long */
+    LATE_MS = 2000, /* the same where each has a handler, whose process is slow to begin */
+    SLOW_MS = 1000, /* and take that long from then on, as far as we know */
 };
 
 /* Taken for the time of handlers until some have ended: too long to fetch runs ahead. */
@@ -62,7 +64,9 @@ void culex__pace_set_held(struct culex_lane *lane, bool is_held)
 
 int64_t culex__pace_stall_ns(const culex_worker *worker, size_t queued)
 {
-    return queued > 0 ? worker->pace.progress_ns + STALL_MS * CULEX_MS_NS : INT64_MAX;
+    bool is_behind = worker->crew.count > culex__crew_capacity(worker);
+    int64_t patience_ms = is_behind ? STALL_MS : LATE_MS;
+    return queued > 0 ? worker->pace.progress_ns + patience_ms * CULEX_MS_NS : INT64_MAX;
 }
 
 void culex__pace_note_stall(culex_worker *worker, int64_t now_ns)

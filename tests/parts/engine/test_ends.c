@@ -702,6 +702,39 @@ static void test_runs_of_many_torn_claims_go_back_when_handlers_stall(void **sta
     assert_int_equal(world->calls, TORN_QUEUES * TORN_RUNS);
 }
 
+static void lend_hands(struct world *world)
+{
+    world->has_no_hands = false;
+}
+
+/* One run, whose handler's process begins only after `ms`. */
+static void begin_late(struct world *world, int64_t ms)
+{
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 10);
+    world->act = act_hang;
+    world->has_no_hands = true;
+    world->then = lend_hands;
+    world->then_ms = ms;
+    run_worker(world, draining, &type);
+    assert_int_equal(world->calls, 1);
+}
+
+/* On a busy machine it takes its time, and no other worker need do better. */
+static void test_run_waits_for_its_process_to_begin(void **state)
+{
+    struct world *world = *state;
+    begin_late(world, 1900);
+    assert_false(world_log_has(world, "attempt 1 given back"));
+}
+
+static void test_run_whose_process_does_not_begin_goes_back(void **state)
+{
+    struct world *world = *state;
+    begin_late(world, 2100);
+    assert_true(world_log_has(world, "attempt 1 given back"));
+}
+
 /* --- the fence ------------------------------------------------------------------------- */
 
 static void cut_store_off(struct world *world)
@@ -1120,6 +1153,8 @@ int main(void)
         UNIT(test_step_that_a_stop_cuts_short_is_no_trouble_of_the_store),
         UNIT(test_store_that_is_silent_after_a_step_was_cut_short_is_told),
         UNIT(test_runs_of_many_torn_claims_go_back_when_handlers_stall),
+        UNIT(test_run_waits_for_its_process_to_begin),
+        UNIT(test_run_whose_process_does_not_begin_goes_back),
         UNIT(test_cut_off_worker_stops_its_handlers_before_the_lease_ends),
         UNIT(test_cut_off_worker_kills_and_drops_what_runs_at_its_lease_end),
         UNIT(test_handler_that_outlived_its_lease_in_a_sleep_is_not_reported),

@@ -82,6 +82,7 @@ struct world {
     void (*in_step)(struct world *world);
     int64_t in_step_ms;
     struct killing_executor *executor;
+    bool has_no_hands; /* its processes are yet to begin */
     bool is_broken;
     bool was_suspect;
     bool stop_when_ended;  /* stop the worker twice after the first such end */

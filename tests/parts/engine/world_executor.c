@@ -255,7 +255,7 @@ static bool killing_has_hand(const struct killing_executor *self)
     size_t busy = 0;
     for (size_t i = 0; i < self->running_count; i++)
         busy += !self->running[i].is_over;
-    return busy < self->hands;
+    return busy < self->hands && !self->world->has_no_hands;
 }
 
 /* The rest stays queued until a handler has ended. */
