@@ -58,7 +58,9 @@ freeze() {
         kill -STOP "$1"
         wait_until 10 is_stopped "$1"
         ! store_is_free || return 0
+        # It must come out of there: stopped at once it would be where it was.
         kill -CONT "$1"
+        wait_until 10 store_is_free
     done
     fail "process $1 always has the store locked"
 }
