@@ -1,95 +1,105 @@
-"""Runs every benchmark and prints one table of ratios to a floor measured in the same minute.
+"""Measures the product beside its floors: one JSON document, a table and plots of it.
 
-usage: bench.py BUILD [--quick]
-Figures mean little without their placement: on a small virtual machine a round trip between two
-cores costs several times one on the same core. "cross" = server on core 0, we on core 1;
-"same" = both on core 0. Absolute numbers are this machine's; compare ratios.
+usage: ./dev bench [--quick] [--peers] [--only TEXT]... [--rounds N] [--out FOLDER] [--list]
+       ./dev bench compiler    culexc, beside what a build does anyway
+       ./dev bench asserts     what asserts cost
+
+A floor is what the store can do at best for the same work, by bare calls: each row names its own.
+Sides take turns, --rounds times (3), so both meet the same minutes. The median is shown, the median
+of the rounds' ratios, and how far apart the values of a side were (spread). Absolute numbers are this
+machine's; compare ratios, and those only from a machine that does nothing else.
+
+Places: "same" has server and us on one processor, "cross" on two, "one" is one processor without a
+server, "free" is all of them for everybody. build-release/bench gets bench.json (its form is
+tests/campaigns/bench/document.schema.json) and the plots; draw.py beside it shows a document again.
+--peers installs other job systems by their packages' names, and adds rows in which they do the same
+work as ours; one that is missing or fails says so in its row. All rows take about an hour.
 """
 import argparse
+import datetime
+import json
 import pathlib
-import re
+import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 
-from server import Server
+import draw
+import machine
+from rows import ROWS, Row
+from runner import rows_measure
+from stores import Stores
+
+ROUNDS = 3
 
 
-def run(bench: str, core: str, *args: str) -> list[list[str]]:
-    done = subprocess.run(["taskset", "-c", core, bench, *args], capture_output=True, text=True,
-                          check=False, timeout=600)
-    if done.returncode != 0:
-        raise SystemExit(f"bench: {' '.join(args)} failed:\n{done.stderr}")
-    return [line.split() for line in done.stdout.splitlines()]
+def title(row: Row) -> str:
+    return f"{row.group}: {row.name}, {row.store}, {row.place}"
 
 
-def show(name: str, placement: str, product: float, floor: float, unit: str) -> None:
-    ratio = f"{product / floor:5.2f}" if floor else "    -"
-    under = f"{floor:12,.0f}" if floor else f"{'-':>12}"
-    print(f"{name:24} {placement:12} {product:12,.1f} {under} {ratio}  {unit}", flush=True)
+def chosen(args: argparse.Namespace) -> list[tuple[Row, int]]:
+    """Rows and their counts."""
+    words = args.only or [""]
+    rows = [row for row in ROWS if (args.peers or not row.group.startswith("peers")) and any(word in title(row) for word in words)]
+    counted = [(row, row.quick if args.quick else row.count) for row in rows]
+    return [(row, count) for row, count in counted if count]
 
 
-def bench_redis(bench: str, server: Server, scale: int) -> None:
-    unix, tcp = f"redis+unix://{server.path}", f"redis://127.0.0.1:{server.port}"
-    places = [("cross", "1"), ("same", "0")]
-    for transport, url, address in (("tcp", tcp, f"127.0.0.1:{server.port}"),
-                                    ("unix", unix, server.path)):
-        for place, core in places:
-            for what, count in (("enqueue-single", 20000), ("bulk", 96000)):
-                for row in run(bench, core, what, url, address, str(max(3200, count // scale))):
-                    show(row[0], f"{transport} {place}", float(row[1]), float(row[2]), row[3])
-                server.ask("FLUSHALL")
-    for row in run(bench, "0,1", "isolation", unix, "-", str(96000 // scale)):
-        show(row[0], "unix free", float(row[1]), float(row[2]), row[3])
-    for row in run(bench, "0,1", "latency", tcp, "-", "0"):
-        show(row[0], "tcp free", float(row[1]), 0, row[3])
+def commit() -> str:
+    done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, check=False,
+                          cwd=pathlib.Path(__file__).parent)
+    return done.stdout.strip()
 
 
-def bench_idle(bench: str, server: Server, seconds: int) -> None:
-    with subprocess.Popen([bench, "idle", f"redis+unix://{server.path}", "-", str(seconds)],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
-        worker.stdout.readline()
-        server.ask("CONFIG", "RESETSTAT")
-        worker.stdout.readline()
-        calls = server.calls()
-        for line in pathlib.Path(f"/proc/{worker.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS"):
-                show("worker-rss", "idle", int(line.split()[1]) / 1024, 0, "MiB")
-        worker.stdin.close()
-    sent = sum(count for name, count in calls.items() if name in ("evalsha", "eval", "blpop", "ping"))
-    inside = sum(count for name, count in calls.items() if not re.match(r"config|info|eval", name))
-    show("idle-commands-sent", "", sent / seconds, 0, "per second")
-    show("idle-commands-in-server", "", inside / seconds, 0, "per second, inside scripts too")
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
+    parser.add_argument("build", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="fewer rows and few runs: under two minutes where little else runs")
+    parser.add_argument("--peers", action="store_true", help="rows of other job systems, too; ./dev installs them")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="rows with this in what --list prints")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each side is measured (3)")
+    parser.add_argument("--out", type=pathlib.Path, help="where the document and the plots go (BUILD/bench)")
+    parser.add_argument("--list", action="store_true", help="name the rows, measure nothing")
+    return parser.parse_args(words)
+
+
+def measured(args: argparse.Namespace, rows: list[tuple[Row, int]]) -> dict:
+    """The document. Each row is told when it is there."""
+    def tell(row: dict) -> None:
+        print("\n".join(f"{line}  {row['group']}" for line in draw.row_lines(row)), flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="culex-bench-") as folder:
+        stores = Stores(folder, args.build.resolve())
+        try:
+            document = {"format": 1, "made_at": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "is_quick": args.quick,
+                        "rounds": args.rounds, "machine": machine.facts(),
+                        "product": {"commit": commit(), "redis": stores.server_version(), "sqlite": sqlite3.sqlite_version}}
+            document["rows"] = list(rows_measure(rows, stores, args.build.resolve(), args.rounds, tell))
+        finally:
+            stores.close()
+    return document
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the counts")
-    args = parser.parse_args()
-    bench = str(args.build / "tests/campaigns/bench/bench")
-    scale = 10 if args.quick else 1
-    print(f"{'what':24} {'placement':12} {'product':>12} {'floor':>12} ratio  unit")
-    for line in run(str(args.build / "tests/parts/codec/bench_codec"), "1"):
-        print(" ".join(line))
-    compiler = pathlib.Path(__file__).with_name("bench_compiler.py")
-    for row in run(sys.executable, "0,1", str(compiler), str(args.build / "codegen/cli/culexc"),
-                   str(compiler.parents[3] / "runtime/include")):
-        show(row[0], "culexc", float(row[1]), float(row[2]), row[3].replace("-", " "))
-    with tempfile.TemporaryDirectory() as folder:
-        for row in run(bench, "1", "sqlite", f"sqlite:{folder}/jobs.db", "-", str(50000 // scale)):
-            show(row[0], "NORMAL", float(row[1]), float(row[2]), row[3])
-        for row in run(bench, "0,1", "isolation", f"sqlite:{folder}/isolation.db", "-",
-                       str(50000 // scale)):
-            show(row[0], "sqlite free", float(row[1]), float(row[2]), row[3])
-        for row in run(bench, "0,1", "latency", f"sqlite:{folder}/latency.db", "-", "0"):
-            show(row[0], "sqlite free", float(row[1]), 0, row[3])
-        server = Server(folder)
-        try:
-            bench_redis(bench, server, scale)
-            bench_idle(bench, server, 6 if args.quick else 30)
-        finally:
-            server.stop()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that programs and servers end, too
+    args = arguments()
+    rows = chosen(args)
+    if args.list:
+        print("\n".join(title(row) for row, _ in rows))
+        return
+    if not rows:
+        sys.exit("bench: no row has that in its name; --list names them")
+    try:
+        document = measured(args, rows)
+    except machine.Failure as failure:
+        sys.exit(f"bench: {failure}")
+    out = args.out or args.build / "bench"
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "bench.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    draw.plots_write(document, out)
+    print(f"\n{draw.table(document)}\n\n{out}: bench.json and {len(list(out.glob('*.svg')))} plots")
 
 
-main()
+if __name__ == "__main__":
+    main()

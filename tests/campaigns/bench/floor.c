@@ -1,232 +1,211 @@
 #include "floor.h"
 
-#include <hiredis/hiredis.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { PAYLOAD_SIZE = 120, ID_SIZE = 16 };
+#include "side.h"
 
-static const char enqueue_script[] =
-    "local now = redis.call('TIME')\n"
-    "local runs, payloads, ids = {}, {}, {}\n"
-    "for i = 1, #ARGV, 3 do\n"
-    "  local id = ARGV[i]\n"
-    "  runs[#runs + 1] = id; runs[#runs + 1] = ARGV[i + 1]\n"
-    "  payloads[#payloads + 1] = id; payloads[#payloads + 1] = ARGV[i + 2]\n"
-    "  ids[#ids + 1] = id\n"
-    "end\n"
-    "redis.call('HSET', KEYS[1], unpack(runs))\n"
-    "redis.call('HSET', KEYS[2], unpack(payloads))\n"
-    "return redis.call('RPUSH', KEYS[3], unpack(ids))\n";
+enum { BATCH = 32 }; /* where the knobs leave it to the product */
 
-static const char drain_script[] =
-    "if #ARGV > 1 then\n"
-    "  local done = {}\n"
-    "  for i = 2, #ARGV do done[i - 1] = ARGV[i] end\n"
-    "  for i = 1, #done do redis.call('LREM', KEYS[4], 1, done[i]) end\n"
-    "  redis.call('HDEL', KEYS[1], unpack(done))\n"
-    "  redis.call('HDEL', KEYS[2], unpack(done))\n"
-    "end\n"
-    "local ids = redis.call('LPOP', KEYS[3], ARGV[1])\n"
-    "if not ids then return {} end\n"
-    "redis.call('RPUSH', KEYS[4], unpack(ids))\n"
-    "return {ids, redis.call('HMGET', KEYS[2], unpack(ids))}\n";
-
-static const char *const keys[] = {"floor:{q}:runs", "floor:{q}:payloads", "floor:{q}:ready",
-                                   "floor:{q}:active"};
-enum { KEY_COUNT = 4 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void die(const char *what, const char *why)
+void floor_die(const char *what, const char *why)
 {
     fprintf(stderr, "bench: floor: %s: %s\n", what, why);
     exit(1);
 }
 
-static redisContext *server_connect(const struct floor_server *server)
+uint64_t floor_token(void)
 {
-    redisContext *context = server->path != NULL ? redisConnectUnix(server->path)
-                                                 : redisConnect(server->host, server->port);
-    if (context == NULL || context->err != 0)
-        die("connect", context == NULL ? "out of memory" : context->errstr);
-    return context;
-}
-
-static redisReply *reply_check(redisContext *context, void *reply)
-{
-    if (reply == NULL)
-        die("command", context->errstr);
-    if (((redisReply *)reply)->type == REDIS_REPLY_ERROR)
-        die("command", ((redisReply *)reply)->str);
-    return reply;
-}
-
-static void script_load(redisContext *context, const char *script, char *ret_sha)
-{
-    redisReply *reply = reply_check(context, redisCommand(context, "SCRIPT LOAD %s", script));
-    memcpy(ret_sha, reply->str, 41);
-    freeReplyObject(reply);
-}
-
-static uint64_t random_bits(void)
-{
-    static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
+    static _Thread_local uint64_t state;
+    if (state == 0)
+        state =
+            ((uint64_t)getpid() << 32) ^ (uint64_t)(uintptr_t)&state ^ (uint64_t)(now_s() * 1e9);
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
     return state;
 }
 
-double floor_round_trips(const struct floor_server *server, const char *request, size_t len,
-                         const size_t *id_offsets, size_t id_count, size_t count)
+static const struct floor_store *store_of(const struct knobs *knobs)
 {
-    redisContext *context = server_connect(server);
-    char *bytes = malloc(len);
-    memcpy(bytes, request, len);
-    double start = now_s();
-    for (size_t i = 0; i < count; i++) {
-        uint64_t fresh = random_bits() ^ (uint64_t)(start * 1e9);
-        for (size_t k = 0; k < id_count; k++)
-            memcpy(bytes + id_offsets[k], &fresh, sizeof fresh);
-        void *reply = NULL;
-        redisAppendFormattedCommand(context, bytes, len);
-        redisGetReply(context, &reply);
-        freeReplyObject(reply_check(context, reply));
-    }
-    double spent = now_s() - start;
-    free(bytes);
-    redisFree(context);
-    return spent;
+    return strncmp(knobs->url, "redis", 5) == 0 ? &floor_redis : &floor_sqlite;
 }
 
-struct arguments {
-    const char *argv[8 + 3 * 256];
-    size_t lens[8 + 3 * 256];
-    int count;
+/* --- producers --------------------------------------------------------------------------- */
+
+struct producer {
+    const struct floor_store *table;
+    void *store;
 };
 
-static void argument_add(struct arguments *arguments, const char *bytes, size_t len)
+static void *producer_open(const struct knobs *knobs)
 {
-    arguments->argv[arguments->count] = bytes;
-    arguments->lens[arguments->count++] = len;
+    struct producer *producer = calloc(1, sizeof *producer);
+    producer->table = store_of(knobs);
+    producer->store = producer->table->open(knobs);
+    return producer;
 }
 
-static void arguments_begin(struct arguments *arguments, const char *sha)
+static double producer_run(void *user, const struct knobs *knobs, size_t first, size_t count)
 {
-    arguments->count = 0;
-    argument_add(arguments, "EVALSHA", 7);
-    argument_add(arguments, sha, 40);
-    argument_add(arguments, "4", 1);
-    for (int i = 0; i < KEY_COUNT; i++)
-        argument_add(arguments, keys[i], strlen(keys[i]));
+    struct producer *producer = user;
+    size_t len = knobs->bytes > 0 ? knobs->bytes : FLOOR_PAYLOAD;
+    size_t batch = knobs->batch > 1 ? knobs->batch : 1;
+    char *payload = malloc(len);
+    memset(payload, 'x', len);
+    batch = batch < FLOOR_BATCH_MAX ? batch : FLOOR_BATCH_MAX;
+    for (size_t at = 0; at < count; at += batch)
+        producer->table->put(producer->store, first + at, count - at < batch ? count - at : batch,
+                             payload, len);
+    free(payload);
+    return now_s();
 }
 
-static redisReply *arguments_send(redisContext *context, struct arguments *arguments)
+static void producer_close(void *user)
 {
-    return reply_check(
-        context, redisCommandArgv(context, arguments->count, arguments->argv, arguments->lens));
+    struct producer *producer = user;
+    producer->table->close(producer->store);
+    free(producer);
 }
 
-double floor_enqueue(const struct floor_server *server, size_t count, size_t batch)
+/* --- what runs a run ----------------------------------------------------------------------- */
+
+/* A child that answers a byte with a byte, which is the least that a handler in a process costs. */
+struct hands {
+    culex_isolation isolation;
+    int channel;
+    pid_t child;
+};
+
+static void child_run(int channel)
 {
-    static const char record[] = "1|W|0|0|0|0|0|-|0|1795000000000|5|bench|0|1795000000000|0|0|"
-                                 "1000|86400000|0123456789abcdef|0123456789abcdef|-|";
-    char payload[PAYLOAD_SIZE], ids[256][ID_SIZE], sha[41];
-    redisContext *context = server_connect(server);
-    memset(payload, 'x', sizeof payload);
-    script_load(context, enqueue_script, sha);
-    double start = now_s();
-    for (size_t sent = 0; sent < count; sent += batch) {
-        struct arguments arguments;
-        arguments_begin(&arguments, sha);
-        for (size_t i = 0; i < batch; i++) {
-            uint64_t parts[2] = {random_bits(), random_bits()};
-            memcpy(ids[i], parts, ID_SIZE);
-            argument_add(&arguments, ids[i], ID_SIZE);
-            argument_add(&arguments, record, sizeof record - 1);
-            argument_add(&arguments, payload, sizeof payload);
-        }
-        freeReplyObject(arguments_send(context, &arguments));
+    char byte;
+    while (read(channel, &byte, 1) == 1)
+        if (write(channel, &byte, 1) != 1)
+            break;
+    _exit(0);
+}
+
+static struct hands hands_make(culex_isolation isolation)
+{
+    struct hands hands = {isolation, -1, -1};
+    int ends[2];
+    if (isolation != CULEX_ISOLATION_PROCESS)
+        return hands;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
+        floor_die("child", "no socket");
+    hands.child = fork();
+    if (hands.child == 0) {
+        close(ends[0]);
+        child_run(ends[1]);
     }
-    double spent = now_s() - start;
-    redisFree(context);
-    return spent;
+    close(ends[1]);
+    hands.channel = ends[0];
+    return hands;
 }
 
-double floor_drain(const struct floor_server *server, size_t count, size_t batch)
+static void run_in_fork(void)
 {
-    char sha[41], want[16], done[256][ID_SIZE];
-    size_t done_count = 0, total = 0;
-    redisContext *context = server_connect(server);
-    script_load(context, drain_script, sha);
-    snprintf(want, sizeof want, "%zu", batch);
-    double start = now_s();
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+        floor_die("child", "no fork");
+}
+
+static void hands_run(struct hands *hands)
+{
+    char byte = 0;
+    if (hands->isolation == CULEX_ISOLATION_JOB)
+        run_in_fork();
+    if (hands->isolation == CULEX_ISOLATION_PROCESS &&
+        (write(hands->channel, &byte, 1) != 1 || read(hands->channel, &byte, 1) != 1))
+        floor_die("child", "no answer");
+}
+
+static void hands_free(struct hands *hands)
+{
+    if (hands->isolation != CULEX_ISOLATION_PROCESS)
+        return;
+    close(hands->channel);
+    waitpid(hands->child, NULL, 0);
+}
+
+/* --- drainers ---------------------------------------------------------------------------- */
+
+struct drainer {
+    const struct floor_store *table;
+    void *store;
+    struct hands hands;
+};
+
+static void *drainer_open(const struct knobs *knobs)
+{
+    struct drainer *drainer = calloc(1, sizeof *drainer);
+    drainer->hands = hands_make(knobs->isolation);
+    drainer->table = store_of(knobs);
+    drainer->store = drainer->table->open(knobs);
+    return drainer;
+}
+
+static size_t batch_of(const struct knobs *knobs)
+{
+    return knobs->batch > 0 && knobs->batch <= FLOOR_BATCH_MAX ? knobs->batch : BATCH;
+}
+
+static double drainer_run(void *user, const struct knobs *knobs, size_t first, size_t count)
+{
+    struct floor_id ids[FLOOR_BATCH_MAX];
+    struct drainer *drainer = user;
+    size_t held = 0, total = 0, wanted = knobs->stop_after > 0 ? knobs->stop_after : count;
+    (void)first;
     do {
-        struct arguments arguments;
-        arguments_begin(&arguments, sha);
-        argument_add(&arguments, want, strlen(want));
-        for (size_t i = 0; i < done_count; i++)
-            argument_add(&arguments, done[i], ID_SIZE);
-        redisReply *reply = arguments_send(context, &arguments);
-        done_count = reply->elements == 2 ? reply->element[0]->elements : 0;
-        for (size_t i = 0; i < done_count; i++)
-            memcpy(done[i], reply->element[0]->element[i]->str, ID_SIZE);
-        total += done_count;
-        freeReplyObject(reply);
-    } while (done_count > 0);
-    double spent = now_s() - start;
-    if (total != count)
-        die("drain", "the queue did not hold what was enqueued");
-    redisFree(context);
-    return spent;
+        size_t left = knobs->stop_after > 0 ? knobs->stop_after - total : batch_of(knobs);
+        held = drainer->table->take(drainer->store, ids, held,
+                                    left < batch_of(knobs) ? left : batch_of(knobs), ids);
+        for (size_t i = 0; i < held; i++)
+            hands_run(&drainer->hands);
+        total += held;
+    } while (held > 0 && (knobs->stop_after == 0 || total < knobs->stop_after));
+    if (knobs->processes == 1 && total != wanted)
+        floor_die("drain", "the queue did not hold what was enqueued");
+    return now_s();
 }
 
-static void sqlite_check(sqlite3 *db, int code)
+static void drainer_close(void *user)
 {
-    if (code != SQLITE_OK && code != SQLITE_DONE)
-        die("sqlite", sqlite3_errmsg(db));
+    struct drainer *drainer = user;
+    drainer->table->close(drainer->store);
+    hands_free(&drainer->hands);
+    free(drainer);
 }
 
-double floor_sqlite_enqueue(const char *path, size_t count)
+/* --- consumer ---------------------------------------------------------------------------- */
+
+static void run_note(struct drainer *drainer, struct meter *meter, size_t number)
 {
-    static const char schema[] =
-        "PRAGMA page_size=2048; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-        "PRAGMA wal_autocheckpoint=4000;" /* as the product does */
-        "CREATE TABLE run(seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, queue TEXT, job TEXT,"
-        " state INTEGER, run_at INTEGER, priority INTEGER, attempts INTEGER, payload BLOB) STRICT;"
-        "CREATE INDEX ready ON run(queue, priority, run_at, seq) WHERE state = 1;";
-    sqlite3 *db = NULL;
-    sqlite3_stmt *insert = NULL;
-    char payload[PAYLOAD_SIZE];
-    memset(payload, 'x', sizeof payload);
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        die("sqlite", path);
-    sqlite_check(db, sqlite3_exec(db, schema, NULL, NULL, NULL));
-    sqlite_check(db,
-                 sqlite3_prepare_v2(db,
-                                    "INSERT INTO run(id, queue, job, state, run_at, priority,"
-                                    " attempts, payload) VALUES(?1,'bench','bench',1,?2,0,5,?3)",
-                                    -1, &insert, NULL));
-    double start = now_s();
-    for (size_t i = 0; i < count; i++) {
-        uint64_t id[2] = {i, random_bits()};
-        sqlite3_bind_blob(insert, 1, id, sizeof id, SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 2, (sqlite3_int64)i);
-        sqlite3_bind_blob(insert, 3, payload, sizeof payload, SQLITE_STATIC);
-        sqlite_check(db, sqlite3_step(insert));
-        sqlite3_reset(insert);
+    hands_run(&drainer->hands);
+    meter_start(meter, number);
+}
+
+static void floor_consume(const struct knobs *knobs, struct meter *meter)
+{
+    struct floor_id ids[FLOOR_BATCH_MAX];
+    struct drainer *drainer = drainer_open(knobs);
+    size_t held = 0;
+    for (;;) {
+        held = drainer->table->take(drainer->store, ids, held, batch_of(knobs), ids);
+        if (held == 0 && drainer->table->await(drainer->store, meter, &ids[0]))
+            held = 1;
+        for (size_t i = 0; i < held; i++)
+            run_note(drainer, meter, ids[i].number);
     }
-    double spent = now_s() - start;
-    sqlite3_finalize(insert);
-    sqlite3_close(db);
-    return spent;
 }
+
+const struct side floor_side = {{producer_open, producer_run, producer_close},
+                                {drainer_open, drainer_run, drainer_close},
+                                floor_consume,
+                                floor_codec};

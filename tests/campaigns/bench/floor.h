@@ -1,34 +1,50 @@
-/* bench/floor.h - what the stores can do at best: the same work by bare hiredis and bare
- * SQLite calls, without types, fencing, retries or statistics. Every figure of the product
- * is printed as a ratio to one of these, measured in the same minute.
- * All functions return seconds for `count` runs, and exit with a message on any failure. */
+/* bench/floor.h - the floor's side: bare calls of hiredis and of SQLite.
+ *
+ * A record, a payload and a place in line for each run; taking one moves it to those under way,
+ * forgetting removes it: what any store of runs does, and nothing else. */
 #ifndef CULEX_BENCH_FLOOR_H
 #define CULEX_BENCH_FLOOR_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the private server of this run listens: a UNIX socket path, or host:port. */
-struct floor_server {
-    const char *path; /* NULL: use host and port */
-    const char *host;
-    int port;
+#include "knobs.h"
+#include "meter.h"
+
+enum {
+    FLOOR_BATCH_MAX = 256,
+    FLOOR_PAYLOAD = 120 /* bytes, as five params take */
 };
 
-/* Sends `request` (one command as it goes over the wire) `count` times, one by one, with 8 fresh
- * random bytes at each of `id_offsets`, as one hiredis round trip each. */
-double floor_round_trips(const struct floor_server *server, const char *request, size_t len,
-                         const size_t *id_offsets, size_t id_count, size_t count);
+/* Names a run in the store. */
+struct floor_id {
+    uint64_t number; /* as the producer counts */
+    uint64_t token;
+};
 
-/* One script per `batch` runs: HSET record, HSET payload, RPUSH id. Keys under "floor:". */
-double floor_enqueue(const struct floor_server *server, size_t count, size_t batch);
+struct floor_store {
+    void *(*open)(const struct knobs *knobs);
+    /* One call: runs of the numbers from `first` on, at most FLOOR_BATCH_MAX. */
+    void (*put)(void *store, size_t first, size_t count, const char *payload, size_t len);
+    /* One call: forgets `done` and takes up to `want` others with their payloads into `ids`;
+     * returns how many. `ids` and `done` may be the same array. */
+    size_t (*take)(void *store, const struct floor_id *done, size_t done_count, size_t want,
+                   struct floor_id *ids);
+    /* Waits until there may be runs; *ret_id is taken when this returns true. */
+    bool (*await)(void *store, struct meter *meter, struct floor_id *ret_id);
+    void (*close)(void *store);
+};
 
-/* One fused script per `batch`: forget the last ones, claim the next ones with their
- * payloads. Drains what floor_enqueue left; exits unless it gets `count` runs. */
-double floor_drain(const struct floor_server *server, size_t count, size_t batch);
+extern const struct floor_store floor_redis;
+extern const struct floor_store floor_sqlite;
 
-/* One INSERT of the same columns per transaction, WAL, synchronous=NORMAL, pages and
- * checkpoints as in the product. */
-double floor_sqlite_enqueue(const char *path, size_t count);
+/* Ends the program. */
+void floor_die(const char *what, const char *why);
+
+/* Differs at each call and in each process. */
+uint64_t floor_token(void);
+
+/* The same five params packed and unpacked by hand; see side.h. */
+double floor_codec(size_t count);
 
 #endif

@@ -2,19 +2,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+
+#include "crowd.h"
+
+enum { MANY_MAX = 4096 }; /* runs that are made, and enqueued, at a time */
 
 void product_die(const char *what, const culex_error *error)
 {
     fprintf(stderr, "bench: %s: %s\n", what, error->text);
     exit(1);
-}
-
-double product_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 bench_job product_job(int64_t number)
@@ -23,78 +20,81 @@ bench_job product_job(int64_t number)
     return bench_job_make("ann@shop.example", "Hello, is anybody there?", number, campaign);
 }
 
-culex_client *product_client(const char *url)
+culex_job_type product_type(const struct knobs *knobs)
+{
+    culex_job_type type = knobs->bytes > 0 ? bench_text_job_type : bench_job_type;
+    type.keep_success_ms = (int64_t)knobs->keep_ms;
+    return type;
+}
+
+culex_client *product_client(const struct knobs *knobs)
 {
     culex_error error;
     culex_client *client = NULL;
-    culex_client_options options = {.synchronous = "normal"};
-    if (culex_client_open(url, &options, &client, &error) != CULEX_OK)
+    culex_client_options options = {.synchronous = knobs->synchronous, .timeout_ms = 60000};
+    if (culex_client_open(knobs->url, &options, &client, &error) != CULEX_OK)
         product_die("open", &error);
     return client;
 }
 
-culex_worker *product_worker(const char *url, bool is_drain, culex_isolation isolation,
-                             bench_job_handler handler, void *user)
+/* --- enqueue ----------------------------------------------------------------------------- */
+
+/* A text whose payload is `bytes` long, names and quotes included. Owned by the caller. */
+static char *text_make(size_t bytes)
 {
-    culex_error error;
-    culex_worker *worker = NULL;
-    culex_worker_options options = {.url = url,
-                                    .concurrency = 1,
-                                    .drain = is_drain,
-                                    .isolation = isolation,
-                                    .log_level = 1,
-                                    .synchronous = "normal"};
-    if (culex_worker_create(&options, &worker, &error) != CULEX_OK ||
-        bench_job_register(worker, handler, user) != CULEX_OK)
-        product_die("worker", &error);
-    return worker;
+    size_t frame = strlen("{\"text\":\"\"}");
+    size_t len = bytes > frame ? bytes - frame : 1;
+    char *text = malloc(len + 1);
+    memset(text, 'x', len);
+    text[len] = '\0';
+    return text;
 }
 
-culex_outcome product_handle_nothing(culex_run *run, const bench_job *job, void *user)
+/* `count` params of numbers from `first` on, as an array; *ret_stride bytes apart. */
+static void *params_make(const char *text, size_t first, size_t count, size_t *ret_stride)
 {
-    (void)run;
-    (void)job;
-    (void)user;
-    return CULEX_DONE;
-}
-
-double product_enqueue(culex_client *client, size_t count)
-{
-    culex_error error;
-    double start = product_now_s();
+    *ret_stride = text != NULL ? sizeof(bench_text_job) : sizeof(bench_job);
+    char *params = calloc(count, *ret_stride);
     for (size_t i = 0; i < count; i++) {
-        bench_job job = product_job((int64_t)i);
-        if (bench_job_enqueue(client, &job, NULL, NULL, &error) != CULEX_OK)
+        bench_job job = product_job((int64_t)(first + i));
+        bench_text_job long_job = bench_text_job_make(text);
+        memcpy(params + i * *ret_stride, text != NULL ? (void *)&long_job : (void *)&job,
+               *ret_stride);
+    }
+    return params;
+}
+
+static void params_enqueue(culex_client *client, const struct knobs *knobs, const char *params,
+                           size_t stride, size_t count)
+{
+    culex_error error;
+    culex_job_type type = product_type(knobs);
+    size_t batch = knobs->batch > 1 ? knobs->batch : 1;
+    for (size_t at = 0; at < count; at += batch) {
+        size_t some = count - at < batch ? count - at : batch;
+        culex_status status =
+            batch == 1
+                ? culex_client_enqueue(client, &type, params + at * stride, NULL, NULL, &error)
+                : culex_client_enqueue_many(client, &type, params + at * stride, stride, some, NULL,
+                                            NULL, NULL, &error);
+        if (status != CULEX_OK)
             product_die("enqueue", &error);
     }
-    return product_now_s() - start;
 }
 
-double product_enqueue_many(culex_client *client, size_t count)
+void product_enqueue(culex_client *client, const struct knobs *knobs, size_t first, size_t count)
 {
-    culex_error error;
-    bench_job *jobs = calloc(count, sizeof *jobs);
-    for (size_t i = 0; i < count; i++)
-        jobs[i] = product_job((int64_t)i);
-    double start = product_now_s();
-    if (bench_job_enqueue_many(client, jobs, count, NULL, NULL, NULL, &error) != CULEX_OK)
-        product_die("enqueue_many", &error);
-    double spent = product_now_s() - start;
-    free(jobs);
-    return spent;
+    char *text = knobs->bytes > 0 ? text_make(knobs->bytes) : NULL;
+    for (size_t at = 0; at < count; at += MANY_MAX) {
+        size_t some = count - at < MANY_MAX ? count - at : MANY_MAX, stride = 0;
+        char *params = params_make(text, first + at, some, &stride);
+        params_enqueue(client, knobs, params, stride, some);
+        free(params);
+    }
+    free(text);
 }
 
-double product_drain(const char *url, culex_isolation isolation)
-{
-    culex_error error;
-    culex_worker *worker = product_worker(url, true, isolation, product_handle_nothing, NULL);
-    double start = product_now_s();
-    if (culex_worker_run(worker, &error) != CULEX_OK)
-        product_die("drain", &error);
-    double spent = product_now_s() - start;
-    culex_worker_free(worker);
-    return spent;
-}
+/* --- codec ------------------------------------------------------------------------------- */
 
 double product_codec(size_t count)
 {
@@ -102,7 +102,7 @@ double product_codec(size_t count)
     culex_buf buf;
     culex_arena *arena = culex_arena_create();
     culex_buf_init(&buf, 0);
-    double start = product_now_s();
+    double start = now_s();
     for (size_t i = 0; i < count; i++) {
         bench_job job = product_job((int64_t)i);
         const bench_job *decoded;
@@ -112,7 +112,7 @@ double product_codec(size_t count)
             bench_job_decode(arena, buf.data, buf.len, &decoded, &error) != CULEX_OK)
             product_die("codec", &error);
     }
-    double spent = product_now_s() - start;
+    double spent = now_s() - start;
     culex_buf_release(&buf);
     culex_arena_free(arena);
     return spent;

@@ -7,42 +7,44 @@
 #include <string.h>
 
 #include "product.h"
+#include "side.h"
 
-static void codec(const char *url, size_t count)
+enum { MANY = 4096 }; /* runs in one call */
+
+static void codec(const struct knobs *knobs)
 {
-    (void)url;
-    product_codec(count);
+    product_codec(knobs->count);
 }
 
-static void enqueue(const char *url, size_t count)
+static void enqueue(const struct knobs *knobs)
 {
-    culex_client *client = product_client(url);
-    product_enqueue(client, count);
+    culex_client *client = product_client(knobs);
+    product_enqueue(client, knobs, 0, knobs->count);
     culex_client_close(client);
 }
 
-static void enqueue_many(const char *url, size_t count)
+static void enqueue_many(const struct knobs *knobs)
 {
-    culex_client *client = product_client(url);
-    product_enqueue_many(client, count);
-    culex_client_close(client);
+    struct knobs many = *knobs;
+    many.batch = MANY;
+    enqueue(&many);
 }
 
-static void drain(const char *url, size_t count)
+static void drain(const struct knobs *knobs)
 {
-    (void)count;
-    product_drain(url, CULEX_ISOLATION_NONE);
+    crowd_run(&product_side.drainer, knobs);
 }
 
-static void drain_isolated(const char *url, size_t count)
+static void drain_isolated(const struct knobs *knobs)
 {
-    (void)count;
-    product_drain(url, CULEX_ISOLATION_PROCESS);
+    struct knobs isolated = *knobs;
+    isolated.isolation = CULEX_ISOLATION_PROCESS;
+    crowd_run(&product_side.drainer, &isolated);
 }
 
 static const struct piece {
     const char *name;
-    void (*run)(const char *url, size_t count);
+    void (*run)(const struct knobs *knobs);
 } pieces[] = {
     {"codec", codec},
     {"enqueue", enqueue},
@@ -53,9 +55,14 @@ static const struct piece {
 
 int main(int argc, char **argv)
 {
+    struct knobs knobs = knobs_parse(NULL, 0);
+    if (argc == 4) {
+        knobs.url = argv[2];
+        knobs.count = strtoul(argv[3], NULL, 10);
+    }
     for (size_t i = 0; argc == 4 && i < sizeof pieces / sizeof pieces[0]; i++) {
         if (strcmp(argv[1], pieces[i].name) == 0) {
-            pieces[i].run(argv[2], strtoul(argv[3], NULL, 10));
+            pieces[i].run(&knobs);
             return 0;
         }
     }

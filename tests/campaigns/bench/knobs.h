@@ -1,0 +1,31 @@
+/* bench/knobs.h - what one measurement is told: KEY=VALUE words, each a member of struct knobs.
+ * Exits with a message on a word that is none. */
+#ifndef CULEX_BENCH_KNOBS_H
+#define CULEX_BENCH_KNOBS_H
+
+#include <stddef.h>
+
+#include <culex/worker.h>
+
+struct knobs {
+    const char *url;         /* of the store; floors go to the same one, by bare calls */
+    const char *synchronous; /* of SQLite */
+    culex_isolation isolation;
+    size_t count;        /* runs, over all processes and threads */
+    size_t batch;        /* runs in one call; 0: what the product takes by itself */
+    size_t handlers;     /* of one worker */
+    size_t processes;    /* that do the same at once */
+    size_t threads;      /* in each, each with a connection of its own */
+    size_t bytes;        /* of a payload; 0: that of five params */
+    size_t keep_ms;      /* how long a success is kept */
+    size_t fail_percent; /* so many of a hundred runs fail once */
+    size_t stop_after;   /* a worker stops after so many runs; 0: when nothing is left */
+    size_t window;       /* most runs that are enqueued and not done; 0: all */
+    size_t bulk;         /* runs that a producer beside a worker enqueues in a call */
+    size_t rate;         /* runs enqueued a second; 0: the next when the last has started */
+    size_t seconds;      /* how long it goes on; 0: until `count` runs are done */
+};
+
+struct knobs knobs_parse(char **words, size_t count);
+
+#endif
