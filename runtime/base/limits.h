@@ -1,7 +1,7 @@
 /* base/limits.h - the bounds of the runtime that somebody chose.
  *
  * Limits of one store live beside that store. What both stores decide by (losses, crashes, the
- * id horizon) belongs to the rules of runs, in core/run_rules.def. */
+ * horizon of tickets) belongs to the rules of runs, in core/run_rules.def. */
 #ifndef CULEX_BASE_LIMITS_H
 #define CULEX_BASE_LIMITS_H
 

@@ -1,4 +1,4 @@
-/* client/client.c - the life of a client: opening it, lending it, its clock and its ids. */
+/* client/client.c - the life of a client: opening it, lending it, its clock and its tickets. */
 #include "client/client_private.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ culex_status culex__client_sync_clock(culex_client *client, culex_error *error)
     if (status != CULEX_OK)
         return status;
     culex__storeclock_set(&client->clock, client->env, now_ms);
-    client->ids = (struct culex_uuid7){0};
+    culex__client_leave_producer(client);
     return CULEX_OK;
 }
 
@@ -133,26 +133,34 @@ void culex__client_free(culex_client *client)
     free(client);
 }
 
-/* --- ids ----------------------------------------------------------------------------- */
+/* --- tickets ------------------------------------------------------------------------- */
 
-/* System calls for randomness are dear beside an id in a bulk enqueue: bits come in stock. */
-static void client_draw(culex_client *client, uint64_t ret_bits[2])
+static uint64_t producer_draw(const struct culex_env *env)
 {
-    if (client->random_left < 2) {
-        client->env->random(client->env->self, client->random, sizeof client->random);
-        client->random_left = sizeof client->random / sizeof client->random[0];
-    }
-    ret_bits[0] = client->random[--client->random_left];
-    ret_bits[1] = client->random[--client->random_left];
+    uint64_t producer;
+    do
+        producer = culex__env_random(env) & CULEX_TICKET_PRODUCER_MAX;
+    while (producer == 0);
+    return producer;
 }
 
-culex_uuid culex__client_next_id(culex_client *client)
+void culex__client_leave_producer(culex_client *client)
 {
-    uint64_t bits[2];
-    assert(client->clock.is_known); /* an id holds the store's time: see culex__client_know_clock */
-    client_draw(client, bits);
-    return culex__uuid7_next(&client->ids, culex__storeclock_now_ms(&client->clock, client->env),
-                             bits);
+    client->last = (struct culex_ticket){0};
+}
+
+/* Holds the store's time: see culex__client_know_clock. */
+static struct culex_ticket ticket_next(const culex_client *client, struct culex_ticket *last)
+{
+    assert(client->clock.is_known);
+    if (last->producer == 0)
+        last->producer = producer_draw(client->env);
+    return culex__ticket_next(last, culex__storeclock_now_ms(&client->clock, client->env));
+}
+
+struct culex_ticket culex__client_next_ticket(culex_client *client)
+{
+    return ticket_next(client, &client->last);
 }
 
 culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *error)
@@ -171,16 +179,18 @@ culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *
     return CULEX_ECONNECT;
 }
 
-culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id, culex_error *error)
+/* Of a producer of its own: whatever the client calls before, the ticket's call is the last one. */
+culex_status culex_client_new_ticket(culex_client *client, culex_uuid *ret_ticket,
+                                     culex_error *error)
 {
-    if (client == NULL || ret_id == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no client or no place for the id");
+    if (client == NULL || ret_ticket == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client or no place for the ticket");
     struct culex_effort effort;
     culex_status status = culex__effort_begin(client, &effort, error);
     if (status != CULEX_OK)
         return status;
     status = culex__client_know_clock(&effort, error);
     if (status == CULEX_OK)
-        *ret_id = culex__client_next_id(client);
+        *ret_ticket = culex__ticket_format(ticket_next(client, &(struct culex_ticket){0}));
     return culex__effort_end(&effort, status, error);
 }

@@ -9,7 +9,7 @@
 
 #include "client/effort.h"
 #include "store/store.h"
-#include "core/uuid7.h"
+#include "core/ticket.h"
 #include "platform/storeclock.h"
 #include "base/turn.h"
 
@@ -17,16 +17,15 @@ struct culex_client {
     const struct culex_env *env;
     pid_t owner;        /* the process that opened it */
     bool is_lent;       /* to handlers, who cannot close it */
+    bool is_passing;    /* for one call, which nobody repeats: it has no producer */
     int64_t timeout_ms; /* of one public call */
 
     struct culex_turn turn; /* guards everything below */
     struct culex_store *store;
     atomic_int_fast64_t until_ns; /* boot time, when the call under way ends; 0 between calls */
     struct culex_storeclock clock;
-    struct culex_uuid7 ids;
-    uint64_t random[256]; /* bits in stock for ids, used from the end */
-    size_t random_left;
-    culex_buf payloads; /* kept from call to call */
+    struct culex_ticket last; /* of this client's enqueue calls; producer 0: none is drawn yet */
+    culex_buf payloads;       /* kept from call to call */
 };
 
 /* Takes over `store` (closed also on failure). For tests and culex_client_open. */
@@ -52,14 +51,18 @@ static inline bool culex__client_is_ours(const culex_client *client)
     return client->owner == getpid();
 }
 
-/* Before the first id: learns the store's clock unless it is known. Nothing has been sent when it
- * fails, and its status says so. */
+/* Before the first ticket: learns the store's clock unless it is known. Nothing has been sent when
+ * it fails, and its status says so. */
 culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *error);
 
-/* The next id. In its turn, as all that follows. */
-culex_uuid culex__client_next_id(culex_client *client);
+/* That of its next enqueue call. In its turn, as all that follows. */
+struct culex_ticket culex__client_next_ticket(culex_client *client);
 
-/* Learns the store's clock again and forgets how far ids had got. */
+/* The client's calls to come are those of another producer, which it draws for the first. What the
+ * old one called last stays its last call, so that it can be repeated. */
+void culex__client_leave_producer(culex_client *client);
+
+/* Learns the store's clock again, and leaves the producer, whose sequence may be ahead of it. */
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error);
 
 #endif

@@ -60,7 +60,7 @@ bool culex__effort_again(struct culex_effort *effort, culex_status status)
 static bool status_is_answer(culex_status status)
 {
     return status == CULEX_OK || status == CULEX_ENOTFOUND || status == CULEX_ESTATE ||
-           status == CULEX_ECONFLICT || status == CULEX_EUNIQUE;
+           status == CULEX_EUNIQUE;
 }
 
 culex_status culex__effort_judge(const struct culex_effort *effort, culex_status status,

@@ -15,8 +15,9 @@ struct culex_effort {
     bool is_unknown; /* a try may have been applied without our knowing */
 };
 
-/* CULEX_EINVAL in a process forked from the one that opened the client: connection, ids to come and
- * perhaps the turn are the parent's there, and two processes that used them would draw equal ids.
+/* CULEX_EINVAL in a process forked from the one that opened the client: connection, tickets to
+ * come and perhaps the turn are the parent's there, and two processes that used them would be one
+ * producer.
  * CULEX_EBUSY when other threads used the client for as long as this call may take. After CULEX_OK
  * the client is the caller's until culex__effort_end. */
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,

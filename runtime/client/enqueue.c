@@ -1,9 +1,9 @@
 /* client/enqueue.c - from typed params to runs in the store.
  *
- * Ids are made before anything is sent, and every repeat sends the same ones: a reply
- * that got lost can therefore never make a second run. Only an id that we made ourselves
- * and that the store refused as too old or too new, with certainty and at the first try, is
- * replaced, after the store's clock was read again. */
+ * Each batch has a ticket before it is sent, and every repeat sends the same one: a reply that got
+ * lost can therefore never make a second run. Only a ticket of our own that the store refused as
+ * too old or too new, with certainty and at the first try, is replaced, after the store's clock was
+ * read again. A batch that stays unknown is the last of its producer: see core/ticket.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,15 +28,15 @@ struct order {
     const culex_bytes *text; /* of the one run, encoded already; NULL: `params` are encoded */
     size_t stride;
     size_t count;
-    culex_uuid *ids; /* for every run */
-    bool is_own_id;  /* ids are made here */
-    bool has_ids;    /* they have been made */
+    culex_uuid *ids;            /* for every run; NULL: not asked for */
+    bool has_ticket;            /* the caller's; else each batch has one of the client's */
+    struct culex_ticket ticket; /* of the next batch */
     char tags[CULEX_TAGS_SIZE];
 };
 
 struct batch {
-    size_t first;
     size_t count;
+    struct culex_ticket ticket;
     struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
 };
@@ -60,9 +60,11 @@ static culex_status order_apply(struct order *order, const culex_enqueue_options
         order->policy.at_ms = ns_to_ms_up(options->at);
     if (options->queue != NULL)
         order->queue = options->queue;
-    order->is_own_id = !options->has_id;
-    if (options->has_id)
-        order->ids[0] = options->id;
+    order->policy.idempotency_key = options->idempotency_key;
+    order->policy.window_ms = options->has_idempotency_window
+                                  ? ns_to_ms_up(options->idempotency_window)
+                                  : CULEX_WINDOW_DEFAULT_MS;
+    order->has_ticket = options->has_ticket && culex__ticket_parse(options->ticket, &order->ticket);
     return CULEX_OK;
 }
 
@@ -73,7 +75,6 @@ static culex_status order_prepare(struct order *order, const culex_enqueue_optio
     size_t tag_count = order->type->tag_count;
     order->policy = culex__new_run_make(order->type);
     order->queue = culex__job_queue(order->type);
-    order->is_own_id = true;
     if (options != NULL) {
         culex_status status = order_apply(order, options, error);
         if (status != CULEX_OK)
@@ -124,13 +125,11 @@ static culex_status batch_fill(struct batch *batch, const struct order *order, s
 {
     culex_buf *payloads = &order->client->payloads;
     payloads->len = 0;
-    batch->first = first;
     batch->count = 0;
     while (batch->count < CULEX_ENQUEUE_BATCH_MAX && first + batch->count < order->count &&
            (batch->count == 0 || payloads->len < BATCH_BYTES)) {
         struct culex_new_run *run = &batch->runs[batch->count];
         *run = order->policy;
-        run->id = order->ids[first + batch->count];
         culex_status status = payload_encode(order, first + batch->count, &run->payload_len, error);
         /* What precedes a value that does not encode is still sent; it comes first next time. */
         if (status != CULEX_OK && batch->count > 0)
@@ -150,95 +149,106 @@ static culex_status batch_fill(struct batch *batch, const struct order *order, s
     return CULEX_OK;
 }
 
-/* The store knows no run of this id, and would have forgotten one by now: that tells nothing about
- * what was sent before. */
-static culex_status expired_status(const struct order *order, const struct culex_effort *effort,
-                                   culex_error *error)
+/* --- what the store said ------------------------------------------------------------- */
+
+static void expired_tell(const struct order *order, culex_error *error)
 {
-    int minutes = CULEX_ID_HORIZON_MS / 60000;
-    if (effort->is_unknown)
-        return culex__fail(error, CULEX_EUNKNOWN,
-                           "a try got no answer, and by the next one the store's clock had jumped "
-                           "by more than %d minutes: whether it was applied cannot be told",
-                           minutes);
-    return culex__fail(error, CULEX_EEXPIRED,
-                       "the time inside this id is more than %d minutes off the store's clock%s",
-                       minutes,
-                       order->is_own_id ? ""
-                                        : "; where an earlier call with this id was unknown, it "
-                                          "remains so");
+    int minutes = CULEX_TICKET_HORIZON_MS / 60000;
+    if (order->has_ticket)
+        culex__fail(
+            error, CULEX_EEXPIRED,
+            "this call enqueued nothing: its ticket is more than %d minutes off the store's "
+            "clock; where an earlier call with it was unknown, it remains so; otherwise "
+            "take a fresh one, and an idempotency key for what is repeated later than that",
+            minutes);
+    else
+        culex__fail(error, CULEX_EEXPIRED,
+                    "nothing was enqueued: the store's clock jumps by more than %d minutes; set it "
+                    "right and call again",
+                    minutes);
 }
 
-static culex_status result_status(const struct order *order, const struct culex_effort *effort,
+/* What the store says of the ticket. After a try without an answer that is about the last one
+ * alone: the store may have forgotten the call by then, or somebody else has called with the
+ * ticket. */
+static void refusal_tell(const struct order *order, const struct culex_effort *effort,
+                         culex_status status, culex_error *error)
+{
+    if (status != CULEX_EEXPIRED && status != CULEX_ECONFLICT)
+        return;
+    if (effort->is_unknown)
+        culex__fail(error, status,
+                    "a try got no answer, and by the next one the ticket was %s: whether it was "
+                    "applied cannot be told",
+                    status == CULEX_EEXPIRED ? "too far from the store's clock" : "used otherwise");
+    else if (status == CULEX_EEXPIRED)
+        expired_tell(order, error);
+    else
+        culex__fail(error, status,
+                    "this call enqueued nothing: its ticket was used before, for other params or "
+                    "another key, or is not the newest of its producer; repeat a call as it was, "
+                    "and take a fresh ticket for each that is new");
+}
+
+static culex_status result_status(const struct order *order,
                                   const struct culex_enqueue_result *result, culex_error *error)
 {
-    char holder[CULEX_UUID_TEXT_SIZE];
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(result->id, id);
     switch (result->outcome) {
     case CULEX_ENQUEUED_NEW:
     case CULEX_ENQUEUED_DUPLICATE:
         return CULEX_OK;
     case CULEX_ENQUEUED_CONFLICT:
         return culex__fail(error, CULEX_ECONFLICT,
-                           "this id already belongs to a run with other content");
+                           "run %s was enqueued with this idempotency key and with another job or "
+                           "other params: write what tells them apart into the key",
+                           id);
     case CULEX_ENQUEUED_FULL:
         return culex__fail(error, CULEX_EFULL, "queue '%s' is full", order->queue);
     case CULEX_ENQUEUED_UNIQUE_TAKEN:
-        culex_uuid_format(result->holder, holder);
-        return culex__fail(error, CULEX_EUNIQUE, "run %s holds this unique key", holder);
-    case CULEX_ENQUEUED_EXPIRED:
-        return expired_status(order, effort, error);
+        return culex__fail(error, CULEX_EUNIQUE, "run %s holds this unique key", id);
     }
     return culex__fail(error, CULEX_ESTORE, "the store gave an answer that does not exist");
 }
 
-static bool batch_has_expired(const struct batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->results[i].outcome == CULEX_ENQUEUED_EXPIRED)
-            return true;
-    }
-    return false;
-}
+/* --- sending --------------------------------------------------------------------------- */
 
-/* New ids for the refused runs of the batch and for all that follow it. */
-static void order_renew_ids(struct order *order, struct batch *batch)
+/* The caller's grows by one from batch to batch. Of producer 0: none. */
+static struct culex_ticket order_next_ticket(struct order *order)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->results[i].outcome == CULEX_ENQUEUED_EXPIRED)
-            batch->runs[i].id = order->ids[batch->first + i] = culex__client_next_id(order->client);
-    }
-    for (size_t i = batch->first + batch->count; i < order->count; i++)
-        order->ids[i] = culex__client_next_id(order->client);
+    if (!order->has_ticket && order->client->is_passing)
+        return (struct culex_ticket){0};
+    if (!order->has_ticket)
+        return culex__client_next_ticket(order->client);
+    struct culex_ticket ticket = order->ticket;
+    order->ticket.sequence++;
+    return ticket;
 }
 
 static culex_status batch_send(const struct order *order, struct batch *batch,
                                struct culex_effort *effort, culex_error *error)
 {
     struct culex_store *store = order->client->store;
+    const struct culex_ticket *ticket = batch->ticket.producer != 0 ? &batch->ticket : NULL;
     culex_status status;
     do
-        status = store->ops->enqueue(store, order->queue, batch->runs, batch->count, batch->results,
-                                     error);
+        status = store->ops->enqueue(store, order->queue, ticket, batch->runs, batch->count,
+                                     batch->results, error);
     while (culex__effort_again(effort, status));
-    return culex__effort_judge(effort, status, error);
+    return status;
 }
 
 static culex_status batch_insist(struct order *order, struct batch *batch,
                                  struct culex_effort *effort, culex_error *error)
 {
+    batch->ticket = order_next_ticket(order);
     culex_status status = batch_send(order, batch, effort, error);
-    if (status != CULEX_OK || !order->is_own_id || effort->is_unknown ||
-        !batch_has_expired(batch) || culex__client_sync_clock(order->client, NULL) != CULEX_OK)
+    if (status != CULEX_EEXPIRED || culex__client_sync_clock(order->client, NULL) != CULEX_OK ||
+        order->has_ticket || effort->is_unknown)
         return status;
-    order_renew_ids(order, batch);
+    batch->ticket = order_next_ticket(order);
     return batch_send(order, batch, effort, error);
-}
-
-static void order_make_ids(struct order *order)
-{
-    for (size_t i = 0; i < order->count && order->is_own_id && !order->has_ids; i++)
-        order->ids[i] = culex__client_next_id(order->client);
-    order->has_ids = true;
 }
 
 static void payloads_trim(culex_buf *payloads)
@@ -249,17 +259,50 @@ static void payloads_trim(culex_buf *payloads)
     culex_buf_init(payloads, 0);
 }
 
-/* What to do about a run that may be in the store; a store that cannot be reached says nothing of
- * an earlier call with this id, and reads as if it did. */
+/* What to do about a call that may have been carried out; a store that cannot be reached says
+ * nothing of an earlier call with this ticket, and reads as if it did. */
 static void repeat_advise(const struct order *order, culex_status status, culex_error *error)
 {
     if (status == CULEX_EUNKNOWN)
-        culex__error_context(error, "%s may be in the store, repeat with %s until CULEX_OK",
-                             order->count > 1 ? "these runs" : "the run",
-                             order->count > 1 ? "the id of each" : "its id");
-    else if (!order->is_own_id && (status == CULEX_ECONNECT || status == CULEX_EBUSY))
-        culex__error_context(error, "this call enqueued nothing, an earlier one with this id may "
-                                    "have, repeat until CULEX_OK");
+        culex__error_context(error,
+                             "%s may be in the store, repeat the call with the ticket that "
+                             "it returns in place of an id until CULEX_OK",
+                             order->count > 1 ? "these runs" : "the run");
+    else if (order->has_ticket && (status == CULEX_ECONNECT || status == CULEX_EBUSY))
+        culex__error_context(error, "this call enqueued nothing, an earlier one with this ticket "
+                                    "may have, repeat until CULEX_OK");
+}
+
+/* With the client in its turn. */
+static culex_status batch_try(struct order *order, struct batch *batch, size_t first,
+                              struct culex_effort *effort, culex_error *error)
+{
+    culex_status status = order->has_ticket ? CULEX_OK : culex__client_know_clock(effort, error);
+    if (status == CULEX_OK)
+        status = batch_fill(batch, order, first, error);
+    if (status != CULEX_OK)
+        return status;
+    status = batch_insist(order, batch, effort, error);
+    refusal_tell(order, effort, status, error);
+    status = culex__effort_judge(effort, status, error);
+    if (status == CULEX_EUNKNOWN && !order->has_ticket)
+        culex__client_leave_producer(order->client);
+    return status;
+}
+
+/* The ids of the runs that are in the store for certain; *ret_enqueued counts them. */
+static culex_status results_take(const struct order *order, const struct batch *batch,
+                                 size_t *ret_enqueued, culex_error *error)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        culex_status status = result_status(order, &batch->results[i], error);
+        if (status != CULEX_OK)
+            return status;
+        if (order->ids != NULL)
+            order->ids[*ret_enqueued] = batch->results[i].id;
+        ++*ret_enqueued;
+    }
+    return CULEX_OK;
 }
 
 /* One turn with the client, so that other threads need not wait for the whole of a long order. */
@@ -270,23 +313,13 @@ static culex_status batch_enqueue(struct order *order, struct batch *batch, size
     culex_status status = culex__effort_begin(order->client, &effort, error);
     if (status != CULEX_OK)
         return status;
-    batch->count = 0;
-    status = culex__client_know_clock(&effort, error);
-    if (status == CULEX_OK) {
-        order_make_ids(order);
-        status = batch_fill(batch, order, *ret_enqueued, error);
-    }
-    if (status == CULEX_OK)
-        status = batch_insist(order, batch, &effort, error);
+    status = batch_try(order, batch, *ret_enqueued, &effort, error);
     payloads_trim(&order->client->payloads);
     status = culex__effort_end(&effort, status, error);
     repeat_advise(order, status, error);
-    for (size_t i = 0; i < batch->count && status == CULEX_OK; i++) {
-        status = result_status(order, &effort, &batch->results[i], error);
-        if (status == CULEX_OK)
-            ++*ret_enqueued;
-    }
-    return status;
+    if (status == CULEX_EUNKNOWN && order->ids != NULL)
+        order->ids[*ret_enqueued] = culex__ticket_format(batch->ticket);
+    return status == CULEX_OK ? results_take(order, batch, ret_enqueued, error) : status;
 }
 
 static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_error *error)
@@ -316,7 +349,7 @@ static culex_status order_check(const struct order *order, culex_error *error)
     return CULEX_OK;
 }
 
-/* The one run of the order, which has room for its id. */
+/* The one run of the order. *ret_id, which may be NULL, is its id or the call's ticket. */
 static culex_status order_run_one(struct order *order, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
 {
@@ -326,18 +359,15 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
         status = order_prepare(order, options, error);
     if (status != CULEX_OK)
         return status;
-    status = order_run(order, &enqueued, error);
-    if (ret_id != NULL && (status == CULEX_OK || status == CULEX_EUNKNOWN))
-        *ret_id = order->ids[0];
-    return status;
+    order->ids = ret_id;
+    return order_run(order, &enqueued, error);
 }
 
 culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
                                   const void *params, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
 {
-    culex_uuid id;
-    struct order order = {.client = client, .type = type, .params = params, .count = 1, .ids = &id};
+    struct order order = {.client = client, .type = type, .params = params, .count = 1};
     return order_run_one(&order, options, ret_id, error);
 }
 
@@ -345,9 +375,8 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
                                         culex_bytes payload, const culex_enqueue_options *options,
                                         culex_uuid *ret_id, culex_error *error)
 {
-    culex_uuid id;
     struct order order = {
-        .client = client, .type = type, .params = "", .text = &payload, .count = 1, .ids = &id};
+        .client = client, .type = type, .params = "", .text = &payload, .count = 1};
     return order_run_one(&order, options, ret_id, error);
 }
 
@@ -368,16 +397,10 @@ culex_status culex_client_enqueue_many(culex_client *client, const culex_job_typ
     culex_status status = order_check(&order, error);
     if (status != CULEX_OK || count == 0)
         return status;
-    if (ret_ids == NULL)
-        order.ids = calloc(count, sizeof *order.ids);
-    if (order.ids == NULL)
-        return culex__fail(error, CULEX_ENOMEM, "no memory for %zu ids", count);
     status = order_prepare(&order, options, error);
     if (status == CULEX_OK)
         status = order_run(&order, &enqueued, error);
     if (ret_enqueued != NULL)
         *ret_enqueued = enqueued;
-    if (ret_ids == NULL)
-        free(order.ids);
     return status;
 }

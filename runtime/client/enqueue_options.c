@@ -4,7 +4,11 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/utf8.h"
+#include "client/newrun.h"
 #include "core/duration.h"
+#include "core/run_id.h"
+#include "core/ticket.h"
 #include "core/timestamp.h"
 
 /* 2001-01-01, long before any store of ours. Seconds, milliseconds and microseconds that were taken
@@ -18,7 +22,8 @@ static culex_status flags_check(const culex_enqueue_options *options, culex_erro
         bool has, is_set;
         const char *name;
     } rows[] = {
-        {options->has_id, memcmp(&options->id, &none, sizeof none) != 0, "id"},
+        {options->has_ticket, memcmp(&options->ticket, &none, sizeof none) != 0, "ticket"},
+        {options->has_idempotency_window, options->idempotency_window != 0, "idempotency_window"},
         {options->has_delay, options->delay != 0, "delay"},
         {options->has_at, options->at != 0, "at"},
         {options->has_priority, options->priority != 0, "priority"},
@@ -39,16 +44,64 @@ static culex_status flags_check(const culex_enqueue_options *options, culex_erro
     return CULEX_OK;
 }
 
-static culex_status id_check(const culex_uuid *id, size_t count, culex_error *error)
+static bool has_control(const char *text, size_t len)
 {
-    int version = id->b[6] >> 4;
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return true;
+    }
+    return false;
+}
+
+static culex_status ticket_check(culex_uuid text, culex_error *error)
+{
+    struct culex_ticket ticket;
+    struct culex_run_id_parts parts;
+    if (culex__ticket_parse(text, &ticket))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EINVAL,
+                       "options.ticket is %s: a ticket comes from culex_client_new_ticket, or in "
+                       "place of an id from a call that was CULEX_EUNKNOWN",
+                       culex__run_id_read(text, &parts) ? "the id of a run" : "no ticket");
+}
+
+static culex_status key_check(const char *key, size_t count, culex_error *error)
+{
+    size_t len = strnlen(key, CULEX_STORE_IDEMPOTENCY_MAX + 1);
     if (count > 1)
-        return culex__fail(error, CULEX_EINVAL, "one id cannot stand for %zu runs", count);
-    if (version != 7 || id->b[8] >> 6 != 2)
+        return culex__fail(
+            error, CULEX_EINVAL,
+            "one idempotency key cannot stand for %zu runs: enqueue them one by one, "
+            "each with its own, or the call with options.ticket",
+            count);
+    if (len == 0)
         return culex__fail(error, CULEX_EINVAL,
-                           "options.id is a UUID of version %d: an id holds its time, as version 7 "
-                           "does; take one from culex_client_new_id and keep it for the repeats",
-                           version);
+                           "options.idempotency_key is empty: leave it NULL for none");
+    if (len > CULEX_STORE_IDEMPOTENCY_MAX || !culex__utf8_is_valid(key, len) ||
+        has_control(key, len))
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.idempotency_key: 1 to %d bytes of UTF-8 without control "
+                           "characters",
+                           CULEX_STORE_IDEMPOTENCY_MAX);
+    return CULEX_OK;
+}
+
+static culex_status window_check(const culex_enqueue_options *options, culex_error *error)
+{
+    culex_duration window = options->idempotency_window;
+    if (options->idempotency_key == NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.idempotency_window is set and options.idempotency_key is not: "
+                           "say which key is to be remembered for so long");
+    if (culex__duration_is_slip(window))
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.idempotency_window is %lld nanoseconds, too short to be meant: "
+                           "write culex_seconds(%lld), or culex_minutes, _hours, _days",
+                           (long long)window, (long long)window);
+    if (window < CULEX_MILLISECOND || window > CULEX_WINDOW_MAX_MS * CULEX_MILLISECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.idempotency_window is %s: from 1 ms to culex_days(30)",
+                           window < CULEX_MILLISECOND ? "less than 1 ms" : "more than 30 days");
     return CULEX_OK;
 }
 
@@ -88,8 +141,12 @@ culex_status culex__enqueue_options_check(const culex_enqueue_options *options, 
                                           culex_error *error)
 {
     culex_status status = flags_check(options, error);
-    if (status == CULEX_OK && options->has_id)
-        status = id_check(&options->id, count, error);
+    if (status == CULEX_OK && options->has_ticket)
+        status = ticket_check(options->ticket, error);
+    if (status == CULEX_OK && options->idempotency_key != NULL)
+        status = key_check(options->idempotency_key, count, error);
+    if (status == CULEX_OK && options->has_idempotency_window)
+        status = window_check(options, error);
     if (status == CULEX_OK && options->has_delay && options->has_at)
         status = culex__fail(error, CULEX_EINVAL, "either a delay or a time, not both");
     if (status == CULEX_OK && options->has_at)

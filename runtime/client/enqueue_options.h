@@ -1,7 +1,7 @@
 /* client/enqueue_options.h - whether what a caller says of one enqueue is what he can have meant.
  *
  * Nothing is taken silently for something else: an option without its flag, a count of seconds
- * where nanoseconds are wanted, an id of another making. */
+ * where nanoseconds are wanted, an id where a ticket belongs. */
 #ifndef CULEX_CLIENT_ENQUEUE_OPTIONS_H
 #define CULEX_CLIENT_ENQUEUE_OPTIONS_H
 

@@ -10,6 +10,10 @@
 /* Room for all tags, the commas between them and the NUL. */
 enum { CULEX_TAGS_SIZE = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
 
+/* How long an idempotency key is remembered: unless the producer says so, and at most. */
+enum { CULEX_WINDOW_DEFAULT_MS = 24 * 60 * 60 * 1000 };
+#define CULEX_WINDOW_MAX_MS (30 * INT64_C(86400000))
+
 /* CULEX_EVERSION when the generator and this library do not fit together, CULEX_EINVAL when
  * the descriptor is incomplete. */
 culex_status culex__job_type_check(const culex_job_type *type, culex_error *error);
@@ -22,7 +26,7 @@ const char *culex__job_queue(const culex_job_type *type);
 culex_status culex__tags_join(const char *const *tags, size_t count, char ret_text[CULEX_TAGS_SIZE],
                               culex_error *error);
 
-/* Policy of `type`; id, delay, tags ("") and payload are left to the caller. */
+/* Policy of `type`; delay, keys, tags ("") and payload are left to the caller. */
 struct culex_new_run culex__new_run_make(const culex_job_type *type);
 
 /* Hash of job and payload, the same on every machine and in every version. */

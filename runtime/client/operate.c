@@ -36,6 +36,16 @@ struct verb {
     bool is_once;        /* a repeat would do more: a lost reply ends the call */
 };
 
+static culex_status id_check(culex_uuid id, culex_error *error)
+{
+    struct culex_ticket ticket;
+    if (!culex__ticket_parse(id, &ticket))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_ENOTFOUND,
+                       "this is the ticket of an enqueue call and no run's id: repeat that call "
+                       "with it as options.ticket, and take the id from there");
+}
+
 static culex_status operate(culex_client *client, const struct verb *verb, struct call *call,
                             culex_error *error)
 {
@@ -43,6 +53,8 @@ static culex_status operate(culex_client *client, const struct verb *verb, struc
     if (client == NULL)
         return culex__fail(error, CULEX_EINVAL, "no client");
     culex_status status = culex__queue_check(call->queue, error);
+    if (status == CULEX_OK && !verb->is_about_queue)
+        status = id_check(call->id, error);
     if (status == CULEX_OK)
         status = culex__effort_begin(client, &effort, error);
     if (status != CULEX_OK)

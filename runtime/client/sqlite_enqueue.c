@@ -20,8 +20,10 @@ culex_status culex_sqlite_enqueue(struct sqlite3 *db, const char *schema,
     culex_status status = culex__sqlite_borrow(db, schema, env, &store, error);
     if (status == CULEX_OK)
         status = culex__client_create(store, TIMEOUT_MS, env, &client, error);
-    if (status == CULEX_OK)
+    if (status == CULEX_OK) {
+        client->is_passing = true; /* no reply can get lost on the way to the transaction */
         status = culex_client_enqueue(client, type, params, options, ret_id, error);
+    }
     culex_client_close(client);
     return status;
 }

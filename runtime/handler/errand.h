@@ -34,15 +34,18 @@ struct culex_errand {
     uint32_t verb;
     uint32_t count;
     culex_uuid id;
+    struct culex_ticket ticket; /* of ENQUEUE; producer 0: none */
     char queue[CULEX_QUEUE_NAME_MAX + 1];
 };
 
-/* What is behind it in this order: job, unique key and tags, each with its NUL, and the payload.
+/* What is behind it in this order: job, unique key, idempotency key and tags, each with its NUL,
+ * and the payload.
  * The pointers of `run` mean nothing on the way. */
 struct culex_errand_run {
     struct culex_new_run run;
     uint32_t job_len;
-    uint32_t key_len;
+    uint32_t unique_len;
+    uint32_t idempotency_len;
     uint32_t tags_len;
 };
 

@@ -89,6 +89,15 @@ static const char *text_take(struct culex_errand_reader *reader, size_t len, siz
                                                                                        : NULL;
 }
 
+/* An idempotency key may hold '|' as well: it is no field of a record. The store looks at the
+ * rest. */
+static const char *key_take(struct culex_errand_reader *reader, size_t len)
+{
+    const char *key =
+        len <= CULEX_STORE_IDEMPOTENCY_MAX ? culex__errand_take(reader, len + 1) : NULL;
+    return key != NULL && key[len] == '\0' && strlen(key) == len ? key : NULL;
+}
+
 static bool number_is_sane(int64_t number)
 {
     return number >= 0 && number <= NUMBER_MAX;
@@ -100,7 +109,7 @@ static bool policy_is_sane(const struct culex_new_run *run)
            number_is_sane(run->delay_ms) && number_is_sane(run->at_ms) &&
            number_is_sane(run->expires_ms) && number_is_sane(run->timeout_ms) &&
            number_is_sane(run->keep_success_ms) && number_is_sane(run->keep_failure_ms) &&
-           run->payload_len <= CULEX_PAYLOAD_MAX;
+           run->window_ms <= CULEX_WINDOW_MAX_MS && run->payload_len <= CULEX_PAYLOAD_MAX;
 }
 
 /* The texts and the payload stay in the errand. */
@@ -112,11 +121,12 @@ static bool run_take(struct culex_errand_reader *reader, struct culex_new_run *r
         return false;
     *ret_run = record.run;
     ret_run->job = text_take(reader, record.job_len, CULEX_JOB_NAME_MAX);
-    ret_run->unique_key = text_take(reader, record.key_len, CULEX_STORE_KEY_MAX);
+    ret_run->unique_key = text_take(reader, record.unique_len, CULEX_STORE_KEY_MAX);
+    ret_run->idempotency_key = key_take(reader, record.idempotency_len);
     ret_run->tags = text_take(reader, record.tags_len, CULEX_TAGS_SIZE - 1);
     ret_run->payload = culex__errand_take(reader, record.run.payload_len);
-    return ret_run->job != NULL && ret_run->unique_key != NULL && ret_run->tags != NULL &&
-           ret_run->payload != NULL;
+    return ret_run->job != NULL && ret_run->unique_key != NULL &&
+           ret_run->idempotency_key != NULL && ret_run->tags != NULL && ret_run->payload != NULL;
 }
 
 static culex_status runs_take(struct culex_errand_reader *reader, uint32_t count,
@@ -137,6 +147,7 @@ static void enqueue_serve(struct culex_store *store, const struct culex_errand *
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX] = {0};
     culex_error error = {0};
     uint32_t count = errand->count;
+    const struct culex_ticket *ticket = errand->ticket.producer != 0 ? &errand->ticket : NULL;
     if (count == 0 || count > CULEX_ENQUEUE_BATCH_MAX) {
         culex__errand_refuse(answer, CULEX_EINVAL, "an errand with an impossible number of runs");
         return;
@@ -148,7 +159,7 @@ static void enqueue_serve(struct culex_store *store, const struct culex_errand *
     }
     culex_status status = runs_take(reader, count, runs, &error);
     if (status == CULEX_OK)
-        status = store->ops->enqueue(store, errand->queue, runs, count, results, &error);
+        status = store->ops->enqueue(store, errand->queue, ticket, runs, count, results, &error);
     answer_write(answer, status, &error, results, count * sizeof results[0]);
     free(runs);
 }

@@ -22,8 +22,8 @@ static struct errands *errands_of(struct culex_store *store)
 
 /* --- asking -------------------------------------------------------------------------------- */
 
-static culex_status errand_begin(struct errands *errands, enum culex_errand_verb verb,
-                                 const char *queue, const culex_uuid *id, size_t count)
+static struct culex_errand errand_head(enum culex_errand_verb verb, const char *queue,
+                                       const culex_uuid *id, size_t count)
 {
     struct culex_errand head;
     memset(&head, 0, sizeof head);
@@ -33,8 +33,13 @@ static culex_status errand_begin(struct errands *errands, enum culex_errand_verb
         head.id = *id;
     if (queue != NULL)
         strncpy(head.queue, queue, sizeof head.queue - 1);
+    return head;
+}
+
+static culex_status errand_begin(struct errands *errands, const struct culex_errand *head)
+{
     culex__buf_cut(&errands->errand, 0);
-    return culex__buf_append(&errands->errand, &head, sizeof head);
+    return culex__buf_append(&errands->errand, head, sizeof *head);
 }
 
 static culex_status answer_judge(struct errands *errands, culex_error *error)
@@ -69,7 +74,8 @@ static culex_status ask(struct culex_store *store, enum culex_errand_verb verb, 
                         const culex_uuid *id, void *ret_bytes, size_t len, culex_error *error)
 {
     struct errands *errands = errands_of(store);
-    culex_status status = errand_send(errands, errand_begin(errands, verb, queue, id, 0), error);
+    struct culex_errand head = errand_head(verb, queue, id, 0);
+    culex_status status = errand_send(errands, errand_begin(errands, &head), error);
     if (status == CULEX_OK && len > 0)
         culex__errand_copy(&errands->reader, ret_bytes, len);
     return status;
@@ -77,35 +83,57 @@ static culex_status ask(struct culex_store *store, enum culex_errand_verb verb, 
 
 /* --- verbs --------------------------------------------------------------------------------- */
 
+static uint32_t text_len(const char *text)
+{
+    return text != NULL ? (uint32_t)strlen(text) : 0;
+}
+
+static culex_status text_append(culex_buf *errand, const char *text, uint32_t len)
+{
+    return culex__buf_append(errand, text != NULL ? text : "", (size_t)len + 1);
+}
+
 static culex_status run_append(culex_buf *errand, const struct culex_new_run *run)
 {
     struct culex_errand_run record;
     memset(&record, 0, sizeof record);
     record.run = *run;
-    record.run.job = record.run.unique_key = record.run.tags = NULL;
+    record.run.job = record.run.unique_key = record.run.idempotency_key = record.run.tags = NULL;
     record.run.payload = NULL;
-    const char *key = run->unique_key != NULL ? run->unique_key : "";
-    record.job_len = (uint32_t)strlen(run->job);
-    record.key_len = (uint32_t)strlen(key);
-    record.tags_len = (uint32_t)strlen(run->tags);
+    record.job_len = text_len(run->job);
+    record.unique_len = text_len(run->unique_key);
+    record.idempotency_len = text_len(run->idempotency_key);
+    record.tags_len = text_len(run->tags);
     culex_status status = culex__buf_append(errand, &record, sizeof record);
     if (status == CULEX_OK)
-        status = culex__buf_append(errand, run->job, record.job_len + 1);
+        status = text_append(errand, run->job, record.job_len);
     if (status == CULEX_OK)
-        status = culex__buf_append(errand, key, record.key_len + 1);
+        status = text_append(errand, run->unique_key, record.unique_len);
     if (status == CULEX_OK)
-        status = culex__buf_append(errand, run->tags, record.tags_len + 1);
+        status = text_append(errand, run->idempotency_key, record.idempotency_len);
+    if (status == CULEX_OK)
+        status = text_append(errand, run->tags, record.tags_len);
     if (status == CULEX_OK && run->payload_len > 0)
         status = culex__buf_append(errand, run->payload, run->payload_len);
     return status;
 }
 
+static culex_status enqueue_begin(struct errands *errands, const char *queue,
+                                  const struct culex_ticket *ticket, size_t count)
+{
+    struct culex_errand head = errand_head(CULEX_ERRAND_ENQUEUE, queue, NULL, count);
+    if (ticket != NULL)
+        head.ticket = *ticket;
+    return errand_begin(errands, &head);
+}
+
 static culex_status errands_enqueue(struct culex_store *store, const char *queue,
+                                    const struct culex_ticket *ticket,
                                     const struct culex_new_run *runs, size_t count,
                                     struct culex_enqueue_result *results, culex_error *error)
 {
     struct errands *errands = errands_of(store);
-    culex_status status = errand_begin(errands, CULEX_ERRAND_ENQUEUE, queue, NULL, count);
+    culex_status status = enqueue_begin(errands, queue, ticket, count);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = run_append(&errands->errand, &runs[i]);
     status = errand_send(errands, status, error);

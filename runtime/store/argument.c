@@ -80,6 +80,20 @@ static bool key_is_valid(const char *key)
     return len <= CULEX_STORE_KEY_MAX && (len == 0 || is_hex(key, len));
 }
 
+static bool idempotency_is_valid(const struct culex_new_run *run)
+{
+    const char *key = run->idempotency_key;
+    size_t len = key != NULL ? strnlen(key, CULEX_STORE_IDEMPOTENCY_MAX + 1) : 0;
+    if (len == 0)
+        return true;
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)key[i] < 0x20 || key[i] == 0x7f)
+            return false;
+    }
+    return len <= CULEX_STORE_IDEMPOTENCY_MAX && culex__utf8_is_valid(key, len) &&
+           run->window_ms > 0;
+}
+
 static culex_status run_check(const struct culex_new_run *run, size_t index, culex_error *error)
 {
     enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
@@ -94,6 +108,12 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: a unique key has at most %d hex characters", index,
                            CULEX_STORE_KEY_MAX);
+    if (!idempotency_is_valid(run))
+        return culex__fail(
+            error, CULEX_EINVAL,
+            "run %zu: an idempotency key has at most %d bytes of UTF-8 without control "
+            "characters, and a window of 1 ms or more",
+            index, CULEX_STORE_IDEMPOTENCY_MAX);
     if (!field_is_valid(run->tags, TAGS_TEXT_MAX))
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: the tags are too long or hold '|' or a control character",
@@ -110,10 +130,14 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
     return CULEX_OK;
 }
 
-culex_status culex__argument_enqueue(const char *queue, const struct culex_new_run *runs,
-                                     size_t count, culex_error *error)
+culex_status culex__argument_enqueue(const char *queue, const struct culex_ticket *ticket,
+                                     const struct culex_new_run *runs, size_t count,
+                                     culex_error *error)
 {
     culex_status status = culex__queue_check(queue, error);
+    if (ticket != NULL && (ticket->producer == 0 || ticket->producer > CULEX_TICKET_PRODUCER_MAX ||
+                           ticket->sequence >> 60 != 0))
+        return culex__fail(error, CULEX_EINVAL, "no ticket of a producer");
     if (count > CULEX_STORE_BATCH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "at most %d runs in one call",
                            CULEX_STORE_BATCH_MAX);
@@ -129,6 +153,9 @@ culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *er
         status = name_check("schedule", tick->schedule, CULEX_JOB_NAME_MAX, error);
     if (status == CULEX_OK && tick->interval_ms <= 0)
         status = culex__fail(error, CULEX_EINVAL, "the interval of a schedule is 1 ms or more");
+    if (status == CULEX_OK && tick->run->idempotency_key != NULL &&
+        tick->run->idempotency_key[0] != '\0')
+        status = culex__fail(error, CULEX_EINVAL, "the run of a schedule has no idempotency key");
     return status == CULEX_OK ? run_check(tick->run, 0, error) : status;
 }
 

@@ -32,6 +32,9 @@
  * theirs: they are granted only to a handler that starts them at once, so that one that takes its
  * worker down again is charged for it.
  *
+ * Ids are made by the store (core/run_id.h), in the call that brings the run. Nothing is remembered
+ * of a run whose record is forgotten but its idempotency key, for as long as that is wanted.
+ *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
@@ -49,6 +52,7 @@
 #include "store/report.h"
 
 #include "core/run.h"
+#include "core/ticket.h"
 #include "platform/env.h"
 
 struct culex_store;
@@ -56,7 +60,6 @@ struct culex_store;
 /* --- ENQUEUE ------------------------------------------------------------------- */
 
 struct culex_new_run {
-    culex_uuid id;           /* time-ordered (version 7): its first 48 bits are ms since 1970 */
     const char *job;         /* wire name */
     int priority;            /* 0..9 */
     int64_t delay_ms;        /* from now; 0 or less: at once, unless at_ms is set */
@@ -66,26 +69,29 @@ struct culex_new_run {
     int64_t timeout_ms;      /* 0 none; else beats extend a lease no further than claim + timeout */
     int64_t keep_success_ms; /* 0 or more, as the next */
     int64_t keep_failure_ms;
-    uint64_t fingerprint;   /* of the schema */
-    uint64_t content;       /* hash of job and payload: tells a repeat from a conflict */
-    const char *unique_key; /* NULL or "": none; else hex, at most 64 characters */
-    const char *tags;       /* comma-joined, "" for none; neither '|' nor control characters */
+    uint64_t fingerprint;        /* of the schema */
+    uint64_t content;            /* hash of job and payload: tells a repeat from a conflict */
+    const char *unique_key;      /* NULL or "": none; else hex, at most 64 characters */
+    const char *idempotency_key; /* NULL or "": none; else UTF-8 without control characters, at most
+                                    CULEX_STORE_IDEMPOTENCY_MAX bytes */
+    int64_t window_ms;           /* how long the store remembers that key; 1 or more with a key */
+    const char *tags;            /* comma-joined, "" for none; neither '|' nor control characters */
     const void *payload;
     size_t payload_len; /* at most CULEX_PAYLOAD_BYTES_MAX */
 };
 
 enum culex_enqueued {
     CULEX_ENQUEUED_NEW,
-    CULEX_ENQUEUED_DUPLICATE,    /* this id is there, same content, or is remembered: success */
-    CULEX_ENQUEUED_CONFLICT,     /* this id is there with other content */
-    CULEX_ENQUEUED_FULL,         /* the queue's limit is reached */
-    CULEX_ENQUEUED_UNIQUE_TAKEN, /* a live run holds the unique key: `holder` */
-    CULEX_ENQUEUED_EXPIRED /* unknown id whose own time is more than CULEX_ID_HORIZON_MS off */
+    CULEX_ENQUEUED_DUPLICATE,   /* its idempotency key is remembered, same content: success */
+    CULEX_ENQUEUED_CONFLICT,    /* it is, with other content */
+    CULEX_ENQUEUED_FULL,        /* the queue's limit is reached */
+    CULEX_ENQUEUED_UNIQUE_TAKEN /* a live run holds the unique key */
 };
 
 struct culex_enqueue_result {
     enum culex_enqueued outcome;
-    culex_uuid holder; /* for UNIQUE_TAKEN */
+    culex_uuid id; /* of the new run; DUPLICATE, CONFLICT: of the run for which the key was given,
+                      be it there or not; UNIQUE_TAKEN: of the holder; FULL: zeroes */
 };
 
 /* --- STEP ---------------------------------------------------------------------- */
@@ -289,7 +295,8 @@ enum {
     CULEX_STORE_SESSION_MAX = 32, /* hex digits */
     CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
     CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
-    CULEX_STORE_PREFIX_MAX = 64   /* bytes of a prefix of keys */
+    CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */
+    CULEX_STORE_PREFIX_MAX = 64        /* bytes of a prefix of keys */
 };
 #define CULEX_STORE_CURSOR_MAX INT64_MAX /* greatest place where a page of LIST begins */
 

@@ -2,10 +2,10 @@
  * libculex (schemas/plugin.md, "python").
  *
  * On standard input comes request after request: a line of JSON with the job, its policy and the
- * length of the payload, then the payload, then a line end; or a line that asks for an id. Each is
- * answered by a line of JSON. All are payloads of structs that are described here, so that the
+ * length of the payload, then the payload, then a line end; or a line that asks for a ticket. Each
+ * is answered by a line of JSON. All are payloads of structs that are described here, so that the
  * library's codec, which is made for hostile bytes, reads and writes them. A line has no member but
- * these: who misspells "id" or "delay" is told so. The store is that of the environment
+ * these: who misspells "ticket" or "delay" is told so. The store is that of the environment
  * (culex_client_open). */
 #include <assert.h>
 #include <inttypes.h>
@@ -30,8 +30,9 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 struct preface {
     bool has_number;
     uint64_t number; /* comes back in the answer */
-    bool has_new_id;
-    bool new_id; /* asks for an id, and for nothing else */
+    bool has_new_ticket;
+    bool new_ticket;         /* asks for a ticket, and for nothing else */
+    bool has_new_id, new_id; /* of versions in which callers gave ids; so is `id` of a request */
 };
 
 struct request {
@@ -44,8 +45,12 @@ struct request {
     int64_t timeout_ms, expires_ms, keep_success_ms, keep_failure_ms;
     const char *const *tags;
     size_t tag_count;
-    bool has_id, has_delay, has_at;
-    culex_uuid id;
+    bool has_id;
+    const char *id;
+    bool has_ticket, has_idempotency_key, has_idempotency_window, has_delay, has_at;
+    culex_uuid ticket;
+    const char *idempotency_key;
+    culex_duration idempotency_window;
     culex_duration delay;
     culex_time at;
     uint32_t length;
@@ -55,6 +60,8 @@ struct answer {
     const char *status; /* as culex_status_name has it */
     bool has_id;
     culex_uuid id;
+    bool has_ticket; /* a new one, or that of a call that got no answer */
+    culex_uuid ticket;
     bool has_text;
     const char *text; /* what went wrong */
     bool has_number;
@@ -73,7 +80,8 @@ struct answer {
     }
 
 #define PREFACE_FIELDS                                                                             \
-    OPTIONAL(preface, number, CULEX_KIND_UINT64), OPTIONAL(preface, new_id, CULEX_KIND_BOOL)
+    OPTIONAL(preface, number, CULEX_KIND_UINT64), OPTIONAL(preface, new_ticket, CULEX_KIND_BOOL),  \
+        OPTIONAL(preface, new_id, CULEX_KIND_BOOL)
 
 static const culex_field preface_fields[] = {PREFACE_FIELDS};
 
@@ -96,16 +104,18 @@ static const culex_field request_fields[] = {
      .offset = offsetof(struct request, tags),
      .len_offset = offsetof(struct request, tag_count),
      .count = CULEX_TAGS_MAX},
-    OPTIONAL(request, id, CULEX_KIND_UUID),
+    OPTIONAL(request, id, CULEX_KIND_STRING),
+    OPTIONAL(request, ticket, CULEX_KIND_UUID),
+    OPTIONAL(request, idempotency_key, CULEX_KIND_STRING),
+    OPTIONAL(request, idempotency_window, CULEX_KIND_DURATION),
     OPTIONAL(request, delay, CULEX_KIND_DURATION),
     OPTIONAL(request, at, CULEX_KIND_TIMESTAMP),
     REQUIRED(request, length, CULEX_KIND_UINT32),
 };
 
 static const culex_field answer_fields[] = {
-    REQUIRED(answer, status, CULEX_KIND_STRING),
-    OPTIONAL(answer, id, CULEX_KIND_UUID),
-    OPTIONAL(answer, text, CULEX_KIND_STRING),
+    REQUIRED(answer, status, CULEX_KIND_STRING), OPTIONAL(answer, id, CULEX_KIND_UUID),
+    OPTIONAL(answer, ticket, CULEX_KIND_UUID),   OPTIONAL(answer, text, CULEX_KIND_STRING),
     OPTIONAL(answer, number, CULEX_KIND_UINT64),
 };
 
@@ -134,12 +144,19 @@ static culex_status request_enqueue(culex_client *client, const struct request *
                                  .keep_failure_ms = request->keep_failure_ms,
                                  .retry = {.max = request->retries}};
     culex_enqueue_options options = culex_enqueue_options_make();
+    if (request->has_id)
+        return culex__fail(error, CULEX_EINVAL,
+                           "'id': the store makes the ids of runs; 'ticket' repeats a call, and "
+                           "'idempotency_key' has one run for whatever you would make an id of");
     options.has_priority = true;
     options.priority = request->priority;
     options.tags = request->tags;
     options.tag_count = request->tag_count;
-    options.has_id = request->has_id;
-    options.id = request->id;
+    options.has_ticket = request->has_ticket;
+    options.ticket = request->ticket;
+    options.idempotency_key = request->has_idempotency_key ? request->idempotency_key : NULL;
+    options.has_idempotency_window = request->has_idempotency_window;
+    options.idempotency_window = request->idempotency_window;
     options.has_delay = request->has_delay;
     options.delay = request->delay;
     options.has_at = request->has_at;
@@ -147,17 +164,23 @@ static culex_status request_enqueue(culex_client *client, const struct request *
     return culex__client_enqueue_text(client, &type, payload, &options, ret_id, error);
 }
 
-/* `preface` is NULL in the last answer. False when nobody reads it. */
+/* `id` is the run's or a ticket. `preface` is NULL in the last answer. False when nobody reads it.
+ */
 static bool answer_print(const struct preface *preface, culex_status status, const culex_uuid *id,
                          const culex_error *error)
 {
+    bool is_asked = preface != NULL && preface->new_ticket;
     struct answer answer = {.status = culex_status_name(status),
-                            .has_id = status == CULEX_OK || status == CULEX_EUNKNOWN,
+                            .has_id = status == CULEX_OK && !is_asked,
+                            .has_ticket =
+                                status == CULEX_EUNKNOWN || (status == CULEX_OK && is_asked),
                             .has_text = status != CULEX_OK,
                             .text = status != CULEX_OK ? error->text : NULL};
     culex_buf text;
     if (answer.has_id)
         answer.id = *id;
+    if (answer.has_ticket)
+        answer.ticket = *id;
     if (preface != NULL && preface->has_number) {
         answer.has_number = true;
         answer.number = preface->number;
@@ -183,18 +206,18 @@ static int nonsense_answer(culex_status status, const culex_error *error)
     return EXIT_USAGE;
 }
 
-static int id_serve(culex_client *client, const struct preface *preface, culex_arena *arena,
-                    culex_bytes line)
+static int ticket_serve(culex_client *client, const struct preface *preface, culex_arena *arena,
+                        culex_bytes line)
 {
     const void *value = NULL;
     culex_error error = {0};
-    culex_uuid id = {{0}};
+    culex_uuid ticket = {{0}};
     culex_status status =
         culex__decode_exact(&preface_type, arena, line.data, line.len, &value, &error);
     if (status != CULEX_OK)
         return nonsense_answer(status, &error);
-    status = culex_client_new_id(client, &id, &error);
-    return answer_print(preface, status, &id, &error) ? 0 : EXIT_OUTPUT;
+    status = culex_client_new_ticket(client, &ticket, &error);
+    return answer_print(preface, status, &ticket, &error) ? 0 : EXIT_OUTPUT;
 }
 
 static int run_serve(culex_client *client, const struct preface *preface, culex_arena *arena,
@@ -225,10 +248,15 @@ static int line_serve(culex_client *client, culex_arena *arena, char *payload, c
     culex_error error = {0};
     culex_status status = culex_decode(&preface_type, arena, line.data, line.len, &value, &error);
     const struct preface *preface = value;
+    if (status == CULEX_OK && preface->has_new_id)
+        status =
+            culex__fail(&error, CULEX_EINVAL,
+                        "'new_id': the store makes the ids of runs; 'new_ticket' asks for what "
+                        "makes a call repeatable");
     if (status != CULEX_OK)
         return nonsense_answer(status, &error);
-    return preface->new_id ? id_serve(client, preface, arena, line)
-                           : run_serve(client, preface, arena, payload, line);
+    return preface->new_ticket ? ticket_serve(client, preface, arena, line)
+                               : run_serve(client, preface, arena, payload, line);
 }
 
 static int requests_serve(culex_client *client)

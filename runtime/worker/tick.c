@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "core/schedule.h"
-#include "core/uuid7.h"
 #include "client/newrun.h"
 
 enum { REFUSED_MS = 1000 }; /* from a refused tick to the next try */
@@ -83,13 +82,6 @@ static int64_t jitter_ms(const culex_worker *worker, const culex_job_type *type)
     return (int64_t)(culex__env_random(worker->env) % ((uint64_t)type->every_jitter_ms + 1));
 }
 
-static culex_uuid tick_id(const culex_worker *worker)
-{
-    struct culex_uuid7 maker = {0};
-    uint64_t bits[2] = {culex__env_random(worker->env), culex__env_random(worker->env)};
-    return culex__uuid7_next(&maker, culex__storeclock_now_ms(&worker->clock, worker->env), bits);
-}
-
 /* Once for as long as it goes on. */
 static void refusal_tell(culex_worker *worker, struct culex_tick_state *tick, bool is_refused)
 {
@@ -97,7 +89,7 @@ static void refusal_tell(culex_worker *worker, struct culex_tick_state *tick, bo
     if (is_refused && !tick->is_refused)
         culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
                          "the periodic run is due and was refused: another run holds its unique "
-                         "key, or a clock has jumped; asking again until it is taken");
+                         "key; asking again until it is taken");
     tick->is_refused = is_refused;
 }
 
@@ -131,7 +123,6 @@ static culex_status tick_send(culex_worker *worker, struct culex_tick_state *tic
     culex_status status = culex__tags_join(type->tags, type->tag_count, tags, error);
     if (status != CULEX_OK)
         return status;
-    run.id = tick_id(worker);
     run.delay_ms = jitter_ms(worker, type);
     run.tags = tags;
     run.payload = tick->payload;

@@ -74,35 +74,44 @@ static int by_id(const void *left, const void *right, void *runs)
     return id_compare(all->element[*(const size_t *)left], all->element[*(const size_t *)right]);
 }
 
-/* A storm leaves hundreds of thousands of runs: no walk for each entry of an index. */
-static void runs_order(struct key_space *keys)
+/* A storm leaves hundreds of thousands of runs: no walk for each entry of an index. Places of the
+ * fields, in their order; to be freed. */
+static size_t *fields_order(redisReply *hash)
 {
-    size_t count = keys->runs->elements / 2;
-    keys->order = calloc(count + 1, sizeof *keys->order);
-    if (keys->order == NULL)
+    size_t count = hash->elements / 2;
+    size_t *order = calloc(count + 1, sizeof *order);
+    if (order == NULL)
         abort();
     for (size_t i = 0; i < count; i++)
-        keys->order[i] = 2 * i;
-    qsort_r(keys->order, count, sizeof *keys->order, by_id, keys->runs);
+        order[i] = 2 * i;
+    qsort_r(order, count, sizeof *order, by_id, hash);
+    return order;
+}
+
+/* The value of a field; NULL when there is none. */
+static const redisReply *value_find(const redisReply *hash, const size_t *order,
+                                    const redisReply *name)
+{
+    size_t low = 0, high = hash->elements / 2;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int relation = id_compare(hash->element[order[middle]], name);
+        if (relation == 0)
+            return hash->element[order[middle] + 1];
+        if (relation < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }
 
 /* False when there is no such run. */
 static bool record_find(const struct key_space *keys, const redisReply *id,
                         struct record *ret_record)
 {
-    size_t low = 0, high = keys->runs->elements / 2;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const redisReply *field = keys->runs->element[keys->order[middle]];
-        int order = id_compare(field, id);
-        if (order == 0)
-            return record_read(field, keys->runs->element[keys->order[middle] + 1], ret_record);
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    const redisReply *text = value_find(keys->runs, keys->order, id);
+    return text != NULL && record_read(id, text, ret_record);
 }
 
 static bool is_in_state(const struct record *record, const char *states)
@@ -276,11 +285,44 @@ static bool check_records(const struct key_space *keys)
     return true;
 }
 
+/* What stands in a remembered value behind so many bars; the id at a key's end is in no one's way.
+ */
+static long long value_time(const redisReply *value, int bars)
+{
+    const char *at = value->str;
+    for (; bars > 0 && at != NULL; bars--) {
+        at = strchr(at, '|');
+        at += at != NULL;
+    }
+    return at != NULL ? strtoll(at, NULL, 10) : -1;
+}
+
+/* Whatever is remembered is listed, under the time of its value, or nobody would forget it; and
+ * nothing else is. */
+static bool check_remembered(const struct key_space *keys, const char *name, const char *list,
+                             int bars)
+{
+    redisReply *hash = ask(keys, "HGETALL", name, "");
+    redisReply *listed = ask(keys, "ZRANGE", list, " 0 -1 WITHSCORES");
+    size_t *order = fields_order(hash);
+    bool is_good = hash->elements == listed->elements || complain(keys, list, NULL);
+    for (size_t i = 0; i + 1 < listed->elements && is_good; i += 2) {
+        const redisReply *value = value_find(hash, order, listed->element[i]);
+        if (value == NULL ||
+            value_time(value, bars) != strtoll(listed->element[i + 1]->str, NULL, 10))
+            is_good = complain(keys, list, listed->element[i]);
+    }
+    free(order);
+    freeReplyObject(listed);
+    freeReplyObject(hash);
+    return is_good;
+}
+
 bool redis_check(const struct redis_server *server, const char *prefix, const char *queue)
 {
     struct key_space keys = {.server = server, .prefix = prefix, .queue = queue};
     keys.runs = ask(&keys, "HGETALL", "runs", "");
-    runs_order(&keys);
+    keys.order = fields_order(keys.runs);
     bool is_good = check_records(&keys) && check_set(&keys, "scheduled", "S") &&
                    check_set(&keys, "active", "A") && check_set(&keys, "done", "D") &&
                    check_set(&keys, "dead", "X") && check_set(&keys, "cancelled", "C") &&
@@ -288,25 +330,10 @@ bool redis_check(const struct redis_server *server, const char *prefix, const ch
                    check_hash(&keys, "payloads", "SWAXC", true) &&
                    check_hash(&keys, "results", "D", false) &&
                    check_hash(&keys, "errors", "SWADXC", false) &&
-                   check_hash(&keys, "progress", "SWADXC", false) && check_unique(&keys);
+                   check_hash(&keys, "progress", "SWADXC", false) && check_unique(&keys) &&
+                   check_remembered(&keys, "producers", "producers_until", 1) &&
+                   check_remembered(&keys, "keys", "keys_until", 0);
     free(keys.order);
     freeReplyObject(keys.runs);
     return is_good;
-}
-
-bool redis_check_knows(const struct redis_server *server, const char *prefix, const char *queue,
-                       culex_uuid id)
-{
-    char key[256];
-    bool is_known = false;
-    for (int slot = -1; slot < 6 && !is_known; slot++) {
-        if (slot < 0)
-            snprintf(key, sizeof key, "HEXISTS %s:{%s}:runs %%b", prefix, queue);
-        else
-            snprintf(key, sizeof key, "SISMEMBER %s:{%s}:seen%d %%b", prefix, queue, slot);
-        redisReply *reply = redis_server_command(server, key, &id, sizeof id);
-        is_known = reply != NULL && reply->integer == 1;
-        freeReplyObject(reply);
-    }
-    return is_known;
 }

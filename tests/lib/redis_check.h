@@ -4,8 +4,6 @@
 #ifndef CULEX_TESTS_REDIS_CHECK_H
 #define CULEX_TESTS_REDIS_CHECK_H
 
-#include <culex/types.h>
-
 #include "redis_server.h"
 
 /* True when all of this holds for PREFIX:{QUEUE}; else says what does not:
@@ -14,11 +12,8 @@
  *   every run but a done one has its payload, and nothing else has; a dead or cancelled run may
  *   lack it when its error text says so;
  *   results belong to done runs, error texts to known ones;
- *   a unique key is held by a live run that has it, and every such run holds its key. */
+ *   a unique key is held by a live run that has it, and every such run holds its key;
+ *   producers and idempotency keys are listed under the time at which they may be forgotten. */
 bool redis_check(const struct redis_server *server, const char *prefix, const char *queue);
-
-/* Whether the store still knows `id`, as a run or as one that it remembers. */
-bool redis_check_knows(const struct redis_server *server, const char *prefix, const char *queue,
-                       culex_uuid id);
 
 #endif

@@ -15,6 +15,7 @@ import re
 import struct
 import subprocess
 import threading
+import time
 import uuid
 from decimal import Decimal
 from typing import Any, Callable, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
@@ -28,18 +29,19 @@ PAYLOAD_MAX = 1024 * 1024
 LIST_MAX = 65535
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 DELAY_MIN = 100000  # 100 us, as in C
+TICKET_AGE_MAX = 300  # seconds: half of what a store takes
 AT_MIN = 978307200 * 1000000000  # 2001: seconds and milliseconds taken for nanoseconds are in 1970
 INT64 = (-(1 << 63), (1 << 63) - 1)
 
 
 class CulexError(Exception):
-    """What culex-enqueue says: `status` is that of culex/error.h. `id` is set where the run may be in
-    the store all the same (EUNKNOWN): enqueue once more with that id to be sure."""
+    """What culex-enqueue says: `status` is that of culex/error.h. `ticket` is set where the run may be in
+    the store all the same (EUNKNOWN): repeat the call with that ticket to be sure."""
 
-    def __init__(self, status: str, text: str, id: Optional[uuid.UUID] = None) -> None:
+    def __init__(self, status: str, text: str, ticket: Optional[uuid.UUID] = None) -> None:
         super().__init__(f"{status}: {text}")
         self.status = status
-        self.id = id
+        self.ticket = ticket
 
 
 class Encoding(ValueError):
@@ -310,12 +312,16 @@ _WRITERS: Dict[str, Callable[[Field, Any], str]] = {
 }
 
 
-def _delay(value: Duration) -> str:
+def _span(name: str) -> Callable[[Duration], str]:
     """As the C of an enqueue refuses what is too short to be meant, in words of Python."""
-    if 0 < duration_ns(value) < DELAY_MIN:
-        raise CulexError("EINVAL", f"delay is {duration_ns(value)} nanoseconds, too short to be meant: write "
-                                   f"datetime.timedelta(seconds={duration_ns(value)})")
-    return duration_text(value)
+
+    def write(value: Duration) -> str:
+        if 0 < duration_ns(value) < DELAY_MIN:
+            raise CulexError("EINVAL", f"{name} is {duration_ns(value)} nanoseconds, too short to be meant: write "
+                                       f"datetime.timedelta(seconds={duration_ns(value)})")
+        return duration_text(value)
+
+    return write
 
 
 def _at(value: Timestamp) -> str:
@@ -323,6 +329,16 @@ def _at(value: Timestamp) -> str:
         raise CulexError("EINVAL", "at is before 2001: a number is nanoseconds, as time.time_ns() returns them; "
                                    "or give a datetime with a time zone")
     return timestamp_text(value)
+
+
+def _ticket(value: uuid.UUID) -> str:
+    _expect(isinstance(value, uuid.UUID), "expected a uuid.UUID")
+    return str(value)
+
+
+def _key(value: str) -> str:
+    _expect(isinstance(value, str), "expected a str")
+    return value
 
 
 def _named(name: str, write: Callable[[Any], str], value: Any) -> str:
@@ -333,6 +349,27 @@ def _named(name: str, write: Callable[[Any], str], value: Any) -> str:
 
 
 # --- the store --------------------------------------------------------------------------------
+
+
+class _Tickets:
+    """Those of a client's own calls: of one producer, which culex-enqueue draws, for as long as its calls are
+    answered. Each sequence is one greater than the last: 48 bits, the version, 12 bits, before the producer."""
+
+    def __init__(self) -> None:
+        self._last: Optional[uuid.UUID] = None
+        self._end = 0.0  # on the monotonic clock
+
+    def take(self, ask: Callable[[], uuid.UUID]) -> uuid.UUID:
+        """The next one. Its call remains the last of the producer unless the ticket is given back."""
+        last, self._last = self._last, None
+        if last is None or time.monotonic() > self._end:
+            last, self._end = ask(), time.monotonic() + TICKET_AGE_MAX
+            return last
+        sequence = (last.int >> 80 << 12 | last.int >> 64 & 0xfff) + 1
+        return uuid.UUID(int=sequence >> 12 << 80 | 8 << 76 | (sequence & 0xfff) << 64 | last.int & (1 << 64) - 1)
+
+    def give(self, ticket: uuid.UUID) -> None:
+        self._last = ticket
 
 
 class Client:
@@ -353,6 +390,7 @@ class Client:
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[bytes]"] = None
         self._number = 0  # of the newest request
+        self._tickets = _Tickets()
         self._owner = os.getpid()
 
     def __enter__(self) -> "Client":
@@ -367,32 +405,52 @@ class Client:
             if process is not None and self._owner == os.getpid():
                 _close(process)
 
-    def new_id(self) -> uuid.UUID:
-        """An id for enqueue(): who keeps it can repeat the call, whatever exception interrupted it. CulexError."""
+    def new_ticket(self) -> uuid.UUID:
+        """A ticket for one call of enqueue(): who keeps it can repeat that call for ten minutes, whatever exception
+        interrupted it. CulexError."""
         with self._lock:
-            return self._made_id()
+            return self._asked_ticket()
 
-    def enqueue(self, job: Job, *, id: Optional[uuid.UUID] = None, delay: Optional[Duration] = None,
+    def enqueue(self, job: Job, *, ticket: Optional[uuid.UUID] = None, idempotency_key: Optional[str] = None,
+                idempotency_window: Optional[Duration] = None, delay: Optional[Duration] = None,
                 at: Optional[Timestamp] = None, queue: Optional[str] = None, priority: Optional[int] = None,
                 tags: Sequence[str] = ()) -> uuid.UUID:
-        """Enqueues one run and returns its id. The same `id` enqueues once in its queue. CulexError, Encoding.
+        """Enqueues one run and returns its id, which the store makes. CulexError, Encoding.
+        With an `idempotency_key` the queue has one run for that key within the window, a day unless
+        `idempotency_window` says another: a second call returns the id of the first.
         An exception of another kind, from a signal handler for example, leaves open whether it is enqueued:
-        repeat with the same `id`, of new_id(), where that matters."""
+        repeat with the same `ticket`, of new_ticket(), where that matters."""
         payload = payload_of(job)
         request = {name: value for name, value in dataclasses.asdict(job._POLICY).items() if name != "tags"}
         request["fingerprint"] = str(job._POLICY.fingerprint)
         request["tags"] = list(tags or job._POLICY.tags)
-        for name, value in (("queue", queue), ("priority", priority),
-                            ("delay", None if delay is None else _named("delay", _delay, delay)),
-                            ("at", None if at is None else _named("at", _at, at))):
+        for name, write, value in (("ticket", _ticket, ticket), ("idempotency_key", _key, idempotency_key),
+                                   ("idempotency_window", _span("idempotency_window"), idempotency_window),
+                                   ("delay", _span("delay"), delay), ("at", _at, at)):
             if value is not None:
-                request[name] = value
+                request[name] = _named(name, write, value)
+        for name, plain in (("queue", queue), ("priority", priority)):
+            if plain is not None:
+                request[name] = plain
         with self._lock:
-            request["id"] = str(self._made_id() if id is None else id)
-            return self._result(self._exchange(request, payload))
+            return self._repeated(request, payload) if ticket is not None else self._called(request, payload)
 
-    def _made_id(self) -> uuid.UUID:
-        return self._result(self._exchange({"new_id": True}))
+    def _repeated(self, request: Dict[str, Any], payload: bytes) -> uuid.UUID:
+        return self._result(self._exchange(request, payload), "id")
+
+    def _called(self, request: Dict[str, Any], payload: bytes) -> uuid.UUID:
+        """With a ticket of its own. Another one, once, where the store's clock has jumped: nothing has come of it."""
+        for _ in range(2):
+            ticket = self._tickets.take(self._asked_ticket)
+            answer = self._exchange({**request, "ticket": str(ticket)}, payload)
+            if answer["status"] not in ("EUNKNOWN", "EEXPIRED"):
+                self._tickets.give(ticket)
+            if answer["status"] != "EEXPIRED":
+                break
+        return self._result(answer, "id")
+
+    def _asked_ticket(self) -> uuid.UUID:
+        return self._result(self._exchange({"new_ticket": True}), "ticket")
 
     def _exchange(self, request: Dict[str, Any], payload: Optional[bytes] = None) -> Dict[str, Any]:
         """One request and its answer. The process is this client's again when that has come whole; an
@@ -417,16 +475,17 @@ class Client:
 
     def _unanswered(self, request: Dict[str, Any]) -> CulexError:
         text = f"{self._program} ended without an answer"
-        if "id" not in request:
+        if "ticket" not in request:
             return CulexError("ECONNECT", text)
-        return CulexError("EUNKNOWN", f"{text}: the run may be in the store, repeat with the id that this error has",
-                          uuid.UUID(request["id"]))
+        return CulexError("EUNKNOWN", f"{text}: the run may be in the store, repeat with the ticket that this error "
+                                      "has", uuid.UUID(request["ticket"]))
 
-    def _result(self, answer: Dict[str, Any]) -> uuid.UUID:
-        id = uuid.UUID(answer["id"]) if "id" in answer else None
-        if answer["status"] == "OK" and id is not None:
-            return id
-        raise CulexError(answer["status"], answer.get("text", ""), id)
+    def _result(self, answer: Dict[str, Any], name: str) -> uuid.UUID:
+        """Of an answer that is OK, what it has under that name."""
+        if answer["status"] == "OK" and name in answer:
+            return uuid.UUID(answer[name])
+        ticket = uuid.UUID(answer["ticket"]) if "ticket" in answer else None
+        raise CulexError(answer["status"], answer.get("text", ""), ticket)
 
 
 def _asked(process: "subprocess.Popen[bytes]", request: Dict[str, Any], payload: Optional[bytes]) -> Dict[str, Any]:

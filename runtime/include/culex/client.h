@@ -68,9 +68,18 @@ CULEX_API void culex_client_close(culex_client *client);
  * mistakes, a value without its flag or seconds in place of nanoseconds; the text says what to
  * write. */
 typedef struct culex_enqueue_options {
-    bool has_id;
-    culex_uuid id; /* idempotency: the same id enqueues once in its queue, and is another run in
-                      another; from culex_client_new_id, for ids are of version 7 */
+    bool has_ticket;
+    culex_uuid ticket; /* makes the call repeatable: what culex_client_new_ticket gave, or a call
+                          that was CULEX_EUNKNOWN; see culex_client_enqueue */
+    const char *idempotency_key; /* NULL: none; 1 to 255 bytes of UTF-8 without control characters.
+                                    Within the window the queue takes one run for a key, whoever
+                                    enqueues it: from a second call nothing comes, and it is
+                                    CULEX_OK with the id of the first one's run, be that still
+                                    there or not; CULEX_ECONFLICT with another job or other params.
+                                    The same key in another queue is another key */
+    bool has_idempotency_window;
+    culex_duration idempotency_window; /* how long the store remembers the key, from the call that
+                                          brought the run: 1 ms to 30 days, by default a day */
     bool has_delay;
     culex_duration delay; /* culex_seconds(n), _minutes(n), ...; counted by the store's clock;
                              negative counts as 0; 1 ns to 99 us are refused as a number of seconds
@@ -89,26 +98,27 @@ typedef struct culex_enqueue_options {
 /* Options that override nothing. */
 static inline culex_enqueue_options culex_enqueue_options_make(void)
 {
-    culex_enqueue_options options = {false, {{0}}, false, 0, false, 0, NULL, false, 0, NULL, 0};
+    culex_enqueue_options options = {false, {{0}}, NULL, false, 0, false, 0,
+                                     false, 0,     NULL, false, 0, NULL,  0};
     return options;
 }
 
 /* Enqueues one run of `type`. Generated `P_enqueue` functions call this.
- * Borrows `params`. `options` and `ret_id` may be NULL.
- * CULEX_OK also when the id was there before with the same content, which is the job and its params
- * as they are encoded; CULEX_ECONFLICT with other content, as long as the record is kept. After
- * that an id that is remembered is answered CULEX_OK whatever the content, and nothing runs: use an
- * id for one run only. Nothing else is compared, neither delay, at, priority and tags nor the rest
- * of the schema's policy: a repeat computes another delay. They stay as the first call had them. To
- * change one, cancel the run and enqueue another.
- * CULEX_EUNKNOWN: the store did not answer in time even after retries; repeat the call with
- * *ret_id, which is set in this case too, as options->id until it is CULEX_OK. Any other failure of
- * such a repeat, CULEX_ECONNECT for instance, is about that call alone: what the first one did is
- * as unknown as before.
- * CULEX_EEXPIRED: nothing was enqueued by this call, for the store knows no run of options->id and
- * the id's own time is more than ten minutes off its clock. Where an earlier call with this id
- * was CULEX_EUNKNOWN it remains so: after that time, or when the clock was set by as much, a run
- * may have come, ended and been forgotten. */
+ * Borrows `params`. `options` and `ret_id` may be NULL. The store makes the id.
+ * CULEX_EUNKNOWN: the store did not answer in time even after retries, and the run may be there or
+ * not. *ret_id is then no run's id but the ticket of this call: repeat the call, with the same
+ * params and that as options->ticket, by this client or by another, until it is CULEX_OK. However
+ * often that is, there is one run. Any other failure of such a repeat, CULEX_ECONNECT for instance,
+ * is about that call alone: what the first one did is as unknown as before.
+ * CULEX_ECONFLICT: the ticket, or the idempotency key, came with other content before, which is the
+ * job, its params as they are encoded, and the key. Nothing else is compared, neither delay, at,
+ * priority and tags nor the rest of the schema's policy: a repeat computes another delay. They stay
+ * as the first call had them. To change one, cancel the run and enqueue another. A ticket is
+ * refused so, too, when it is not the newest that its producer has used in this queue; a key never
+ * is. CULEX_EEXPIRED: nothing was enqueued by this call, for the ticket is more than ten minutes
+ * old, or the store's clock was set by as much. Where an earlier call with this ticket was
+ * CULEX_EUNKNOWN it remains so: a run may have come, ended and been forgotten. What has to be
+ * repeated after longer than that takes an idempotency key. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
                                                            const culex_job_type *type,
                                                            const void *params,
@@ -118,16 +128,26 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
 /* Enqueues `count` runs whose params are `stride` bytes apart, one round trip per
  * few hundred. All or a prefix: on failure *ret_enqueued (may be NULL) tells how many of
  * the first runs are in the store for certain. `ret_ids`, when not NULL, has room
- * for `count` ids and is filled for every run, so a failed call can be repeated.
- * options->has_id is refused for more than one run. */
+ * for `count` ids: those of that prefix, and after CULEX_EUNKNOWN behind them the ticket with which
+ * the call is repeated for all that follow the prefix.
+ * Each round trip has a ticket of its own, options->ticket and those that follow it, and the store
+ * remembers the last one alone. So what one round trip carries, up to 200 runs with 2 MiB of
+ * params, is repeated with options->ticket as a whole; of more, only what follows the prefix is,
+ * and the whole would be CULEX_ECONFLICT. A program that may be interrupted in between calls for
+ * 200 at most, with a fresh ticket each time. After CULEX_EFULL the ticket is used if there is a
+ * prefix: what follows it takes another. options->idempotency_key is refused for more than one run.
+ */
 CULEX_API CULEX_MUST_USE culex_status
 culex_client_enqueue_many(culex_client *client, const culex_job_type *type, const void *params,
                           size_t stride, size_t count, const culex_enqueue_options *options,
                           culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
-/* A fresh id with the time of the client's store clock (RFC 9562, version 7). */
-CULEX_API CULEX_MUST_USE culex_status culex_client_new_id(culex_client *client, culex_uuid *ret_id,
-                                                          culex_error *error);
+/* A fresh ticket, for a call that will be repeated when its program was interrupted before it got
+ * an answer: keep it before the call is made. It is good for one call to one queue, for ten
+ * minutes, and the store remembers each for as long: who needs none calls without. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_new_ticket(culex_client *client,
+                                                              culex_uuid *ret_ticket,
+                                                              culex_error *error);
 
 typedef enum CULEX_INT_ENUM culex_run_state {
     CULEX_RUN_SCHEDULED, /* waits for its time */

@@ -36,8 +36,8 @@ extern "C" {
     X(ECORRUPT, -14, "stored data is damaged")                                                     \
     X(EVERSION, -15, "made for another version of Culex")                                          \
     X(ENOTFOUND, -16, "no such run or queue")                                                      \
-    X(ECONFLICT, -17, "this id already belongs to a run with other content")                       \
-    X(EEXPIRED, -18, "the id is too old or too new to be accepted")                                \
+    X(ECONFLICT, -17, "the same ticket or idempotency key came with other content")                \
+    X(EEXPIRED, -18, "the ticket is too old or too new to be accepted")                            \
     X(ESTALE, -19, "the lease is over: another worker may hold the run")                           \
     X(ESTATE, -20, "not possible in the run's present state")                                      \
     X(EUNSUPPORTED, -21, "not supported by this build or store")                                   \

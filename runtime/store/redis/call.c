@@ -11,6 +11,7 @@
 #include "base/instant.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
+#include "core/run_id.h"
 #include "store/redis/scripts.h"
 
 int64_t culex__redis_deadline(const struct culex__redis *redis)
@@ -63,6 +64,7 @@ static struct culex__redis_queue *queue_find(struct culex__redis *redis, const c
     if (made == NULL)
         return NULL;
     strcpy(made->name, name);
+    made->salt = (uint32_t)culex__env_random(redis->base.env) & CULEX_RUN_SALT_MAX;
     made->next = redis->queues;
     redis->queues = made;
     return made;
@@ -281,13 +283,16 @@ static culex_status queue_name_add(struct culex__redis *redis, struct culex__red
     return CULEX_OK;
 }
 
-/* Somebody may have emptied the server. A failure is not the verb's, and is met by the next one. */
+/* Somebody may have emptied the server, and filled it again: the queue is looked at anew before its
+ * name is written. A failure is not the verb's, and is met by the next one. */
 static void queue_name_renew(struct culex__redis *redis, struct culex__redis_queue *queue)
 {
     int64_t deadline_ns = culex__redis_deadline(redis);
     if (culex__env_boottime_ns(redis->base.env) < queue->named_until_ns)
         return;
-    if (culex__redis_conn_open(&redis->conn, deadline_ns, NULL) == CULEX_OK)
+    queue->generation = 0;
+    if (culex__redis_conn_open(&redis->conn, deadline_ns, NULL) == CULEX_OK &&
+        queue_probe(redis, queue, queue->level, deadline_ns, NULL) == CULEX_OK)
         queue_name_add(redis, queue, deadline_ns, NULL);
     queue->named_until_ns = culex__env_boottime_ns(redis->base.env) + named_ns;
 }

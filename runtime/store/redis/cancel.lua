@@ -1,11 +1,13 @@
 -- store/redis/cancel.lua - cancels a run, or flags an active one.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
--- uses: base plan
+-- uses: base layout plan
 -- level: works
 --
 -- ARGV[2]: the run. Reply: the state's letter after the call, '' for an unknown run, '!' and
 -- the letter when it was final, '?' when damaged.
 
+local refusal = layout_check()
+if refusal then return refusal end
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
 if not text then return '' end

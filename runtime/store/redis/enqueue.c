@@ -10,8 +10,11 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/record_text.h"
+#include "core/run_id.h"
 #include "store/redis/scripts.h"
 #include "store/argument.h"
+#include "store/digest.h"
+#include "store/refusal.h"
 
 static const char *text_or_empty(const char *text)
 {
@@ -55,21 +58,70 @@ static void times_add(struct culex__redis_request *request, const struct culex_n
     culex__redis_request_text(request, times);
 }
 
+/* What an idempotency key is remembered by, "" for none. */
+static void idempotency_add(struct culex__redis_request *request, const struct culex_new_run *run)
+{
+    const char *key = text_or_empty(run->idempotency_key);
+    char head[64];
+    if (key[0] == '\0') {
+        culex__redis_request_add(request, NULL, 0);
+        return;
+    }
+    int len = snprintf(head, sizeof head, "%" PRId64 "|%016" PRIx64 "|",
+                       culex__redis_delay(run->window_ms), run->content);
+    struct culex__redis_piece pieces[] = {{head, (size_t)len}, {key, strlen(key)}};
+    culex__redis_request_join(request, pieces, 2);
+}
+
 /* ORDER ENQUEUE_ARGUMENTS: as redis/lib_enqueue.lua reads them. */
 static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
 {
     struct culex__redis_request *request = &redis->request;
     assert(run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0);
-    culex__redis_id(redis, run->id);
     tail_add(request, run);
     times_add(request, run);
     culex__redis_request_text(request, text_or_empty(run->unique_key));
+    idempotency_add(request, run);
     culex__redis_request_add(request, run->payload, run->payload_len);
+}
+
+/* --- the answer ------------------------------------------------------------------------- */
+
+/* ORDER ENQUEUE: as redis/enqueue.lua answers. */
+enum { HEAD_ITEMS = 4 /* letters, number, ms, salt */ };
+
+/* The ids of new runs, one after the other. */
+static bool ids_read(const redisReply *reply, size_t count, struct culex_run_id_parts *ret_parts)
+{
+    int64_t number, salt;
+    if (!culex__redis_reply_int(reply, 1, &number) ||
+        !culex__redis_reply_int(reply, 2, &ret_parts->ms) ||
+        !culex__redis_reply_int(reply, 3, &salt))
+        return false;
+    if (number < 1 || number > (int64_t)(CULEX_RUN_NUMBER_MAX - count) || ret_parts->ms < 0 ||
+        ret_parts->ms >> 48 != 0 || salt < 0 || salt > CULEX_RUN_SALT_MAX)
+        return false;
+    ret_parts->number = (uint64_t)number;
+    ret_parts->salt = (uint32_t)salt;
+    return true;
+}
+
+/* CULEX_OK unless the answer says that nothing was done. */
+static culex_status ticket_refused(const redisReply *reply, culex_error *error)
+{
+    const char *word = "";
+    size_t len;
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1 ||
+        !culex__redis_reply_text(reply, 0, &word, &len))
+        return CULEX_OK;
+    if (strcmp(word, "!") == 0)
+        return culex__refuse_ticket(error);
+    return strcmp(word, "?") == 0 ? culex__refuse_ticket_time(error) : CULEX_OK;
 }
 
 static bool outcome_read(char letter, enum culex_enqueued *ret_outcome)
 {
-    static const char letters[] = "NDCFUE"; /* ORDER ENQUEUED */
+    static const char letters[] = "NDCFU"; /* ORDER ENQUEUED */
     const char *at = letter == '\0' ? NULL : strchr(letters, letter);
     if (at == NULL)
         return false;
@@ -80,35 +132,71 @@ static bool outcome_read(char letter, enum culex_enqueued *ret_outcome)
 static bool results_read(const redisReply *reply, size_t count,
                          struct culex_enqueue_result *results)
 {
-    const char *letters, *holder;
-    size_t len, holders = 0;
-    if (!culex__redis_reply_text(reply, 0, &letters, &len) || len != count)
+    struct culex_run_id_parts parts = {.lane = 0};
+    const char *letters, *id;
+    size_t len, others = 0;
+    if (!culex__redis_reply_text(reply, 0, &letters, &len) || (len != count && len != 0) ||
+        !ids_read(reply, count, &parts))
         return false;
     for (size_t i = 0; i < count; i++) {
-        memset(&results[i], 0, sizeof results[i]);
-        if (!outcome_read(letters[i], &results[i].outcome))
+        results[i] = (struct culex_enqueue_result){.outcome = CULEX_ENQUEUED_NEW};
+        if (len > 0 && !outcome_read(letters[i], &results[i].outcome))
             return false;
-        if (results[i].outcome != CULEX_ENQUEUED_UNIQUE_TAKEN)
-            continue;
-        if (!culex__redis_reply_text(reply, ++holders, &holder, &len) ||
-            len != sizeof results[i].holder)
-            return false;
-        memcpy(results[i].holder.b, holder, len);
+        if (results[i].outcome == CULEX_ENQUEUED_NEW) {
+            results[i].id = culex__run_id_make(parts);
+            parts.number++;
+        } else if (results[i].outcome != CULEX_ENQUEUED_FULL) {
+            size_t id_len;
+            if (!culex__redis_reply_text(reply, HEAD_ITEMS + others++, &id, &id_len) ||
+                id_len != sizeof results[i].id)
+                return false;
+            memcpy(results[i].id.b, id, id_len);
+        }
     }
-    return reply->elements == holders + 1;
+    return reply->elements == HEAD_ITEMS + others;
+}
+
+/* ORDER ENQUEUE_TICKET: as redis/lib_producers.lua reads it. */
+static void ticket_add(struct culex__redis_request *request, const struct culex_ticket *ticket,
+                       uint64_t digest)
+{
+    char producer[24] = "", call[40] = "";
+    if (ticket != NULL) {
+        snprintf(producer, sizeof producer, "%016" PRIx64, ticket->producer);
+        snprintf(call, sizeof call, "%015" PRIx64 "%016" PRIx64, ticket->sequence, digest);
+    }
+    culex__redis_request_text(request, producer);
+    culex__redis_request_text(request, call);
+    culex__redis_request_int(request, ticket != NULL ? culex__ticket_ms(*ticket) : 0);
+}
+
+/* Announces the queue and begins the call of a script that takes runs: up to the ticket. */
+static culex_status call_begin(struct culex__redis *redis, const struct culex__redis_script *script,
+                               const char *queue, const struct culex_ticket *ticket,
+                               uint64_t digest, culex_error *error)
+{
+    culex_status status = culex__redis_register(redis, queue, false, error);
+    if (status == CULEX_OK)
+        status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_request_int(&redis->request, redis->call_queue->salt);
+    ticket_add(&redis->request, ticket, digest);
+    return CULEX_OK;
 }
 
 culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
+                                  const struct culex_ticket *ticket,
                                   const struct culex_new_run *runs, size_t count,
                                   struct culex_enqueue_result *results, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
-    assert(count <= CULEX_STORE_BATCH_MAX);
+    assert(culex__argument_enqueue(queue, ticket, runs, count, NULL) == CULEX_OK);
     if (count == 0)
         return CULEX_OK;
-    culex_status status = culex__redis_register(redis, queue, false, error);
-    if (status == CULEX_OK)
-        status = culex__redis_begin(redis, &culex__redis_script_enqueue, queue, error);
+    uint64_t digest = ticket != NULL ? culex__runs_digest(runs, count) : 0;
+    culex_status status =
+        call_begin(redis, &culex__redis_script_enqueue, queue, ticket, digest, error);
     if (status != CULEX_OK)
         return status;
     for (size_t i = 0; i < count; i++)
@@ -117,7 +205,8 @@ culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
     status = culex__redis_finish(redis, &culex__redis_script_enqueue, &reply, error);
     if (status != CULEX_OK)
         return status;
-    if (!results_read(reply, count, results))
+    status = ticket_refused(reply, error);
+    if (status == CULEX_OK && !results_read(reply, count, results))
         status = culex__redis_bad_reply(redis, "ENQUEUE", error);
     freeReplyObject(reply);
     return status;
@@ -130,9 +219,7 @@ culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick
     assert(culex__argument_tick(tick, NULL) == CULEX_OK);
     struct culex_new_run run = *tick->run;
     run.at_ms = 0;
-    culex_status status = culex__redis_register(redis, tick->queue, false, error);
-    if (status == CULEX_OK)
-        status = culex__redis_begin(redis, &culex__redis_script_tick, tick->queue, error);
+    culex_status status = call_begin(redis, &culex__redis_script_tick, tick->queue, NULL, 0, error);
     if (status != CULEX_OK)
         return status;
     culex__redis_request_text(&redis->request, tick->schedule);

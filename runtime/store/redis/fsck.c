@@ -16,12 +16,12 @@
 #include "store/redis/scripts.h"
 
 /* ORDER FSCK_SHARE: what precedes is repaired before it is relied upon. */
-enum { SHARE_RECORDS, SHARE_WALK, SHARE_VERIFY, SHARE_TOTALS = 23, SHARE_COUNT };
+enum { SHARE_RECORDS, SHARE_WALK, SHARE_VERIFY, SHARE_TOTALS = 21, SHARE_COUNT };
 static const char *const shares[SHARE_COUNT] = {
-    "records", "walk",     "verify", "urgent",    "scheduled",     "scheduled_urgent",
-    "active",  "done",     "dead",   "cancelled", "payloads",      "results",
-    "errors",  "progress", "unique", "seen0",     "seen1",         "seen2",
-    "seen3",   "seen4",    "seen5",  "sessions",  "sessions_seen", "totals"};
+    "records",    "walk",     "verify",        "urgent",    "scheduled",       "scheduled_urgent",
+    "active",     "done",     "dead",          "cancelled", "payloads",        "results",
+    "errors",     "progress", "unique",        "producers", "producers_until", "keys",
+    "keys_until", "sessions", "sessions_seen", "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 

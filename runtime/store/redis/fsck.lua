@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
--- uses: base seen plan wake aside
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged
+-- uses: base layout plan wake aside memory
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -186,9 +186,45 @@ local function work_tell()
   if call('HGET', meta, 'paused') ~= '1' then wake_one() end
 end
 
+local function meta_put(field, value)
+  wrong = wrong + 1
+  if is_repairing then call('HSET', meta, field, value) end
+end
+
+-- Its number when the queue's salt is in the id: see core/run_id.h. Lanes other than the first are not
+-- counted here.
+local function number_of(id, salt)
+  if #id ~= 16 then return 0 end
+  local high, low, top, rest = struct.unpack('>I2I2I2I4', id, 7)
+  local is_ours = (high - 28672) * 16384 + low - 32768 == salt and top < 4096
+  return is_ours and top * 4294967296 + rest or 0
+end
+
+-- `number` counts on from the greatest one that was given: a smaller one would give ids twice.
+local function number_check(page)
+  local counted = call('HMGET', meta, 'salt', 'number')
+  local salt, number = tonumber(counted[1] or nil), counted[2] or '0'
+  local is_sound = is_int(number, 17592186044415)
+  local most = is_sound and tonumber(number) or 0
+  for at = 1, #page, 2 do most = math.max(most, number_of(page[at], salt)) end
+  if not is_sound or most > tonumber(number) then meta_put('number', most) end
+end
+
+-- Without a salt the next run brings one.
+local function salt_check()
+  local salt = call('HGET', meta, 'salt')
+  if not salt or is_int(salt, 67108863) then return end
+  wrong = wrong + 1
+  if is_repairing then call('HDEL', meta, 'salt') end
+end
+
 local function records_share()
-  if place == '0' then keys_check() end
+  if place == '0' then
+    keys_check()
+    salt_check()
+  end
   local page = call('HSCAN', runs, place, 'COUNT', 100)
+  number_check(page[2])
   for at = 1, #page[2], 2 do record_check(page[2][at], page[2][at + 1]) end
   local is_work = #backs + #urgents > 0
   plan_write()
@@ -275,14 +311,42 @@ local function unique_share()
   return answer(page[1])
 end
 
--- Which ids were forgotten is told nowhere else, so nothing can be missing here that we know of;
--- an id in the set of another time would never be found, nor dropped in time.
-local function seen_share(key)
-  local page = call('SSCAN', key, place, 'COUNT', 100)
-  for _, id in ipairs(page[2]) do
-    if #id ~= 16 or span_of(id_ms(id)) ~= key then
+-- When a field may go, nil for one that cannot be read.
+local function producer_until(text)
+  local last, listed, before, ms, _, _, ids = match(text, CALL_ENTRY)
+  if not last or #last ~= 31 or #ids % 16 > 0 or not is_int(listed, 0) or not is_int(before, 17592186044415)
+    or not is_int(ms, 0) then
+    return nil
+  end
+  return math.max(call_until(last, ms), tonumber(listed))
+end
+
+local function key_until(text)
+  local until_ms, content = match(text, KEY_ENTRY)
+  return until_ms and #content == 16 and is_int(until_ms, 0) and tonumber(until_ms) or nil
+end
+
+-- What is remembered goes by its time in `times`: without one it would stay for ever.
+local function memory_share(hash, times, until_of)
+  local page = call('HSCAN', hash, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local name, until_ms = page[2][at], until_of(page[2][at + 1])
+    local score = until_ms and call('ZSCORE', times, name)
+    if not until_ms or not score or tonumber(score) ~= until_ms then
       wrong = wrong + 1
-      if is_repairing then call('SREM', key, id) end
+      if is_repairing and until_ms then call('ZADD', times, until_ms, name) end
+      if is_repairing and not until_ms then call('HDEL', hash, name) end
+    end
+  end
+  return answer(page[1])
+end
+
+local function times_share(times, hash)
+  local page = call('ZSCAN', times, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    if call('HEXISTS', hash, page[2][at]) == 0 then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', times, page[2][at]) end
     end
   end
   return answer(page[1])
@@ -316,11 +380,6 @@ end
 
 local function meta_number(field)
   return tonumber(call('HGET', meta, field) or nil) or 0
-end
-
-local function meta_put(field, value)
-  wrong = wrong + 1
-  if is_repairing then call('HSET', meta, field, value) end
 end
 
 -- Every run is in one index, so what the others leave over waits in the list, and what the list
@@ -362,6 +421,10 @@ end
 local shares = {
   records = records_share, walk = walk_share, verify = verify_share, totals = totals_share,
   unique = unique_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
+  producers = function() return memory_share(producers, producers_until, producer_until) end,
+  producers_until = function() return times_share(producers_until, producers) end,
+  keys = function() return memory_share(keys, keys_until, key_until) end,
+  keys_until = function() return times_share(keys_until, keys) end,
   scheduled = function() return set_share(scheduled, state_is(SCHEDULED)) end,
   scheduled_urgent = function()
     return set_share(scheduled_urgent, function(r) return r.state == SCHEDULED and priority_of(r) > 0 end)
@@ -377,11 +440,5 @@ local shares = {
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,
   progress = function() return hash_share(progress, function() return true end) end,
-  seen0 = function() return seen_share(seen0) end,
-  seen1 = function() return seen_share(seen1) end,
-  seen2 = function() return seen_share(seen2) end,
-  seen3 = function() return seen_share(seen3) end,
-  seen4 = function() return seen_share(seen4) end,
-  seen5 = function() return seen_share(seen5) end,
 }
-return shares[share]()
+return layout_check() or shares[share]()

@@ -1,11 +1,13 @@
 -- store/redis/get.lua - reads all that is known of one run.
--- keys: runs payloads errors results progress
--- uses: base told
+-- keys: runs payloads errors results progress meta
+-- uses: base layout told
 -- level: reads
 --
 -- ARGV[2]: the run. Reply: record, payload, error text, result, progress; empty when unknown. Texts
 -- are cut to what a run may have, bytes that are longer are left out.
 
+local refusal = layout_check()
+if refusal then return refusal end
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
 if not text then return {} end

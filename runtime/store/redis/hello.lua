@@ -1,6 +1,6 @@
 -- store/redis/hello.lua - registers a worker's session, and takes back what its session before held.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions sessions_seen
--- uses: base plan wake
+-- uses: base layout plan wake
 -- level: works
 --
 -- ARGV[2]: the worker; ARGV[3]: its session.
@@ -13,7 +13,9 @@
 
 local now = clock()
 local mark = 'worker:' .. ARGV[2]
-local facts = call('HMGET', meta, mark, 'paused')
+local facts = call('HMGET', meta, mark, 'paused', 'layout')
+local refusal = layout_refusal(facts[3])
+if refusal then return refusal end
 local before, last, stayed = facts[1], tonumber(ARGV[4]), tonumber(ARGV[5])
 local released = 0
 
@@ -50,7 +52,7 @@ else
 end
 if last == 0 then
   call('ZADD', sessions_seen, now, mark)
-  call('HSET', meta, mark, ARGV[3], 'served', '1')
+  call('HSET', meta, mark, ARGV[3], 'served', '1', 'layout', LAYOUT)
 end
 if released > 0 and facts[2] ~= '1' then wake_one() end
 return {now, released, last, stayed}

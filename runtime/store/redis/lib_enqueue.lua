@@ -1,59 +1,73 @@
 -- store/redis/lib_enqueue.lua - new runs: which are taken, and where they are put.
 --
--- They stand in ARGV from `first` on, five arguments each:
---   id, record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
---   unique key or '', payload
+-- They stand in ARGV from `from` on, five arguments each, behind those of redis/lib_producers.lua:
+--   record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
+--   unique key or '', 'window_ms|content|idempotency key' or '', payload
+-- ARGV[2]: the salt for a queue that has none yet. The queue's number grows before anything else
+-- is written, and for good: whatever happens on the way, no id is given twice.
 -- A periodic run passes the queue's limit: it comes at most once an interval.
--- Returns one letter a run and the holders of the unique keys that were taken.
 
 local ENQUEUE_STRIDE = 5
+local floor, pack = math.floor, struct.pack
 
-local function runs_known(first)
-  local ids = {}
-  local count = 0
-  for at = first, #ARGV, ENQUEUE_STRIDE do
-    count = count + 1
-    ids[count] = ARGV[at]
-  end
-  return ids, read(runs, ids)
+-- ORDER ENQUEUE_FACTS
+local facts = call('HMGET', meta, 'layout', 'salt', 'number', 'limit', 'ghosts', 'paused')
+
+-- What has been decided.
+local letters, others, ids = {}, {}, {}
+local record_puts, payload_puts, unique_puts, key_puts, key_until_puts = {}, {}, {}, {}, {}
+local backs, urgents, urgent_levels, due_puts, urgent_due_puts = {}, {}, {}, {}, {}
+local claimed, keyed = {}, {}
+
+local function put(list, a, b)
+  local count = #list
+  list[count + 1] = a
+  list[count + 2] = b
 end
 
--- The ids of the batch that are in a span of remembered ones.
-local function ids_seen(ids, texts, now)
-  local bins, found = {}, {}
-  for at = 1, #ids do
-    local id = ids[at]
-    local span = not texts[at] and span_near(id, now)
-    if span then
-      local bin = bins[span]
-      if bin then bin[#bin + 1] = id else bins[span] = {id} end
-    end
-  end
-  for span, bin in pairs(bins) do
-    for from = 1, #bin, 1000 do
-      local flags = call('SMISMEMBER', span, unpack(bin, from, math.min(from + 999, #bin)))
-      for at = 1, #flags do
-        if flags[at] == 1 then found[bin[from + at - 1]] = true end
-      end
-    end
-  end
-  return found
+-- The queue's salt, 26 bits, as a text.
+local function salt_of()
+  local text = facts[2]
+  if text and string.find(text, '^%d+$') and tonumber(text) < 67108864 then return text end
+  return ARGV[2]
+end
+
+-- core/run_id.h. Numbers of Lua are exact below 2^53; what is packed stays below 2^32.
+local function id_prefix(now, salt)
+  return pack('>I2I4I2I2', floor(now / 4294967296), now % 4294967296, 28672 + floor(salt / 16384),
+    32768 + salt % 16384)
+end
+
+local function id_make(prefix, number)
+  return prefix .. pack('>I2I4', floor(number / 4294967296), number % 4294967296)
+end
+
+-- Content and id of the run that came with an idempotency key, nil when it is not remembered.
+local function key_find(key, now)
+  local text = keyed[key] or call('HGET', keys, key)
+  if not text then return nil end
+  local until_ms, content, id = string.match(text, KEY_ENTRY)
+  if until_ms and tonumber(until_ms) > now then return content, id end
+end
+
+local function key_put(key, window, content, id, now)
+  local until_text = tostring(now + tonumber(window))
+  local text = until_text .. '|' .. content .. '|' .. id
+  keyed[key] = text
+  put(key_puts, key, text)
+  put(key_until_puts, until_text, key)
 end
 
 -- The live run that holds `key`, nil when nobody does.
-local function key_holder(key, claimed)
+local function unique_holder(key)
   local holder = claimed[key] or call('HGET', unique, key)
   if not holder or claimed[key] then return holder or nil end
   return call('HEXISTS', runs, holder) == 1 and holder or nil
 end
 
-local function live_count(ghosts)
-  return call('LLEN', ready) - math.max(tonumber(ghosts or 0), 0) + call('ZCARD', urgent)
+local function live_count()
+  return call('LLEN', ready) - math.max(tonumber(facts[5] or 0), 0) + call('ZCARD', urgent)
     + call('ZCARD', scheduled) + call('ZCARD', active)
-end
-
-local function content_of(tail)
-  return string.match(tail, TAIL_content)
 end
 
 -- The record up to created_at_ms of a run with `times`; when it is due; its priority.
@@ -67,93 +81,111 @@ local function head_of(times, now, now_text)
   return RECORD_VERSION .. '|' .. lease .. '|0|0|0|' .. expires .. '|0|0|0|0|' .. now_text, due, level
 end
 
-local function enqueue(first, now, is_unlimited)
-  local facts = call('HMGET', meta, 'slot', 'limit', 'ghosts', 'paused')
-  local room = math.huge
-  if facts[2] and not is_unlimited then room = tonumber(facts[2]) - live_count(facts[3]) end
-  local ids, texts = runs_known(first)
-  local seen_before = ids_seen(ids, texts, now)
-  local answers, holders, mine, claimed = {}, {}, {}, {}
-  local records, bodies, backs, urgents, dues, keys = {}, {}, {}, {}, {}, {}
-  local urgent_levels, urgent_dues = {}, {}
-  local record_count, back_count = 0, 0
+local function index_put(id, is_due, due, level)
+  if not is_due then
+    put(due_puts, due, id)
+    if level ~= '0' then put(urgent_due_puts, due, id) end
+  elseif level == '0' then
+    backs[#backs + 1] = id
+  else
+    urgents[#urgents + 1] = id
+    urgent_levels[#urgents] = tonumber(level)
+  end
+end
+
+local function refuse(letter, id)
+  letters[#letters + 1] = letter
+  others[#others + 1] = id
+end
+
+local function urgents_write()
+  if #urgents == 0 then return end
+  local order, entries = call('HINCRBY', meta, 'back', #urgents) - #urgents, {}
+  for at, id in ipairs(urgents) do put(entries, order + at - urgent_levels[at] * 1099511627776, id) end
+  write('ZADD', urgent, entries)
+end
+
+-- The first write must be one that a server without memory refuses: nothing is half done then.
+local function meta_write(salt)
+  call('HINCRBY', meta, 'number', #ids)
+  if facts[1] ~= LAYOUT or facts[2] ~= salt then call('HSET', meta, 'layout', LAYOUT, 'salt', salt) end
+end
+
+local function entries_write()
+  write('ZADD', scheduled, due_puts)
+  write('ZADD', scheduled_urgent, urgent_due_puts)
+  write('RPUSH', ready, backs)
+  urgents_write()
+  if #backs + #urgents > 0 and facts[6] ~= '1' then wake_one() end
+end
+
+local function keys_list(now)
+  if #key_puts == 0 then return end
+  memory_forget(keys, keys_until, now, #key_puts)
+  write('ZADD', keys_until, key_until_puts)
+end
+
+-- With the records the runs exist. What tells a repeat is written before them and by the same command:
+-- a right that was withdrawn stops neither or both, and whatever happens, no run comes twice.
+local function records_write(now_text, salt, answers)
+  write('HSET', payloads, payload_puts)
+  write('HSET', unique, unique_puts)
+  write('HSET', keys, key_puts)
+  if producer ~= '' then
+    call('HSET', producers, producer, ARGV[4] .. '|' .. listed .. '|' .. (facts[3] or '0') .. '|' .. now_text
+      .. salt .. '|' .. answers .. '|' .. table.concat(others))
+  end
+  write('HSET', runs, record_puts)
+end
+
+local function runs_write(now, now_text, salt, answers)
+  meta_write(salt)
+  entries_write()
+  keys_list(now)
+  if producer ~= '' then call_list(now) end
+  records_write(now_text, salt, answers)
+end
+
+-- Returns one letter a run, or '' when all are new; the number of the first new one; the salt.
+-- `ids` has the new runs', `others` those to which keys led.
+local function enqueue(from, now, is_unlimited)
+  local salt, first = salt_of(), (tonumber(facts[3] or nil) or 0) + 1
+  local prefix, number = id_prefix(now, tonumber(salt)), first
+  local room = facts[4] and not is_unlimited and tonumber(facts[4]) - live_count() or math.huge
   -- Making a number's text is slow; these are the same for the whole batch.
   local now_text = now .. '|'
   local fresh_text = RECORD_FRESH .. now_text
-
-  for index = 1, #ids do
-    local at, id, known = first + (index - 1) * ENQUEUE_STRIDE, ids[index], nil
-    local rest, times, key = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-    if mine[id] then
-      known = content_of('0|' .. mine[id])
-    elseif texts[index] then
-      local r = record_parse(texts[index])
-      known = r and content_of(r.tail) or 'damaged'
+  for at = from, #ARGV, ENQUEUE_STRIDE do
+    local rest, times, key, idem = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+    local window, content, word, known, known_id
+    if idem ~= '' then
+      window, content, word = string.match(idem, '^(%d+)|(%x+)|(.*)$')
+      known, known_id = key_find(word, now)
     end
-    local holder = not known and key ~= '' and key_holder(key, claimed) or nil
+    local holder = not known and key ~= '' and unique_holder(key)
     if known then
-      answers[index] = known == content_of('0|' .. rest) and 'D' or 'C'
-    elseif not span_near(id, now) then
-      answers[index] = 'E'
-    elseif seen_before[id] then
-      answers[index] = 'D'
+      refuse(known == content and 'D' or 'C', known_id)
     elseif holder then
-      answers[index] = 'U'
-      holders[#holders + 1] = holder
+      refuse('U', holder)
     elseif room <= 0 then
-      answers[index] = 'F'
+      letters[#letters + 1] = 'F'
     else
-      local text, due, level = fresh_text, now, '0'
+      local id, text, due, level = id_make(prefix, number), fresh_text, now, '0'
       if times ~= '' then text, due, level = head_of(times, now, now_text) end
-      records[record_count + 1] = id
-      records[record_count + 2] = text .. rest
-      bodies[record_count + 1] = id
-      bodies[record_count + 2] = ARGV[at + 4]
-      record_count = record_count + 2
-      if due > now then
-        dues[#dues + 1] = due
-        dues[#dues + 1] = id
-        if level ~= '0' then
-          urgent_dues[#urgent_dues + 1] = due
-          urgent_dues[#urgent_dues + 1] = id
-        end
-      elseif level == '0' then
-        back_count = back_count + 1
-        backs[back_count] = id
-      else
-        urgents[#urgents + 1] = id
-        urgent_levels[#urgents] = tonumber(level)
-      end
+      number, room = number + 1, room - 1
+      put(record_puts, id, text .. rest)
+      put(payload_puts, id, ARGV[at + 4])
+      index_put(id, due <= now, due, level)
       if key ~= '' then
         claimed[key] = id
-        keys[#keys + 1] = key
-        keys[#keys + 1] = id
+        put(unique_puts, key, id)
       end
-      mine[id] = rest
-      room = room - 1
-      answers[index] = 'N'
+      if word then key_put(word, window, content, id, now) end
+      ids[#ids + 1] = id
+      letters[#letters + 1] = 'N'
     end
   end
-
-  if #records == 0 then return table.concat(answers), holders end
-  -- The first write must be one that a server without memory refuses: nothing is half done. The
-  -- records come last: with them the runs exist, and a repeated call finds them.
-  write('ZADD', scheduled, dues)
-  write('ZADD', scheduled_urgent, urgent_dues)
-  write('RPUSH', ready, backs)
-  if #urgents > 0 then
-    local order, entries = call('HINCRBY', meta, 'back', #urgents) - #urgents, {}
-    for at, id in ipairs(urgents) do
-      entries[#entries + 1] = order + at - urgent_levels[at] * 1099511627776
-      entries[#entries + 1] = id
-    end
-    write('ZADD', urgent, entries)
-  end
-  if #backs + #urgents > 0 and facts[4] ~= '1' then wake_one() end
-  spans_turn(facts[1], now)
-  call('HINCRBY', meta, 'enqueued', #records / 2)
-  write('HSET', payloads, bodies)
-  write('HSET', unique, keys)
-  write('HSET', runs, records)
-  return table.concat(answers), holders
+  local answers = #ids == #letters and '' or table.concat(letters)
+  if #ids > 0 then runs_write(now, now_text, salt, answers) end
+  return answers, first, tonumber(salt)
 end

@@ -1,4 +1,4 @@
--- store/redis/lib_retention.lua - how long ended runs and quiet sessions are kept: STEP forgets them.
+-- store/redis/lib_retention.lua - how long ended runs, calls and quiet sessions are kept: STEP forgets them.
 
 local function fields_drop(key, ids)
   if call('HLEN', key) > 0 then write('HDEL', key, ids) end
@@ -6,7 +6,6 @@ end
 
 -- What is kept beside the records of done runs and their payloads.
 local function runs_forget(ids)
-  remember(ids, now)
   write('HDEL', runs, ids)
   fields_drop(errors, ids)
   fields_drop(progress, ids)
@@ -31,6 +30,13 @@ local function final_forget(key)
     first = head(key)
   end
   if first then forget_at(first) end
+end
+
+-- Where ENQUEUE comes by, it forgets these as it adds others: the rest is for those with nothing to do.
+local function calls_forget()
+  local count = math.max(memory_forget(producers, producers_until, now, FORGET_MAX),
+    memory_forget(keys, keys_until, now, FORGET_MAX))
+  if count == FORGET_MAX then forget_at(now) end
 end
 
 local sessions_forget

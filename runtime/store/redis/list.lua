@@ -1,6 +1,6 @@
 -- store/redis/list.lua - reads a page of a queue's runs.
 -- keys: runs ready urgent scheduled active done cancelled dead meta
--- uses: base known told
+-- uses: base layout known told
 -- level: reads
 --
 -- These are runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4]; in every state for '*', and then
@@ -8,6 +8,8 @@
 -- not.
 -- Reply: next place (0 at the end), then id, record...; empty when nobody has used the queue.
 
+local refusal = layout_check()
+if refusal then return refusal end
 if ARGV[3] == '0' and not is_known() then return {} end
 local now, state, from, limit = clock(), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local sets = {[SCHEDULED] = scheduled, [ACTIVE] = active, [DONE] = done, [CANCELLED] = cancelled,

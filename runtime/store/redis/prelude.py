@@ -28,7 +28,7 @@ PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 
 # ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
 KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress "
-        "unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged "
+        "unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged "
         "probe").split()
 
 

@@ -1,25 +1,25 @@
 -- store/redis/probe.lua - tries whether the user may use the commands of the scripts.
--- keys: probe
--- uses: base
+-- keys: probe meta
+-- uses: base layout
 -- level: repairs
 --
--- Each is tried on a key of its own, because a command that is denied midway leaves a script half
+-- A queue of another layout is refused before anything is written. Each is tried on a key of its own, because a command that is denied midway leaves a script half
 -- done; prelude.py knows what scripts of a level need. ARGV[2]: 'producer', 'worker' or 'operator'.
 -- Reply: '' or the server's refusal, the command's name before it.
 
 -- UNLINK comes first: it needs no memory, and after it none of the others is refused for memory.
 local producer = {{'TIME'}, {'UNLINK', probe}, {'HSET', probe, 'f', '1'}, {'HMGET', probe, 'f'},
-  {'HGET', probe, 'f'}, {'HEXISTS', probe, 'f'}, {'HINCRBY', probe, 'f', 1}, {'UNLINK', probe},
+  {'HGET', probe, 'f'}, {'HEXISTS', probe, 'f'}, {'HINCRBY', probe, 'f', 1}, {'HDEL', probe, 'f'}, {'UNLINK', probe},
   {'RPUSH', probe, 'e'}, {'LLEN', probe}, {'UNLINK', probe}, {'ZADD', probe, 1, 'e'}, {'ZCARD', probe},
-  {'UNLINK', probe}, {'SMISMEMBER', probe, 'e'}}
-local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'HDEL', probe, 'f'}, {'UNLINK', probe},
+  {'ZRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1}, {'ZREM', probe, 'e'}, {'UNLINK', probe}}
+local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'UNLINK', probe},
   {'LPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LSET', probe, 0, 'e'}, {'LPOP', probe, 1}, {'UNLINK', probe},
-  {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0}, {'ZRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1},
+  {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0},
   {'ZREVRANGEBYSCORE', probe, 0, 0, 'WITHSCORES', 'LIMIT', 0, 1},
-  {'ZREM', probe, 'e'}, {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}, {'SADD', probe, 'e'}, {'UNLINK', probe}}
+  {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}}
 
 local operator = {{'HSET', probe, 'f', '1'}, {'HSCAN', probe, 0}, {'PTTL', probe}, {'PERSIST', probe},
-  {'UNLINK', probe}, {'SADD', probe, 'e'}, {'SSCAN', probe, 0}, {'SREM', probe, 'e'}, {'UNLINK', probe},
+  {'UNLINK', probe},
   {'ZADD', probe, 1, 'e'}, {'ZSCAN', probe, 0}, {'ZSCORE', probe, 'e'},
   {'UNLINK', probe}, {'RPUSH', probe, 'e'}, {'LPOS', probe, 'e', 'RANK', -1, 'MAXLEN', 1}, {'UNLINK', probe}}
 
@@ -34,7 +34,10 @@ local function refusal(commands)
   return ''
 end
 
-local text = refusal(producer)
+local text = refusal({{'HMGET', meta, 'layout'}})
+local other = text == '' and layout_check()
+if other then return other end
+if text == '' then text = refusal(producer) end
 if text == '' and ARGV[2] ~= 'producer' then text = refusal(worker) end
 if text == '' and ARGV[2] == 'operator' then text = refusal(operator) end
 return text

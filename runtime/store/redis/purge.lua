@@ -1,16 +1,17 @@
 -- store/redis/purge.lua - deletes runs of one state.
--- keys: runs payloads ready urgent scheduled scheduled_urgent done cancelled dead errors results progress unique meta seen0 seen1 seen2 seen3 seen4 seen5
--- uses: base seen known
+-- keys: runs payloads ready urgent scheduled scheduled_urgent done cancelled dead errors results progress unique meta
+-- uses: base layout known
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
 -- Reply: deleted, is_more; empty when nobody has used the queue.
 
+local refusal = layout_check()
+if refusal then return refusal end
 if not is_known() then return {} end
 local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
 local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
 local deleted = 0
-local span = call('HGET', meta, 'slot')
 
 local function keys_release(ids, texts)
   for at, id in ipairs(ids) do
@@ -19,10 +20,8 @@ local function keys_release(ids, texts)
   end
 end
 
--- Remembered first: an id that is known twice does no harm, one that is unknown could come again.
 local function runs_delete(ids)
   if #ids == 0 then return end
-  remember(ids, now)
   for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
   deleted = deleted + #ids
 end
@@ -58,7 +57,6 @@ local function list_purge()
 end
 
 call('ZREM', scheduled, '')
-spans_turn(span, now)
 if state == WAITING then
   set_purge(urgent, '-inf', '+inf')
   if deleted < limit then list_purge() end

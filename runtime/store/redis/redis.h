@@ -35,6 +35,7 @@ struct culex__redis_queue {
     uint64_t generation;           /* on the connection with this number; 0: to be tried again */
     int64_t
         named_until_ns; /* until then it is taken to stand in PREFIX:queues; 0: never put there */
+    uint32_t salt;      /* of the ids of its runs, should this store begin it (core/run_id.h) */
     char name[];
 };
 

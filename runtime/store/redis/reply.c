@@ -129,6 +129,8 @@ static const struct culex__redis_refusal refusals[] = {
      "protected mode: give the server a password and a bind address"},
     {"BUSY", CULEX_EBUSY, false,
      "somebody's script runs for long; SCRIPT KILL ends one that has not written"},
+    {"LAYOUT", CULEX_EVERSION, false,
+     "it takes no other: let programs of that version empty it, or choose another prefix"},
     {"WRONGTYPE", CULEX_ECORRUPT, false,
      "a key of the queue was written by another program; choose another prefix"},
 };

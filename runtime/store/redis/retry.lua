@@ -1,11 +1,13 @@
 -- store/redis/retry.lua - revives a dead run.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
--- uses: base plan wake
+-- uses: base layout plan wake
 -- level: works
 --
 -- ARGV[2]: the run, which gets fresh counters. Reply: 'O', '' unknown, 'U' when another
 -- live run took its unique key, '!' when it is not dead, '?' when damaged.
 
+local refusal = layout_check()
+if refusal then return refusal end
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
 if not text then return '' end

@@ -1,14 +1,16 @@
 -- store/redis/stats.lua - counts a queue's runs.
 -- keys: ready urgent scheduled active done cancelled dead meta
--- uses: base
+-- uses: base layout
 -- level: reads
 --
 -- Reply: now, then runs per state (ORDER RUN_STATE), then totals, then paused, limit; empty when
 -- nobody has used the queue.
 
 local now = clock()
-local m = call('HMGET', meta, 'enqueued', 'done', 'failed', 'crashed', 'lost', 'dead', 'cancelled',
-  'stale', 'paused', 'ghosts', 'limit', 'served')
+local m = call('HMGET', meta, 'number', 'done', 'failed', 'crashed', 'lost', 'dead', 'cancelled',
+  'stale', 'paused', 'ghosts', 'limit', 'served', 'layout')
+local refusal = layout_refusal(m[13])
+if refusal then return refusal end
 local function number(text) return math.max(tonumber(text or 0), 0) end
 -- Those that are due wait for a worker, see redis/lib_told.lua.
 local due = call('ZCOUNT', scheduled, '-inf', now)

@@ -1,6 +1,6 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen seen0 seen1 seen2 seen3 seen4 seen5 damaged
--- uses: base request seen plan wake aside dues retention leases acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen keys keys_until producers producers_until damaged
+-- uses: base request layout plan wake aside memory dues retention leases acks claims
 -- level: works
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
@@ -13,7 +13,9 @@ local function reply(is_paused, due, is_empty, acks, beats)
   return {now, due, flags, acks, beats, unpack(grants)}
 end
 
-local facts = call('HMGET', meta, 'paused', 'slot', 'ghosts', 'lease', 'looked')
+local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked')
+local refusal = layout_refusal(facts[2])
+if refusal then return refusal end
 local is_paused = facts[1] == '1'
 ghosts, longest = facts[3], tonumber(facts[4] or nil)
 local last = call('HGET', sessions, session)
@@ -48,7 +50,6 @@ end
 -- The server refuses a script under memory pressure only when its first write is one that
 -- may need memory. This one does nothing, so acks and beats pass.
 call('ZREM', active, '')
-spans_turn(facts[2], now)
 
 local acks, is_veiled = acks_settle()
 local beats = beats_extend()
@@ -92,6 +93,7 @@ write('ZADD', active, claim_leases)
 write('HSET', runs, claim_puts)
 step_remember()
 if is_claiming then claimed_drop() end
+if not is_seen or (want > 0 and grant_count == 0) then calls_forget() end
 if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
 local waiting = waiting_count()

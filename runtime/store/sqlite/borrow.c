@@ -48,11 +48,16 @@ static culex_status run_text(struct culex_sqlite *store, const char *sql, culex_
 
 /* A savepoint, so that a run is in the transaction as a whole or not at all. */
 static culex_status borrowed_enqueue(struct culex_store *base, const char *queue,
+                                     const struct culex_ticket *ticket,
                                      const struct culex_new_run *runs, size_t count,
                                      struct culex_enqueue_result *results, culex_error *error)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     enum culex_sqlite_reserve_level level = culex__sqlite_reserve_level_at(store->path);
+    if (ticket != NULL)
+        return culex__fail(error, CULEX_EUNSUPPORTED,
+                           "an enqueue within a transaction takes no ticket: it is there if and "
+                           "only if the transaction is");
     culex_status status = culex__sqlite_place_check_borrowed(store, error);
     if (status == CULEX_OK)
         status = culex__sqlite_room_check(store, level, error);

@@ -17,6 +17,13 @@
     NEXT(front, front)                                                                             \
     NEXT(newest_ms, newest_ms)                                                                     \
     NEXT(longest_lease_ms, longest_lease_ms)                                                       \
+    NEXT(salt, salt)                                                                               \
+    NEXT(number, number)                                                                           \
+    NEXT(last_producer, last.producer)                                                             \
+    NEXT(last_sequence, last.sequence)                                                             \
+    NEXT(last_digest, last.digest)                                                                 \
+    NEXT(last_made_ms, last.made_ms)                                                               \
+    NEXT(last_number, last.number)                                                                 \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
     NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
     NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \

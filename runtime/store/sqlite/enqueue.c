@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "store/sqlite/columns.h"
+#include "store/sqlite/idempotency.h"
+#include "store/sqlite/producer.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -12,21 +14,6 @@
 #include "store/sqlite/verbs.h"
 #include "store/argument.h"
 #include "base/error.h"
-
-/* Repeat or conflict? Leaves *ret_outcome alone when the id is not there. */
-static culex_status find_same(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                              const struct culex_new_run *run, enum culex_enqueued *ret_outcome,
-                              culex_error *error)
-{
-    sqlite3_stmt *statement = SQL_BIND(store, RUN_CONTENT, SQL_INT(queue->key), SQL_ID(&run->id));
-    int has = culex__sqlite_next(store, statement, error);
-    if (has > 0) {
-        bool is_same = (uint64_t)sqlite3_column_int64(statement, 0) == run->content;
-        *ret_outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
-    }
-    culex__sqlite_end(statement);
-    return has < 0 ? (culex_status)has : CULEX_OK;
-}
 
 static culex_status find_holder(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                                 const char *key, bool *ret_is_taken, culex_uuid *ret_holder,
@@ -51,28 +38,16 @@ static bool is_full(const struct culex_sqlite_queue *queue, int64_t capacity)
     return capacity > 0 && live >= capacity;
 }
 
-/* Looks for what keeps the run out, apart from a kept run of the same id: that one has precedence,
- * and the insert finds it. Leaves `result` alone when nothing does. */
+/* Looks for what keeps the run out. Leaves `result` alone when nothing does. */
 static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                            const struct culex_new_run *run, int64_t capacity,
                            struct culex_enqueue_result *result, culex_error *error)
 {
-    int64_t off_ms = store->now_ms - culex__sqlite_id_time_ms(run->id);
-    if (off_ms > CULEX_ID_HORIZON_MS || off_ms < -CULEX_ID_HORIZON_MS) {
-        result->outcome = CULEX_ENQUEUED_EXPIRED;
-        return CULEX_OK;
-    }
-    int64_t is_seen;
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, SEEN_FIND, SQL_INT(queue->key), SQL_ID(&run->id)), 0, &is_seen,
-        error);
-    if (status == CULEX_OK && is_seen) {
-        result->outcome = CULEX_ENQUEUED_DUPLICATE;
-        return CULEX_OK;
-    }
     bool is_taken = false;
-    if (status == CULEX_OK)
-        status = find_holder(store, queue, run->unique_key, &is_taken, &result->holder, error);
+    culex_status status = culex__sqlite_key_find(store, queue, run, result, error);
+    if (status != CULEX_OK || result->outcome != CULEX_ENQUEUED_NEW)
+        return status;
+    status = find_holder(store, queue, run->unique_key, &is_taken, &result->id, error);
     if (is_taken)
         result->outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
     else if (is_full(queue, capacity))
@@ -99,7 +74,7 @@ enum {
         NEW_COUNT
 };
 
-static culex_status row_add(struct culex_sqlite *store, int64_t queue,
+static culex_status row_add(struct culex_sqlite *store, int64_t queue, culex_uuid id,
                             const struct culex_new_run *run, int64_t at_ms, bool is_delayed,
                             int64_t expires_at_ms, culex_error *error)
 {
@@ -107,11 +82,11 @@ static culex_status row_add(struct culex_sqlite *store, int64_t queue,
     const void *payload = run->payload_len > 0 ? run->payload : "";
     const char *key =
         run->unique_key != NULL && run->unique_key[0] != '\0' ? run->unique_key : NULL;
-    uint64_t checksum = culex__sqlite_checksum(run->id, run->job, payload, run->payload_len);
+    uint64_t checksum = culex__sqlite_checksum(id, run->job, payload, run->payload_len);
     assert(run->job != NULL && run->attempts_max >= 1); /* culex__argument_enqueue */
     const struct culex_sqlite_value values[NEW_COUNT] = {
         [NEW_queue] = SQL_INT(queue),
-        [NEW_id] = SQL_ID(&run->id),
+        [NEW_id] = SQL_ID(&id),
         [NEW_priority] = SQL_INT(run->priority),
         [NEW_at_ms] = SQL_INT(at_ms),
         [NEW_is_delayed] = SQL_INT(is_delayed),
@@ -133,9 +108,8 @@ static culex_status row_add(struct culex_sqlite *store, int64_t queue,
         store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD, values, NEW_COUNT), error);
 }
 
-/* *ret_is_new is false when the id is there already: then nothing was done. */
 static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                           const struct culex_new_run *run, bool *ret_is_new, culex_error *error)
+                           const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
 {
     int64_t now = store->now_ms;
     int64_t due = run->at_ms != 0 ? run->at_ms : culex__sqlite_later(now, run->delay_ms);
@@ -143,11 +117,11 @@ static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue
     int64_t place = is_delayed ? due : culex__sqlite_queue_back(store, queue);
     int64_t expires_at =
         run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0;
-    culex_status status = row_add(store, queue->key, run, place, is_delayed, expires_at, error);
-    *ret_is_new = status == CULEX_OK && sqlite3_changes(store->db) > 0;
-    if (!*ret_is_new)
-        return status;
-    status = add_payload(store, run, error);
+    culex_status status = culex__sqlite_queue_id(store, queue, ret_id, error);
+    if (status == CULEX_OK)
+        status = row_add(store, queue->key, *ret_id, run, place, is_delayed, expires_at, error);
+    if (status == CULEX_OK)
+        status = add_payload(store, run, error);
     queue->kept[CULEX_RUN_WAITING]++;
     queue->enqueued++;
     queue->is_changed = true;
@@ -161,32 +135,54 @@ static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_
                                 struct culex_enqueue_result *ret_result, culex_error *error)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
-    bool is_new = false;
     culex_status status = refuse(store, queue, run, capacity, &result, error);
     if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW)
-        status = insert(store, queue, run, &is_new, error);
-    if (status == CULEX_OK && !is_new)
-        status = find_same(store, queue, run, &result.outcome, error);
+        status = insert(store, queue, run, &result.id, error);
+    if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW && culex__sqlite_has_key(run))
+        status = culex__sqlite_key_keep(store, queue, run, result.id, error);
     if (status == CULEX_OK)
         *ret_result = result;
     return status;
 }
 
-struct batch {
-    const struct culex_new_run *runs;
-    size_t count;
-    struct culex_enqueue_result *results;
-};
+/* --- ENQUEUE ---------------------------------------------------------------------------------- */
 
-static culex_status batch_enqueue(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                  void *request, culex_error *error)
+static size_t keys_count(const struct culex_sqlite_call *call)
 {
-    const struct batch *batch = request;
-    culex_status status = CULEX_OK;
-    for (size_t i = 0; i < batch->count && status == CULEX_OK; i++)
-        status =
-            enqueue_one(store, queue, &batch->runs[i], queue->capacity, &batch->results[i], error);
+    size_t count = 0;
+    for (size_t i = 0; i < call->count; i++)
+        count +=
+            call->results[i].outcome == CULEX_ENQUEUED_NEW && culex__sqlite_has_key(&call->runs[i]);
+    return count;
+}
+
+/* What is remembered of the call. Where no worker comes by, that is when older things are
+ * forgotten: more of them than come. */
+static culex_status call_keep(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              const struct culex_sqlite_call *call, culex_error *error)
+{
+    bool wants_forgetting;
+    size_t keys = keys_count(call);
+    culex_status status = culex__sqlite_producer_keep(store, queue, call, &wants_forgetting, error);
+    if (status == CULEX_OK && wants_forgetting)
+        status = culex__sqlite_producers_forget(store, queue, error);
+    if (status == CULEX_OK && keys > 0)
+        status = culex__sqlite_keys_forget(store, keys, error);
     return status;
+}
+
+static culex_status call_do(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                            void *request, culex_error *error)
+{
+    const struct culex_sqlite_call *call = request;
+    bool is_answered;
+    culex_status status = culex__sqlite_producer_recall(store, queue, call, &is_answered, error);
+    if (status != CULEX_OK || is_answered)
+        return status;
+    for (size_t i = 0; i < call->count && status == CULEX_OK; i++)
+        status =
+            enqueue_one(store, queue, &call->runs[i], queue->capacity, &call->results[i], error);
+    return status == CULEX_OK ? call_keep(store, queue, call, error) : status;
 }
 
 culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *queue,
@@ -194,19 +190,42 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
                                           struct culex_enqueue_result *results, culex_error *error)
 {
     assert(count <= CULEX_STORE_BATCH_MAX);
-    struct batch batch = {runs, count, results};
-    return culex__sqlite_verb_within(store, queue, CULEX__SQLITE_ABSENT_FOR_RUN, batch_enqueue,
-                                     &batch, error);
+    struct culex_sqlite_call call = {NULL, runs, count, results};
+    return culex__sqlite_verb_within(store, queue, CULEX__SQLITE_ABSENT_FOR_RUN, call_do, &call,
+                                     error);
 }
 
 culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
+                                   const struct culex_ticket *ticket,
                                    const struct culex_new_run *runs, size_t count,
                                    struct culex_enqueue_result *results, culex_error *error)
 {
     assert(count <= CULEX_STORE_BATCH_MAX);
-    struct batch batch = {runs, count, results};
+    struct culex_sqlite_call call = {ticket, runs, count, results};
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
-                                    batch_enqueue, &batch, error);
+                                    call_do, &call, error);
+}
+
+struct repeat {
+    const struct culex_sqlite_call *call;
+    bool is_answered;
+};
+
+static culex_status call_repeat(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                void *request, culex_error *error)
+{
+    struct repeat *repeat = request;
+    return culex__sqlite_producer_recall(store, queue, repeat->call, &repeat->is_answered, error);
+}
+
+bool culex__sqlite_enqueue_is_known(struct culex_sqlite *store, const char *queue,
+                                    const struct culex_sqlite_call *call)
+{
+    struct repeat repeat = {call, false};
+    return call->ticket != NULL &&
+           culex__sqlite_verb_read(store, queue, CULEX__SQLITE_ABSENT_EMPTY, call_repeat, &repeat,
+                                   NULL) == CULEX_OK &&
+           repeat.is_answered;
 }
 
 /* --- TICK ------------------------------------------------------------------------------------- */
@@ -245,16 +264,13 @@ static bool tick_is_due(const struct schedule *schedule, const struct culex_tick
 }
 
 static culex_status tick_enqueue(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                 const struct culex_tick *tick, enum culex_enqueued *ret_outcome,
-                                 culex_error *error)
+                                 const struct culex_tick *tick,
+                                 struct culex_enqueue_result *ret_result, culex_error *error)
 {
     enum { NO_LIMIT = 0 }; /* a queue's capacity is of no concern to periodic runs */
     struct culex_new_run run = *tick->run;
-    struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
     run.at_ms = 0;
-    culex_status status = enqueue_one(store, queue, &run, NO_LIMIT, &result, error);
-    *ret_outcome = result.outcome;
-    return status;
+    return enqueue_one(store, queue, &run, NO_LIMIT, ret_result, error);
 }
 
 /* The tick is due: a live run takes it over, or a new one is made; a refused one leaves all as it
@@ -264,18 +280,17 @@ static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_qu
                               int64_t at_ms, bool *ret_is_enqueued, culex_error *error)
 {
     int64_t is_live = 0;
-    enum culex_enqueued outcome = CULEX_ENQUEUED_DUPLICATE;
+    struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
     culex_status status = culex__sqlite_first_int(
         store, SQL_BIND(store, RUN_IS_LIVE, SQL_INT(queue->key), SQL_ID(&schedule->newest)), 0,
         &is_live, error);
-    if (status == CULEX_OK && !is_live) {
-        status = tick_enqueue(store, queue, tick, &outcome, error);
-        schedule->newest = tick->run->id;
-    }
-    *ret_is_enqueued = outcome == CULEX_ENQUEUED_NEW;
-    if (status != CULEX_OK ||
-        (outcome != CULEX_ENQUEUED_NEW && outcome != CULEX_ENQUEUED_DUPLICATE))
+    if (status == CULEX_OK && !is_live)
+        status = tick_enqueue(store, queue, tick, &result, error);
+    *ret_is_enqueued = result.outcome == CULEX_ENQUEUED_NEW;
+    if (status != CULEX_OK || (!is_live && !*ret_is_enqueued))
         return status;
+    if (*ret_is_enqueued)
+        schedule->newest = result.id;
     schedule->mark_ms = at_ms;
     return culex__sqlite_finish(store,
                                 SQL_BIND(store, SCHEDULE_SET, SQL_INT(queue->key),

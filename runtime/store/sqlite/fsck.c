@@ -5,11 +5,13 @@
  * there is refused with CULEX_ECORRUPT by whatever reads it.
  *
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
- * checksum, payloads in a table of their own, and the counters of the queue's row. */
+ * checksum, payloads in a table of their own, and the counters and the number of the queue's row.
+ */
 #include <assert.h>
 #include <string.h>
 
 #include "core/end_text.h"
+#include "core/run_id.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -29,7 +31,8 @@ struct fsck {
     unsigned share;
     bool is_repairing;
     bool has_queue;
-    int64_t place; /* the last row seen; 0 when the share is at its end */
+    int64_t place;   /* the last row seen; 0 when the share is at its end */
+    uint64_t number; /* the highest that was seen in the id of an intact run */
     culex_fsck_counts counts;
 };
 
@@ -101,6 +104,24 @@ static bool place_check(struct fsck *fsck, struct culex_sqlite_run *run)
     return true;
 }
 
+static void number_note(struct fsck *fsck, const struct culex_sqlite_run *run)
+{
+    struct culex_run_id_parts parts;
+    if (culex__run_id_read(run->id, &parts) && parts.salt == fsck->queue->salt &&
+        parts.number > fsck->number)
+        fsck->number = parts.number;
+}
+
+/* A number that a run has must not be given again. */
+static void number_check(struct fsck *fsck)
+{
+    if ((int64_t)fsck->number <= fsck->queue->number)
+        return;
+    fsck->counts.wrong++;
+    fsck->queue->number = (int64_t)fsck->number;
+    fsck->queue->is_changed = true;
+}
+
 /* Sets *ret_is_intact; also when nobody wants the payload, or when its damage is known. */
 static culex_status payload_look(struct fsck *fsck, sqlite3_stmt *statement,
                                  const struct culex_sqlite_run *run, bool *ret_is_intact,
@@ -114,6 +135,8 @@ static culex_status payload_look(struct fsck *fsck, sqlite3_stmt *statement,
     if (status == CULEX_OK)
         *ret_is_intact = culex__sqlite_payload_is_intact(statement, run, &payload);
     culex__sqlite_payload_end(&payload);
+    if (status == CULEX_OK && *ret_is_intact)
+        number_note(fsck, run);
     return status;
 }
 
@@ -169,6 +192,7 @@ static culex_status runs_share(struct fsck *fsck, culex_error *error)
         &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = run_check(fsck, rows[i], error);
+    number_check(fsck);
     return status;
 }
 

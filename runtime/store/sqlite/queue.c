@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "store/sqlite/columns.h"
+#include "store/sqlite/error.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "base/error.h"
+#include "core/run_id.h"
 
 static void queue_read(sqlite3_stmt *statement, struct culex_sqlite_queue *ret_queue)
 {
@@ -31,7 +33,9 @@ static culex_status queue_write(struct culex_sqlite *store, const struct culex_s
 static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               culex_error *error)
 {
-    sqlite3_stmt *statement = SQL_BIND(store, QUEUE_ADD, SQL_TEXT(queue->name));
+    queue->salt = (int64_t)(culex__env_random(store->base.env) & CULEX_RUN_SALT_MAX);
+    sqlite3_stmt *statement =
+        SQL_BIND(store, QUEUE_ADD, SQL_TEXT(queue->name), SQL_INT(queue->salt));
     culex_status status = culex__sqlite_finish(store, statement, error);
     queue->key = sqlite3_last_insert_rowid(store->db);
     queue->is_new = true;
@@ -132,7 +136,8 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
     assert(store->is_writing || store->schema != NULL); /* or in somebody else's transaction */
     if (queue->is_changed && queue->key != 0)
         status = queue_write(store, queue, error);
-    if (status == CULEX_OK && queue->key != 0)
+    /* What becomes of somebody else's transaction, or of a part of it, is not seen here. */
+    if (status == CULEX_OK && queue->key != 0 && store->schema == NULL)
         recent_keep(&store->recent, queue);
     return status;
 }
@@ -149,6 +154,32 @@ int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue)
 {
     queue->is_changed = true;
     return --queue->front;
+}
+
+bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t ms, int64_t number,
+                               culex_uuid *ret_id)
+{
+    if (queue->salt < 0 || queue->salt > CULEX_RUN_SALT_MAX || number < 1 ||
+        number > (int64_t)CULEX_RUN_NUMBER_MAX)
+        return false;
+    *ret_id = culex__run_id_make((struct culex_run_id_parts){
+        .ms = ms > 0 ? ms & ((INT64_C(1) << 48) - 1) : 0,
+        .salt = (uint32_t)queue->salt,
+        .number = (uint64_t)number,
+    });
+    return true;
+}
+
+culex_status culex__sqlite_queue_id(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                    culex_uuid *ret_id, culex_error *error)
+{
+    /* Counted without a sign: in a damaged row it may be any number. */
+    int64_t number = (int64_t)((uint64_t)queue->number + 1);
+    if (!culex__sqlite_queue_id_at(queue, store->now_ms, number, ret_id))
+        return culex__sqlite_bad_row(store, error);
+    queue->number = number;
+    queue->is_changed = true;
+    return CULEX_OK;
 }
 
 int64_t culex__sqlite_queue_horizon(const struct culex_sqlite *store,

@@ -6,11 +6,20 @@
 
 struct culex_sqlite;
 
+/* An enqueue call of a producer, which it may repeat: see sqlite/producer.c. */
+struct culex_sqlite_last {
+    int64_t producer; /* 0: none */
+    int64_t sequence, digest, made_ms;
+    int64_t number; /* of its first new run */
+};
+
 /* Row of table queue. */
 struct culex_sqlite_queue {
     const char *name; /* borrowed from the request */
     int64_t key;      /* 0: not in the file */
     int64_t is_paused, capacity, front, newest_ms, longest_lease_ms;
+    int64_t salt, number; /* of its runs' ids: see core/run_id.h */
+    struct culex_sqlite_last last;
     int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
     bool is_changed;
@@ -46,6 +55,13 @@ void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed);
 /* The place of a run that is ready now, at the back or the front of its priority. */
 int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue);
 int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue);
+/* The id of the run `number` that came at `ms`; false when they, or the row's salt, are out of
+ * their ranges. */
+bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t ms, int64_t number,
+                               culex_uuid *ret_id);
+/* The id of a run that comes in now. Its number is used up. */
+culex_status culex__sqlite_queue_id(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                    culex_uuid *ret_id, culex_error *error);
 /* No ready run has a later place. */
 int64_t culex__sqlite_queue_horizon(const struct culex_sqlite *store,
                                     const struct culex_sqlite_queue *queue);

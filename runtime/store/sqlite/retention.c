@@ -1,39 +1,10 @@
 #include "store/sqlite/retention.h"
 
-#include <string.h>
-
+#include "store/sqlite/idempotency.h"
+#include "store/sqlite/producer.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-
-/* The smallest id of the oldest moment that is still remembered. */
-static culex_uuid horizon_id(int64_t now_ms)
-{
-    culex_uuid id = {{0}};
-    int64_t ms = now_ms > CULEX_ID_HORIZON_MS ? now_ms - CULEX_ID_HORIZON_MS : 0;
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
-    return id;
-}
-
-static culex_status seen_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                culex_error *error)
-{
-    culex_uuid oldest = horizon_id(store->now_ms), last;
-    sqlite3_stmt *statement =
-        SQL_BIND(store, SEEN_OLD, SQL_INT(queue->key), SQL_ID(&oldest), SQL_INT(CULEX_FORGET_MAX));
-    int has = culex__sqlite_next(store, statement, error);
-    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
-    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof last)
-        memcpy(&last, id, sizeof last);
-    else
-        id = NULL;
-    culex__sqlite_end(statement);
-    if (has < 0 || id == NULL)
-        return has < 0 ? (culex_status)has : CULEX_OK;
-    return culex__sqlite_finish(
-        store, SQL_BIND(store, SEEN_PURGE, SQL_INT(queue->key), SQL_ID(&last)), error);
-}
 
 static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                culex_run_state state, int64_t seq, culex_error *error)
@@ -81,7 +52,9 @@ culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
         if (queue->kept[finals[i]] > 0)
             status = state_forget(store, queue, added, finals[i], error);
     }
-    return status == CULEX_OK ? seen_forget(store, queue, error) : status;
+    if (status == CULEX_OK)
+        status = culex__sqlite_producers_forget(store, queue, error);
+    return status == CULEX_OK ? culex__sqlite_keys_forget(store, 0, error) : status;
 }
 
 culex_status culex__sqlite_retention_next(struct culex_sqlite *store,

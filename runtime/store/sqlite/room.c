@@ -8,6 +8,7 @@
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/opening.h"
+#include "store/sqlite/producer.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -156,25 +157,30 @@ static culex_status add(struct culex_sqlite *store, adding_fn call, const void *
 
 struct enqueue_request {
     const char *queue;
-    const struct culex_new_run *runs;
-    size_t count;
-    struct culex_enqueue_result *results;
+    struct culex_sqlite_call call;
 };
 
 static culex_status enqueue_call(struct culex_sqlite *store, const void *request,
                                  culex_error *error)
 {
     const struct enqueue_request *enqueue = request;
-    return culex__sqlite_enqueue(&store->base, enqueue->queue, enqueue->runs, enqueue->count,
-                                 enqueue->results, error);
+    return culex__sqlite_enqueue(&store->base, enqueue->queue, enqueue->call.ticket,
+                                 enqueue->call.runs, enqueue->call.count, enqueue->call.results,
+                                 error);
 }
 
 static culex_status reserved_enqueue(struct culex_store *base, const char *queue,
+                                     const struct culex_ticket *ticket,
                                      const struct culex_new_run *runs, size_t count,
                                      struct culex_enqueue_result *results, culex_error *error)
 {
-    struct enqueue_request request = {queue, runs, count, results};
-    return add(culex__sqlite_of(base), enqueue_call, &request, error);
+    struct culex_sqlite *store = culex__sqlite_of(base);
+    struct enqueue_request request = {queue, {ticket, runs, count, results}};
+    culex_status status = add(store, enqueue_call, &request, error);
+    /* What was done before there was no room needs none to be told. */
+    if (status == CULEX_EFULL && culex__sqlite_enqueue_is_known(store, queue, &request.call))
+        return CULEX_OK;
+    return status;
 }
 
 struct tick_request {

@@ -306,10 +306,6 @@ culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_s
     if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)
         status =
             culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(run->seq)), error);
-    if (status == CULEX_OK &&
-        culex__sqlite_id_time_ms(run->id) >= store->now_ms - CULEX_ID_HORIZON_MS)
-        status = culex__sqlite_finish(
-            store, SQL_BIND(store, SEEN_ADD, SQL_INT(queue->key), SQL_ID(&run->id)), error);
     return status;
 }
 

@@ -50,15 +50,6 @@ static inline int64_t culex__sqlite_later(int64_t at_ms, int64_t delay_ms)
                                                                         : at_ms + delay_ms;
 }
 
-/* The time a version-7 id begins with. */
-static inline int64_t culex__sqlite_id_time_ms(culex_uuid id)
-{
-    int64_t ms = 0;
-    for (int i = 0; i < 6; i++)
-        ms = ms << 8 | id.b[i];
-    return ms;
-}
-
 /* A change to a run: an event with what comes along. */
 struct culex_sqlite_move {
     enum culex_run_event event;
@@ -102,7 +93,7 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
 culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       struct culex_sqlite_run *run, const char *how,
                                       culex_error *error);
-/* Deletes the run; its id is remembered within the horizon. */
+/* Deletes the run. Its idempotency key is remembered as long as that was wanted. */
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_run *run, culex_error *error);
 /* The payload of a run as the file has it. */

@@ -14,6 +14,16 @@ CREATE TABLE queue (
     front INTEGER NOT NULL DEFAULT 0,           -- last place given out at the front; counts down
     newest_ms INTEGER NOT NULL DEFAULT 0,       -- last place given out at the back; never goes back
     longest_lease_ms INTEGER NOT NULL DEFAULT 0, -- that was ever given
+    -- Of its runs' ids (core/run_id.h); the number is that of the newest, and never given twice.
+    salt INTEGER NOT NULL CHECK (salt BETWEEN 0 AND 67108863),
+    number INTEGER NOT NULL DEFAULT 0 CHECK (number BETWEEN 0 AND 17592186044415),
+    -- The newest enqueue call, when all its runs were new; those of other producers are in table
+    -- producer, which has the same columns.
+    last_producer INTEGER NOT NULL DEFAULT 0,   -- 0: none
+    last_sequence INTEGER NOT NULL DEFAULT 0,
+    last_digest INTEGER NOT NULL DEFAULT 0,
+    last_made_ms INTEGER NOT NULL DEFAULT 0,
+    last_number INTEGER NOT NULL DEFAULT 0,
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
@@ -81,12 +91,32 @@ CREATE TABLE payload (
     bytes BLOB NOT NULL
 ) STRICT;
 
--- Ids of forgotten runs; ids begin with their time, so the oldest come first.
-CREATE TABLE seen (
+-- Each producer's last enqueue call in each queue, where it brought a run: see sqlite/producer.c.
+CREATE TABLE producer (
     queue INTEGER NOT NULL,
-    id BLOB NOT NULL,
-    PRIMARY KEY (queue, id)
+    producer INTEGER NOT NULL,
+    minute INTEGER NOT NULL,                    -- since 1970: not forgotten before its end
+    sequence INTEGER NOT NULL,
+    digest INTEGER NOT NULL,                    -- of its runs
+    made_ms INTEGER NOT NULL,
+    number INTEGER NOT NULL,                    -- of its first new run
+    answers BLOB,
+    PRIMARY KEY (queue, producer)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX producer_minute ON producer (minute);
+
+-- Idempotency keys, and the runs they have brought.
+CREATE TABLE idempotency (
+    queue INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    content INTEGER NOT NULL,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    until_ms INTEGER NOT NULL,                  -- forgotten from then on
+    PRIMARY KEY (queue, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_until ON idempotency (until_ms);
 
 -- What a session's last step was answered.
 CREATE TABLE memo (

@@ -13,6 +13,7 @@
  *   verb.c        the bracket of a verb: one BEGIN IMMEDIATE, never held while anything but SQL
  *                 runs; the queue's row loaded before and saved behind; who is woken after it
  *   wake.c        the doors of idle workers
+ *   producer.c    the last call of each producer     idempotency.c  keys that have brought a run
  *   run.c         one row of a run, which moves by core/run.h
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT

@@ -5,6 +5,7 @@
 #include "store/store.h"
 
 struct culex_sqlite;
+struct culex_sqlite_call;
 
 /* culex__sqlite_enqueue and so on: enqueue.c has ENQUEUE and TICK, step.c STEP, manage.c HELLO and
  * what an operator changes, inspect.c what he reads, fsck.c, doctor.c and wake.c the rest. */
@@ -21,5 +22,9 @@ void culex__sqlite_wake_disarm(struct culex_store *base);
 culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
                                           const struct culex_new_run *runs, size_t count,
                                           struct culex_enqueue_result *results, culex_error *error);
+
+/* Whether an ENQUEUE was done before; then its results are set as they were. Writes nothing. */
+bool culex__sqlite_enqueue_is_known(struct culex_sqlite *store, const char *queue,
+                                    const struct culex_sqlite_call *call);
 
 #endif

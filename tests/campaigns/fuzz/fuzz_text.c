@@ -9,6 +9,8 @@
 #include "core/float.h"
 #include "core/json.h"
 #include "core/number.h"
+#include "core/run_id.h"
+#include "core/ticket.h"
 #include "core/timestamp.h"
 #include "core/uuid.h"
 #include "fuzz.h"
@@ -45,6 +47,23 @@ static void timestamp_check(const char *text, size_t len)
     require(used <= sizeof out && culex__timestamp_parse(out, used, &again) && again == value);
 }
 
+static bool is_same(culex_uuid left, culex_uuid right)
+{
+    return memcmp(&left, &right, sizeof left) == 0;
+}
+
+/* A UUID is a run's id, a ticket or neither, and made of its parts again. */
+static void parts_check(culex_uuid id)
+{
+    struct culex_run_id_parts parts;
+    struct culex_ticket ticket;
+    bool is_run = culex__run_id_read(id, &parts), is_ticket = culex__ticket_parse(id, &ticket);
+    require(!is_run || !is_ticket);
+    require(!is_run || is_same(culex__run_id_make(parts), id));
+    require(!is_ticket || (ticket.producer != 0 && is_same(culex__ticket_format(ticket), id)));
+    fuzz_taken += is_run + is_ticket;
+}
+
 static void uuid_check(const char *text, size_t len)
 {
     culex_uuid value, again;
@@ -53,7 +72,8 @@ static void uuid_check(const char *text, size_t len)
         return;
     fuzz_taken++;
     culex__uuid_write(value, out);
-    require(culex__uuid_read(out, sizeof out, &again) && memcmp(&again, &value, sizeof value) == 0);
+    require(culex__uuid_read(out, sizeof out, &again) && is_same(again, value));
+    parts_check(value);
 }
 
 static void integers_check(const char *text, size_t len)

@@ -74,6 +74,22 @@ struct schedule {
     bool has_mark;
 };
 
+/* An enqueue call that has brought runs. */
+struct order {
+    char queue[64];
+    struct culex_ticket ticket;
+    uint64_t epoch;
+    int64_t last_ms; /* remembered up to and with this */
+};
+
+/* What an idempotency key has brought. */
+struct keyed {
+    char key[16];
+    culex_uuid id;
+    uint64_t epoch;
+    int64_t until_ms;
+};
+
 struct named {
     char name[128], session[SIM_SESSION_SIZE], marked[SIM_SESSION_SIZE];
 };
@@ -89,6 +105,10 @@ struct sim_oracle {
     size_t schedule_count;
     struct named *workers;
     size_t worker_count;
+    struct order *orders;
+    size_t order_count;
+    struct keyed *keys;
+    size_t key_count;
     struct sim_call call;
     bool is_in_call;
     uint64_t epoch;

@@ -8,7 +8,7 @@
 
 #include "hands.h"
 
-enum { WORKERS_MAX = 4, PRODUCERS_MAX = 2, KNOWN_MAX = 64, PENDING_MAX = 16, JOBS = 5 };
+enum { WORKERS_MAX = 4, PRODUCERS_MAX = 2, KNOWN_MAX = 64, PENDING_MAX = 16, JOBS = 5, MANY = 40 };
 
 enum role { ROLE_WORKER, ROLE_PRODUCER, ROLE_OPERATOR };
 
@@ -21,12 +21,14 @@ static const culex_field number_fields[] = {
 static const culex_struct_type number_struct = {"sim.number", sizeof(struct number), number_fields,
                                                 1};
 
-/* What producers know: runs that were enqueued, some of them perhaps. */
+/* What producers know of an order: its run, the ticket with which it is repeated, or both. */
 struct known {
-    culex_uuid id;
+    culex_uuid id, ticket;
+    bool has_id, has_ticket;
     int job;
-    int64_t n;
-    bool is_sure;
+    int64_t n;    /* of the first run */
+    size_t count; /* the others have the next numbers */
+    int key;      /* -1: none */
 };
 
 struct seat { /* of a worker: its lives follow one another */
@@ -181,11 +183,23 @@ static struct known *known_pick(struct sim_cast *cast, struct sim_random *random
     return count == 0 ? NULL : &cast->known[sim_below(random, (int64_t)count)];
 }
 
-static struct known *known_add(struct sim_cast *cast, culex_uuid id, int job, int64_t n)
+static struct known *known_add(struct sim_cast *cast, int job, int64_t n)
 {
     struct known *known = &cast->known[cast->known_count++ % KNOWN_MAX];
-    *known = (struct known){id, job, n, false};
+    *known = (struct known){.job = job, .n = n, .count = 1, .key = -1};
     return known;
+}
+
+static void known_id(struct known *known, culex_uuid id)
+{
+    known->id = id;
+    known->has_id = true;
+}
+
+static void known_ticket(struct known *known, culex_uuid ticket)
+{
+    known->ticket = ticket;
+    known->has_ticket = true;
 }
 
 /* A dead one, when there is one among some that are picked. */
@@ -195,7 +209,7 @@ static struct known *known_pick_dead(struct sim_world *world)
     for (int tries = 0; tries < 32; tries++) {
         known = known_pick(world->cast, &world->random);
         const struct sim_record *record =
-            known == NULL ? NULL : sim_oracle_find(world->oracle, known->id);
+            known == NULL || !known->has_id ? NULL : sim_oracle_find(world->oracle, known->id);
         if (record != NULL && record->state == 'X')
             break;
     }
@@ -241,36 +255,102 @@ static culex_enqueue_options options_draw(struct sim_random *random)
     return options;
 }
 
+/* --- idempotency keys */
+
+enum { KEYS = 5 };
+
+static const char *key_of(int key)
+{
+    static const char *const names[KEYS] = {"order 0", "order|1", "{2}", "order 3",
+                                            "\xe2\x82\xac 4"};
+    return key < 0 ? NULL : names[key];
+}
+
+/* The same for all who use it. */
+static int64_t window_of(int key)
+{
+    static const int64_t windows_ms[KEYS] = {100, 3000, 20000, 300000, 1200000};
+    return windows_ms[key];
+}
+
+static void key_choose(struct sim_random *random, culex_enqueue_options *options, int *ret_key)
+{
+    *ret_key = (int)sim_below(random, KEYS);
+    options->idempotency_key = key_of(*ret_key);
+    options->has_idempotency_window = true;
+    options->idempotency_window = window_of(*ret_key) * CULEX_MILLISECOND;
+}
+
+/* --- orders */
+
+/* What was told of an order with one run; `id` is as the call left it. */
+static void order_told(struct sim_process *process, const struct known *order, culex_status status,
+                       culex_uuid id)
+{
+    struct sim_oracle *oracle = process->world->oracle;
+    struct known *known = known_add(process->world->cast, order->job, order->n);
+    *known = *order;
+    if (status == CULEX_EUNKNOWN) {
+        SOMETIMES(ENQUEUE_UNKNOWN);
+        known_ticket(known, id);
+        return;
+    }
+    known_id(known, id);
+    sim_oracle_acknowledged(oracle, id);
+    if (order->key >= 0)
+        sim_oracle_keyed(oracle, key_of(order->key), id, window_of(order->key));
+}
+
+/* For certain nothing came of it. */
+static void order_refused(struct sim_process *process, const struct known *order,
+                          culex_status status)
+{
+    struct sim_oracle *oracle = process->world->oracle;
+    if (order->has_ticket)
+        sim_oracle_refused(oracle, queue_of(&process->world->cast->jobs[order->job]),
+                           order->ticket);
+    if (status == CULEX_ECONFLICT && order->key < 0)
+        sim_violation(oracle, NULL, "a fresh ticket is said to have come before");
+    if (status == CULEX_ECONFLICT)
+        SOMETIMES(KEY_CAME_WITH_OTHER_CONTENT);
+    if (status == CULEX_EFULL)
+        SOMETIMES(ENQUEUE_REFUSED_FULL);
+}
+
 static void enqueue_one(struct sim_process *process, culex_client *client)
 {
     struct sim_cast *cast = process->world->cast;
     struct sim_random *random = &process->world->random;
     static const int choice[] = {0, 0, 0, 1, 1, 2, 4};
-    int job = choice[sim_below(random, sizeof choice / sizeof choice[0])];
-    struct number params = {cast->numbers++};
+    struct known order = {.count = 1, .key = -1};
     culex_enqueue_options options = options_draw(random);
     culex_uuid id = {{0}};
     culex_error error = {0};
-    options.has_id = sim_chance(random, 500);
-    if (options.has_id && culex_client_new_id(client, &options.id, &error) != CULEX_OK)
+    order.job = choice[sim_below(random, sizeof choice / sizeof choice[0])];
+    order.n = cast->numbers++;
+    if (sim_chance(random, 200)) {
+        key_choose(random, &options, &order.key);
+        order.job = 0;
+        order.n = sim_chance(random, 900) ? -1 - order.key : order.n;
+    }
+    options.has_ticket = sim_chance(random, 500);
+    if (options.has_ticket && culex_client_new_ticket(client, &options.ticket, &error) != CULEX_OK)
         return;
+    if (options.has_ticket)
+        known_ticket(&order, options.ticket);
+    struct number params = {order.n};
     culex_status status =
-        culex_client_enqueue(client, &cast->jobs[job], &params, &options, &id, &error);
-    if (options.has_id && !process->is_killed && status != CULEX_OK && status != CULEX_EUNKNOWN)
-        sim_oracle_refused(process->world->oracle, options.id);
-    if (status == CULEX_EFULL)
-        SOMETIMES(ENQUEUE_REFUSED_FULL);
-    if (process->is_killed || (status != CULEX_OK && status != CULEX_EUNKNOWN))
+        culex_client_enqueue(client, &cast->jobs[order.job], &params, &options, &id, &error);
+    if (process->is_killed)
         return;
-    struct known *known = known_add(cast, id, job, params.n);
-    known->is_sure = status == CULEX_OK;
-    if (status == CULEX_OK)
-        sim_oracle_acknowledged(process->world->oracle, id);
+    if (status == CULEX_OK || status == CULEX_EUNKNOWN)
+        order_told(process, &order, status, id);
     else
-        SOMETIMES(ENQUEUE_UNKNOWN);
+        order_refused(process, &order, status);
 }
 
 struct unique_call {
+    struct culex_ticket ticket;
     struct culex_new_run run;
     struct culex_enqueue_result result;
 };
@@ -278,7 +358,7 @@ struct unique_call {
 static culex_status unique_call(struct culex_store *store, void *arg, culex_error *error)
 {
     struct unique_call *call = arg;
-    return store->ops->enqueue(store, "alpha", &call->run, 1, &call->result, error);
+    return store->ops->enqueue(store, "alpha", &call->ticket, &call->run, 1, &call->result, error);
 }
 
 /* Schemas cannot ask for a unique key yet; stores know them. */
@@ -295,21 +375,28 @@ static void enqueue_unique(struct sim_process *process, culex_client *client)
     call.run.payload_len = strlen(payload);
     call.run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
     call.run.content = culex__content_hash(call.run.job, call.run.payload, call.run.payload_len);
-    if (culex_client_new_id(client, &call.run.id, NULL) != CULEX_OK ||
+    culex_uuid ticket;
+    if (culex_client_new_ticket(client, &ticket, NULL) != CULEX_OK ||
+        !culex__ticket_parse(ticket, &call.ticket) ||
         culex__client_perform(client, unique_call, &call, NULL) != CULEX_OK || process->is_killed)
         return;
-    if (call.result.outcome == CULEX_ENQUEUED_NEW ||
-        call.result.outcome == CULEX_ENQUEUED_DUPLICATE)
-        sim_oracle_acknowledged(process->world->oracle, call.run.id);
+    if (call.result.outcome == CULEX_ENQUEUED_NEW)
+        sim_oracle_acknowledged(process->world->oracle, call.result.id);
     else
-        sim_oracle_refused(process->world->oracle, call.run.id);
+        sim_oracle_refused(process->world->oracle, "alpha", ticket);
     if (call.result.outcome == CULEX_ENQUEUED_UNIQUE_TAKEN)
         SOMETIMES(UNIQUE_KEY_TAKEN);
+    if (!sim_chance(random, 200))
+        return;
+    /* As a call that the producer made before this one, and that was long on its way. */
+    call.ticket.sequence--;
+    call.run.content++;
+    call.run.unique_key = NULL;
+    sim_may_fail(culex__client_perform(client, unique_call, &call, NULL));
 }
 
 static void enqueue_many(struct sim_process *process, culex_client *client)
 {
-    enum { MANY = 40 };
     struct sim_cast *cast = process->world->cast;
     struct sim_random *random = &process->world->random;
     struct number params[MANY];
@@ -319,36 +406,82 @@ static void enqueue_many(struct sim_process *process, culex_client *client)
     int job = (int)sim_below(random, 3);
     for (size_t i = 0; i < count; i++)
         params[i].n = cast->numbers++;
-    sim_may_fail(culex_client_enqueue_many(client, &cast->jobs[job], params, sizeof params[0],
-                                           count, NULL, ids, &enqueued, &error));
-    for (size_t i = 0; i < enqueued && !process->is_killed; i++) {
+    culex_status status = culex_client_enqueue_many(
+        client, &cast->jobs[job], params, sizeof params[0], count, NULL, ids, &enqueued, &error);
+    if (process->is_killed)
+        return;
+    for (size_t i = 0; i < enqueued; i++) {
         sim_oracle_acknowledged(process->world->oracle, ids[i]);
-        known_add(cast, ids[i], job, params[i].n)->is_sure = true;
+        known_id(known_add(cast, job, params[i].n), ids[i]);
     }
+    if (status != CULEX_EUNKNOWN)
+        return;
+    struct known *rest = known_add(cast, job, params[enqueued].n);
+    rest->count = count - enqueued;
+    known_ticket(rest, ids[enqueued]);
 }
 
-/* The same order once more: after an uncertain answer, or out of forgetfulness. */
+/* What its repeat was answered. Where the store must know the call, there is one answer only, if
+ * any. */
+static void again_told(struct sim_process *process, const struct known *order, bool is_known,
+                       culex_status status, const culex_uuid *ids)
+{
+    struct sim_oracle *oracle = process->world->oracle;
+    if (is_known && (status == CULEX_ECONFLICT || status == CULEX_EEXPIRED))
+        sim_violation(oracle, order->has_id ? &order->id : NULL,
+                      "the repeat of a call that is remembered is refused: %d", (int)status);
+    if (status == CULEX_ECONFLICT && order->key < 0)
+        sim_violation(oracle, order->has_id ? &order->id : NULL,
+                      "the ticket that a client gave out was used for another call");
+    if (status != CULEX_OK)
+        return;
+    if (is_known && order->has_id && memcmp(&order->id, &ids[0], sizeof ids[0]) != 0)
+        sim_violation(oracle, &ids[0], "a repeat is answered with another run");
+    const struct sim_record *record = sim_oracle_find(oracle, ids[0]);
+    if (is_known)
+        SOMETIMES(ENQUEUE_REPEATED_BY_ANOTHER_CLIENT);
+    if (is_known && record != NULL && record->state == '-')
+        SOMETIMES(ENQUEUE_REPEATED_AFTER_ITS_RUN);
+    for (size_t i = 0; i < order->count; i++)
+        sim_oracle_acknowledged(oracle, ids[i]);
+}
+
+/* The same order once more, by whichever client: after an uncertain answer, or out of
+ * forgetfulness. */
 static void enqueue_again(struct sim_process *process, culex_client *client)
 {
     struct sim_cast *cast = process->world->cast;
     struct known *picked = known_pick(cast, &process->world->random);
-    if (picked == NULL)
+    if (picked == NULL || !picked->has_ticket)
         return;
-    struct known known = *picked;
-    struct number params = {known.n};
+    struct known order = *picked;
+    const culex_job_type *type = &cast->jobs[order.job];
+    struct number params[MANY];
+    culex_uuid ids[MANY];
     culex_enqueue_options options = culex_enqueue_options_make();
     culex_error error = {0};
-    const struct sim_record *record = sim_oracle_find(process->world->oracle, known.id);
-    bool was_gone = record != NULL && record->state == '-' && known.is_sure;
-    options.has_id = true;
-    options.id = known.id;
-    culex_status status =
-        culex_client_enqueue(client, &cast->jobs[known.job], &params, &options, NULL, &error);
-    if (status != CULEX_OK || process->is_killed)
+    size_t enqueued = 0;
+    for (size_t i = 0; i < order.count; i++)
+        params[i].n = order.n + (int64_t)i;
+    options.has_ticket = true;
+    options.ticket = order.ticket;
+    if (order.key >= 0) {
+        options.idempotency_key = key_of(order.key);
+        options.has_idempotency_window = true;
+        options.idempotency_window = window_of(order.key) * CULEX_MILLISECOND;
+    }
+    bool is_known = sim_oracle_must_know(process->world->oracle, queue_of(type), order.ticket);
+    culex_status status = culex_client_enqueue_many(client, type, params, sizeof params[0],
+                                                    order.count, &options, ids, &enqueued, &error);
+    if (process->is_killed)
         return;
-    if (was_gone)
-        SOMETIMES(ENQUEUE_OF_FORGOTTEN_ID);
-    sim_oracle_acknowledged(process->world->oracle, known.id);
+    is_known =
+        is_known && sim_oracle_must_know(process->world->oracle, queue_of(type), order.ticket);
+    again_told(process, &order, is_known, status, ids);
+    /* The place may be another order's by now. */
+    if (status == CULEX_OK && picked->has_ticket && !picked->has_id &&
+        memcmp(&picked->ticket, &order.ticket, sizeof order.ticket) == 0)
+        known_id(picked, ids[0]);
 }
 
 static void producer_body(struct sim_process *process)
@@ -448,7 +581,7 @@ static void operate_run(struct sim_process *process, culex_client *client)
         verb == 1 ? known_pick_dead(process->world) : known_pick(cast, random);
     culex_run_state state;
     culex_run_info *info = NULL;
-    if (known == NULL)
+    if (known == NULL || !known->has_id)
         return;
     culex_uuid id = known->id;
     const char *queue = queue_of(&cast->jobs[known->job]);

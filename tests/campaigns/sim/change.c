@@ -25,17 +25,6 @@ static void counters_check(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "an exhausted run lives on");
 }
 
-/* Ids are remembered by the store's clock: where that was once further off than the horizon, and
- * came back, an id may have been forgotten that is young again. */
-static bool is_forgetting_allowed(const struct sim_oracle *oracle, culex_uuid id)
-{
-    int64_t id_ms = 0;
-    for (int i = 0; i < 6; i++)
-        id_ms = id_ms << 8 | id.b[i];
-    return oracle->clock_max_ms > id_ms + CULEX_ID_HORIZON_MS ||
-           oracle->clock_min_ms < id_ms - CULEX_ID_HORIZON_MS;
-}
-
 /* The same run, or another live one with its key, which must not be. */
 static void unique_check(struct sim_oracle *oracle, const struct run *run,
                          const struct sim_record *after)
@@ -56,12 +45,12 @@ static void change_new(struct sim_oracle *oracle, struct run *run, const struct 
     enum sim_verb verb = oracle->call.verb;
     if (verb != SIM_ENQUEUE && verb != SIM_TICK)
         sim_violation(oracle, &run->id, "a run comes out of nowhere");
-    if (run->was_created && !is_forgetting_allowed(oracle, run->id))
-        sim_violation(oracle, &run->id, "a known id is enqueued a second time");
+    if (run->was_created)
+        sim_violation(oracle, &run->id, "an id is given a second time");
     if ((after->state != 'S' && after->state != 'W') || after->attempt != 0 ||
         after->failures + after->crashes + after->losses != 0)
         sim_violation(oracle, &run->id, "a new run is not new");
-    /* A second life counts its attempts from 1 again, as after a roll-back. */
+    /* After a roll-back an id may have a second life, which counts its attempts from 1 again. */
     for (size_t i = 0; i < run->grant_count; i++)
         run->grants[i].epoch = UINT64_MAX;
     run->was_created = true;

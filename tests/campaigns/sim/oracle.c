@@ -86,11 +86,51 @@ void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id)
         sim_violation(oracle, &id, "an enqueue is acknowledged that never happened");
 }
 
-void sim_oracle_refused(struct sim_oracle *oracle, culex_uuid id)
+void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid ticket)
 {
-    const struct run *run = sim_run_find(oracle, id);
-    if (run != NULL && run->was_created && oracle->epoch == 0)
-        sim_violation(oracle, &id, "an enqueue that happened is refused for certain");
+    if (sim_oracle_must_know(oracle, queue, ticket))
+        sim_violation(oracle, NULL, "an enqueue that happened is refused for certain");
+}
+
+static struct keyed *keyed_find(struct sim_oracle *oracle, const char *key)
+{
+    for (size_t i = 0; i < oracle->key_count; i++) {
+        if (strcmp(oracle->keys[i].key, key) == 0)
+            return &oracle->keys[i];
+    }
+    oracle->keys = realloc(oracle->keys, (oracle->key_count + 1) * sizeof *oracle->keys);
+    if (oracle->keys == NULL)
+        abort();
+    struct keyed *made = &oracle->keys[oracle->key_count++];
+    *made = (struct keyed){.until_ms = INT64_MIN};
+    snprintf(made->key, sizeof made->key, "%s", key);
+    return made;
+}
+
+static int64_t time_of(culex_uuid id)
+{
+    int64_t ms = 0;
+    for (int i = 0; i < 6; i++)
+        ms = ms << 8 | id.b[i];
+    return ms;
+}
+
+/* The run that the key has brought tells when that was. */
+void sim_oracle_keyed(struct sim_oracle *oracle, const char *key, culex_uuid id, int64_t window_ms)
+{
+    struct keyed *keyed = keyed_find(oracle, key);
+    bool is_same = memcmp(&keyed->id, &id, sizeof id) == 0;
+    if (is_same)
+        SOMETIMES(KEY_HELD_OFF_A_SECOND_RUN);
+    else if (keyed->epoch == oracle->epoch && keyed->until_ms > oracle->clock_max_ms)
+        sim_violation(oracle, &id, "a second run of the key %s within its window", key);
+    else if (keyed->until_ms != INT64_MIN)
+        SOMETIMES(KEY_FREE_AGAIN);
+    if (is_same)
+        return;
+    keyed->id = id;
+    keyed->epoch = oracle->epoch;
+    keyed->until_ms = time_of(id) + window_ms;
 }
 
 /* --- snapshots ----------------------------------------------------------------------------- */
@@ -183,6 +223,8 @@ void sim_oracle_free(struct sim_oracle *oracle)
     free(oracle->marked_sessions);
     free(oracle->schedules);
     free(oracle->workers);
+    free(oracle->orders);
+    free(oracle->keys);
     free(oracle);
 }
 

@@ -7,7 +7,8 @@
  *   I1 I2 I3 I9 I10  the raw keys: check.c (Redis), store.c (SQLite)
  *   I4  attempts grow by one per claim; (run, attempt, session) is granted once
  *   I5  one accepted end per grant, one completion per life; done is final
- *   I6  an acknowledged enqueue is in the books, and leaves them only by the rules
+ *   I6  an acknowledged enqueue is in the books, and leaves them only by the rules; however often
+ *       it is sent, one ticket brings its runs once, and while its window lasts one key one run
  *   I7  counters never decrease within a life and never pass their limits
  *   I8  dead runs stay until their time, or an operator acts
  *   I10 of the runs with one unique key, one is live
@@ -24,6 +25,7 @@
 #include <culex/types.h>
 
 #include "core/run.h"
+#include "core/ticket.h"
 #include "redis.h"
 
 struct sim_world;
@@ -64,7 +66,8 @@ struct sim_call {
     uint64_t nonce;
     int64_t now_ms, lease_ms, tick_ms, interval_ms;
     uint32_t want;
-    culex_uuid id; /* of CANCEL, RETRY, FORGET */
+    culex_uuid id;              /* of CANCEL, RETRY, FORGET */
+    struct culex_ticket ticket; /* of ENQUEUE; of producer 0: none */
     size_t ack_count, beat_count;
     struct {
         culex_uuid id;
@@ -87,7 +90,8 @@ struct sim_call {
     } grants[SIM_CALL_MAX];
     bool is_enqueued; /* TICK */
     int64_t mark_ms;
-    bool is_failed; /* the store refused: nothing may have changed */
+    bool is_failed;              /* the store refused: nothing may have changed */
+    bool is_refused, is_too_old; /* ENQUEUE: what is said of its ticket */
     /* The oracle's. */
     bool is_repeat, is_late; /* of the session's last step; sent before that */
     size_t changes;
@@ -132,8 +136,14 @@ bool sim_oracle_is_overdue(const struct sim_oracle *oracle, culex_uuid id, uint3
 /* A producer was told that its run is in the store. */
 void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id);
 
-/* Or that it certainly is not, and never was. */
-void sim_oracle_refused(struct sim_oracle *oracle, culex_uuid id);
+/* Or that it certainly is not, and never was: the call of this ticket has brought none. */
+void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid ticket);
+
+/* The call of this ticket has brought runs, and the store must know it still. */
+bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid ticket);
+
+/* A producer was told that `id` is what this key has brought, within the window that it gave. */
+void sim_oracle_keyed(struct sim_oracle *oracle, const char *key, culex_uuid id, int64_t window_ms);
 
 /* Runs that are not final. */
 size_t sim_oracle_live(const struct sim_oracle *oracle);

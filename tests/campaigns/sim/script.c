@@ -7,6 +7,7 @@
 #include <lua.h>
 #include <lualib.h>
 
+#include "pack.h"
 #include "redis.h"
 #include "sha1.h"
 
@@ -189,6 +190,7 @@ struct sim_scripts *sim_scripts_create(void)
     lua_pushcclosure(lua, redis_pcall, 1);
     lua_setfield(lua, -2, "pcall");
     lua_setglobal(lua, "redis");
+    sim_pack_open(lua);
     return scripts;
 }
 

@@ -367,21 +367,23 @@ static culex_status plain_leave(struct culex_store *base, enum sim_verb verb, co
 }
 
 static culex_status on_enqueue(struct culex_store *base, const char *queue,
-                               const struct culex_new_run *runs, size_t count,
-                               struct culex_enqueue_result *results, culex_error *error)
+                               const struct culex_ticket *ticket, const struct culex_new_run *runs,
+                               size_t count, struct culex_enqueue_result *results,
+                               culex_error *error)
 {
     struct culex_store *inner = handle_of(base)->inner;
     enum trouble trouble;
     if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
-    culex_status status = inner->ops->enqueue(inner, queue, runs, count, results, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-        if (results[i].outcome == CULEX_ENQUEUED_DUPLICATE)
-            SOMETIMES(ENQUEUE_REPEATED);
-        if (results[i].outcome == CULEX_ENQUEUED_EXPIRED)
-            SOMETIMES(ENQUEUE_TOO_OLD);
-    }
-    return plain_leave(base, SIM_ENQUEUE, queue, trouble, status, error);
+    culex_status status = inner->ops->enqueue(inner, queue, ticket, runs, count, results, error);
+    struct sim_call *call = call_told(base, SIM_ENQUEUE, queue, status);
+    if (ticket != NULL)
+        call->ticket = *ticket;
+    call->is_refused = status == CULEX_ECONFLICT;
+    call->is_too_old = status == CULEX_EEXPIRED;
+    call->is_failed = call->is_failed && !call->is_refused && !call->is_too_old;
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
 }
 
 static char answer_letter(enum culex_answer answer)

@@ -198,6 +198,10 @@ static const char *const scripts[] = {
     "return redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', 3, 'LIMIT', 0, 2)",
     "return math.floor(1795000000123 / 300000) % 6 + 1",
     "return tostring(1795000000123) .. string.format('%d', 3)",
+    "return struct.pack('>I2I4I2', 4660, 4294967295, 65535):gsub('%W', string.byte)",
+    "return {struct.unpack('>I2I1I4', 'abcdefghijklmnop', 7)}",
+    "return {struct.unpack('>I2I4', struct.pack('>I2I4', 28672, 3000000000))}",
+    "return {pcall(struct.unpack, '>I8', 'abc')}",
 };
 
 static void command_draw(struct pair *pair)

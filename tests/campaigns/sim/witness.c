@@ -157,6 +157,15 @@ static void step_read(struct sim_call *call, const struct sim_arg *args, size_t 
     }
 }
 
+/* Sixteen hex digits, and the first fifteen of what follows; '' for none. */
+static struct culex_ticket ticket_read(const struct sim_arg *producer, const struct sim_arg *rest)
+{
+    char first[17], second[16];
+    arg_copy(producer, first, sizeof first);
+    arg_copy(rest, second, sizeof second);
+    return (struct culex_ticket){strtoull(first, NULL, 16), strtoull(second, NULL, 16)};
+}
+
 static const struct {
     const struct culex__redis_script *script;
     enum sim_verb verb;
@@ -197,12 +206,14 @@ void sim_oracle_call(void *user, const char *digest, const struct sim_arg *keys,
         queue_read(call, &keys[0]);
     if (call->verb == SIM_STEP) {
         step_read(call, args, arg_count);
+    } else if (call->verb == SIM_ENQUEUE) {
+        call->ticket = ticket_read(&args[2], &args[3]);
     } else if (call->verb == SIM_HELLO) {
         arg_copy(&args[1], call->worker, sizeof call->worker);
         arg_copy(&args[2], call->session, sizeof call->session);
     } else if (call->verb == SIM_TICK) {
-        arg_copy(&args[1], call->worker, sizeof call->worker);
-        call->interval_ms = arg_number(&args[3]);
+        arg_copy(&args[5], call->worker, sizeof call->worker);
+        call->interval_ms = arg_number(&args[7]);
     }
     sim_oracle_asked(oracle);
 }
@@ -272,11 +283,9 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
     /* A HELLO that is not through yet still has the session before. */
     if (call->verb == SIM_HELLO && arg_number(&items[2]) > 0)
         call->verb = SIM_OTHER;
-    if (call->verb == SIM_ENQUEUE && items[0].len > 0) {
-        if (memchr(items[0].data, 'D', items[0].len) != NULL)
-            SOMETIMES(ENQUEUE_REPEATED);
-        if (memchr(items[0].data, 'E', items[0].len) != NULL)
-            SOMETIMES(ENQUEUE_TOO_OLD);
+    if (call->verb == SIM_ENQUEUE && items[0].len == 1) {
+        call->is_refused = items[0].data[0] == '!';
+        call->is_too_old = items[0].data[0] == '?';
     }
     sim_oracle_answered(oracle);
 }

@@ -62,18 +62,52 @@ static void act_set(struct book *book, struct story *story, const char *act, uin
 
 /* --- producers -------------------------------------------------------------------------------- */
 
+/* Where the order stands, or would stand. */
+static struct promise **promise_place(const struct book *book, const char *order)
+{
+    uint64_t number = strtoull(order, NULL, 10) * UINT64_C(0x9e3779b97f4a7c15);
+    struct promise **place = &book->promises[(number >> 32) % book->bucket_count];
+    while (*place != NULL && strcmp((*place)->order, order) != 0)
+        place = &(*place)->next;
+    return place;
+}
+
+static void promise_add(struct book *book, const char *order, const char *act, uint32_t times)
+{
+    struct promise **place = promise_place(book, order);
+    if (*place != NULL) {
+        wrong_add(book, "two orders of one number");
+        return;
+    }
+    *place = calloc(1, sizeof **place);
+    if (*place == NULL)
+        abort();
+    snprintf((*place)->order, sizeof(*place)->order, "%s", order);
+    snprintf((*place)->act, sizeof(*place)->act, "%s", act);
+    (*place)->times = times;
+}
+
+/* `known`: one of the promise's two, told by its producer or by a handler. */
+static void promise_meet(struct promise *promise, char known[BOOK_ID_SIZE], const char *id)
+{
+    if (known[0] == '\0')
+        snprintf(known, BOOK_ID_SIZE, "%s", id);
+    bool is_other =
+        strcmp(known, id) != 0 || (promise->acked[0] != '\0' && strcmp(promise->acked, id) != 0);
+    if (is_other)
+        snprintf(promise->other, sizeof promise->other, "%s", id);
+}
+
 static void producer_line(struct book *book, const char *line)
 {
-    char id[BOOK_ID_SIZE], act[12];
+    char id[BOOK_ID_SIZE], act[12], order[BOOK_ORDER_SIZE];
     uint32_t times;
-    uint64_t count;
-    if (sscanf(line, "intend %36s %*s %11s %" SCNu32, id, act, &times) == 3) {
-        struct story *story = story_get(book, id);
-        story->is_intended = true;
-        act_set(book, story, act, times);
-    } else if (sscanf(line, "batch %" SCNu64, &count) == 1)
-        book->batch_runs += count;
-    else if (sscanf(line, "acked %36s", id) == 1) {
+    if (sscanf(line, "intend %20s %*s %11s %" SCNu32, order, act, &times) == 3) {
+        promise_add(book, order, act, times);
+    } else if (sscanf(line, "acked %20s %36s", order, id) == 2 &&
+               *promise_place(book, order) != NULL) {
+        struct promise *promise = *promise_place(book, order);
+        promise_meet(promise, promise->acked, id);
         story_get(book, id)->is_acked = true;
         book->acks++;
     } else
@@ -84,16 +118,22 @@ static void producer_line(struct book *book, const char *line)
 
 static void start_line(struct book *book, const char *line)
 {
-    char id[BOOK_ID_SIZE], act[12];
+    char id[BOOK_ID_SIZE], act[12], order[BOOK_ORDER_SIZE];
     uint32_t times;
     struct episode read = {0};
-    if (sscanf(line, "start %36s %" SCNu32 " %71s %ld %ld %11s %" SCNu32 " %" SCNd64, id,
-               &read.attempt, read.fence, &read.pid, &read.supervisor, act, &times,
-               &read.start_us) != 8) {
+    if (sscanf(line, "start %36s %" SCNu32 " %71s %ld %ld %11s %" SCNu32 " %20s %" SCNd64, id,
+               &read.attempt, read.fence, &read.pid, &read.supervisor, act, &times, order,
+               &read.start_us) != 9) {
         wrong_add(book, line);
         return;
     }
     struct story *story = story_get(book, id);
+    struct promise *promise = *promise_place(book, order);
+    if (promise != NULL) {
+        story->is_ordered = true;
+        act_set(book, story, promise->act, promise->times);
+        promise_meet(promise, promise->run, id);
+    }
     act_set(book, story, act, times);
     *episode_add(story) = read;
 }
@@ -242,10 +282,7 @@ static bool queue_line(struct book *book, const char *line)
 
 static void store_line(struct book *book, const char *line)
 {
-    char id[BOOK_ID_SIZE];
-    if (sscanf(line, "seen %36s", id) == 1)
-        story_get(book, id)->is_seen = true;
-    else if (strcmp(line, "sound yes") == 0)
+    if (strcmp(line, "sound yes") == 0)
         book->is_sound = true;
     else if (!run_line(book, line) && !queue_line(book, line))
         wrong_add(book, line);
@@ -291,14 +328,29 @@ bool book_read(struct book *book, const char *folder)
     memset(book, 0, sizeof *book);
     book->bucket_count = BUCKETS;
     book->buckets = calloc(BUCKETS, sizeof(struct story *));
-    return book->buckets != NULL && file_read(book, folder, LEDGER_DRIVER, driver_line) &&
+    book->promises = calloc(BUCKETS, sizeof(struct promise *));
+    return book->buckets != NULL && book->promises != NULL &&
+           file_read(book, folder, LEDGER_DRIVER, driver_line) &&
            file_read(book, folder, LEDGER_PRODUCERS, producer_line) &&
            file_read(book, folder, LEDGER_WORKERS, worker_line) &&
            file_read(book, folder, "store.txt", store_line);
 }
 
+static void promises_free(struct book *book)
+{
+    for (size_t i = 0; book->promises != NULL && i < book->bucket_count; i++) {
+        while (book->promises[i] != NULL) {
+            struct promise *promise = book->promises[i];
+            book->promises[i] = promise->next;
+            free(promise);
+        }
+    }
+    free(book->promises);
+}
+
 void book_free(struct book *book)
 {
+    promises_free(book);
     for (size_t i = 0; book->buckets != NULL && i < book->bucket_count; i++) {
         while (book->buckets[i] != NULL) {
             struct story *story = book->buckets[i];
@@ -318,5 +370,14 @@ void book_visit(const struct book *book, void (*visit)(const struct story *story
     for (size_t i = 0; i < book->bucket_count; i++) {
         for (const struct story *story = book->buckets[i]; story != NULL; story = story->next)
             visit(story, user);
+    }
+}
+
+void book_visit_promises(const struct book *book,
+                         void (*visit)(const struct promise *promise, void *user), void *user)
+{
+    for (size_t i = 0; i < book->bucket_count; i++) {
+        for (const struct promise *at = book->promises[i]; at != NULL; at = at->next)
+            visit(at, user);
     }
 }

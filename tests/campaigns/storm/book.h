@@ -10,6 +10,7 @@
 enum {
     BOOK_ID_SIZE = 37,
     BOOK_WORD_SIZE = 48,
+    BOOK_ORDER_SIZE = 21,
     BOOK_FENCE_SIZE = 72,
     BOOK_TEXT_SIZE = 160,
     BOOK_QUEUES_MAX = 8,
@@ -40,13 +41,22 @@ struct story {
     char id[BOOK_ID_SIZE];
     char act[12]; /* "" when nobody said */
     uint32_t times;
-    bool is_intended, is_acked;
-    bool is_seen; /* the store remembers the id without its record */
+    bool is_ordered, is_acked;
     uint32_t record_count;
     struct record record;
     struct episode *episodes;
     size_t episode_count;
     struct story *next;
+};
+
+/* What a producer has ordered: one run, however often it had to ask. */
+struct promise {
+    char order[BOOK_ORDER_SIZE];
+    char act[12];
+    uint32_t times;
+    char acked[BOOK_ID_SIZE], run[BOOK_ID_SIZE]; /* as it was told, and was started; "": not yet */
+    char other[BOOK_ID_SIZE];                    /* a second run of the same order; "": none */
+    struct promise *next;
 };
 
 /* A process of the storm. */
@@ -68,6 +78,7 @@ struct book {
     struct story **buckets;
     size_t bucket_count;
     size_t story_count;
+    struct promise **promises; /* in as many buckets */
     struct life *lives;
     size_t life_count;
     size_t newest[BOOK_LIVES]; /* by pid: 1 + the place of the newest life */
@@ -75,7 +86,6 @@ struct book {
     size_t queue_count;
     int64_t *outages_us; /* when the server was killed or stopped, in order */
     size_t outage_count;
-    uint64_t batch_runs; /* plain runs whose ids the library made */
     uint64_t acks, kills, stops;
     uint64_t torn;       /* lines that a dying writer left unfinished */
     bool is_sound;       /* the store's own structure was found in order */
@@ -92,6 +102,9 @@ void book_free(struct book *book);
 /* Calls `visit` for every story. */
 void book_visit(const struct book *book, void (*visit)(const struct story *story, void *user),
                 void *user);
+
+void book_visit_promises(const struct book *book,
+                         void (*visit)(const struct promise *promise, void *user), void *user);
 
 /* The life of `pid` that covers `at_us`; NULL for a stranger. */
 const struct life *book_life(const struct book *book, long pid, int64_t at_us);

@@ -13,7 +13,7 @@ import tempfile
 CALM = "00000000-0000-7000-8000-000000000001"  # ends at once
 TAKEN = "00000000-0000-7000-8000-000000000002"  # its first worker is killed
 FAILS = "00000000-0000-7000-8000-000000000003"  # asks to fail for ever
-BATCH = "00000000-0000-7000-8000-000000000004"  # its id was made by the library
+BATCH = "00000000-0000-7000-8000-000000000004"  # of a batch
 CRASH = "00000000-0000-7000-8000-000000000005"  # its first child is killed by the storm
 UNSURE = "00000000-0000-7000-8000-000000000006"  # never acknowledged, never arrived
 
@@ -26,32 +26,32 @@ born worker 30 worker1 2100 .
 killed child 21 child 2500 .
 """ + 200 * "stopped worker 20 worker 2600 .\n",
     "producers.ledger": f"""
-intend {CALM} plain PLAIN 0 .
-acked {CALM} .
-intend {TAKEN} plain NAP 0 .
-acked {TAKEN} .
-intend {FAILS} deed FAIL 99 .
-acked {FAILS} .
-batch 1 .
-acked {BATCH} .
-intend {CRASH} plain PLAIN 0 .
-acked {CRASH} .
-intend {UNSURE} plain PLAIN 0 .
+intend 101 plain PLAIN 0 .
+acked 101 {CALM} .
+intend 102 plain NAP 0 .
+acked 102 {TAKEN} .
+intend 103 deed FAIL 99 .
+acked 103 {FAILS} .
+intend 104 plain PLAIN 0 .
+acked 104 {BATCH} .
+intend 105 plain PLAIN 0 .
+acked 105 {CRASH} .
+intend 106 plain PLAIN 0 .
 """,
     "workers.ledger": f"""
-start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 1000 .
+start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 101 1000 .
 end {CALM} 1 done 1001 .
-start {TAKEN} 1 {TAKEN}-0000000001-aaaa 10 10 NAP 0 1500 .
-start {TAKEN} 2 {TAKEN}-0000000002-bbbb 22 20 NAP 0 2400 .
+start {TAKEN} 1 {TAKEN}-0000000001-aaaa 10 10 NAP 0 102 1500 .
+start {TAKEN} 2 {TAKEN}-0000000002-bbbb 22 20 NAP 0 102 2400 .
 end {TAKEN} 2 done 2410 .
-start {FAILS} 1 {FAILS}-0000000001-bbbb 22 20 FAIL 99 2420 .
+start {FAILS} 1 {FAILS}-0000000001-bbbb 22 20 FAIL 99 103 2420 .
 end {FAILS} 1 fail 2421 .
-start {FAILS} 2 {FAILS}-0000000002-bbbb 22 20 FAIL 99 2430 .
+start {FAILS} 2 {FAILS}-0000000002-bbbb 22 20 FAIL 99 103 2430 .
 end {FAILS} 2 fail 2431 .
-start {BATCH} 1 {BATCH}-0000000001-bbbb 22 20 PLAIN 0 2440 .
+start {BATCH} 1 {BATCH}-0000000001-bbbb 22 20 PLAIN 0 104 2440 .
 end {BATCH} 1 done 2441 .
-start {CRASH} 1 {CRASH}-0000000001-bbbb 21 20 PLAIN 0 2450 .
-start {CRASH} 2 {CRASH}-0000000002-cccc 30 30 PLAIN 0 2550 .
+start {CRASH} 1 {CRASH}-0000000001-bbbb 21 20 PLAIN 0 105 2450 .
+start {CRASH} 2 {CRASH}-0000000002-cccc 30 30 PLAIN 0 105 2550 .
 end {CRASH} 2 done 2551 .
 """,
     "store.txt": f"""
@@ -75,13 +75,13 @@ FAULTS = [
     ("an acknowledged run still waits", "store.txt",
      f"run {CALM} calm D 1 0 0 0 0 41 aaaa", f"run {CALM} calm W 1 0 0 0 0 41 -", "LOST"),
     ("an acknowledged run is done that nobody ran", "workers.ledger",
-     f"start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 1000 .\nend {CALM} 1 done 1001 .\n", "", "LOST"),
+     f"start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 101 1000 .\nend {CALM} 1 done 1001 .\n", "", "LOST"),
     ("a run has two records", "store.txt", "sound yes",
      f"run {CALM} calm D 1 0 0 0 0 41 aaaa storm.plain .\nsound yes", "DOUBLED: 2 records"),
     ("an attempt is granted to two sessions", "workers.ledger",
      f"start {TAKEN} 2 {TAKEN}-0000000002-bbbb", f"start {TAKEN} 1 {TAKEN}-0000000001-bbbb", "granted twice"),
     ("an attempt is granted twice to one session", "workers.ledger",
-     f"end {CALM} 1 done", f"start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 1001 .\nend {CALM} 1 done",
+     f"end {CALM} 1 done", f"start {CALM} 1 {CALM}-0000000001-aaaa 10 10 PLAIN 0 101 1001 .\nend {CALM} 1 done",
      "granted twice"),
     ("the zombie's completion is recorded", "store.txt",
      f"run {TAKEN} calm D 2 0 0 0 1 41 bbbb", f"run {TAKEN} calm D 2 0 0 0 1 41 aaaa",
@@ -112,16 +112,21 @@ FAULTS = [
      "another reason"),
     ("attempts go backwards", "store.txt", f"run {TAKEN} calm D 2", f"run {TAKEN} calm D 1",
      "attempt 2 ran, but the store only knows 1"),
-    ("runs come from nowhere", "producers.ledger", f"batch 1 .\nacked {BATCH} .\n", "",
+    ("an order has brought two runs", "workers.ledger", "NAP 0 102 1500", "NAP 0 101 1500",
+     "DOUBLED: order 101"),
+    ("a repeat is answered with another run", "producers.ledger", f"acked 101 {CALM} .",
+     f"acked 101 {CALM} .\nacked 101 {BATCH} .", "DOUBLED: order 101"),
+    ("an order is acknowledged as another's run", "producers.ledger", f"acked 104 {BATCH}",
+     f"acked 104 {CALM}", "DOUBLED: order 104"),
+    ("runs come from nowhere", "producers.ledger", f"intend 104 plain PLAIN 0 .\nacked 104 {BATCH} .\n", "",
      "1 runs that nobody enqueued"),
-    ("params are changed on the way", "workers.ledger", "FAIL 99 2420", "FAIL 98 2420",
+    ("params are changed on the way", "workers.ledger", "FAIL 99 103 2420", "FAIL 98 103 2420",
      "other params"),
     ("stops that nobody noticed", "store.txt", "queue calm 4 4 0 1 1 0 0 1", "queue calm 4 4 0 1 1 0 0 0",
      "the stops did nothing"),
     ("the store's structure is not in order", "store.txt", "sound yes .\n", "", "not in order"),
-    ("a producer is refused", "producers.ledger", f"intend {UNSURE}",
-     f"refused {UNSURE} .\nintend {UNSURE}", "refused"),
-    ("nothing was acknowledged", "producers.ledger", "acked", "batch 9 .\nintended", "nothing is proved"),
+    ("a producer is refused", "producers.ledger", "intend 106", "refused 106 .\nintend 106", "refused"),
+    ("nothing was acknowledged", "producers.ledger", "acked", "intended", "nothing is proved"),
 ]
 
 

@@ -2,7 +2,6 @@
  * code: raw keys and tables. Each line ends in " ." like the ledgers':
  *
  *   run ID QUEUE STATE ATTEMPT FAILURES CRASHES STREAK LOSSES ATTEMPTS-MAX OWNER JOB TEXT...
- *   seen ID
  *   queue NAME ENQUEUED DONE FAILED CRASHED LOST DEAD CANCELLED STALE
  *   sound yes
  *

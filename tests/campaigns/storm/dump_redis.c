@@ -23,8 +23,6 @@ enum {
     FIELD_COUNT = 24
 };
 
-enum { SEEN_SETS = 6 };
-
 static redisReply *ask(const struct redis_server *server, const char *format, const char *queue)
 {
     redisReply *reply = redis_server_command(server, format, queue);
@@ -82,24 +80,10 @@ static bool runs_dump(const struct redis_server *server, const char *queue, FILE
     return is_good;
 }
 
-static void seen_dump(const struct redis_server *server, const char *queue, FILE *out)
-{
-    char format[64], name[DUMP_ID_SIZE];
-    for (int slot = 0; slot < SEEN_SETS; slot++) {
-        snprintf(format, sizeof format, "SMEMBERS " PREFIX ":{%%s}:seen%d", slot);
-        redisReply *ids = ask(server, format, queue);
-        for (size_t i = 0; i < ids->elements; i++) {
-            dump_id(ids->element[i]->str, name);
-            fprintf(out, "seen %s .\n", name);
-        }
-        freeReplyObject(ids);
-    }
-}
-
 static void totals_dump(const struct redis_server *server, const char *queue, FILE *out)
 {
     redisReply *totals = ask(server,
-                             "HMGET " PREFIX ":{%s}:meta enqueued done failed crashed lost dead "
+                             "HMGET " PREFIX ":{%s}:meta number done failed crashed lost dead "
                              "cancelled stale",
                              queue);
     fprintf(out, "queue %s", queue);
@@ -119,7 +103,6 @@ bool dump_redis(const char *socket, FILE *out)
         const char *queue = queues->element[i]->str;
         totals_dump(&server, queue, out);
         is_sound &= runs_dump(&server, queue, out);
-        seen_dump(&server, queue, out);
         is_sound &= redis_check(&server, PREFIX, queue);
     }
     if (is_sound)

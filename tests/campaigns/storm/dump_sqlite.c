@@ -20,8 +20,6 @@ static const char *const claims[] = {
     "SELECT count(*) FROM run WHERE state <> 'D' AND payload IS NULL"
     " AND seq NOT IN (SELECT seq FROM payload)",
     "SELECT count(*) FROM payload WHERE seq NOT IN (SELECT seq FROM run)",
-    "SELECT count(*) FROM seen s WHERE EXISTS"
-    " (SELECT 1 FROM run r WHERE r.queue = s.queue AND r.id = s.id)",
 };
 
 static bool rows_visit(sqlite3 *db, const char *sql, void (*row)(sqlite3_stmt *rows, FILE *out),
@@ -54,13 +52,6 @@ static void run_row(sqlite3_stmt *rows, FILE *out)
     fputs(" .\n", out);
 }
 
-static void seen_row(sqlite3_stmt *rows, FILE *out)
-{
-    char id[DUMP_ID_SIZE];
-    dump_id(sqlite3_column_blob(rows, 0), id);
-    fprintf(out, "seen %s .\n", id);
-}
-
 static void queue_row(sqlite3_stmt *rows, FILE *out)
 {
     fputs("queue", out);
@@ -88,7 +79,6 @@ static bool content_dump(sqlite3 *db, FILE *out)
                       " iif(state = 'X', coalesce(error_text, ''), '')"
                       " FROM run JOIN queue USING (queue)",
                       run_row, out) &&
-           rows_visit(db, "SELECT id FROM seen", seen_row, out) &&
            rows_visit(db,
                       "SELECT name, enqueued, done, failed, crashed, lost, dead, cancelled, stale"
                       " FROM queue",

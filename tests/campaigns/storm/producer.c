@@ -1,13 +1,15 @@
 /* storm/producer.c - enqueues runs until SIGTERM, and notes what it was promised.
  * usage: storm_producer URL FOLDER SEED RUNS-A-SECOND none|process|job
  *
- *   intend ID JOB ACT TIMES         before the call: the run may be in the store from now on
- *   batch COUNT                     before a call that makes the ids of COUNT plain runs itself
- *   acked ID                        after CULEX_OK: from now on it must not be lost
- *   refused ID STATUS               a refusal that no repetition cures: never in a storm
+ *   intend ORDER JOB ACT TIMES      before the call: the run may be in the store from now on
+ *   acked ORDER ID                  after CULEX_OK: from now on it must not be lost
+ *   refused ORDER                   a refusal that no repetition cures: never in a storm
  *
- * Whatever fails is repeated with the same id until the store says yes. */
+ * The order's number is in the params, so that handlers tell of which order a run is. Whatever
+ * fails is repeated until the store says yes: what may have been done with its ticket, perhaps by
+ * another client. */
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,8 @@ struct producer {
     const char *url, *folder;
     struct dice dice;
     long rate;
-    bool is_wild; /* handlers run in processes of their own, and may break them */
+    bool is_wild;   /* handlers run in processes of their own, and may break them */
+    uint64_t order; /* the newest */
     culex_client *client;
 };
 
@@ -72,64 +75,115 @@ static void store_open(struct producer *producer)
     exit(1);
 }
 
-static culex_uuid id_new(struct producer *producer)
+/* By the clock and the process: never the same twice, whoever makes it. */
+static uint64_t order_new(struct producer *producer)
 {
-    culex_uuid id;
+    uint64_t number = (uint64_t)ledger_now_us() << 22 | (uint64_t)getpid();
+    producer->order = number > producer->order ? number : producer->order + (UINT64_C(1) << 22);
+    return producer->order;
+}
+
+static void ticket_take(struct producer *producer, culex_enqueue_options *options)
+{
     culex_error error = {0};
     for (int i = 0; i < TRIES_MAX; i++) {
-        if (culex_client_new_id(producer->client, &id, &error) == CULEX_OK)
-            return id;
+        options->has_ticket =
+            culex_client_new_ticket(producer->client, &options->ticket, &error) == CULEX_OK;
+        if (options->has_ticket)
+            return;
         rest(5);
     }
-    fprintf(stderr, "storm_producer: no id: %s\n", error.text);
+    fprintf(stderr, "storm_producer: no ticket: %s\n", error.text);
     exit(1);
 }
 
-/* What is to be enqueued. */
+static void client_change(struct producer *producer)
+{
+    culex_client_close(producer->client);
+    producer->client = NULL;
+    store_open(producer);
+}
+
+/* What is to be enqueued: one deed, or plain runs. */
 struct order {
-    const culex_job_type *type;
-    storm_plain_job plain;
+    storm_plain_job plain[BATCH_MAX];
     storm_deed_job deed;
+    bool is_deed;
+    size_t count, acked;
     culex_enqueue_options options;
 };
 
-static const void *order_params(const struct order *order)
+static void order_intend(const struct producer *producer, const struct order *order)
 {
-    return order->type == &storm_plain_job_type ? (const void *)&order->plain
-                                                : (const void *)&order->deed;
+    if (order->is_deed)
+        ledger_write(producer->folder, LEDGER_PRODUCERS, "intend %llu deed %s %u",
+                     (unsigned long long)order->deed.order, storm_act_name(order->deed.act),
+                     order->deed.times);
+    for (size_t i = 0; i < order->count && !order->is_deed; i++) {
+        storm_act act = order->plain[i].length > 0 ? STORM_ACT_NAP : STORM_ACT_PLAIN;
+        ledger_write(producer->folder, LEDGER_PRODUCERS, "intend %llu plain %s 0",
+                     (unsigned long long)order->plain[i].order, storm_act_name(act));
+    }
 }
 
-static void order_mark(const struct producer *producer, const struct order *order, const char *verb)
+static uint64_t order_number(const struct order *order, size_t index)
+{
+    return order->is_deed ? order->deed.order : order->plain[index].order;
+}
+
+static void order_ack(const struct producer *producer, const struct order *order,
+                      const culex_uuid *ids, size_t count)
 {
     char id[CULEX_UUID_TEXT_SIZE];
-    bool is_plain = order->type == &storm_plain_job_type;
-    storm_act act =
-        is_plain ? order->plain.length > 0 ? STORM_ACT_NAP : STORM_ACT_PLAIN : order->deed.act;
-    culex_uuid_format(order->options.id, id);
-    if (strcmp(verb, "intend") == 0)
-        ledger_write(producer->folder, LEDGER_PRODUCERS, "intend %s %s %s %u", id,
-                     is_plain ? "plain" : "deed", storm_act_name(act),
-                     is_plain ? 0 : order->deed.times);
-    else
-        ledger_write(producer->folder, LEDGER_PRODUCERS, "%s %s", verb, id);
+    for (size_t i = 0; i < count; i++) {
+        culex_uuid_format(ids[i], id);
+        ledger_write(producer->folder, LEDGER_PRODUCERS, "acked %llu %s",
+                     (unsigned long long)order_number(order, order->acked + i), id);
+    }
+}
+
+/* Whatever is not acknowledged yet. After CULEX_EUNKNOWN a ticket stands behind the ids. */
+static culex_status order_try(struct producer *producer, struct order *order, culex_uuid *ids,
+                              size_t *ret_count, culex_error *error)
+{
+    size_t left = order->count - order->acked;
+    *ret_count = 0;
+    if (!order->is_deed && order->count > 1)
+        return storm_plain_job_enqueue_many(producer->client, order->plain + order->acked, left,
+                                            &order->options, ids, ret_count, error);
+    culex_status status =
+        order->is_deed
+            ? storm_deed_job_enqueue(producer->client, &order->deed, &order->options, ids, error)
+            : storm_plain_job_enqueue(producer->client, order->plain, &order->options, ids, error);
+    *ret_count = status == CULEX_OK;
+    return status;
 }
 
 /* Until the store says yes. */
-static void order_send(struct producer *producer, const struct order *order)
+static void order_send(struct producer *producer, struct order *order)
 {
     culex_error error = {0};
+    culex_uuid ids[BATCH_MAX];
+    size_t count;
     for (int i = 0; i < TRIES_MAX; i++) {
-        culex_status status = culex_client_enqueue(
-            producer->client, order->type, order_params(order), &order->options, NULL, &error);
-        if (status == CULEX_OK) {
-            order_mark(producer, order, "acked");
+        culex_status status = order_try(producer, order, ids, &count, &error);
+        order_ack(producer, order, ids, count);
+        order->acked += count;
+        order->options.has_ticket = order->options.has_ticket && count == 0;
+        if (status == CULEX_OK)
             return;
+        if (status == CULEX_EUNKNOWN) {
+            order->options.has_ticket = true;
+            order->options.ticket = ids[count];
+            if (dice_roll(&producer->dice, 3) == 0)
+                client_change(producer);
         }
         if (!is_passing(status))
             break;
         rest(5);
     }
-    order_mark(producer, order, "refused");
+    ledger_write(producer->folder, LEDGER_PRODUCERS, "refused %llu",
+                 (unsigned long long)order_number(order, order->acked));
     fprintf(stderr, "storm_producer: refused: %s\n", error.text);
     exit(1);
 }
@@ -152,7 +206,7 @@ static void plain_options(struct producer *producer, culex_enqueue_options *ret_
 /* Mostly instant; some sleep for long enough to need heartbeats. */
 static storm_plain_job plain_make(struct producer *producer)
 {
-    storm_plain_job job = storm_plain_job_make();
+    storm_plain_job job = storm_plain_job_make(0);
     uint32_t chance = dice_roll(&producer->dice, 100);
     if (chance < 10)
         job.length = (1 + dice_roll(&producer->dice, 30)) * CULEX_MILLISECOND;
@@ -167,73 +221,66 @@ static storm_deed_job deed_make(struct producer *producer)
     uint32_t chance = dice_roll(dice, 100);
     uint32_t times = dice_roll(dice, 4) == 0 ? TIMES_FOREVER : 1 + dice_roll(dice, 2);
     if (producer->is_wild && chance < 20)
-        return storm_deed_job_make(STORM_ACT_CRASH, times);
+        return storm_deed_job_make(STORM_ACT_CRASH, times, 0);
     if (producer->is_wild && chance < 30)
-        return storm_deed_job_make(STORM_ACT_EXIT, times);
+        return storm_deed_job_make(STORM_ACT_EXIT, times, 0);
     if (producer->is_wild && chance < 32)
-        return storm_deed_job_make(STORM_ACT_STUBBORN, 1);
+        return storm_deed_job_make(STORM_ACT_STUBBORN, 1, 0);
     if (producer->is_wild && chance < 34)
-        return storm_deed_job_make(STORM_ACT_FORK, 1);
+        return storm_deed_job_make(STORM_ACT_FORK, 1, 0);
     if (producer->is_wild && chance < 38) /* what it makes is alive when a worker is killed */
-        return storm_deed_job_make(STORM_ACT_HERD, 1);
+        return storm_deed_job_make(STORM_ACT_HERD, 1, 0);
     if (chance < 70)
-        return storm_deed_job_make(STORM_ACT_FAIL, times);
+        return storm_deed_job_make(STORM_ACT_FAIL, times, 0);
     if (chance < 85)
-        return storm_deed_job_make(STORM_ACT_DISCARD, 1);
+        return storm_deed_job_make(STORM_ACT_DISCARD, 1, 0);
     if (chance < 97)
-        return storm_deed_job_make(STORM_ACT_SNOOZE, 1 + dice_roll(dice, 2));
-    return storm_deed_job_make(STORM_ACT_EXTEND, 1);
+        return storm_deed_job_make(STORM_ACT_SNOOZE, 1 + dice_roll(dice, 2), 0);
+    return storm_deed_job_make(STORM_ACT_EXTEND, 1, 0);
+}
+
+/* With a ticket of its own it is good for more than one try. Out of forgetfulness it is made once
+ * more: its run is the same. */
+static void ticketed_send(struct producer *producer, struct order *order)
+{
+    ticket_take(producer, &order->options);
+    struct order again = *order;
+    order_send(producer, order);
+    if (dice_roll(&producer->dice, 4) == 0)
+        order_send(producer, &again);
 }
 
 static size_t single_send(struct producer *producer)
 {
-    struct order order = {.type = &storm_plain_job_type, .options = culex_enqueue_options_make()};
-    if (dice_roll(&producer->dice, 5) == 0) {
-        order.type = &storm_deed_job_type;
+    struct order order = {.count = 1, .options = culex_enqueue_options_make()};
+    order.is_deed = dice_roll(&producer->dice, 5) == 0;
+    if (order.is_deed) {
         order.deed = deed_make(producer);
+        order.deed.order = order_new(producer);
     } else {
-        order.plain = plain_make(producer);
+        order.plain[0] = plain_make(producer);
+        order.plain[0].order = order_new(producer);
         plain_options(producer, &order.options);
     }
-    order.options.has_id = true;
-    order.options.id = id_new(producer);
-    order_mark(producer, &order, "intend");
-    order_send(producer, &order);
+    order_intend(producer, &order);
+    if (dice_roll(&producer->dice, 2) == 0)
+        ticketed_send(producer, &order);
+    else
+        order_send(producer, &order);
     return 1;
-}
-
-/* A failed call is repeated run by run, with the ids that it made. */
-static void batch_repeat(struct producer *producer, const storm_plain_job *job,
-                         const culex_enqueue_options *options, culex_uuid id)
-{
-    struct order order = {.type = &storm_plain_job_type, .plain = *job, .options = *options};
-    order.options.has_id = true;
-    order.options.id = id;
-    order_send(producer, &order);
 }
 
 static size_t batch_send(struct producer *producer)
 {
-    storm_plain_job jobs[BATCH_MAX];
-    culex_uuid ids[BATCH_MAX];
-    culex_enqueue_options options;
-    size_t count = 2 + dice_roll(&producer->dice, BATCH_MAX - 1), enqueued = 0;
-    for (size_t i = 0; i < count; i++)
-        jobs[i] = storm_plain_job_make();
-    plain_options(producer, &options);
-    ledger_write(producer->folder, LEDGER_PRODUCERS, "batch %zu", count);
-    memset(ids, 0, sizeof ids);
-    culex_status status =
-        storm_plain_job_enqueue_many(producer->client, jobs, count, &options, ids, &enqueued, NULL);
-    for (size_t i = 0; i < count; i++) {
-        struct order order = {.type = &storm_plain_job_type};
-        order.options.id = ids[i];
-        if (status == CULEX_OK || i < enqueued)
-            order_mark(producer, &order, "acked");
-        else
-            batch_repeat(producer, &jobs[i], &options, ids[i]);
+    struct order order = {.count = 2 + dice_roll(&producer->dice, BATCH_MAX - 1)};
+    for (size_t i = 0; i < order.count; i++) {
+        order.plain[i] = storm_plain_job_make(0);
+        order.plain[i].order = order_new(producer);
     }
-    return count;
+    plain_options(producer, &order.options);
+    order_intend(producer, &order);
+    order_send(producer, &order);
+    return order.count;
 }
 
 /* Runs not yet ended in `queue`; 0 when the store does not say. */

@@ -23,7 +23,7 @@ static void rest(void)
 static bool run_enqueue(const char *url)
 {
     culex_client *client = NULL;
-    storm_deed_job job = storm_deed_job_make(STORM_ACT_HERD, 1);
+    storm_deed_job job = storm_deed_job_make(STORM_ACT_HERD, 1, 0);
     bool is_good = culex_client_open(url, NULL, &client, NULL) == CULEX_OK &&
                    storm_deed_job_enqueue(client, &job, NULL, NULL, NULL) == CULEX_OK;
     culex_client_close(client);

@@ -26,13 +26,14 @@ struct storm_world {
 };
 
 static void start_write(const struct storm_world *world, culex_run *run, storm_act act,
-                        uint32_t times)
+                        uint32_t times, uint64_t order)
 {
     char id[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(culex_run_id(run), id);
-    ledger_write(world->folder, LEDGER_WORKERS, "start %s %u %s %ld %ld %s %u %lld", id,
+    ledger_write(world->folder, LEDGER_WORKERS, "start %s %u %s %ld %ld %s %u %llu %lld", id,
                  culex_run_attempt(run), culex_run_fence(run), (long)getpid(),
-                 (long)world->supervisor, storm_act_name(act), times, (long long)ledger_now_us());
+                 (long)world->supervisor, storm_act_name(act), times, (unsigned long long)order,
+                 (long long)ledger_now_us());
 }
 
 static void end_write(const struct storm_world *world, culex_run *run, const char *outcome)
@@ -74,7 +75,7 @@ static culex_outcome plain(culex_run *run, const storm_plain_job *job, void *use
 {
     const struct storm_world *world = user;
     int64_t length_ms = job->length / CULEX_MILLISECOND;
-    start_write(world, run, length_ms > 0 ? STORM_ACT_NAP : STORM_ACT_PLAIN, 0);
+    start_write(world, run, length_ms > 0 ? STORM_ACT_NAP : STORM_ACT_PLAIN, 0, job->order);
     return doze(run, length_ms, false) ? end_done(world, run) : end_woken(world, run);
 }
 
@@ -137,7 +138,7 @@ static culex_outcome deed_wild(const struct storm_world *world, culex_run *run,
 static culex_outcome deed(culex_run *run, const storm_deed_job *job, void *user)
 {
     const struct storm_world *world = user;
-    start_write(world, run, job->act, job->times);
+    start_write(world, run, job->act, job->times, job->order);
     switch (job->act) {
     case STORM_ACT_FAIL:
         return deed_fail(world, run, job->times);

@@ -1,4 +1,4 @@
-/* The client: ids, limits, trouble with the store, and all verbs. */
+/* The client: tickets, keys, limits, trouble with the store, and all verbs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,68 +22,221 @@ static int teardown(void **state)
     return 0;
 }
 
-static void test_lost_reply_is_repeated_with_the_same_id(void **state)
+static uint64_t enqueued_count(struct world *world)
+{
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    return stats.enqueued;
+}
+
+static bool is_ticket(culex_uuid id)
+{
+    struct culex_ticket ticket;
+    return culex__ticket_parse(id, &ticket);
+}
+
+static culex_enqueue_options with_ticket(culex_uuid ticket)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_ticket = true;
+    options.ticket = ticket;
+    return options;
+}
+
+/* Its ticket, when it stays without an answer. */
+static culex_uuid enqueue_unknown(struct world *world, const culex_job_type *type, int64_t n,
+                                  enum world_fault fault)
+{
+    struct number params = {n};
+    culex_uuid ticket = {{0}};
+    world->enqueue_fault = fault;
+    world->enqueue_fault_count = 100000;
+    assert_int_equal(culex_client_enqueue(world->client, type, &params, NULL, &ticket, NULL),
+                     CULEX_EUNKNOWN);
+    world->enqueue_fault_count = 0;
+    assert_true(is_ticket(ticket));
+    return ticket;
+}
+
+static void test_lost_reply_is_repeated_with_the_same_ticket(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     world->enqueue_fault = WORLD_LOSE_REPLY;
     world->enqueue_fault_count = 2;
     culex_uuid id = world_enqueue(world, &type, 1);
-    culex_queue_stats stats;
-    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
-    assert_int_equal(stats.enqueued, 1);
+    assert_int_equal(enqueued_count(world), 1);
     assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
 }
 
-static void test_unknown_tells_the_id_and_takes_no_longer_than_the_timeout(void **state)
+static void test_unknown_tells_the_ticket_and_takes_no_longer_than_the_timeout(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     struct number params = {1};
     culex_uuid id = {{0}};
     culex_error error = {0};
-    world->enqueue_fault = WORLD_LOSE_REPLY;
-    world->enqueue_fault_count = 100000;
     int64_t before_ms = world_ms(world);
-    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, &error),
-                     CULEX_EUNKNOWN);
+    culex_enqueue_options again =
+        with_ticket(enqueue_unknown(world, &type, params.n, WORLD_LOSE_REPLY));
     assert_true(world_ms(world) - before_ms <= 5000);
-    world->enqueue_fault_count = 0;
-    assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
-    /* To be sure: the same call with that id. */
-    culex_enqueue_options again = culex_enqueue_options_make();
-    again.has_id = true;
-    again.id = id;
-    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, NULL),
-                     CULEX_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, &id, NULL),
+                         CULEX_OK);
+        assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+    }
+    assert_int_equal(enqueued_count(world), 1);
     params.n = 2;
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, &error),
                      CULEX_ECONFLICT);
+    assert_non_null(strstr(error.text, "its ticket was used before, for other params"));
+    assert_non_null(strstr(error.text, "take a fresh ticket for each that is new"));
 }
 
-static void test_same_id_with_another_delay_priority_or_tags_changes_nothing(void **state)
+/* Whatever the client has called since: its later calls are those of another producer. */
+static void test_unknown_call_can_be_repeated_after_others(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_uuid id;
+    culex_enqueue_options again =
+        with_ticket(enqueue_unknown(world, &type, params.n, WORLD_LOSE_REPLY));
+    uint64_t producer = world->ticket.producer;
+    for (int64_t n = 2; n < 5; n++)
+        world_enqueue(world, &type, n);
+    assert_true(world->ticket.producer != producer);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, &id, NULL),
+                     CULEX_OK);
+    assert_int_equal(world->ticket.producer, producer);
+    assert_int_equal(enqueued_count(world), 4);
+    assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+}
+
+/* By any client. */
+static void test_unknown_call_can_be_repeated_by_another_client(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_client *other;
+    culex_enqueue_options again =
+        with_ticket(enqueue_unknown(world, &type, params.n, WORLD_LOSE_REPLY));
+    assert_int_equal(culex__client_create(&world->base, 5000, &world->env, &other, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(other, &type, &params, &again, NULL, NULL), CULEX_OK);
+    culex_client_close(other);
+    assert_int_equal(enqueued_count(world), 1);
+}
+
+/* A try that is told to have failed says so of itself, and the producer stays. */
+static void test_certain_failure_leaves_no_producer(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    world_enqueue(world, &type, params.n);
+    struct culex_ticket before = world->ticket;
+    world->enqueue_fault = WORLD_REFUSE;
+    world->enqueue_fault_count = 100000;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, NULL, NULL),
+                     CULEX_ECONNECT);
+    world->enqueue_fault_count = 0;
+    world_enqueue(world, &type, params.n);
+    assert_true(world->ticket.producer == before.producer);
+    assert_true(world->ticket.sequence > before.sequence);
+}
+
+static void test_new_ticket_is_of_one_call_whatever_comes_between(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_uuid other, ids[2];
+    options.has_ticket = true;
+    assert_int_equal(culex_client_new_ticket(world->client, &options.ticket, NULL), CULEX_OK);
+    assert_int_equal(culex_client_new_ticket(world->client, &other, NULL), CULEX_OK);
+    assert_true(is_ticket(options.ticket) && is_ticket(other));
+    for (int i = 0; i < 2; i++) {
+        world_enqueue(world, &type, 2 + i);
+        assert_int_equal(
+            culex_client_enqueue(world->client, &type, &params, &options, &ids[i], NULL), CULEX_OK);
+    }
+    assert_memory_equal(&ids[0], &ids[1], sizeof ids[0]);
+    assert_int_equal(enqueued_count(world), 3);
+    options.ticket = other;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &ids[1], NULL),
+                     CULEX_OK);
+    assert_memory_not_equal(&ids[0], &ids[1], sizeof ids[0]);
+}
+
+static void test_repeat_with_another_delay_priority_or_tags_changes_nothing(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     struct number params = {1};
     static const char *const tags[] = {"urgent"};
-    culex_enqueue_options again = culex_enqueue_options_make();
     culex_run_info *run;
-    again.has_id = true;
-    again.id = world_enqueue(world, &type, params.n);
+    culex_uuid id;
+    culex_enqueue_options again =
+        with_ticket(enqueue_unknown(world, &type, params.n, WORLD_LOSE_REPLY));
     again.has_delay = again.has_priority = true;
     again.delay = culex_hours(1);
     again.priority = 9;
     again.tags = tags;
     again.tag_count = 1;
     type.timeout_ms = 7000;
-    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, NULL),
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, &id, NULL),
                      CULEX_OK);
-    assert_int_equal(culex_client_get(world->client, "numbers", again.id, &run, NULL), CULEX_OK);
+    assert_int_equal(culex_client_get(world->client, "numbers", id, &run, NULL), CULEX_OK);
     assert_int_equal(run->state, CULEX_RUN_WAITING);
     assert_int_equal(run->priority, type.priority);
     assert_string_equal(run->tags, "");
     culex_run_info_free(run);
+}
+
+/* Of the key, with any ticket or none, from any client. */
+static void test_key_has_one_run_while_it_is_remembered(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_uuid first, second;
+    culex_error error;
+    options.idempotency_key = "order|17/\xc3\xa9";
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &first, NULL),
+                     CULEX_OK);
+    world_pass(world, CULEX_DAY / CULEX_MILLISECOND - 60000);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &second, NULL),
+                     CULEX_OK);
+    assert_memory_equal(&first, &second, sizeof first);
+    assert_int_equal(enqueued_count(world), 1);
+    params.n = 2;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, &error),
+                     CULEX_ECONFLICT);
+    assert_non_null(strstr(error.text, "was enqueued with this idempotency key"));
+    world_pass(world, 120000); /* the default is a day from the first call */
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &second, NULL),
+                     CULEX_OK);
+    assert_memory_not_equal(&first, &second, sizeof first);
+}
+
+static void test_key_is_remembered_for_its_window(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.idempotency_key = "k";
+    options.has_idempotency_window = true;
+    options.idempotency_window = culex_seconds(10);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, NULL),
+                         CULEX_OK);
+        assert_int_equal(enqueued_count(world), i < 2 ? 1 : 2);
+        world_pass(world, 6000);
+    }
 }
 
 static void test_unknown_stays_unknown_when_the_store_then_goes_away(void **state)
@@ -99,7 +252,8 @@ static void test_unknown_stays_unknown_when_the_store_then_goes_away(void **stat
     assert_true(culex__effort_again(&effort, CULEX_EUNKNOWN));
     assert_true(culex__effort_again(&effort, CULEX_ECONNECT));
     assert_int_equal(culex__effort_judge(&effort, CULEX_ECONNECT, NULL), CULEX_EUNKNOWN);
-    assert_int_equal(culex__effort_judge(&effort, CULEX_ECONFLICT, NULL), CULEX_ECONFLICT);
+    assert_int_equal(culex__effort_judge(&effort, CULEX_ECONFLICT, NULL), CULEX_EUNKNOWN);
+    assert_int_equal(culex__effort_judge(&effort, CULEX_ESTATE, NULL), CULEX_ESTATE);
     assert_int_equal(culex__effort_judge(&effort, CULEX_EEXPIRED, NULL), CULEX_EUNKNOWN);
     assert_int_equal(culex__effort_end(&effort, CULEX_OK, NULL), CULEX_OK);
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, NULL),
@@ -119,7 +273,7 @@ static void test_unreachable_store_is_certain(void **state)
     assert_in_range(world->enqueues, 4, 60);
 }
 
-static void test_clock_jump_is_learnt_and_the_id_made_again(void **state)
+static void test_clock_jump_is_learnt_and_the_ticket_made_again(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
@@ -130,45 +284,72 @@ static void test_clock_jump_is_learnt_and_the_id_made_again(void **state)
     world->store_skew_ms = -3600000;
     id = world_enqueue(world, &type, 3);
     assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+    assert_int_equal(world->enqueues, 5);
 }
 
-static void test_old_id_of_the_caller_is_refused(void **state)
+/* And the clock is learnt all the same, so that a fresh one is good. */
+static void test_old_ticket_of_the_caller_is_refused(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     struct number params = {1};
     culex_error error = {0};
     culex_enqueue_options options = culex_enqueue_options_make();
-    options.has_id = true;
-    assert_int_equal(culex_client_new_id(world->client, &options.id, NULL), CULEX_OK);
+    options.has_ticket = true;
+    assert_int_equal(culex_client_new_ticket(world->client, &options.ticket, NULL), CULEX_OK);
     world->store_skew_ms = 3600000;
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, &error),
                      CULEX_EEXPIRED);
+    assert_non_null(strstr(error.text, "this call enqueued nothing"));
+    assert_non_null(strstr(error.text, "an idempotency key for what is repeated later than that"));
+    assert_int_equal(world->enqueues, 1);
+    assert_int_equal(culex_client_new_ticket(world->client, &options.ticket, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, &error),
+                     CULEX_OK);
 }
 
 /* The first try may have been applied; by the second one the clock has jumped. What the store says
  * then is no more than that it knows nothing. */
-static void test_late_repeat_never_gets_a_new_id(void **state)
+static void test_late_repeat_never_gets_a_new_ticket(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     struct number params = {1};
-    culex_uuid id = {{0}};
+    culex_uuid ticket = {{0}};
     culex_error error;
-    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault = WORLD_LOSE_TRY;
     world->enqueue_fault_count = 1;
-    world->store_skew_ms = 3600000; /* so even the first is refused as expired, unknown to us */
-    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &id, &error),
+    world->store_skew_ms = 3600000;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &ticket, &error),
                      CULEX_EUNKNOWN);
     assert_non_null(strstr(error.text, "cannot be told"));
-    culex_enqueue_options again = culex_enqueue_options_make();
-    again.has_id = true;
-    again.id = id;
+    culex_enqueue_options again = with_ticket(ticket);
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, &error),
                      CULEX_EEXPIRED);
     assert_non_null(strstr(error.text, "was unknown, it remains so"));
     culex_queue_stats stats; /* nothing came in: not even the queue is there */
     assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_ENOTFOUND);
+}
+
+/* A conflict is about the last try alone: somebody else may have called with the ticket since. */
+static void test_conflict_after_a_lost_reply_is_unknown(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_error error;
+    options.has_ticket = true;
+    assert_int_equal(culex_client_new_ticket(world->client, &options.ticket, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, NULL),
+                     CULEX_OK);
+    params.n = 2;
+    world->enqueue_fault = WORLD_LOSE_TRY;
+    world->enqueue_fault_count = 1;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, &error),
+                     CULEX_EUNKNOWN);
+    assert_non_null(strstr(error.text, "used otherwise: whether it was applied cannot be told"));
+    assert_null(strstr(error.text, "nothing"));
 }
 
 /* Nor is any of them counted as enqueued. */
@@ -178,7 +359,7 @@ static void test_late_repeat_of_many_is_unknown(void **state)
     culex_job_type type = number_type();
     struct number many[3] = {{1}, {2}, {3}};
     size_t enqueued = 9;
-    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault = WORLD_LOSE_TRY;
     world->enqueue_fault_count = 1;
     world->store_skew_ms = -3600000;
     assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 3, NULL,
@@ -206,6 +387,80 @@ static void test_bulk_reports_the_certain_prefix(void **state)
                                                NULL, &enqueued, NULL),
                      CULEX_OK);
     assert_int_equal(enqueued, 0);
+}
+
+enum { BULK = CULEX_ENQUEUE_BATCH_MAX * 2 + 10 };
+
+/* Each batch is a call of its own; only what follows the prefix is called again. */
+static void test_bulk_is_gone_on_with_from_where_it_stayed_unknown(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    static struct number many[BULK];
+    static culex_uuid ids[BULK];
+    size_t enqueued = 0, rest = 0;
+    world->enqueue_skip = 1;
+    world->enqueue_fault = WORLD_LOSE_REPLY;
+    world->enqueue_fault_count = 100000;
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], BULK,
+                                               NULL, ids, &enqueued, NULL),
+                     CULEX_EUNKNOWN);
+    world->enqueue_fault_count = 0;
+    assert_int_equal(enqueued, CULEX_ENQUEUE_BATCH_MAX);
+    assert_true(!is_ticket(ids[enqueued - 1]) && is_ticket(ids[enqueued]));
+    culex_enqueue_options again = with_ticket(ids[enqueued]);
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many + enqueued,
+                                               sizeof many[0], BULK - enqueued, &again,
+                                               ids + enqueued, &rest, NULL),
+                     CULEX_OK);
+    assert_int_equal(rest, BULK - enqueued);
+    assert_int_equal(enqueued_count(world), BULK);
+    for (size_t i = 0; i < BULK; i++)
+        assert_int_equal(world_state(world, ids[i]), CULEX_RUN_WAITING);
+}
+
+static void test_bulk_with_a_ticket_counts_on_from_it(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    static struct number many[BULK];
+    struct culex_ticket first;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_error error;
+    options.has_ticket = true;
+    assert_int_equal(culex_client_new_ticket(world->client, &options.ticket, NULL), CULEX_OK);
+    assert_true(culex__ticket_parse(options.ticket, &first));
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], BULK,
+                                               &options, NULL, NULL, NULL),
+                     CULEX_OK);
+    assert_int_equal(world->enqueues, 3);
+    assert_true(world->ticket.producer == first.producer);
+    assert_int_equal(world->ticket.sequence, first.sequence + 2);
+    /* Only the last batch is remembered. */
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], BULK,
+                                               &options, NULL, NULL, &error),
+                     CULEX_ECONFLICT);
+    assert_non_null(strstr(error.text, "is not the newest of its producer"));
+    assert_int_equal(enqueued_count(world), BULK);
+}
+
+/* Of as many runs as one round trip carries, the whole call. */
+static void test_small_bulk_with_a_ticket_is_repeated_as_a_whole(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number many[CULEX_ENQUEUE_BATCH_MAX] = {{1}};
+    static culex_uuid ids[2][CULEX_ENQUEUE_BATCH_MAX];
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_ticket = true;
+    assert_int_equal(culex_client_new_ticket(world->client, &options.ticket, NULL), CULEX_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0],
+                                                   CULEX_ENQUEUE_BATCH_MAX, &options, ids[i], NULL,
+                                                   NULL),
+                         CULEX_OK);
+    assert_memory_equal(ids[0], ids[1], sizeof ids[0]);
+    assert_int_equal(enqueued_count(world), CULEX_ENQUEUE_BATCH_MAX);
 }
 
 struct text {
@@ -312,16 +567,12 @@ static void test_colon_in_a_queue_name_is_for_old_queues(void **state)
     struct culex_enqueue_result result;
     culex_queue_stats stats;
     culex_error error;
-    int64_t now_ms = 0;
-    assert_int_equal(world->store->ops->now(world->store, &now_ms, NULL), CULEX_OK);
     assert_int_equal(
         culex_client_enqueue(world->client, &type, &(struct number){1}, &options, NULL, &error),
         CULEX_EINVAL);
     assert_string_equal(error.text, "queue name 'a:b': only letters, digits and _ . - are allowed, "
                                     "in schemas as in programs");
-    for (int i = 0; i < 6; i++)
-        run.id.b[i] = (uint8_t)(now_ms >> 8 * (5 - i));
-    assert_int_equal(world->store->ops->enqueue(world->store, "a:b", &run, 1, &result, NULL),
+    assert_int_equal(world->store->ops->enqueue(world->store, "a:b", NULL, &run, 1, &result, NULL),
                      CULEX_OK);
     assert_int_equal(culex_client_stats(world->client, "a:b", &stats, NULL), CULEX_OK);
     assert_int_equal(stats.enqueued, 1);
@@ -341,6 +592,9 @@ static void test_slip_is_refused_with_what_to_write(void **state)
     struct number params = {1};
     static const char *const tags[] = {"a"};
     const culex_uuid random = {{[0] = 1, [6] = 0x4a, [8] = 0x80}};
+    const culex_uuid run_id = {{[0] = 1, [6] = 0x7a, [8] = 0x80}};
+    static char too_long[CULEX_STORE_IDEMPOTENCY_MAX + 2];
+    memset(too_long, 'k', sizeof too_long - 1);
     struct {
         culex_enqueue_options options;
         const char *text;
@@ -348,7 +602,9 @@ static void test_slip_is_refused_with_what_to_write(void **state)
         {{.delay = CULEX_HOUR}, "options.delay is set and options.has_delay is not"},
         {{.at = WORLD_START_MS * CULEX_MILLISECOND}, "options.has_at is not"},
         {{.priority = 3}, "options.has_priority is not"},
-        {{.id = random}, "options.has_id is not"},
+        {{.ticket = random}, "options.has_ticket is not"},
+        {{.idempotency_key = "k", .idempotency_window = CULEX_HOUR},
+         "options.has_idempotency_window is not"},
         {{.tags = tags}, "options.tag_count is 0"},
         {{.has_at = true, .at = 1795000000}, "is 1970-01-01T00:00:01.795Z, which is before 2001"},
         {{.has_at = true, .at = WORLD_START_MS}, "culex_time_from_unix(seconds)"},
@@ -365,9 +621,30 @@ static void test_slip_is_refused_with_what_to_write(void **state)
          "options.delay is more than 100 years: milliseconds where seconds are meant?"},
         {{.has_delay = true, .delay = CULEX_DELAY_MAX_MS * CULEX_MILLISECOND + 1},
          "more than 100 years"},
-        {{.has_id = true, .id = random}, "is a UUID of version 4"},
-        {{.has_id = true, .id = random}, "culex_client_new_id"},
-        {{.has_id = true}, "is a UUID of version 0"},
+        {{.has_ticket = true, .ticket = random}, "options.ticket is no ticket"},
+        {{.has_ticket = true, .ticket = random}, "culex_client_new_ticket"},
+        {{.has_ticket = true}, "options.ticket is no ticket"},
+        {{.has_ticket = true, .ticket = run_id}, "options.ticket is the id of a run"},
+        {{.idempotency_key = ""}, "leave it NULL for none"},
+        {{.idempotency_key = "a\nb"}, "1 to 255 bytes of UTF-8 without control characters"},
+        {{.idempotency_key = "a\x7f"}, "without control characters"},
+        {{.idempotency_key = "\xff"}, "of UTF-8"},
+        {{.idempotency_key = too_long}, "1 to 255 bytes"},
+        {{.has_idempotency_window = true, .idempotency_window = CULEX_HOUR},
+         "options.idempotency_key is not"},
+        {{.idempotency_key = "k", .has_idempotency_window = true, .idempotency_window = 3600},
+         "write culex_seconds(3600)"},
+        {{.idempotency_key = "k", .has_idempotency_window = true}, "less than 1 ms"},
+        {{.idempotency_key = "k", .has_idempotency_window = true, .idempotency_window = -1},
+         "less than 1 ms"},
+        {{.idempotency_key = "k",
+          .has_idempotency_window = true,
+          .idempotency_window = CULEX_MILLISECOND - 1},
+         "less than 1 ms"},
+        {{.idempotency_key = "k",
+          .has_idempotency_window = true,
+          .idempotency_window = 30 * CULEX_DAY + 1},
+         "more than 30 days"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         culex_error error = {0};
@@ -380,11 +657,49 @@ static void test_slip_is_refused_with_what_to_write(void **state)
     assert_int_equal(world->enqueues, 0);
 }
 
+static void test_key_of_many_runs_is_refused(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    const struct number many[2] = {{1}, {2}};
+    const culex_enqueue_options options = {.idempotency_key = "k"};
+    culex_error error;
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 2,
+                                               &options, NULL, NULL, &error),
+                     CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "one idempotency key cannot stand for 2 runs"));
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 1,
+                                               &options, NULL, NULL, &error),
+                     CULEX_OK);
+    assert_int_equal(world->enqueues, 1);
+}
+
+static void test_ticket_in_place_of_an_id_is_named(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid ticket = enqueue_unknown(world, &type, 1, WORLD_LOSE_REPLY);
+    culex_run_info *run;
+    culex_error errors[4];
+    assert_int_equal(culex_client_get(world->client, "numbers", ticket, &run, &errors[0]),
+                     CULEX_ENOTFOUND);
+    assert_int_equal(culex_client_cancel(world->client, "numbers", ticket, NULL, &errors[1]),
+                     CULEX_ENOTFOUND);
+    assert_int_equal(culex_client_retry(world->client, "numbers", ticket, &errors[2]),
+                     CULEX_ENOTFOUND);
+    assert_int_equal(culex_client_delete(world->client, "numbers", ticket, &errors[3]),
+                     CULEX_ENOTFOUND);
+    for (int i = 0; i < 4; i++)
+        assert_non_null(strstr(errors[i].text, "this is the ticket of an enqueue call"));
+}
+
 static void test_what_is_no_slip_is_taken(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
     struct number params = {1};
+    char longest[CULEX_STORE_IDEMPOTENCY_MAX + 1] = "";
+    memset(longest, 'k', sizeof longest - 1);
     culex_enqueue_options rows[] = {
         {.has_delay = true},
         {.has_delay = true, .delay = -1},
@@ -394,13 +709,20 @@ static void test_what_is_no_slip_is_taken(void **state)
         {.has_at = true, .at = CULEX_INSTANT_MAX_MS * CULEX_MILLISECOND},
         {.has_at = true, .at = culex_time_now()},
         {.has_priority = true},
+        {.idempotency_key = longest},
+        {.idempotency_key = "k",
+         .has_idempotency_window = true,
+         .idempotency_window = CULEX_MILLISECOND},
+        {.idempotency_key = "l",
+         .has_idempotency_window = true,
+         .idempotency_window = 30 * CULEX_DAY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(culex_client_enqueue(world->client, &type, &params, &rows[i], NULL, NULL),
                          CULEX_OK);
 }
 
-/* An id that was unknown, and then a store that is away: that reads as "not enqueued". */
+/* A call that was unknown, and then a store that is away: that reads as "not enqueued". */
 static void test_repeat_says_until_when(void **state)
 {
     struct world *world = *state;
@@ -410,14 +732,17 @@ static void test_repeat_says_until_when(void **state)
     culex_error error = {0};
     world->enqueue_fault = WORLD_LOSE_REPLY;
     world->enqueue_fault_count = 100000;
-    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &again.id, &error),
-                     CULEX_EUNKNOWN);
-    assert_non_null(strstr(error.text, "may be in the store, repeat with its id until CULEX_OK"));
+    assert_int_equal(
+        culex_client_enqueue(world->client, &type, &params, NULL, &again.ticket, &error),
+        CULEX_EUNKNOWN);
+    assert_non_null(strstr(error.text,
+                           "may be in the store, repeat the call with the ticket that it "
+                           "returns in place of an id until CULEX_OK"));
     world->enqueue_fault = WORLD_REFUSE;
-    again.has_id = true;
+    again.has_ticket = true;
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, NULL, &error),
                      CULEX_ECONNECT);
-    assert_non_null(strstr(error.text, "an earlier one with this id may have, repeat until"));
+    assert_non_null(strstr(error.text, "an earlier one with this ticket may have, repeat until"));
     assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, NULL, &error),
                      CULEX_ECONNECT);
     assert_null(strstr(error.text, "repeat"));
@@ -686,14 +1011,26 @@ static void test_open_names_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT(test_lost_reply_is_repeated_with_the_same_id),
-        UNIT(test_unknown_tells_the_id_and_takes_no_longer_than_the_timeout),
-        UNIT(test_same_id_with_another_delay_priority_or_tags_changes_nothing),
+        UNIT(test_unknown_call_can_be_repeated_after_others),
+        UNIT(test_unknown_call_can_be_repeated_by_another_client),
+        UNIT(test_certain_failure_leaves_no_producer),
+        UNIT(test_new_ticket_is_of_one_call_whatever_comes_between),
+        UNIT(test_key_has_one_run_while_it_is_remembered),
+        UNIT(test_key_is_remembered_for_its_window),
+        UNIT(test_conflict_after_a_lost_reply_is_unknown),
+        UNIT(test_bulk_is_gone_on_with_from_where_it_stayed_unknown),
+        UNIT(test_bulk_with_a_ticket_counts_on_from_it),
+        UNIT(test_small_bulk_with_a_ticket_is_repeated_as_a_whole),
+        UNIT(test_key_of_many_runs_is_refused),
+        UNIT(test_ticket_in_place_of_an_id_is_named),
+        UNIT(test_lost_reply_is_repeated_with_the_same_ticket),
+        UNIT(test_unknown_tells_the_ticket_and_takes_no_longer_than_the_timeout),
+        UNIT(test_repeat_with_another_delay_priority_or_tags_changes_nothing),
         UNIT(test_unknown_stays_unknown_when_the_store_then_goes_away),
         UNIT(test_unreachable_store_is_certain),
-        UNIT(test_clock_jump_is_learnt_and_the_id_made_again),
-        UNIT(test_old_id_of_the_caller_is_refused),
-        UNIT(test_late_repeat_never_gets_a_new_id),
+        UNIT(test_clock_jump_is_learnt_and_the_ticket_made_again),
+        UNIT(test_old_ticket_of_the_caller_is_refused),
+        UNIT(test_late_repeat_never_gets_a_new_ticket),
         UNIT(test_late_repeat_of_many_is_unknown),
         UNIT(test_bulk_reports_the_certain_prefix),
         UNIT(test_bulk_stops_at_the_value_that_does_not_encode),

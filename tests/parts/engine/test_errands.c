@@ -28,9 +28,28 @@ enum {
     SOON_MS = 2500      /* who has not heard of a timeout gives up 3 to 5 s later */
 };
 
+enum act {
+    MAIL,
+    FOLLOW,
+    DEFAULT_STORE,
+    EVERYTHING,
+    DIE,
+    AWAY,
+    BRIEF,
+    THREADS,
+    STRAY,
+    STRAY_DEFAULT,
+    FORK,
+    FORK_LATE,
+    FORK_TELL,
+    CLOSE,
+    KEYED,
+    ACT_COUNT
+};
+
 /* Shared with handlers. */
 struct board {
-    _Atomic unsigned calls[14]; /* by what the run is told to do */
+    _Atomic unsigned calls[ACT_COUNT]; /* by what the run is told to do */
     _Atomic unsigned wrong;
     _Atomic bool has_left;
     _Atomic int status;
@@ -46,23 +65,6 @@ struct scene {
     culex_isolation isolation;
     int64_t timeout_ms; /* 0: by the URL */
     culex_client *client;
-};
-
-enum act {
-    MAIL,
-    FOLLOW,
-    DEFAULT_STORE,
-    EVERYTHING,
-    DIE,
-    AWAY,
-    BRIEF,
-    THREADS,
-    STRAY,
-    STRAY_DEFAULT,
-    FORK,
-    FORK_LATE,
-    FORK_TELL,
-    CLOSE
 };
 
 struct letter {
@@ -103,11 +105,23 @@ static culex_status follow_up(culex_run *run, enum act act, culex_error *error)
 {
     struct letter letter = {act, "follow-up"};
     culex_enqueue_options options = culex_enqueue_options_make();
-    options.has_id = true;
-    culex_status status = culex_client_new_id(culex_run_client(run), &options.id, error);
+    options.has_ticket = true;
+    culex_status status = culex_client_new_ticket(culex_run_client(run), &options.ticket, error);
     if (status != CULEX_OK)
         return status;
     options.queue = "mails"; /* another lane of the worker, which may have been drained */
+    return culex_client_enqueue(culex_run_client(run), &letter_type, &letter, &options, NULL,
+                                error);
+}
+
+/* For the run, however often it runs. */
+static culex_status follow_up_once(culex_run *run, culex_error *error)
+{
+    struct letter letter = {MAIL, "receipt"};
+    char key[sizeof "receipt|" + CULEX_UUID_TEXT_SIZE] = "receipt|";
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_uuid_format(culex_run_id(run), key + strlen(key));
+    options.idempotency_key = key;
     return culex_client_enqueue(culex_run_client(run), &letter_type, &letter, &options, NULL,
                                 error);
 }
@@ -132,6 +146,49 @@ static void enqueue_many(culex_client *client)
     expect(culex_client_enqueue_many(client, &letter_type, letters, sizeof letters[0], MANY, NULL,
                                      NULL, &enqueued, NULL) == CULEX_OK);
     expect(enqueued == MANY);
+}
+
+/* Whatever came all the same goes again, or the worker would wait for it. */
+static void conflict_expect(culex_client *client, const culex_enqueue_options *options)
+{
+    const struct letter other = {MAIL, "other"};
+    culex_uuid id;
+    bool has_come =
+        culex_client_enqueue(client, &letter_type, &other, options, &id, NULL) != CULEX_ECONFLICT;
+    expect(!has_come);
+    if (has_come)
+        expect(culex_client_cancel(client, "letters", id, NULL, NULL) == CULEX_OK);
+}
+
+static void repeat_calls(culex_client *client, const culex_enqueue_options *options)
+{
+    const struct letter letter = {MAIL, "once"};
+    culex_uuid ids[2] = {{{0}}};
+    for (int i = 0; i < 2; i++) {
+        expect(culex_client_enqueue(client, &letter_type, &letter, options, &ids[i], NULL) ==
+               CULEX_OK);
+        conflict_expect(client, options);
+    }
+    expect(memcmp(&ids[0], &ids[1], sizeof ids[0]) == 0);
+    expect(culex_client_cancel(client, "letters", ids[0], NULL, NULL) == CULEX_OK);
+    expect(culex_client_cancel(client, "letters", ids[1], NULL, NULL) == CULEX_ESTATE);
+}
+
+static void repeat_by_ticket(culex_client *client)
+{
+    culex_enqueue_options options = {.has_ticket = true, .has_delay = true, .delay = CULEX_HOUR};
+    expect(culex_client_new_ticket(client, &options.ticket, NULL) == CULEX_OK);
+    repeat_calls(client, &options);
+}
+
+static void repeat_by_key(culex_client *client)
+{
+    const culex_enqueue_options options = {.idempotency_key = "a|b",
+                                           .has_idempotency_window = true,
+                                           .idempotency_window = CULEX_HOUR,
+                                           .has_delay = true,
+                                           .delay = CULEX_HOUR};
+    repeat_calls(client, &options);
 }
 
 static void use_everything(culex_run *run)
@@ -164,6 +221,8 @@ static void use_everything(culex_run *run)
     expect(stats.count[CULEX_RUN_ACTIVE] == 1);
     expect(culex_client_pause(client, "letters", &error) == CULEX_EUNSUPPORTED);
     expect(strstr(error.text, "culex_client_open") != NULL);
+    repeat_by_ticket(client);
+    repeat_by_key(client);
     enqueue_many(client);
     culex_client_close(client);
     expect(culex_run_client(run) == client);
@@ -289,6 +348,11 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
         if (culex_run_attempt(run) == 1)
             raise(SIGKILL);
         break;
+    case KEYED:
+        atomic_store(&board->status, follow_up_once(run, &error));
+        if (culex_run_attempt(run) == 1)
+            raise(SIGKILL);
+        break;
     case AWAY:
         kill(scene->server.pid, SIGKILL);
         began_ms = now_ms();
@@ -319,6 +383,8 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
     case STRAY_DEFAULT:
         stray();
         open_default();
+        break;
+    case ACT_COUNT:
         break;
     }
     atomic_store(&board->ms, now_ms() - began_ms);
@@ -620,6 +686,16 @@ static void test_handler_that_is_killed_after_its_follow_up_loses_nothing(void *
     assert_int_equal(board->status, CULEX_OK);
 }
 
+static void test_handler_that_runs_twice_has_one_follow_up_of_a_key(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, KEYED);
+    work(scene, 1);
+    assert_int_equal(board->calls[KEYED], 2);
+    assert_int_equal(board->calls[MAIL], 1);
+    assert_int_equal(board->status, CULEX_OK);
+}
+
 static void *stop_after_a_call(void *worker)
 {
     while (atomic_load(&board->ms) == 0)
@@ -755,20 +831,29 @@ static culex_status catch_errand(void *self, const culex_buf *errand, int64_t de
     return CULEX_ECONNECT;
 }
 
-static void errand_catch(struct caught *caught)
+static struct culex_new_run letter_run(void)
 {
-    struct culex_errand_way way = {catch_errand, caught};
-    struct culex_store *store;
-    struct culex_enqueue_result results[2];
     struct culex_new_run run = culex__new_run_make(&letter_type);
     run.payload = "{\"act\":0}";
     run.payload_len = 9;
     run.tags = "a,b";
+    run.idempotency_key = "k|1";
+    run.window_ms = 60000;
+    return run;
+}
+
+static void errand_catch(struct caught *caught, struct culex_ticket ticket,
+                         struct culex_new_run run)
+{
+    struct culex_errand_way way = {catch_errand, caught};
+    struct culex_store *store;
+    struct culex_enqueue_result results[2];
     struct culex_new_run runs[2] = {run, run};
     culex_buf_init(&caught->errand, CULEX_ERRAND_MAX);
     assert_int_equal(culex__errand_store_open(&way, 1000, culex__env_system(), &store, NULL),
                      CULEX_OK);
-    assert_int_equal(store->ops->enqueue(store, "letters", runs, 2, results, NULL), CULEX_ECONNECT);
+    assert_int_equal(store->ops->enqueue(store, "letters", &ticket, runs, 2, results, NULL),
+                     CULEX_ECONNECT);
     store->ops->close(store);
 }
 
@@ -780,7 +865,7 @@ static void test_mangled_errand_gets_an_answer(void **state)
     struct culex_store *store;
     uint64_t seed = 7;
     unsigned refused = 0;
-    errand_catch(&caught);
+    errand_catch(&caught, (struct culex_ticket){1, 1}, letter_run());
     assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
                      CULEX_OK);
     for (int i = 0; i < 20000; i++) {
@@ -801,6 +886,120 @@ static void test_mangled_errand_gets_an_answer(void **state)
         free(copy);
     }
     assert_true(refused > 5000);
+    culex_buf_release(&caught.errand);
+    store->ops->close(store);
+}
+
+static culex_status errand_answer(struct culex_store *store, const struct caught *caught,
+                                  struct culex_enqueue_result ret_results[2])
+{
+    struct culex_errand_answer head;
+    culex_buf answer;
+    culex_buf_init(&answer, CULEX_ERRAND_MAX);
+    culex__errand_serve(store, caught->errand.data, caught->errand.len, &answer);
+    assert_true(answer.len >= sizeof head);
+    memcpy(&head, answer.data, sizeof head);
+    if (head.status == CULEX_OK) {
+        assert_int_equal(answer.len, sizeof head + 2 * sizeof ret_results[0]);
+        memcpy(ret_results, answer.data + sizeof head, 2 * sizeof ret_results[0]);
+    }
+    culex_buf_release(&answer);
+    return head.status;
+}
+
+/* What a client would not send, and a store would keep for too long or take for something else. */
+static void test_errand_with_a_ticket_or_a_key_that_cannot_be_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct culex_store *store;
+    struct culex_enqueue_result results[2];
+    const struct {
+        uint64_t producer, sequence;
+        int64_t window_ms;
+        uint32_t len;
+    } rows[] = {
+        {7, 1, CULEX_WINDOW_MAX_MS + 1, 3},
+        {7, 1, -1, 3},
+        {7, 1, 0, 3},
+        {7, 1, 60000, CULEX_STORE_IDEMPOTENCY_MAX + 1},
+        {UINT64_MAX, 1, 60000, 3},
+        {CULEX_TICKET_PRODUCER_MAX + 1, 1, 60000, 3},
+        {7, UINT64_C(1) << 60, 60000, 3},
+        {7, 1, 60000, 2},
+    };
+    assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
+                     CULEX_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct caught caught;
+        struct culex_errand head;
+        struct culex_errand_run record;
+        errand_catch(&caught, (struct culex_ticket){7, 1}, letter_run());
+        memcpy(&head, caught.errand.data, sizeof head);
+        memcpy(&record, caught.errand.data + sizeof head, sizeof record);
+        head.ticket = (struct culex_ticket){rows[i].producer, rows[i].sequence};
+        record.run.window_ms = rows[i].window_ms;
+        record.idempotency_len = rows[i].len;
+        memcpy(caught.errand.data, &head, sizeof head);
+        memcpy(caught.errand.data + sizeof head, &record, sizeof record);
+        assert_int_equal(errand_answer(store, &caught, results), CULEX_EINVAL);
+        culex_buf_release(&caught.errand);
+    }
+    store->ops->close(store);
+}
+
+/* The longest key for the longest time, and the call once more. */
+static void test_errand_brings_its_ticket_and_its_key(void **state)
+{
+    struct scene *scene = *state;
+    struct culex_store *store;
+    struct culex_enqueue_result results[2], again[2];
+    struct culex_ticket ticket = {.producer = CULEX_TICKET_PRODUCER_MAX};
+    struct culex_new_run run = letter_run();
+    struct caught caught;
+    char key[CULEX_STORE_IDEMPOTENCY_MAX + 1] = "";
+    int64_t now;
+    memset(key, '|', sizeof key - 1);
+    run.idempotency_key = key;
+    run.window_ms = CULEX_WINDOW_MAX_MS;
+    assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
+                     CULEX_OK);
+    assert_int_equal(store->ops->now(store, &now, NULL), CULEX_OK);
+    errand_catch(&caught, culex__ticket_next(&ticket, now), run);
+    assert_int_equal(errand_answer(store, &caught, results), CULEX_OK);
+    assert_int_equal(errand_answer(store, &caught, again), CULEX_OK);
+    culex_buf_release(&caught.errand);
+    assert_int_equal(results[0].outcome, CULEX_ENQUEUED_NEW);
+    assert_int_equal(results[1].outcome, CULEX_ENQUEUED_DUPLICATE);
+    assert_memory_equal(results, again, sizeof results);
+    key[0] = 'k';
+    errand_catch(&caught, ticket, run);
+    assert_int_equal(errand_answer(store, &caught, again), CULEX_ECONFLICT);
+    culex_buf_release(&caught.errand);
+    store->ops->close(store);
+}
+
+/* Byte for byte the key's length, and its NUL, are looked at. */
+static void test_errand_whose_key_holds_a_nul_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct culex_store *store;
+    struct culex_enqueue_result results[2];
+    struct culex_ticket ticket = {.producer = 7};
+    struct caught caught;
+    int64_t now;
+    assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
+                     CULEX_OK);
+    assert_int_equal(store->ops->now(store, &now, NULL), CULEX_OK);
+    errand_catch(&caught, culex__ticket_next(&ticket, now), letter_run());
+    char *key = memmem(caught.errand.data, caught.errand.len, "k|1", 4);
+    assert_non_null(key);
+    key[1] = '\0';
+    assert_int_equal(errand_answer(store, &caught, results), CULEX_EINVAL);
+    key[1] = '|';
+    key[3] = 'x';
+    assert_int_equal(errand_answer(store, &caught, results), CULEX_EINVAL);
+    key[3] = '\0';
+    assert_int_equal(errand_answer(store, &caught, results), CULEX_OK);
     culex_buf_release(&caught.errand);
     store->ops->close(store);
 }
@@ -858,7 +1057,12 @@ int main(void)
         ON(test_forked_process_of_a_handler_cannot_use_its_client, sqlite_none),
         ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_process),
         ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_job),
+        ON(test_handler_that_runs_twice_has_one_follow_up_of_a_key, sqlite_process),
+        ON(test_handler_that_runs_twice_has_one_follow_up_of_a_key, redis_process),
         ON(test_mangled_errand_gets_an_answer, memory_none),
+        ON(test_errand_with_a_ticket_or_a_key_that_cannot_be_is_refused, memory_none),
+        ON(test_errand_brings_its_ticket_and_its_key, memory_none),
+        ON(test_errand_whose_key_holds_a_nul_is_refused, memory_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

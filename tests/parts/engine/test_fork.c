@@ -160,7 +160,7 @@ static void call_everything(struct scene *scene)
     expect(scene, no,
            culex_client_enqueue_many(client, &type, &params, sizeof params, 1, NULL, NULL, NULL,
                                      NULL));
-    expect(scene, no, culex_client_new_id(client, &id, NULL));
+    expect(scene, no, culex_client_new_ticket(client, &id, NULL));
     expect(scene, no, culex_client_get(client, "numbers", id, &run, NULL));
     expect(scene, no,
            culex_client_list(client, "numbers", CULEX_RUN_WAITING, &cursor, 1, no_run, NULL, NULL));

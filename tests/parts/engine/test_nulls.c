@@ -109,7 +109,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_open("memory:", NULL, NULL, &error));
     culex_client_close(NULL);
     culex_run_info_free(NULL);
-    REFUSED(culex_client_new_id(NULL, &id, &error));
+    REFUSED(culex_client_new_ticket(NULL, &id, &error));
     REFUSED(culex_client_enqueue(NULL, &type, &params, NULL, &id, &error));
     REFUSED(culex_client_enqueue_many(NULL, &type, &params, 8, 1, NULL, &id, NULL, &error));
     REFUSED(culex_client_get(NULL, "q", no_id, &run, &error));
@@ -141,7 +141,7 @@ static void test_null_beside_a_client_is_refused(void **state)
     uint64_t cursor = 0;
     (void)state;
     assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
-    REFUSED(culex_client_new_id(client, NULL, &error));
+    REFUSED(culex_client_new_ticket(client, NULL, &error));
     REFUSED(culex_client_enqueue(client, NULL, &params, NULL, NULL, &error));
     REFUSED(culex_client_enqueue(client, &type, NULL, NULL, NULL, &error));
     REFUSED(culex_client_enqueue(client, &type, &params, &no_tags, NULL, &error));

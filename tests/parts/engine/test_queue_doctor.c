@@ -71,10 +71,9 @@ static culex_uuid enqueue_raw(struct world *world, const char *queue, const char
                                 .tags = "",
                                 .payload = "{}",
                                 .payload_len = 2};
-    assert_int_equal(culex_client_new_id(world->client, &run.id, NULL), CULEX_OK);
-    assert_int_equal(world->store->table->enqueue(world->store, queue, &run, 1, &result, NULL),
-                     CULEX_OK);
-    return run.id;
+    assert_int_equal(
+        world->store->table->enqueue(world->store, queue, NULL, &run, 1, &result, NULL), CULEX_OK);
+    return result.id;
 }
 
 /* A worker that does nothing else claims one run; gives it back, when `text` is not NULL, so that

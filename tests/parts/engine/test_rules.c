@@ -1,4 +1,5 @@
-/* The pure rules beside the engine: backoff, schedule, ids, who may tell what befell a run. */
+/* The pure rules beside the engine: backoff, schedule, ids, tickets, who may tell what befell a
+ * run. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,8 @@
 #include "core/backoff.h"
 #include "core/run.h"
 #include "core/schedule.h"
-#include "core/uuid7.h"
+#include "core/run_id.h"
+#include "core/ticket.h"
 
 static const int64_t steps[] = {5, 7, 11};
 
@@ -106,41 +108,136 @@ static void test_next_tick_is_the_first_after_now_on_the_grid_of_the_mark(void *
                          rows[i].expected);
 }
 
-static void test_ids_carry_time_version_and_variant(void **state)
-{
-    (void)state;
-    struct culex_uuid7 maker = {0};
-    const uint64_t random[2] = {UINT64_MAX, UINT64_MAX};
-    culex_uuid id = culex__uuid7_next(&maker, INT64_C(0x0123456789ab), random);
-    static const uint8_t time[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab};
-    assert_memory_equal(id.b, time, sizeof time);
-    assert_int_equal(id.b[6] >> 4, 7);
-    assert_int_equal(id.b[8] >> 6, 2);
-}
+/* --- ids and tickets ----------------------------------------------------------------------- */
 
-static void test_ids_only_grow_whatever_the_clock_does(void **state)
+static void test_run_id_holds_its_parts(void **state)
 {
     (void)state;
-    struct culex_uuid7 maker = {0};
-    culex_uuid before = {{0}};
-    uint64_t seed = 1;
-    for (int i = 0; i < 100000; i++) {
-        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        const uint64_t random[2] = {seed, ~seed};
-        int64_t now = 1000000 + (i % 7 == 0 ? i / 100 : -i);
-        culex_uuid id = culex__uuid7_next(&maker, now, random);
-        assert_true(memcmp(&before, &id, sizeof id) < 0);
-        before = id;
+    const struct {
+        struct culex_run_id_parts parts;
+        const char *text;
+    } rows[] = {
+        {{0, 0, 0, 0}, "00000000-0000-7000-8000-000000000000"},
+        {{INT64_C(0x0123456789ab), 0x2aaaaaa, 5, 1}, "01234567-89ab-7aaa-aaaa-500000000001"},
+        {{INT64_C(0x0123456789ab), 0x1555555, 10, UINT64_C(0xfedcba98765)},
+         "01234567-89ab-7555-9555-afedcba98765"},
+        {{(INT64_C(1) << 48) - 1, CULEX_RUN_SALT_MAX, CULEX_RUN_LANE_MAX, CULEX_RUN_NUMBER_MAX},
+         "ffffffff-ffff-7fff-bfff-ffffffffffff"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[CULEX_UUID_TEXT_SIZE];
+        struct culex_run_id_parts parts;
+        culex_uuid id = culex__run_id_make(rows[i].parts);
+        culex_uuid_format(id, text);
+        assert_string_equal(text, rows[i].text);
+        assert_true(culex__run_id_read(id, &parts));
+        assert_true(parts.ms == rows[i].parts.ms && parts.salt == rows[i].parts.salt &&
+                    parts.lane == rows[i].parts.lane && parts.number == rows[i].parts.number);
     }
 }
 
-static void test_ids_go_to_the_next_ms_when_one_is_full(void **state)
+static void test_ticket_holds_its_parts(void **state)
 {
     (void)state;
-    struct culex_uuid7 maker = {.ms = 5, .hi = 0xfff, .lo = (UINT64_C(1) << 62) - 1};
-    const uint64_t random[2] = {0, 0};
-    static const uint8_t six[] = {0, 0, 0, 0, 0, 6};
-    assert_memory_equal(culex__uuid7_next(&maker, 5, random).b, six, sizeof six);
+    const struct {
+        struct culex_ticket ticket;
+        const char *text;
+    } rows[] = {
+        {{1, 0}, "00000000-0000-8000-8000-000000000001"},
+        {{UINT64_C(0x2123456789abcdef), UINT64_C(0x123456789abdef)},
+         "01234567-89ab-8def-a123-456789abcdef"},
+        {{CULEX_TICKET_PRODUCER_MAX, (UINT64_C(1) << 60) - 1},
+         "ffffffff-ffff-8fff-bfff-ffffffffffff"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[CULEX_UUID_TEXT_SIZE];
+        struct culex_ticket ticket;
+        culex_uuid id = culex__ticket_format(rows[i].ticket);
+        culex_uuid_format(id, text);
+        assert_string_equal(text, rows[i].text);
+        assert_true(culex__ticket_parse(id, &ticket));
+        assert_true(ticket.producer == rows[i].ticket.producer &&
+                    ticket.sequence == rows[i].ticket.sequence);
+    }
+}
+
+static bool text_is_run_id(const char *text)
+{
+    struct culex_run_id_parts parts;
+    culex_uuid id;
+    assert_true(culex_uuid_parse(text, &id));
+    return culex__run_id_read(id, &parts);
+}
+
+static bool text_is_ticket(const char *text)
+{
+    struct culex_ticket ticket;
+    culex_uuid id;
+    assert_true(culex_uuid_parse(text, &id));
+    return culex__ticket_parse(id, &ticket);
+}
+
+/* By version and variant alone; a ticket has a producer besides. */
+static void test_run_id_and_ticket_are_never_taken_for_each_other(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_run_id, is_ticket;
+    } rows[] = {
+        {"01234567-89ab-7def-8123-456789abcdef", true, false},
+        {"01234567-89ab-7def-b123-456789abcdef", true, false},
+        {"01234567-89ab-8def-8123-456789abcdef", false, true},
+        {"01234567-89ab-8def-b123-456789abcdef", false, true},
+        {"01234567-89ab-8def-8000-000000000000", false, false},
+        {"01234567-89ab-4def-8123-456789abcdef", false, false},
+        {"01234567-89ab-9def-8123-456789abcdef", false, false},
+        {"01234567-89ab-7def-4123-456789abcdef", false, false},
+        {"01234567-89ab-7def-c123-456789abcdef", false, false},
+        {"01234567-89ab-8def-4123-456789abcdef", false, false},
+        {"01234567-89ab-8def-c123-456789abcdef", false, false},
+        {"00000000-0000-0000-0000-000000000000", false, false},
+        {"ffffffff-ffff-ffff-ffff-ffffffffffff", false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(text_is_run_id(rows[i].text), rows[i].is_run_id);
+        assert_int_equal(text_is_ticket(rows[i].text), rows[i].is_ticket);
+    }
+}
+
+/* So do their texts, by which a person sorts them. */
+static void test_tickets_only_grow_whatever_the_clock_does(void **state)
+{
+    struct culex_ticket last = {.producer = 7};
+    char before[CULEX_UUID_TEXT_SIZE] = "", text[CULEX_UUID_TEXT_SIZE];
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t sequence = last.sequence;
+        struct culex_ticket next = culex__ticket_next(&last, i % 7 == 0 ? i / 100 : -i);
+        assert_true(next.sequence > sequence);
+        assert_true(next.sequence == last.sequence && next.producer == 7);
+        culex_uuid_format(culex__ticket_format(next), text);
+        assert_true(strcmp(before, text) < 0);
+        memcpy(before, text, sizeof text);
+    }
+}
+
+static void test_ticket_has_the_ms_of_its_making(void **state)
+{
+    struct culex_ticket last = {.producer = 7};
+    (void)state;
+    for (int64_t ms = 1000; ms < 1003; ms++) {
+        for (uint64_t count = 0; count < 4096; count++) {
+            struct culex_ticket next = culex__ticket_next(&last, ms);
+            assert_int_equal(culex__ticket_ms(next), ms);
+            assert_int_equal(next.sequence & 0xfff, count);
+        }
+    }
+    /* More of them than a ms holds are ahead of it, until it has caught up. */
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(culex__ticket_ms(culex__ticket_next(&last, 1002)), 1003);
+    assert_int_equal(culex__ticket_next(&last, 1003).sequence, (1003 << 12) + 10);
+    assert_int_equal(culex__ticket_next(&last, 1004).sequence, 1004 << 12);
 }
 
 /* --- events ------------------------------------------------------------------------------ */
@@ -181,9 +278,11 @@ int main(void)
         cmocka_unit_test(test_backoff_zero_failures_count_as_one),
         cmocka_unit_test(test_backoff_jitter_stays_in_its_range),
         cmocka_unit_test(test_next_tick_is_the_first_after_now_on_the_grid_of_the_mark),
-        cmocka_unit_test(test_ids_carry_time_version_and_variant),
-        cmocka_unit_test(test_ids_only_grow_whatever_the_clock_does),
-        cmocka_unit_test(test_ids_go_to_the_next_ms_when_one_is_full),
+        cmocka_unit_test(test_run_id_holds_its_parts),
+        cmocka_unit_test(test_ticket_holds_its_parts),
+        cmocka_unit_test(test_run_id_and_ticket_are_never_taken_for_each_other),
+        cmocka_unit_test(test_tickets_only_grow_whatever_the_clock_does),
+        cmocka_unit_test(test_ticket_has_the_ms_of_its_making),
         cmocka_unit_test(test_who_may_tell_of_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,22 +96,18 @@ static void assert_damaged(struct world *world, culex_uuid id, const char *part)
 /* Past all checks, as a program that is not ours writes. */
 static culex_uuid run_smuggle(struct world *world, const char *job)
 {
-    struct culex_new_run run = {.id = {.b = {[6] = 0x70, [15] = 1}},
-                                .job = job,
+    struct culex_new_run run = {.job = job,
                                 .attempts_max = 3,
                                 .keep_failure_ms = 60000,
                                 .tags = "",
                                 .payload = "{}",
                                 .payload_len = 2};
     struct culex_enqueue_result result;
-    int64_t now_ms = 0;
-    assert_int_equal(world->store->ops->now(world->store, &now_ms, NULL), CULEX_OK);
-    for (int i = 0; i < 6; i++)
-        run.id.b[i] = (uint8_t)(now_ms >> 8 * (5 - i));
-    assert_int_equal(world->store->table->enqueue(world->store, "numbers", &run, 1, &result, NULL),
-                     CULEX_OK);
+    assert_int_equal(
+        world->store->table->enqueue(world->store, "numbers", NULL, &run, 1, &result, NULL),
+        CULEX_OK);
     assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
-    return run.id;
+    return result.id;
 }
 
 /* It would be given back for ever. */
@@ -561,10 +557,10 @@ static culex_uuid enqueue_foreign(struct world *world, const char *payload, uint
                                 .tags = "",
                                 .payload = payload,
                                 .payload_len = strlen(payload)};
-    assert_int_equal(culex_client_new_id(world->client, &run.id, NULL), 0);
-    assert_int_equal(world->store->ops->enqueue(world->store, "numbers", &run, 1, &result, NULL),
-                     CULEX_OK);
-    return run.id;
+    assert_int_equal(
+        world->store->ops->enqueue(world->store, "numbers", NULL, &run, 1, &result, NULL),
+        CULEX_OK);
+    return result.id;
 }
 
 static culex_uuid enqueue_raw(struct world *world, const char *payload)

@@ -98,20 +98,24 @@ static culex_status fault_fail(enum world_fault fault, culex_error *error)
 }
 
 static culex_status fake_enqueue(struct culex_store *store, const char *queue,
+                                 const struct culex_ticket *ticket,
                                  const struct culex_new_run *runs, size_t count,
                                  struct culex_enqueue_result *results, culex_error *error)
 {
     struct world *world = (struct world *)store;
     enum world_fault fault = WORLD_OK;
     world->enqueues++;
-    if (world->enqueue_fault_count > 0) {
+    world->ticket = ticket != NULL ? *ticket : (struct culex_ticket){0};
+    if (world->enqueue_skip > 0) {
+        world->enqueue_skip--;
+    } else if (world->enqueue_fault_count > 0) {
         world->enqueue_fault_count--;
         fault = world->enqueue_fault;
     }
-    if (fault == WORLD_REFUSE)
+    if (fault == WORLD_REFUSE || fault == WORLD_LOSE_TRY)
         return fault_fail(fault, error);
     culex_status status =
-        world->store->ops->enqueue(world->store, queue, runs, count, results, error);
+        world->store->ops->enqueue(world->store, queue, ticket, runs, count, results, error);
     return fault == WORLD_LOSE_REPLY && status == CULEX_OK ? fault_fail(fault, error) : status;
 }
 
@@ -189,6 +193,21 @@ static culex_status fake_hello(struct culex_store *store, const char *queue, con
     return fault_fail(WORLD_LOSE_REPLY, error);
 }
 
+/* By a run that is not due for hours. */
+static void unique_key_take(struct world *world, const char *queue, const char *key)
+{
+    const struct culex_new_run run = {.job = "t.other",
+                                      .delay_ms = 3600000,
+                                      .attempts_max = 1,
+                                      .unique_key = key,
+                                      .tags = "",
+                                      .payload = "{}",
+                                      .payload_len = 2};
+    struct culex_enqueue_result result;
+    assert_int_equal(world->store->ops->enqueue(world->store, queue, NULL, &run, 1, &result, NULL),
+                     CULEX_OK);
+}
+
 static culex_status fake_tick(struct culex_store *store, const struct culex_tick *tick,
                               struct culex_tick_reply *ret_reply, culex_error *error)
 {
@@ -197,7 +216,8 @@ static culex_status fake_tick(struct culex_store *store, const struct culex_tick
     struct culex_new_run run = *tick->run;
     if (world->tick_refusals > 0) {
         world->tick_refusals--;
-        run.id.b[0] ^= 1; /* years away */
+        run.unique_key = "f00d";
+        unique_key_take(world, tick->queue, run.unique_key);
         request.run = &run;
     }
     return store_of(store)->ops->tick(store_of(store), &request, ret_reply, error);

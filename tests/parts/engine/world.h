@@ -18,6 +18,7 @@ enum world_fault {
     WORLD_OK,
     WORLD_REFUSE,     /* ECONNECT, nothing applied */
     WORLD_LOSE_REPLY, /* applied, then EUNKNOWN */
+    WORLD_LOSE_TRY,   /* of ENQUEUE: EUNKNOWN, nothing applied */
     WORLD_TEAR        /* a step is applied, then ESTORE */
 };
 
@@ -55,12 +56,14 @@ struct world {
     unsigned fault_skip;
     enum world_fault enqueue_fault;
     unsigned enqueue_fault_count;
+    unsigned enqueue_skip;  /* so many to come are carried out before that */
     int64_t fault_until_ns; /* steps fail until then, 0 for not */
     /* HELLO to this queue fails so; NULL for none. */
     const char *hello_queue;
     culex_status hello_status;
     unsigned hello_losses; /* so many HELLOs to come are carried out, and their answers lost */
     unsigned enqueues;
+    struct culex_ticket ticket; /* of the newest one, of producer 0 when it had none */
     struct world_step steps[WORLD_TRACE_MAX];
     size_t step_count;
     bool has_no_wake;
@@ -91,7 +94,7 @@ struct world {
     int64_t extended_ms;   /* when a step carried an extension first */
     unsigned progress_count;
     char progress[CULEX_PROGRESS_MAX + 1]; /* the last one that a step carried */
-    unsigned tick_refusals;                /* so many ticks to come are refused for their ids */
+    unsigned tick_refusals;                /* so many ticks to come find their unique key taken */
     unsigned calls;
     int64_t call_ms[256]; /* since the start */
     int64_t call_n[256];

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import typing
 import unittest
 import unittest.mock
@@ -294,24 +295,60 @@ class Enqueue(unittest.TestCase):
         self.url = f"redis+unix://{socket}"
         self.enqueue_and_work()
 
-    def test_same_id_enqueues_once(self):
+    def test_same_key_enqueues_once(self):
+        first = self.client().enqueue(hello_job.Hello(name="once"), idempotency_key="greet|\u00e9")
         client = self.client()
-        first = client.enqueue(hello_job.Hello(name="once"))
-        self.assertEqual(client.enqueue(hello_job.Hello(name="once"), id=first), first)
+        more = {"idempotency_key": "greet|\u00e9", "idempotency_window": datetime.timedelta(hours=1)}
+        self.assertEqual(client.enqueue(hello_job.Hello(name="once"), **more), first)
         with self.assertRaises(CulexError) as caught:
-            client.enqueue(hello_job.Hello(name="other"), id=first)
-        self.assertEqual(caught.exception.status, "ECONFLICT")
+            client.enqueue(hello_job.Hello(name="other"), **more)
+        self.assertEqual((caught.exception.status, caught.exception.ticket), ("ECONFLICT", None))
+        self.assertIn(str(first), str(caught.exception))
         self.assertEqual(self.worked(), ["Hello, once!"])
+
+    def test_same_ticket_enqueues_once(self):
+        client = self.client()
+        ticket = client.new_ticket()
+        first = client.enqueue(hello_job.Hello(name="once"), ticket=ticket)
+        client.enqueue(hello_job.Hello(name="else"))
+        self.assertEqual(self.client().enqueue(hello_job.Hello(name="once"), ticket=ticket), first)
+        self.assertEqual(client.enqueue(hello_job.Hello(name="once"), ticket=ticket), first)
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello(name="other"), ticket=ticket)
+        self.assertEqual(caught.exception.status, "ECONFLICT")
+        self.assertEqual(self.worked(), ["Hello, else!", "Hello, once!"])
+
+    def test_calls_of_a_client_are_of_one_producer(self):
+        tickets = [uuid.UUID("01a20350-d5ff-8ffe-91b7-8dd9e584129d"), uuid.UUID("01a20350-d600-8000-b1b7-8dd9e584129d")]
+        ones, asked = culex_producer._Tickets(), iter(tickets)
+        taken = [ones.take(lambda: next(asked))]
+        for _ in range(2):
+            ones.give(taken[-1])
+            taken.append(ones.take(lambda: next(asked)))
+        self.assertEqual([str(one) for one in taken],
+                         [str(tickets[0]), "01a20350-d5ff-8fff-91b7-8dd9e584129d", "01a20350-d600-8000-91b7-8dd9e584129d"])
+        self.assertEqual(ones.take(lambda: next(asked)), tickets[1])  # the third was not given back
+        ones.give(tickets[1])
+        with unittest.mock.patch("time.monotonic", return_value=time.monotonic() + 301):
+            with self.assertRaises(StopIteration):
+                ones.take(lambda: next(asked))
 
     def test_refusals_leave_the_client_usable(self):
         client = self.client()
         for more, status in [({"priority": 10}, "EINVAL"), ({"queue": "a b"}, "EINVAL"), ({"tags": ["a,b"]}, "EINVAL"),
                              ({"delay": 1000000000, "at": datetime.datetime.now(datetime.timezone.utc)}, "EINVAL"),
-                             ({"id": uuid.uuid4()}, None)]:
+                             ({"ticket": uuid.uuid4()}, "EINVAL"), ({"idempotency_key": ""}, "EINVAL"),
+                             ({"idempotency_key": "a\nb"}, "EINVAL"), ({"idempotency_key": "k" * 256}, "EINVAL"),
+                             ({"idempotency_window": datetime.timedelta(hours=1)}, "EINVAL")]:
             with self.assertRaises(CulexError) as caught:
                 client.enqueue(hello_job.Hello(), **more)
             self.assertIn(status, (None, caught.exception.status), more)
         for more, text in [({"delay": 30}, r"write datetime.timedelta\(seconds=30\)"),
+                           ({"idempotency_key": "k", "idempotency_window": 3600},
+                            r"write datetime.timedelta\(seconds=3600\)"),
+                           ({"idempotency_key": "k", "idempotency_window": datetime.timedelta(days=31)},
+                            "more than 30 days"),
+                           ({"ticket": client.enqueue(hello_job.Hello(name="fine"))}, "is the id of a run"),
                            ({"at": 1790000000}, r"before 2001: .* time.time_ns\(\)")]:
             with self.assertRaisesRegex(CulexError, "^EINVAL: .*" + text):
                 client.enqueue(hello_job.Hello(), **more)
@@ -319,8 +356,12 @@ class Enqueue(unittest.TestCase):
             client.enqueue(hello_job.Hello(), at=1790000000.5)
         with self.assertRaises(Encoding):
             client.enqueue(hello_job.Hello(name=7))
-        client.enqueue(hello_job.Hello(name="fine"))
-        self.assertEqual(self.worked(), ["Hello, fine!"])
+        with self.assertRaisesRegex(Encoding, "^ticket: expected a uuid"):
+            client.enqueue(hello_job.Hello(), ticket="01a20350-d5ff-8ffe-91b7-8dd9e584129d")
+        with self.assertRaisesRegex(Encoding, "^idempotency_key: expected a str"):
+            client.enqueue(hello_job.Hello(), idempotency_key=7)
+        client.enqueue(hello_job.Hello(name="too"))
+        self.assertEqual(self.worked(), ["Hello, fine!", "Hello, too!"])
 
     def test_store_that_is_none_is_told(self):
         self.url = "sqlite:/nonexistent/folder/jobs.db"
@@ -335,15 +376,21 @@ class Enqueue(unittest.TestCase):
         client.enqueue(hello_job.Hello(name="one"))
         client._process.kill()
         client._process.wait()
-        with self.assertRaises(CulexError) as caught:  # before it had more than to make an id
+        with self.assertRaises(CulexError) as caught:
             client.enqueue(hello_job.Hello(name="lost"))
-        self.assertEqual((caught.exception.status, caught.exception.id), ("ECONNECT", None))
-        id = client.new_id()
+        self.assertEqual((caught.exception.status, caught.exception.ticket.version), ("EUNKNOWN", 8))
+        ticket = client.new_ticket()
+        client._process.kill()
+        client._process.wait()
+        with self.assertRaises(CulexError) as caught:  # before it had more than to make a ticket
+            client.enqueue(hello_job.Hello(name="lost"))
+        self.assertEqual((caught.exception.status, caught.exception.ticket), ("ECONNECT", None))
+        client.new_ticket()
         client._process.kill()
         client._process.wait()
         with self.assertRaises(CulexError) as caught:
-            client.enqueue(hello_job.Hello(name="lost"), id=id)
-        self.assertEqual((caught.exception.status, caught.exception.id), ("EUNKNOWN", id))
+            client.enqueue(hello_job.Hello(name="lost"), ticket=ticket)
+        self.assertEqual((caught.exception.status, caught.exception.ticket), ("EUNKNOWN", ticket))
         client.enqueue(hello_job.Hello(name="two"))
         self.assertEqual(self.worked(), ["Hello, one!", "Hello, two!"])
 
@@ -374,18 +421,18 @@ for line in sys.stdin:
         program.chmod(0o755)
         client = Client(self.url, program=str(program))
         self.addCleanup(client.close)
-        id = self.client().new_id()
+        ticket = self.client().new_ticket()
         with self.assertRaises(CulexError) as caught:
-            client.enqueue(hello_job.Hello(), id=id)
-        self.assertEqual((caught.exception.status, caught.exception.id), ("EUNKNOWN", id))
+            client.enqueue(hello_job.Hello(), ticket=ticket)
+        self.assertEqual((caught.exception.status, caught.exception.ticket), ("EUNKNOWN", ticket))
         self.assertIsNone(client._process)
 
-    def test_lost_answer_leaves_the_id_for_the_repeat(self):
+    def test_lost_answer_leaves_the_ticket_for_the_repeat(self):
         program = self.work / "program"  # ends as soon as a run is in the store, and says nothing of it
         program.write_text(f"""#!{sys.executable}
 import subprocess
 program = subprocess.Popen(["{ENQUEUE}"], stdout=subprocess.PIPE)
-print(program.stdout.readline().decode(), end="", flush=True)  # the id
+print(program.stdout.readline().decode(), end="", flush=True)  # the ticket
 program.stdout.readline()
 """)
         program.chmod(0o755)
@@ -394,16 +441,50 @@ program.stdout.readline()
         with self.assertRaises(CulexError) as caught:
             client.enqueue(hello_job.Hello(name="once"))
         self.assertEqual(caught.exception.status, "EUNKNOWN")
-        again = self.client().enqueue(hello_job.Hello(name="once"), id=caught.exception.id)
-        self.assertEqual(again, caught.exception.id)
-        self.assertEqual(self.worked(), ["Hello, once!"])
+        with self.assertRaises(CulexError):  # as another producer, so that the repeat is possible after it
+            client.enqueue(hello_job.Hello(name="twice"))
+        more = {"ticket": caught.exception.ticket}
+        self.assertEqual(len({self.client().enqueue(hello_job.Hello(name="once"), **more) for _ in range(2)}), 1)
+        self.assertEqual(self.worked(), ["Hello, once!", "Hello, twice!"])
 
-    def test_id_that_was_made_before_makes_a_repeat_safe(self):
-        client = self.client()
-        id = client.new_id()
-        self.assertEqual([client.enqueue(hello_job.Hello(name="once"), id=id) for _ in range(2)], [id, id])
-        self.assertNotEqual(client.new_id(), id)
-        self.assertEqual(self.worked(), ["Hello, once!"])
+    def program_that_says_first(self, status, name):
+        """Of its first enqueue call, and takes all others."""
+        program = self.work / "program"
+        program.write_text(f"""#!{sys.executable}
+import json, sys
+answers = [("{status}", "{name}")]
+for line in sys.stdin:
+    request = json.loads(line)
+    if "new_ticket" in request:
+        status, name = "OK", "ticket"
+    else:
+        sys.stdin.readline()
+        status, name = answers.pop() if answers else ("OK", "id")
+    print(json.dumps({{"status": status, "number": request["number"],
+                       name: "01a20350-d5ff-" + ("8" if name == "ticket" else "7") + "abc-91b7-8dd9e584129d"}}), flush=True)
+""")
+        program.chmod(0o755)
+        client = Client(self.url, program=str(program))
+        self.addCleanup(client.close)
+        return client
+
+    def test_clock_that_jumps_is_asked_again(self):
+        client = self.program_that_says_first("EEXPIRED", "text")
+        self.assertEqual(client.enqueue(hello_job.Hello()).version, 7)
+        self.assertEqual(client._number, 4)  # a ticket, a call, and both again
+        client = self.program_that_says_first("EEXPIRED", "text")
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello(), ticket=client.new_ticket())
+        self.assertEqual((caught.exception.status, client._number), ("EEXPIRED", 2))
+
+    def test_unknown_call_is_the_last_of_its_producer(self):
+        client = self.program_that_says_first("EUNKNOWN", "ticket")
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(hello_job.Hello())
+        self.assertEqual((caught.exception.status, caught.exception.ticket.version), ("EUNKNOWN", 8))
+        for number in (4, 5):  # asks for another ticket, and goes on from that
+            client.enqueue(hello_job.Hello())
+            self.assertEqual(client._number, number)
 
     def test_threads_share_a_client(self):
         client = self.client()
@@ -469,16 +550,16 @@ class Program(unittest.TestCase):
 
     def test_unknown_member_is_refused_with_the_one_that_was_meant(self):
         for line, word in [(self.request(b"{}", dealy="3600s"), "'dealy'; did you mean delay?"),
-                           (self.request(b"{}", new_id=False, idd=str(uuid.UUID(int=7 << 76))), "'idd'; did you mean id?"),
+                           (self.request(b"{}", new_ticket=False, tiket=str(uuid.UUID(int=8 << 76))), "'tiket'; did you mean ticket?"),
                            (self.request(b"{}", zebra=[{"delay": None}]), "'zebra'"),
                            (self.request(b"{}", **{"a\nb" + "\u00e9" * 300: 1}), "'a\\nb\u00e9"),
                            (self.request(b"{}", **{"\0": 1}), "request"),
-                           (b'{"new_id":true,"nubmer":1}\n', "'nubmer'; did you mean number?")]:
+                           (b'{"new_ticket":true,"nubmer":1}\n', "'nubmer'; did you mean number?")]:
             done = self.run_program(line + self.request(b"{}"))
             answers = [json.loads(answer) for answer in done.stdout.splitlines()]
             self.assertEqual((done.returncode, [answer["status"] for answer in answers]), (2, ["EDECODE"]), line)
             self.assertIn(word, answers[0]["text"])
-        self.assertEqual(self.run_program(self.request(b'{"nmae":"Ann"}', new_id=False, number=1)).returncode, 0)
+        self.assertEqual(self.run_program(self.request(b'{"nmae":"Ann"}', new_ticket=False, number=1)).returncode, 0)
 
     def test_payload_is_bounded(self):
         for size, status in [(1 << 20, "OK"), ((1 << 20) + 1, "ELIMIT"), (1 << 25, "ELIMIT")]:
@@ -486,10 +567,36 @@ class Program(unittest.TestCase):
             self.assertEqual((json.loads(done.stdout)["status"], done.stderr), (status, b""))
 
     def test_answer_has_the_number_of_its_request(self):
-        done = self.run_program(self.request(b"{}", number=5) + b'{"new_id":true,"number":6}\n' + self.request(b"{}"))
+        done = self.run_program(self.request(b"{}", number=5) + b'{"new_ticket":true,"number":6}\n' + self.request(b"{}"))
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([(one["status"], one.get("number")) for one in answers], [("OK", 5), ("OK", 6), ("OK", None)])
-        self.assertEqual(len({one["id"] for one in answers}), 3)
+        self.assertEqual([(uuid.UUID(one.get("id", "0" * 32)).version, uuid.UUID(one.get("ticket", "0" * 32)).version)
+                          for one in answers], [(7, None), (None, 8), (7, None)])
+
+    def test_ticket_and_key_bring_the_same_run(self):
+        for more in ({"ticket": "%s"}, {"idempotency_key": "k", "idempotency_window": "60s"}, {"idempotency_key": "l"}):
+            with self.subTest(**more), tempfile.TemporaryDirectory() as folder:
+                url = f"sqlite:{folder}/jobs.db"
+                ticket = json.loads(self.run_program(b'{"new_ticket":true}\n', url=url).stdout)["ticket"]
+                line = self.request(b"{}", **{name: ticket if text == "%s" else text for name, text in more.items()})
+                answers = [json.loads(one) for one in self.run_program(line + line + self.request(b"{}"),
+                                                                       url=url).stdout.splitlines()]
+                self.assertEqual([one["status"] for one in answers], ["OK"] * 3)
+                self.assertEqual(answers[0]["id"], answers[1]["id"])
+                self.assertNotEqual(answers[0]["id"], answers[2]["id"])
+
+    def test_id_in_a_request_is_refused_with_what_replaced_it(self):
+        done = self.run_program(self.request(b"{}", id=str(uuid.UUID(int=7 << 76)), number=1)
+                                + self.request(b"{}", number=2))
+        refusal, other = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual((refusal["status"], refusal["number"], "id" in refusal), ("EINVAL", 1, False))
+        self.assertIn("'ticket' repeats a call, and 'idempotency_key'", refusal["text"])
+        self.assertEqual((other["status"], other["number"], done.returncode), ("OK", 2, 0))
+
+    def test_request_for_an_id_is_refused_with_what_replaced_it(self):
+        done = self.run_program(b'{"new_id":true,"number":1}\n')
+        self.assertEqual((json.loads(done.stdout)["status"], done.returncode), ("EINVAL", 2))
+        self.assertIn("'new_ticket' asks for what makes a call repeatable", json.loads(done.stdout)["text"])
 
     def test_last_answer_has_no_number(self):
         done = self.run_program(self.request(b"{}", number=5, length=3))

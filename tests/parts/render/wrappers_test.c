@@ -166,7 +166,7 @@ static void test_enqueue_in__sets_only_the_delay(void **state)
 
     assert_int_equal(greet_job_enqueue_in(NULL, &job, 90 * CULEX_SECOND, NULL, NULL), CULEX_OK);
     assert_true(called.has_options);
-    assert_true(called.options.has_delay && !called.options.has_at && !called.options.has_id);
+    assert_true(called.options.has_delay && !called.options.has_at && !called.options.has_ticket);
     assert_int_equal(called.options.delay, expected.delay);
 }
 
@@ -191,7 +191,7 @@ static void test_enqueue_at__sets_only_the_time(void **state)
     greet_job job = greet_job_make("Ann");
 
     assert_int_equal(greet_job_enqueue_at(NULL, &job, 12345, NULL, NULL), CULEX_OK);
-    assert_true(called.options.has_at && !called.options.has_delay && !called.options.has_id);
+    assert_true(called.options.has_at && !called.options.has_delay && !called.options.has_ticket);
     assert_int_equal(called.options.at, 12345);
 }
 

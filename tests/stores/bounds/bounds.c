@@ -320,8 +320,8 @@ static void ghosts_make(void)
         struct culex_new_run run = traffic_run(&traffic);
         culex_run_state state;
         traffic_put(&traffic, &run, 1);
-        need(traffic.store->ops->cancel(traffic.store, TRAFFIC_QUEUE, run.id, &state, NULL) ==
-                 CULEX_OK,
+        need(traffic.store->ops->cancel(traffic.store, TRAFFIC_QUEUE, traffic.newest, &state,
+                                        NULL) == CULEX_OK,
              "no cancel", "");
     }
 }

@@ -10,7 +10,9 @@
 #include "base/limits.h"
 
 enum {
-    RUNS = 20000,    /* beside */
+    RUNS = 20000, /* beside */
+    PRODUCERS = 8000,
+    FORGET_WORK_MAX = 6000, /* far less than one a producer and one a key */
     WORK_MAX = 4000, /* instructions: far less than one a run, somewhat more than is needed */
     HOUR_MS = 3600000,
 };
@@ -43,12 +45,17 @@ static int64_t work_take(void)
     return work;
 }
 
-static void assert_little_work(const char *verb)
+static void assert_work_below(const char *verb, int64_t most)
 {
     int64_t work = work_take();
     printf("%-40s %lld instructions\n", verb, (long long)work);
     assert_true(work > 0);
-    assert_true(work < WORK_MAX);
+    assert_true(work < most);
+}
+
+static void assert_little_work(const char *verb)
+{
+    assert_work_below(verb, WORK_MAX);
 }
 
 static void put_many(int count, int64_t delay_ms)
@@ -60,7 +67,7 @@ static void put_many(int count, int64_t delay_ms)
             runs[i] = suite_run(&suite);
             runs[i].delay_ms = delay_ms;
         }
-        assert_int_equal(suite.store->ops->enqueue(suite.store, suite.queue, runs,
+        assert_int_equal(suite.store->ops->enqueue(suite.store, suite.queue, NULL, runs,
                                                    CULEX_ENQUEUE_BATCH_MAX, results, NULL),
                          CULEX_OK);
     }
@@ -137,6 +144,40 @@ static void test_steps_walk_nothing_that_is_not_due(void **state)
     assert_little_work("STEP beside dead and scheduled ones");
 }
 
+/* Each of another producer, and with a key. */
+static void call_many(int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct culex_new_run run = suite_run(&suite);
+        struct culex_ticket ticket = suite_ticket(&suite);
+        struct culex_enqueue_result result;
+        char key[32];
+        snprintf(key, sizeof key, "%d", (int)suite.serial);
+        run.idempotency_key = key;
+        run.window_ms = HOUR_MS;
+        assert_int_equal(suite_call(&suite, &ticket, &run, 1, &result), CULEX_OK);
+        assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    }
+}
+
+/* Beside calls and keys that are remembered, and then beside as many that are to be forgotten: one
+ * call takes a portion of them. */
+static void test_calls_walk_no_producers_and_keys(void **state)
+{
+    (void)state;
+    call_many(PRODUCERS);
+    work_take();
+    call_many(1);
+    assert_little_work("ENQUEUE beside producers and keys");
+    suite_claim(&suite, "00000000000000aa", 1);
+    assert_little_work("STEP beside producers and keys");
+    suite.now_ms += 2 * HOUR_MS;
+    call_many(1);
+    assert_work_below("ENQUEUE that forgets some", FORGET_WORK_MAX);
+    suite_claim(&suite, "00000000000000aa", 1);
+    assert_work_below("STEP that forgets some", FORGET_WORK_MAX);
+}
+
 int main(void)
 {
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -145,6 +186,7 @@ int main(void)
         UNIT(test_purge_of_waiting_walks_no_scheduled),
         UNIT(test_clock_set_back_makes_steps_walk_nothing),
         UNIT(test_steps_walk_nothing_that_is_not_due),
+        UNIT(test_calls_walk_no_producers_and_keys),
     };
     if (stores_start("memory", false) != 0)
         return STORES_SKIP;

@@ -29,6 +29,7 @@ void traffic_open(struct traffic *traffic, const char *url)
     traffic->env.self = traffic;
     traffic->env.store_clock_ms = driven_clock;
     traffic->now_ms = INT64_C(1800000000000);
+    traffic->ticket.producer = 1;
     need(culex__store_open(url, &options, &traffic->env, &traffic->store, &error), "open", &error);
 }
 
@@ -38,28 +39,14 @@ void traffic_close(struct traffic *traffic)
     traffic->store = NULL;
 }
 
-static culex_uuid id_make(struct traffic *traffic)
-{
-    culex_uuid id = {{0}};
-    uint64_t serial = ++traffic->serial;
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(traffic->now_ms >> (40 - 8 * i));
-    id.b[6] = 0x70;
-    id.b[8] = 0x80;
-    for (int i = 0; i < 7; i++)
-        id.b[15 - i] = (uint8_t)(serial >> 8 * i);
-    return id;
-}
-
 struct culex_new_run traffic_run(struct traffic *traffic)
 {
-    struct culex_new_run run = {.id = id_make(traffic),
-                                .job = "shop.send_email",
+    struct culex_new_run run = {.job = "shop.send_email",
                                 .attempts_max = 3,
                                 .keep_success_ms = 20000,
                                 .keep_failure_ms = 40000,
                                 .fingerprint = 1,
-                                .content = traffic->serial,
+                                .content = ++traffic->serial,
                                 .tags = "",
                                 .payload = "{\"to\":1}",
                                 .payload_len = 8};
@@ -70,12 +57,14 @@ void traffic_put(struct traffic *traffic, const struct culex_new_run *runs, size
 {
     struct culex_enqueue_result results[TRAFFIC_BATCH_MAX];
     culex_error error = {0};
-    need(traffic->store->ops->enqueue(traffic->store, TRAFFIC_QUEUE, runs, count, results, &error),
+    culex__ticket_next(&traffic->ticket, traffic->now_ms);
+    need(traffic->store->ops->enqueue(traffic->store, TRAFFIC_QUEUE, &traffic->ticket, runs, count,
+                                      results, &error),
          "enqueue", &error);
     for (size_t i = 0; i < count; i++) {
         if (results[i].outcome != CULEX_ENQUEUED_NEW)
             need(CULEX_ESTATE, "enqueue refused", &error);
-        traffic->newest = runs[i].id;
+        traffic->newest = results[i].id;
     }
 }
 

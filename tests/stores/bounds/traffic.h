@@ -16,7 +16,8 @@ struct traffic {
     int64_t now_ms;
     uint64_t serial;
     struct culex_store *store;
-    culex_uuid newest; /* enqueued */
+    struct culex_ticket ticket; /* of the last enqueue */
+    culex_uuid newest;          /* enqueued */
 };
 
 void traffic_open(struct traffic *traffic, const char *url);
@@ -25,7 +26,7 @@ void traffic_close(struct traffic *traffic);
 /* A run that is due now, of priority 0, without a key. */
 struct culex_new_run traffic_run(struct traffic *traffic);
 
-/* Enqueues runs of which none may be refused. */
+/* Enqueues runs of which none may be refused, as a client does: with a ticket. */
 void traffic_put(struct traffic *traffic, const struct culex_new_run *runs, size_t count);
 
 /* A step of session 0 to 3 with a fresh nonce, to be changed and given to traffic_step. */

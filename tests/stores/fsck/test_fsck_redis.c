@@ -5,6 +5,8 @@
  * checker, and to a drain that ends every live run once. */
 #include "fixture.h"
 
+#include "core/run_id.h"
+
 #include "redis_check.h"
 
 enum {
@@ -33,7 +35,7 @@ static culex_uuid ids[SEED_COUNT], stranger;
 
 static void seed_put(struct fixture *fixture, int which, int priority, int64_t delay_ms)
 {
-    struct culex_new_run run = fixture_run(fixture);
+    struct culex_new_run run = fixture_run();
     run.priority = priority;
     run.delay_ms = delay_ms;
     run.unique_key = which == WAITING_B  ? "aa"
@@ -41,8 +43,7 @@ static void seed_put(struct fixture *fixture, int which, int priority, int64_t d
                      : which == DEAD_A   ? "dd"
                                          : NULL;
     run.attempts_max = 5;
-    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
-    ids[which] = run.id;
+    ids[which] = fixture_enqueue(fixture, &run);
 }
 
 static void seed_end(struct fixture *fixture, int which, enum culex_run_event event)
@@ -68,11 +69,14 @@ static void seed_cancel(struct fixture *fixture, int which)
 
 static void seed(struct fixture *fixture)
 {
-    struct culex_new_run gone = fixture_run(fixture);
-    assert_int_equal(fixture_enqueue(fixture, &gone), CULEX_ENQUEUED_NEW);
-    fixture_claim(fixture, gone.id);
-    fixture_ack(fixture, SESSION_A, gone.id, 1, CULEX_EVENT_DONE);
-    assert_ok(fixture->store->ops->forget(fixture->store, "q", gone.id, &call_error));
+    struct culex_new_run run = fixture_run();
+    struct culex_ticket ticket = fixture_ticket(fixture, 7);
+    run.idempotency_key = "once";
+    run.window_ms = 3600000;
+    culex_uuid gone = fixture_offer(fixture, &ticket, &run).id;
+    fixture_claim(fixture, gone);
+    fixture_ack(fixture, SESSION_A, gone, 1, CULEX_EVENT_DONE);
+    assert_ok(fixture->store->ops->forget(fixture->store, "q", gone, &call_error));
     for (int which = ACTIVE_A; which <= DEAD_A; which++) {
         seed_put(fixture, which, 0, 0);
         fixture_claim(fixture, ids[which]);
@@ -91,7 +95,7 @@ static void seed(struct fixture *fixture)
     seed_put(fixture, CANCELLED_B, 0, 0);
     seed_cancel(fixture, CANCELLED_A);
     seed_cancel(fixture, CANCELLED_B); /* leaves a ghost */
-    stranger = fixture_id_at(fixture, fixture->now_ms);
+    stranger = fixture_stranger(fixture);
     assert_true(redis_check(&fixture->server, "culex", "q"));
 }
 
@@ -350,9 +354,9 @@ static void test_lost_order_numbers_are_set_right(void **state)
     damage(*state, "HDEL", "meta", "back", stranger);
     expect(*state, 1, 0);
     struct fixture *fixture = *state;
-    struct culex_new_run run = fixture_run(fixture);
+    struct culex_new_run run = fixture_run();
     run.priority = 9;
-    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    fixture_enqueue(fixture, &run);
     fixture_claim(fixture, ids[URGENT_B]); /* still first of its priority */
     fixture_ack(fixture, SESSION_A, ids[URGENT_B], 1, CULEX_EVENT_RELEASE);
     damage(fixture, "HDEL", "meta", "front", stranger);
@@ -382,14 +386,13 @@ static void test_unique_keys_follow_their_runs(void **state)
 static void test_second_holder_of_a_key_loses_it(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_new_run run = fixture_run(fixture);
+    struct culex_new_run run = fixture_run();
     seed(fixture);
     damage(fixture, "HDEL", "unique", "aa", stranger);
     run.unique_key = "aa";
-    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+    fixture_enqueue(fixture, &run);
     expect(fixture, 1, 0);
-    run.id = fixture_id_at(fixture, fixture->now_ms);
-    assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_UNIQUE_TAKEN);
+    assert_int_equal(fixture_offer(fixture, NULL, &run).outcome, CULEX_ENQUEUED_UNIQUE_TAKEN);
     assert_int_equal(drain(fixture), LIVE_COUNT + 1);
 }
 
@@ -455,7 +458,7 @@ static const struct {
     const char *field, *value;
 } spoils[] = {{"text", ""},
               {"text", "x"},
-              {"version", "2"},
+              {"version", "1"},
               {"state", "Q"},
               {"attempt", "00"},
               {"attempt", "4294967296"},
@@ -496,7 +499,7 @@ static const char *record_make(size_t spoil)
     text[0] = '\0';
     if (spoil < SPOILS && strcmp(spoils[spoil].field, "text") == 0)
         return spoils[spoil].value;
-    field_add(text, "version", "1", spoil);
+    field_add(text, "version", "2", spoil);
 #define RECORD_FIELD(field, kind) field_add(text, #field, record_##kind, spoil);
     const char *const record_letter = letter, *const record_int = integer, *const record_hex = hex,
                       *const record_name = name;
@@ -610,9 +613,10 @@ static void test_field_that_is_no_id_is_put_aside(void **state)
 static void test_time_to_live_is_lifted(void **state)
 {
     static const char *const names[] = {
-        "runs", "payloads", "ready",         "urgent",          "scheduled", "active",
-        "done", "dead",     "cancelled",     "errors",          "results",   "unique",
-        "meta", "sessions", "sessions_seen", "scheduled_urgent"};
+        "runs", "payloads",  "ready",         "urgent",           "scheduled", "active",
+        "done", "dead",      "cancelled",     "errors",           "results",   "unique",
+        "meta", "sessions",  "sessions_seen", "scheduled_urgent", "producers", "producers_until",
+        "keys", "keys_until"};
     struct fixture *fixture = *state;
     again(fixture);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -626,16 +630,74 @@ static void test_time_to_live_is_lifted(void **state)
     assert_int_equal(drain(fixture), LIVE_COUNT);
 }
 
-static void test_remembered_ids_and_sessions_are_in_order(void **state)
+/* What is remembered of the call in seed() and its times, each rebuilt or dropped by the other. */
+static void test_remembered_calls_are_in_order(void **state)
 {
-    culex_uuid old = fixture_id_at(*state, 1);
-    again(*state);
-    for (int slot = 0; slot < 6; slot++) {
-        char name[8];
-        snprintf(name, sizeof name, "seen%d", slot);
-        damage(*state, "SADD", name, "%b", old);
+    static const char *const pairs[][2] = {{"producers", "producers_until"},
+                                           {"keys", "keys_until"}};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *hash = pairs[i][0], *times = pairs[i][1];
+        char key[64];
+        again(fixture);
+        damage(fixture, "DEL", times, "", stranger);
+        expect(fixture, 1, 0);
+        snprintf(key, sizeof key, "culex:{q}:%s", times);
+        assert_int_equal(fixture_say(fixture, "ZCARD %s", key), 1);
+        damage(fixture, "ZADD", times, i == 0 ? "1 0000000000000007" : "1 once", stranger);
+        expect(fixture, 1, 0);
+        again(fixture);
+        damage(fixture, "DEL", hash, "", stranger);
+        expect(fixture, 1, 0);
+        again(fixture);
+        damage(fixture, "HSET", hash, "somebody nonsense", stranger);
+        expect(fixture, 1, 0);
+        snprintf(key, sizeof key, "culex:{q}:%s", hash);
+        assert_int_equal(fixture_say(fixture, "HLEN %s", key), 1);
+        assert_int_equal(drain(fixture), LIVE_COUNT);
     }
-    expect(*state, 5, 0);
+}
+
+static uint64_t number_of_next(struct fixture *fixture)
+{
+    struct culex_new_run run = fixture_run();
+    struct culex_run_id_parts parts;
+    assert_true(culex__run_id_read(fixture_enqueue(fixture, &run), &parts));
+    return parts.number;
+}
+
+/* The seed has given SEED_COUNT + 1 numbers, the greatest one to a run that is there. */
+static void test_numbers_of_runs_go_on_behind_the_greatest(void **state)
+{
+    static const char *const numbers[] = {"number 3", "number abc", "number 99999999999999",
+                                          "number -7"};
+    again(*state);
+    damage(*state, "HDEL", "meta", "number", stranger);
+    expect(*state, 1, 0);
+    assert_int_equal(number_of_next(*state), SEED_COUNT + 2);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        again(*state);
+        damage(*state, "HSET", "meta", numbers[i], stranger);
+        expect(*state, 1, 0);
+        assert_int_equal(number_of_next(*state), SEED_COUNT + 2);
+    }
+}
+
+static void test_salt_that_is_none_is_replaced(void **state)
+{
+    static const char *const salts[] = {"salt abc", "salt -1", "salt 67108864", "salt 1.5"};
+    for (size_t i = 0; i < sizeof salts / sizeof salts[0]; i++) {
+        again(*state);
+        damage(*state, "HSET", "meta", salts[i], stranger);
+        expect(*state, 1, 0);
+        number_of_next(*state);
+        assert_int_equal(fixture_say(*state, "HEXISTS culex:{q}:meta %s", "salt"), 1);
+        expect_and_drain(*state, 0, 0, LIVE_COUNT + 1);
+    }
+}
+
+static void test_sessions_are_in_order(void **state)
+{
     again(*state);
     damage(*state, "DEL", "sessions_seen", "", stranger);
     expect(*state, 1, 0);
@@ -663,11 +725,11 @@ static void fill(struct fixture *fixture, int count, bool is_mixed)
     static struct culex_new_run runs[BATCH];
     static struct culex_enqueue_result results[BATCH];
     for (int i = 0; i < count; i++) {
-        runs[i % BATCH] = fixture_run(fixture);
+        runs[i % BATCH] = fixture_run();
         runs[i % BATCH].priority = is_mixed && i % 5 == 0 ? 3 : 0;
         runs[i % BATCH].delay_ms = is_mixed && i % 7 == 0 ? 1 + 5 * i : 0;
         if (i % BATCH == BATCH - 1 || i == count - 1)
-            assert_ok(fixture->store->ops->enqueue(fixture->store, "q", runs,
+            assert_ok(fixture->store->ops->enqueue(fixture->store, "q", NULL, runs,
                                                    (size_t)(i % BATCH) + 1, results, &call_error));
     }
 }
@@ -711,23 +773,23 @@ static void test_runs_that_left_and_came_back_are_not_missing(void **state)
 {
     enum { WALK = 1, VERIFY = 2, AWAY = 5 };
     struct fixture *fixture = *state;
-    struct culex_new_run mortal = fixture_run(fixture);
+    struct culex_new_run mortal = fixture_run();
     struct culex_step_reply grants;
     uint64_t cursor = 0;
     mortal.expires_ms = 50;
-    assert_int_equal(fixture_enqueue(fixture, &mortal), CULEX_ENQUEUED_NEW);
+    culex_uuid mortal_id = fixture_enqueue(fixture, &mortal);
     fill(fixture, 3000, false);
     report_until(fixture, &cursor, WALK);
     fixture->now_ms += 100;
     struct culex_step step = fixture_step(fixture, SESSION_A, AWAY);
     fixture_run_step(fixture, &step, &grants);
     assert_int_equal(grants.grant_count, AWAY);
-    assert_int_equal(fixture_state(fixture, mortal.id), CULEX_RUN_DEAD);
+    assert_int_equal(fixture_state(fixture, mortal_id), CULEX_RUN_DEAD);
     report_until(fixture, &cursor, VERIFY);
     for (int i = 0; i < AWAY; i++)
         fixture_ack(fixture, SESSION_A, grants.grants[i].facts.id, 1, CULEX_EVENT_RELEASE);
     fixture->store->ops->step_release(fixture->store, &grants);
-    assert_ok(fixture->store->ops->retry(fixture->store, "q", mortal.id, &call_error));
+    assert_ok(fixture->store->ops->retry(fixture->store, "q", mortal_id, &call_error));
     fill(fixture, 1200, false);
     report_until(fixture, &cursor, 0);
 }
@@ -783,8 +845,8 @@ static void test_runs_that_move_meanwhile_are_not_wrong(void **state)
             other->ops->cancel(other, "q", grants.grants[1].facts.id, &state_now, NULL);
         }
         other->ops->step_release(other, &grants);
-        struct culex_new_run run = fixture_run(fixture);
-        assert_int_equal(fixture_enqueue(fixture, &run), CULEX_ENQUEUED_NEW);
+        struct culex_new_run run = fixture_run();
+        fixture_enqueue(fixture, &run);
         assert_true(++calls < 10000);
     } while (reply.cursor != 0);
     assert_true(calls > ROUNDS && records > RUNS / 2);
@@ -847,7 +909,10 @@ int main(void)
         TEST(test_record_that_a_claim_set_aside_is_kept),
         TEST(test_field_that_is_no_id_is_put_aside),
         TEST(test_time_to_live_is_lifted),
-        TEST(test_remembered_ids_and_sessions_are_in_order),
+        TEST(test_remembered_calls_are_in_order),
+        TEST(test_numbers_of_runs_go_on_behind_the_greatest),
+        TEST(test_salt_that_is_none_is_replaced),
+        TEST(test_sessions_are_in_order),
         TEST(test_lost_records_leave_nothing_behind),
         TEST(test_walk_passes_nobody_by),
         TEST(test_runs_that_left_and_came_back_are_not_missing),

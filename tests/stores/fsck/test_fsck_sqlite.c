@@ -19,7 +19,7 @@ enum { LONG = 2000, LIVE_COUNT = 4, SEED_COUNT = 7 };
 static void put(struct fixture *fixture, size_t len, int64_t delay_ms)
 {
     static const char payload[LONG] = "{\"to\":\"x\"}";
-    struct culex_new_run run = fixture_run(fixture, payload, len);
+    struct culex_new_run run = fixture_run(payload, len);
     run.delay_ms = delay_ms;
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
 }
@@ -157,6 +157,9 @@ static const struct {
     {"UPDATE queue SET pending = 0, active = 9, kept_done = 7, kept_dead = 9, kept_cancelled = 4",
      5, 0, 4},
     {"UPDATE queue SET front = 0", 1, 0, 4},
+    {"UPDATE queue SET number = 0", 1, 0, 4},
+    {"UPDATE queue SET number = 6", 1, 0, 4},
+    {"UPDATE queue SET number = 8", 0, 0, 4},
     {"UPDATE run SET payload = zeroblob(10)" PLAIN, 0, 1, 3},
     {"UPDATE run SET payload = NULL" PLAIN, 0, 1, 3},
     {"UPDATE run SET job = 'other.job'" LATER, 0, 1, 3},
@@ -234,7 +237,7 @@ static void test_other_queue_is_left_alone(void **state)
 {
     struct fixture *fixture = *state;
     fixture_sql(fixture, "UPDATE run SET payload = NULL" PLAIN);
-    fixture_sql(fixture, "INSERT INTO queue (name) VALUES ('other')");
+    fixture_sql(fixture, "INSERT INTO queue (name, salt) VALUES ('other', 1)");
     culex_fsck_counts counts = fsck(fixture, "other", true);
     assert_int_equal(counts.records + counts.wrong + counts.damaged, 0);
     assert_int_equal(fsck(fixture, "q", false).damaged, 1);
@@ -252,6 +255,34 @@ static void test_many_rows_take_many_calls(void **state)
     assert_int_equal(counts.records, SEED_COUNT + 450);
     assert_int_equal(counts.damaged, spoilt);
     assert_int_equal(drain(fixture), LIVE_COUNT + 450 - spoilt);
+}
+
+/* The next run gets none that another one has, nor one that any had. */
+static void test_numbers_go_on_behind_those_in_use(void **state)
+{
+    static const char *const numbers[] = {"0", "6", "7", "100"};
+    static const int64_t next[] = {8, 9, 10, 101};
+    struct fixture *fixture = *state;
+    char sql[64];
+    for (size_t i = 0; i < sizeof next / sizeof next[0]; i++) {
+        snprintf(sql, sizeof sql, "UPDATE queue SET number = %s", numbers[i]);
+        fixture_sql(fixture, sql);
+        fsck(fixture, "q", true);
+        put(fixture, 10, 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT number FROM queue"), next[i]);
+    }
+}
+
+/* What a damaged id bears is no number: it would use up all that there are. */
+static void test_number_of_a_damaged_run_is_not_believed(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_sql(fixture,
+                "UPDATE run SET id = CAST(substr(id, 1, 10) || x'0fffffffffff' AS BLOB)" LATER);
+    culex_fsck_counts counts = fsck(fixture, "q", true);
+    assert_int_equal(counts.damaged, 1);
+    assert_int_equal(counts.wrong, 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT number FROM queue"), SEED_COUNT);
 }
 
 /* The public call goes from share to share and adds up. */
@@ -301,6 +332,8 @@ int main(void)
         TEST(test_active_run_without_payload_may_finish),
         TEST(test_other_queue_is_left_alone),
         TEST(test_many_rows_take_many_calls),
+        TEST(test_numbers_go_on_behind_those_in_use),
+        TEST(test_number_of_a_damaged_run_is_not_believed),
         TEST(test_client_adds_up_all_shares),
         TEST(test_cursor_of_nobody_is_refused),
     };

@@ -16,19 +16,11 @@ static void fatal(const char *doing, const culex_error *error)
     exit(1);
 }
 
-static void id_make(culex_uuid *id, int64_t now_ms, unsigned serial)
-{
-    memset(id, 0, sizeof *id);
-    for (int i = 0; i < 6; i++)
-        id->b[i] = (uint8_t)(now_ms >> (8 * (5 - i)));
-    memcpy(id->b + 12, &serial, sizeof serial);
-}
-
 static void fill(struct culex_store *store, unsigned runs, unsigned batch)
 {
     struct culex_new_run news[BATCH_MAX];
     struct culex_enqueue_result results[BATCH_MAX];
-    int64_t now_ms = culex__env_clock_ms(store->env);
+    struct culex_ticket last = {1, 0};
     culex_error error;
     for (unsigned done = 0; done < runs; done += batch) {
         for (unsigned i = 0; i < batch; i++) {
@@ -39,9 +31,9 @@ static void fill(struct culex_store *store, unsigned runs, unsigned batch)
                                              .tags = "",
                                              .payload = "{\"n\":1234567890,\"text\":\"abcdef\"}",
                                              .payload_len = 32};
-            id_make(&news[i].id, now_ms, done + i);
         }
-        if (store->ops->enqueue(store, "q", news, batch, results, &error) != CULEX_OK)
+        struct culex_ticket ticket = culex__ticket_next(&last, culex__env_clock_ms(store->env));
+        if (store->ops->enqueue(store, "q", &ticket, news, batch, results, &error) != CULEX_OK)
             fatal("enqueue", &error);
     }
 }

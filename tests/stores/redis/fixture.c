@@ -1,5 +1,6 @@
 #include "fixture.h"
 
+#include "core/run_id.h"
 #include "platform/env.h"
 
 /* Long after 1970 and not on a border of anything. */
@@ -49,6 +50,7 @@ int fixture_setup(void **state)
         return -1;
     fixture_say(fixture, "FLUSHALL %s", "SYNC");
     fixture->now_ms = start_ms;
+    fixture->sequence = 0;
     fixture->env.store_clock_ms = fixture_clock;
     fixture->store = fixture_open(fixture, fixture->server.url);
     return 0;
@@ -63,21 +65,23 @@ int fixture_teardown(void **state)
     return 0;
 }
 
-culex_uuid fixture_id_at(struct fixture *fixture, int64_t ms)
+culex_uuid fixture_stranger(struct fixture *fixture)
 {
-    culex_uuid id = {{0}};
-    unsigned serial = ++fixture->serial;
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(ms >> (8 * (5 - i)));
-    id.b[6] = 0x70;
-    memcpy(id.b + 12, &serial, sizeof serial);
-    return id;
+    return culex__run_id_make((struct culex_run_id_parts){
+        .ms = fixture->now_ms, .salt = 1, .lane = CULEX_RUN_LANE_MAX, .number = ++fixture->serial});
 }
 
-struct culex_new_run fixture_run(struct fixture *fixture)
+struct culex_ticket fixture_ticket(struct fixture *fixture, uint64_t producer)
+{
+    struct culex_ticket last = {producer, fixture->sequence};
+    struct culex_ticket ticket = culex__ticket_next(&last, fixture->now_ms);
+    fixture->sequence = ticket.sequence;
+    return ticket;
+}
+
+struct culex_new_run fixture_run(void)
 {
     return (struct culex_new_run){
-        .id = fixture_id_at(fixture, fixture->now_ms),
         .job = "shop.send_email",
         .attempts_max = 3,
         .keep_success_ms = 2000,
@@ -90,11 +94,21 @@ struct culex_new_run fixture_run(struct fixture *fixture)
     };
 }
 
-enum culex_enqueued fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run)
+struct culex_enqueue_result fixture_offer(struct fixture *fixture,
+                                          const struct culex_ticket *ticket,
+                                          const struct culex_new_run *run)
 {
     struct culex_enqueue_result result;
-    assert_ok(fixture->store->ops->enqueue(fixture->store, "q", run, 1, &result, &call_error));
-    return result.outcome;
+    assert_ok(
+        fixture->store->ops->enqueue(fixture->store, "q", ticket, run, 1, &result, &call_error));
+    return result;
+}
+
+culex_uuid fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run)
+{
+    struct culex_enqueue_result result = fixture_offer(fixture, NULL, run);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    return result.id;
 }
 
 struct culex_step fixture_step(struct fixture *fixture, const char *session, uint32_t want)

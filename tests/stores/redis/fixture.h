@@ -24,7 +24,8 @@ struct fixture {
     struct culex_store *store;
     int64_t now_ms; /* the store's clock */
     uint64_t nonce;
-    unsigned serial; /* makes ids differ */
+    unsigned serial;   /* makes ids differ */
+    uint64_t sequence; /* of the newest ticket */
 };
 
 /* One server for a whole group; each test gets an empty one and a fresh store. */
@@ -36,14 +37,22 @@ int fixture_teardown(void **state);
 /* A store on the fixture's server; fails the test when it cannot be opened. */
 struct culex_store *fixture_open(struct fixture *fixture, const char *url);
 
-/* An id whose own time is `ms`. */
-culex_uuid fixture_id_at(struct fixture *fixture, int64_t ms);
+/* An id that this store has given to no run. */
+culex_uuid fixture_stranger(struct fixture *fixture);
+
+/* The next ticket of `producer`, of the store's present time. */
+struct culex_ticket fixture_ticket(struct fixture *fixture, uint64_t producer);
 
 /* A run that may be enqueued as it is, or changed first. */
-struct culex_new_run fixture_run(struct fixture *fixture);
+struct culex_new_run fixture_run(void);
 
-/* Enqueues into queue "q" and returns the outcome. */
-enum culex_enqueued fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run);
+/* Enqueues into queue "q" and returns the id; the test fails unless the run is new. */
+culex_uuid fixture_enqueue(struct fixture *fixture, const struct culex_new_run *run);
+
+/* The same with a ticket, or NULL, and whatever becomes of the run. */
+struct culex_enqueue_result fixture_offer(struct fixture *fixture,
+                                          const struct culex_ticket *ticket,
+                                          const struct culex_new_run *run);
 
 /* A step of queue "q" that wants `want` runs, with a fresh nonce and a lease of 1000 ms. */
 struct culex_step fixture_step(struct fixture *fixture, const char *session, uint32_t want);

@@ -12,7 +12,7 @@ import tempfile
 
 CASES = [
     ("limit.lua", "-- level: works", "-- level: reads", "a script that reads holds HDEL, HSET"),
-    ("step.lua", "-- level: works", "-- level: produces", "a script that produces holds HDEL"),
+    ("step.lua", "-- level: works", "-- level: produces", "a script that produces holds HLEN"),
     ("stats.lua", "-- level: reads", "-- level: looks", "unknown level 'looks'"),
     ("stats.lua", "-- level: reads\n", "", "no line '-- level:'"),
     ("probe.lua", "{'LSET', probe, 0, 'e'}, ", "", "step.lua: a script that works holds LSET"),

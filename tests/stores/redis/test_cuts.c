@@ -17,6 +17,7 @@
 #include <sys/time.h>
 
 #include "client/client_private.h"
+#include "core/run_id.h"
 #include "proxy.h"
 #include "redis_server.h"
 #include "world.h"
@@ -45,10 +46,14 @@ static int64_t fixed_clock(void *self)
     return ((struct session *)self)->now_ms;
 }
 
-static void no_random(void *self, void *ret_bytes, size_t len)
+/* Producers differ, for each client is another; salts are all 0. */
+static void high_random(void *self, void *ret_bytes, size_t len)
 {
+    static uint64_t count;
+    uint64_t bits = ++count << 32;
     (void)self;
     memset(ret_bytes, 0, len);
+    memcpy(ret_bytes, &bits, len < sizeof bits ? len : sizeof bits);
 }
 
 /* Waits between tries are skipped, waits for the server are not. */
@@ -58,15 +63,10 @@ static int quick_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_
     return count == 0 ? 0 : poll(fds, count, timeout_ms);
 }
 
+/* Of the n-th run of the queue. */
 static culex_uuid id_of(const struct session *s, unsigned n)
 {
-    culex_uuid id = {{0}};
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(s->now_ms >> (8 * (5 - i)));
-    id.b[6] = 0x70;
-    id.b[8] = 0x80;
-    id.b[15] = (uint8_t)n;
-    return id;
+    return culex__run_id_make((struct culex_run_id_parts){.ms = s->now_ms, .number = n});
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(struct session *s, const char *format, ...)
@@ -136,10 +136,9 @@ static void enqueue(struct session *s, unsigned n, culex_enqueue_options options
     const culex_job_type type = number_type();
     const struct number params = {n};
     culex_uuid id;
-    options.has_id = true;
-    options.id = id_of(s, n);
     CLIENT_OK(culex_client_enqueue(s->client, &type, &params, &options, &id, &error));
-    assert_int_equal(id.b[15], n);
+    culex_uuid expected = id_of(s, n);
+    assert_memory_equal(&id, &expected, sizeof id);
 }
 
 static void op_enqueue(struct session *s)
@@ -238,8 +237,7 @@ static void op_release(struct session *s)
 
 static void op_tick(struct session *s)
 {
-    struct culex_new_run run = {.id = id_of(s, 7),
-                                .job = "t.number",
+    struct culex_new_run run = {.job = "t.number",
                                 .attempts_max = 3,
                                 .keep_success_ms = 60000,
                                 .keep_failure_ms = 60000,
@@ -409,15 +407,20 @@ enum { OPS = sizeof ops / sizeof ops[0] };
 
 /* --- snapshots ------------------------------------------------------------------------------- */
 
-/* All keys of database 0 with all they hold, in one order. KEYS: none. ARGV[1]: a key to skip. */
+/* All keys of database 0 with all they hold, in one order. KEYS: none. ARGV[1]: a key to skip. Of
+ * producers only what they were answered: who they are and when they call is another each time. */
 static const char dump_script[] =
     "local function sorted(t) table.sort(t) return table.concat(t, ' ') end "
     "local function pairs_of(t) local p = {} for i = 1, #t, 2 do p[#p+1] = t[i]..'='..t[i+1] end "
     "return sorted(p) end "
+    "local function calls(k) local p = redis.call('HVALS', k) for i = 1, #p do "
+    "p[i] = string.gsub(p[i], '^%x+|%d+|', '') end return sorted(p) end "
     "redis.call('SELECT', 0) local out = {} local keys = redis.call('KEYS', '*') table.sort(keys) "
     "for _, k in ipairs(keys) do local t = redis.call('TYPE', k).ok "
     "if k ~= ARGV[1] then out[#out+1] = k..': '.."
-    "(t == 'hash' and pairs_of(redis.call('HGETALL', k)) "
+    "(k == 'culex:{numbers}:producers' and calls(k) "
+    "or k == 'culex:{numbers}:producers_until' and redis.call('ZCARD', k) "
+    "or t == 'hash' and pairs_of(redis.call('HGETALL', k)) "
     "or t == 'list' and table.concat(redis.call('LRANGE', k, 0, -1), ' ') "
     "or t == 'zset' and table.concat(redis.call('ZRANGE', k, 0, -1, 'WITHSCORES'), ' ') "
     "or t == 'set' and sorted(redis.call('SMEMBERS', k)) or t) end end "
@@ -655,7 +658,7 @@ static int session_open(void **state)
     s->env = *culex__env_system();
     s->env.self = s;
     s->env.store_clock_ms = fixed_clock;
-    s->env.random = no_random;
+    s->env.random = high_random;
     s->env.poll = quick_poll;
     s->now_ms = 1750000123456;
     return s->proxy != NULL && s->direct != NULL && s->direct->err == 0 ? 0 : -1;

@@ -179,7 +179,7 @@ static void test_eviction_is_an_error_for_who_accepts_it(void **state)
 static void test_expire_on_our_keys_is_found(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     fixture_enqueue(f, &run);
     culex_doctor_report *report = examine(f);
     assert_finding(report, "redis-expire", CULEX_SEVERITY_OK, "1 queue");
@@ -236,7 +236,7 @@ static void test_right_that_is_lacking_is_named(void **state)
         const char *says;
     } rows[] = {{"", CULEX_SEVERITY_OK, "may enqueue, run and repair"},
                 {"-hscan", CULEX_SEVERITY_OK, "refused: HSCAN"},
-                {"-zrem", CULEX_SEVERITY_NOTE, "refused: ZREM"},
+                {"-lpop", CULEX_SEVERITY_NOTE, "refused: LPOP"},
                 {"-@write", CULEX_SEVERITY_ERROR, "refused: UNLINK"}};
     struct fixture *f = *state;
     char url[192];

@@ -14,7 +14,17 @@ static culex_status enqueue_status(struct fixture *f, const struct culex_new_run
                                    culex_error *error)
 {
     struct culex_enqueue_result result;
-    return f->store->ops->enqueue(f->store, "q", run, 1, &result, error);
+    return f->store->ops->enqueue(f->store, "q", NULL, run, 1, &result, error);
+}
+
+/* A repeat of the call that brought the run `id`. */
+static void repeat_expect(struct fixture *f, const struct culex_ticket *ticket,
+                          const struct culex_new_run *run, culex_uuid id)
+{
+    struct culex_enqueue_result result = fixture_offer(f, ticket, run);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    assert_memory_equal(&result.id, &id, sizeof id);
+    assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:runs"), 1);
 }
 
 static culex_status open_status(struct fixture *f, const char *url, int64_t timeout_ms,
@@ -38,31 +48,32 @@ static void url_with(struct fixture *f, const char *params, char *ret_url, size_
 static void test_noscript__script_is_sent_again(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
+    struct culex_new_run run = fixture_run();
+    struct culex_ticket ticket = fixture_ticket(f, 7);
+    culex_uuid run_id = fixture_offer(f, &ticket, &run).id;
     fixture_say(f, "SCRIPT %s", "FLUSH");
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_DUPLICATE);
+    repeat_expect(f, &ticket, &run, run_id);
     fixture_say(f, "SCRIPT %s", "FLUSH");
-    uint32_t attempt = fixture_claim(f, run.id);
+    uint32_t attempt = fixture_claim(f, run_id);
     fixture_say(f, "SCRIPT %s", "FLUSH");
-    assert_int_equal(fixture_ack(f, SESSION_A, run.id, attempt, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
+    assert_int_equal(fixture_ack(f, SESSION_A, run_id, attempt, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
 }
 
 static void test_oom__enqueue_is_refused_whole_and_acks_pass(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run first = fixture_run(f), second = fixture_run(f), third = fixture_run(f);
-    fixture_enqueue(f, &first);
-    fixture_enqueue(f, &second);
-    fixture_claim(f, first.id);
-    fixture_claim(f, second.id);
+    struct culex_new_run first = fixture_run(), second = fixture_run(), third = fixture_run();
+    culex_uuid first_id = fixture_enqueue(f, &first);
+    culex_uuid second_id = fixture_enqueue(f, &second);
+    fixture_claim(f, first_id);
+    fixture_claim(f, second_id);
     fixture_say(f, "CONFIG SET maxmemory %s", "1");
     culex_error error;
     assert_int_equal(enqueue_status(f, &third, &error), CULEX_EFULL);
     assert_non_null(strstr(error.text, "maxmemory"));
 
-    struct culex_ack ack = {.id = first.id, .attempt = 1, .event = CULEX_EVENT_DONE};
-    struct culex_beat beat = {.id = second.id, .attempt = 1};
+    struct culex_ack ack = {.id = first_id, .attempt = 1, .event = CULEX_EVENT_DONE};
+    struct culex_beat beat = {.id = second_id, .attempt = 1};
     struct culex_step step = fixture_step(f, SESSION_A, 0);
     struct culex_step_reply reply;
     step.acks = &ack, step.ack_count = 1;
@@ -85,22 +96,22 @@ static void test_oom__enqueue_is_refused_whole_and_acks_pass(void **state)
     assert_int_equal(stats.enqueued, 2);
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 0);
     assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:payloads"), 1);
-    assert_int_equal(fixture_enqueue(f, &third), CULEX_ENQUEUED_NEW);
+    fixture_enqueue(f, &third);
 }
 
 static void test_replica__is_busy_until_it_leads_again(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     culex_error error;
     fixture_enqueue(f, &run);
     fixture_say(f, "REPLICAOF 127.0.0.1 %s", "1");
-    struct culex_new_run other = fixture_run(f);
+    struct culex_new_run other = fixture_run();
     culex_status status = enqueue_status(f, &other, &error);
     fixture_say(f, "REPLICAOF NO %s", "ONE");
     assert_int_equal(status, CULEX_EBUSY);
     assert_non_null(strstr(error.text, "READONLY"));
-    assert_int_equal(fixture_enqueue(f, &other), CULEX_ENQUEUED_NEW);
+    fixture_enqueue(f, &other);
 }
 
 static void test_eviction_policy__allkeys_is_refused(void **state)
@@ -196,16 +207,17 @@ static void test_permission__hello_notices_each_missing_command(void **state)
 static void test_client_kill__next_call_reconnects(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
-    fixture_enqueue(f, &run);
+    struct culex_new_run run = fixture_run();
+    struct culex_ticket ticket = fixture_ticket(f, 7);
+    culex_uuid id = fixture_offer(f, &ticket, &run).id;
     assert_int_equal(fixture_say(f, "CLIENT KILL TYPE normal SKIPME %s", "yes"), 1);
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_DUPLICATE);
+    repeat_expect(f, &ticket, &run, id);
 }
 
 static void test_server_killed__next_call_fails_then_works_again(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     culex_error error;
     fixture_enqueue(f, &run);
     redis_server_kill(&f->server);
@@ -213,7 +225,7 @@ static void test_server_killed__next_call_fails_then_works_again(void **state)
     assert_non_null(strstr(error.text, f->server.socket));
     assert_true(redis_server_restart(&f->server));
     /* It kept nothing: the run is new to it. */
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
+    fixture_enqueue(f, &run);
 }
 
 static void test_unreachable__names_host_and_reason(void **state)
@@ -300,9 +312,9 @@ static void test_cut_reply__same_nonce_brings_the_same_grants(void **state)
     f->env.recv = limited_recv;
     int cuts = 0;
     for (int64_t cut = 0;; cut++) {
-        struct culex_new_run run = fixture_run(f);
+        struct culex_new_run run = fixture_run();
         struct culex_step step = fixture_step(f, SESSION_A, 1);
-        fixture_enqueue(f, &run);
+        culex_uuid run_id = fixture_enqueue(f, &run);
         receive_left = cut;
         culex_status status = f->store->ops->step(f->store, &step, &reply, &error);
         receive_left = -1;
@@ -312,10 +324,10 @@ static void test_cut_reply__same_nonce_brings_the_same_grants(void **state)
             fixture_run_step(f, &step, &reply);
         }
         assert_int_equal(reply.grant_count, 1);
-        assert_memory_equal(&reply.grants[0].facts.id, &run.id, sizeof run.id);
+        assert_memory_equal(&reply.grants[0].facts.id, &run_id, sizeof run_id);
         assert_int_equal(reply.grants[0].facts.attempt, 1);
         f->store->ops->step_release(f->store, &reply);
-        fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
+        fixture_ack(f, SESSION_A, run_id, 1, CULEX_EVENT_DONE);
         if (status == CULEX_OK)
             break;
     }
@@ -328,18 +340,18 @@ static void test_cut_reply__same_nonce_brings_the_same_grants(void **state)
 static void test_damaged_record__is_set_aside_and_never_granted(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run bad = fixture_run(f), good = fixture_run(f);
+    struct culex_new_run bad = fixture_run(), good = fixture_run();
     culex_run_info *info;
-    fixture_enqueue(f, &bad);
-    fixture_enqueue(f, &good);
-    freeReplyObject(redis_server_command(&f->server, "HSET culex:{q}:runs %b 1|W|what", bad.id.b,
-                                         sizeof bad.id.b));
-    fixture_claim(f, good.id);
-    assert_ok(f->store->ops->get(f->store, "q", bad.id, &info, &call_error));
+    culex_uuid bad_id = fixture_enqueue(f, &bad);
+    culex_uuid good_id = fixture_enqueue(f, &good);
+    freeReplyObject(redis_server_command(&f->server, "HSET culex:{q}:runs %b 2|W|what", bad_id.b,
+                                         sizeof bad_id.b));
+    fixture_claim(f, good_id);
+    assert_ok(f->store->ops->get(f->store, "q", bad_id, &info, &call_error));
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     culex_run_info_free(info);
     assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 1);
-    assert_ok(f->store->ops->forget(f->store, "q", bad.id, &call_error));
+    assert_ok(f->store->ops->forget(f->store, "q", bad_id, &call_error));
     assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 0);
 }
 
@@ -363,11 +375,11 @@ static void test_memory__waiting_run_takes_300_bytes_beside_its_payload(void **s
     int64_t before = used_memory(f);
     for (int done = 0; done < RUNS; done += BATCH) {
         for (int i = 0; i < BATCH; i++) {
-            runs[i] = fixture_run(f);
+            runs[i] = fixture_run();
             runs[i].payload = payload;
             runs[i].payload_len = PAYLOAD;
         }
-        assert_ok(f->store->ops->enqueue(f->store, "q", runs, BATCH, results, &call_error));
+        assert_ok(f->store->ops->enqueue(f->store, "q", NULL, runs, BATCH, results, &call_error));
     }
     int64_t each = (used_memory(f) - before) / RUNS - PAYLOAD;
     printf("a waiting run takes %lld bytes beside its payload\n", (long long)each);

@@ -63,7 +63,9 @@ enum verb {
 static culex_status verb_call(struct fixture *f, struct culex_store *store, enum verb verb,
                               culex_error *error)
 {
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
+    struct culex_ticket ticket = fixture_ticket(f, 7);
+    culex_uuid id = fixture_stranger(f);
     struct culex_enqueue_result result;
     struct culex_step step = fixture_step(f, SESSION_A, 1);
     struct culex_step_reply reply;
@@ -78,7 +80,7 @@ static culex_status verb_call(struct fixture *f, struct culex_store *store, enum
     culex_status status;
     switch (verb) {
     case ENQUEUE:
-        return store->ops->enqueue(store, "q", &run, 1, &result, error);
+        return store->ops->enqueue(store, "q", &ticket, &run, 1, &result, error);
     case STEP:
         status = store->ops->step(store, &step, &reply, error);
         if (status == CULEX_OK)
@@ -87,7 +89,7 @@ static culex_status verb_call(struct fixture *f, struct culex_store *store, enum
     case HELLO:
         return store->ops->hello(store, "q", "w", SESSION_A, &count, &now_ms, error);
     case GET:
-        status = store->ops->get(store, "q", run.id, &info, error);
+        status = store->ops->get(store, "q", id, &info, error);
         culex_run_info_free(info);
         return status;
     case LIST:
@@ -102,7 +104,7 @@ static culex_status verb_call(struct fixture *f, struct culex_store *store, enum
         free(names);
         return status;
     case CANCEL:
-        return store->ops->cancel(store, "q", run.id, &state, error);
+        return store->ops->cancel(store, "q", id, &state, error);
     case PURGE:
         return store->ops->purge(store, "q", CULEX_RUN_DEAD, 10, &purged, error);
     case PAUSE:
@@ -185,7 +187,7 @@ static void test_hostile_reply_costs_one_call(void **state)
 }
 
 #define GRANT                                                                                      \
-    "$16\r\n0123456789abcdef\r\n$175\r\n1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|"   \
+    "$16\r\n0123456789abcdef\r\n$175\r\n2|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|"   \
     "1750000060000|1|1|0|0|1749999999999|1000|abc123|5|shop.mail|9|30000|86400000|"                \
     "00000000000000ff|fedcba9876543210|red,green\r\n$2\r\n{}\r\n"
 

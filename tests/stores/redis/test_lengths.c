@@ -16,14 +16,13 @@ static void values_swell(struct fixture *f, const char *key, int len)
 }
 
 /* One run whose value in `key` is swollen, and one that is well, behind it. */
-static void pair_make(struct fixture *f, const char *key, int len, struct culex_new_run *ret_bad,
-                      struct culex_new_run *ret_good)
+static void pair_make(struct fixture *f, const char *key, int len, culex_uuid *ret_bad,
+                      culex_uuid *ret_good)
 {
-    *ret_bad = fixture_run(f);
-    *ret_good = fixture_run(f);
-    fixture_enqueue(f, ret_bad);
+    struct culex_new_run run = fixture_run();
+    *ret_bad = fixture_enqueue(f, &run);
     values_swell(f, key, len);
-    fixture_enqueue(f, ret_good);
+    *ret_good = fixture_enqueue(f, &run);
 }
 
 static void good_expect(struct fixture *f, culex_uuid good)
@@ -58,11 +57,11 @@ static void test_long_payload__is_set_aside_and_kept(void **state)
 {
     static const int lens[] = {CULEX_PAYLOAD_BYTES_MAX + 1, LONG};
     struct fixture *f = *state;
-    struct culex_new_run bad, good;
+    culex_uuid bad, good;
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
         pair_make(f, "payloads", lens[i], &bad, &good);
-        good_expect(f, good.id);
-        dead_expect(f, bad.id);
+        good_expect(f, good);
+        dead_expect(f, bad);
         assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:payloads"), 1);
         fixture_say(f, "FLUSHALL %s", "SYNC");
     }
@@ -72,21 +71,21 @@ static void test_long_payload__is_set_aside_and_kept(void **state)
 static void test_long_payload__is_set_aside_again_after_a_retry(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run bad, good;
+    culex_uuid bad, good;
     pair_make(f, "payloads", LONG, &bad, &good);
-    good_expect(f, good.id);
-    assert_ok(f->store->ops->retry(f->store, "q", bad.id, &call_error));
-    struct culex_new_run more = fixture_run(f);
-    fixture_enqueue(f, &more);
-    good_expect(f, more.id);
-    dead_expect(f, bad.id);
+    good_expect(f, good);
+    assert_ok(f->store->ops->retry(f->store, "q", bad, &call_error));
+    struct culex_new_run more = fixture_run();
+    culex_uuid more_id = fixture_enqueue(f, &more);
+    good_expect(f, more_id);
+    dead_expect(f, bad);
 }
 
 /* The answer to a repeated step is put together anew from what is in the store by then. */
 static void test_long_payload__is_not_in_a_repeated_answer(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     struct culex_step step = fixture_step(f, SESSION_A, 5);
     struct culex_step_reply reply;
     fixture_enqueue(f, &run);
@@ -115,14 +114,14 @@ static void test_long_record__stands_in_nobodys_way(void **state)
 {
     static const int lens[] = {CULEX_RECORD_BYTES_MAX + 1, LONG};
     struct fixture *f = *state;
-    struct culex_new_run bad, good;
+    culex_uuid bad, good;
     culex_run_info *info;
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
         pair_make(f, "runs", lens[i], &bad, &good);
         lists_expect(f);
-        good_expect(f, good.id);
+        good_expect(f, good);
         lists_expect(f);
-        info = info_get(f, bad.id);
+        info = info_get(f, bad);
         assert_int_equal(info->state, CULEX_RUN_DEAD);
         assert_non_null(strstr(info->error_text, "damaged"));
         culex_run_info_free(info);
@@ -135,15 +134,14 @@ static void test_long_record__stands_in_nobodys_way(void **state)
 static void test_long_record__of_an_active_run_ends_with_its_lease(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run bad = fixture_run(f), good = fixture_run(f);
-    fixture_enqueue(f, &bad);
-    fixture_claim(f, bad.id);
+    struct culex_new_run bad = fixture_run(), good = fixture_run();
+    culex_uuid bad_id = fixture_enqueue(f, &bad);
+    fixture_claim(f, bad_id);
     values_swell(f, "runs", LONG);
-    assert_int_equal(fixture_ack(f, SESSION_A, bad.id, 1, CULEX_EVENT_FAIL), CULEX_ANSWER_GONE);
+    assert_int_equal(fixture_ack(f, SESSION_A, bad_id, 1, CULEX_EVENT_FAIL), CULEX_ANSWER_GONE);
     f->now_ms += 2000;
-    good.id = fixture_id_at(f, f->now_ms);
-    fixture_enqueue(f, &good);
-    good_expect(f, good.id);
+    culex_uuid good_id = fixture_enqueue(f, &good);
+    good_expect(f, good_id);
     assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:active"), 0);
     assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:dead"), 1);
 }
@@ -153,11 +151,11 @@ static void test_get__answers_whatever_lies_beside_the_record(void **state)
 {
     static const char *const keys[] = {"payloads", "errors", "results", "progress"};
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
-    fixture_enqueue(f, &run);
+    struct culex_new_run run = fixture_run();
+    culex_uuid run_id = fixture_enqueue(f, &run);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         values_swell(f, keys[i], LONG);
-    culex_run_info *info = info_get(f, run.id);
+    culex_run_info *info = info_get(f, run_id);
     assert_int_equal(info->payload.len, 0);
     assert_int_equal(info->result.len, 0);
     assert_int_equal(strlen(info->error_text), 4096);

@@ -370,20 +370,15 @@ static void test_permission_worker_is_refused_without_each_command(void **state)
     printf("%zu commands\n", commands.count);
 }
 
-static struct culex_new_run new_run(const struct culex_store *store)
+static struct culex_new_run new_run(void)
 {
-    int64_t ms = culex__env_clock_ms(store->env);
-    struct culex_new_run run = {.job = "j",
-                                .attempts_max = 1,
-                                .keep_success_ms = 1000,
-                                .keep_failure_ms = 1000,
-                                .tags = "",
-                                .payload = "{}",
-                                .payload_len = 2};
-    for (int i = 0; i < 6; i++)
-        run.id.b[i] = (uint8_t)(ms >> (8 * (5 - i)));
-    run.id.b[6] = 0x70;
-    return run;
+    return (struct culex_new_run){.job = "j",
+                                  .attempts_max = 1,
+                                  .keep_success_ms = 1000,
+                                  .keep_failure_ms = 1000,
+                                  .tags = "",
+                                  .payload = "{}",
+                                  .payload_len = 2};
 }
 
 static void test_permission_producer_is_refused_without_each_command(void **state)
@@ -394,10 +389,10 @@ static void test_permission_producer_is_refused_without_each_command(void **stat
     assert_true(commands.count > 10);
     for (size_t i = 0; i < commands.count; i++) {
         struct culex_store *store = without(s, commands.names[i]);
-        struct culex_new_run run = new_run(store);
+        struct culex_new_run run = new_run();
         struct culex_enqueue_result result;
         culex_error error;
-        culex_status status = store->ops->enqueue(store, "q", &run, 1, &result, &error);
+        culex_status status = store->ops->enqueue(store, "q", NULL, &run, 1, &result, &error);
         assert_denied(s, status, &error, "enqueue", commands.names[i]);
         store->ops->close(store);
         assert_int_equal(keys_count(s), 0);
@@ -435,16 +430,16 @@ static void test_permission_operator_is_refused_without_each_command(void **stat
     static const char *const names[] = {"cancel", "retry", "delete", "purge", "fsck", "pause"};
     struct stage *s = *state;
     struct culex_store *owner = store_open(s->server.url);
-    struct culex_new_run run = new_run(owner);
+    struct culex_new_run run = new_run();
     struct culex_enqueue_result result;
-    assert_ok(owner->ops->enqueue(owner, "q", &run, 1, &result, &call_error));
+    assert_ok(owner->ops->enqueue(owner, "q", NULL, &run, 1, &result, &call_error));
     for (size_t verb = 0; verb < sizeof scripts / sizeof scripts[0]; verb++) {
         struct commands commands = {.count = 0};
         commands_collect(&commands, scripts[verb]);
         for (size_t i = 0; i < commands.count; i++) {
             struct culex_store *store = without(s, commands.names[i]);
             culex_error error;
-            culex_status status = operate_once(store, verb, run.id, &error);
+            culex_status status = operate_once(store, verb, result.id, &error);
             assert_denied(s, status, &error, names[verb], commands.names[i]);
             store->ops->close(store);
         }
@@ -460,19 +455,19 @@ static void test_permission_is_asked_again_on_a_new_connection(void **state)
 {
     struct stage *s = *state;
     struct culex_store *store = without(s, "flushall");
-    struct culex_new_run run = new_run(store);
+    struct culex_new_run run = new_run();
     struct culex_enqueue_result result;
     culex_run_state after;
     culex_error error;
-    assert_ok(store->ops->enqueue(store, "q", &run, 1, &result, &call_error));
+    assert_ok(store->ops->enqueue(store, "q", NULL, &run, 1, &result, &call_error));
     assert_ok(store->ops->pause(store, "q", false, &call_error)); /* all is tried by now */
     /* A cancel without ZADD would take the run off its queue and put it nowhere. */
     tell(s, "ACL SETUSER bob -%s", "zadd");
     freeReplyObject(say(s, "CLIENT KILL TYPE normal"));
-    culex_status status = store->ops->cancel(store, "q", run.id, &after, &error);
+    culex_status status = store->ops->cancel(store, "q", result.id, &after, &error);
     assert_denied(s, status, &error, "cancel", "zadd");
     tell(s, "ACL SETUSER bob +%s", "zadd");
-    assert_ok(store->ops->cancel(store, "q", run.id, &after, &call_error));
+    assert_ok(store->ops->cancel(store, "q", result.id, &after, &call_error));
     assert_int_equal(after, CULEX_RUN_CANCELLED);
     store->ops->close(store);
 }

@@ -14,7 +14,7 @@
 #include "store/redis/reply.h"
 
 static const char good[] =
-    "1|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
+    "2|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
     "1749999999999|1000|abc123|5|shop.mail|9|30000|86400000|00000000000000ff|"
     "fedcba9876543210|red,green";
 
@@ -71,12 +71,12 @@ static void test_record__one_wrong_field_is_refused(void **state)
     (void)state;
     static const char *const bads[][2] = {
         /* what in the good one, by what it is replaced */
-        {"1|A", "2|A"},
-        {"1|A", "01|A"},
-        {"1|A", "1|a"},
-        {"1|A", "1|AA"},
-        {"1|A", "1|Z"},
-        {"1|A", "1|"},
+        {"2|A", "1|A"},
+        {"2|A", "02|A"},
+        {"2|A", "2|a"},
+        {"2|A", "2|AA"},
+        {"2|A", "2|Z"},
+        {"2|A", "2|"},
         {"|A|2|", "|A|-2|"},
         {"|A|2|", "|A|+2|"},
         {"|A|2|", "|A||"},

@@ -6,13 +6,13 @@
 static void test_step__claims_and_acks(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     struct culex_step step = fixture_step(f, SESSION_A, 5);
     struct culex_step_reply reply;
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
+    culex_uuid run_id = fixture_enqueue(f, &run);
     fixture_run_step(f, &step, &reply);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].facts.id, &run.id, sizeof run.id);
+    assert_memory_equal(&reply.grants[0].facts.id, &run_id, sizeof run_id);
     assert_int_equal(reply.grants[0].facts.attempt, 1);
     assert_string_equal(reply.grants[0].job, "shop.send_email");
     assert_int_equal(reply.grants[0].payload_len, 10);
@@ -23,9 +23,9 @@ static void test_step__claims_and_acks(void **state)
     assert_int_equal(reply.now_ms, f->now_ms);
     assert_false(reply.is_empty);
     f->store->ops->step_release(f->store, &reply);
-    assert_int_equal(fixture_state(f, run.id), CULEX_RUN_ACTIVE);
-    assert_int_equal(fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
-    assert_int_equal(fixture_state(f, run.id), CULEX_RUN_DONE);
+    assert_int_equal(fixture_state(f, run_id), CULEX_RUN_ACTIVE);
+    assert_int_equal(fixture_ack(f, SESSION_A, run_id, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
+    assert_int_equal(fixture_state(f, run_id), CULEX_RUN_DONE);
 }
 
 static void test_clock__is_the_servers(void **state)
@@ -34,29 +34,30 @@ static void test_clock__is_the_servers(void **state)
     int64_t now_ms, here_ms = culex__env_clock_ms(&f->env);
     f->env.store_clock_ms = NULL;
     f->now_ms = here_ms; /* ids carry it */
-    struct culex_new_run run = fixture_run(f);
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
+    struct culex_new_run run = fixture_run();
+    culex_uuid run_id = fixture_enqueue(f, &run);
     assert_ok(f->store->ops->now(f->store, &now_ms, &call_error));
     assert_true(now_ms >= here_ms && now_ms < here_ms + 60000);
-    assert_int_equal(fixture_claim(f, run.id), 1);
+    assert_int_equal(fixture_claim(f, run_id), 1);
 }
 
 static void test_cancel__ghosts_are_neither_counted_nor_granted(void **state)
 {
     struct fixture *f = *state;
     struct culex_new_run runs[3];
+    culex_uuid ids[3];
     culex_queue_stats stats;
     culex_run_state after;
     for (int i = 0; i < 3; i++) {
-        runs[i] = fixture_run(f);
-        fixture_enqueue(f, &runs[i]);
+        runs[i] = fixture_run();
+        ids[i] = fixture_enqueue(f, &runs[i]);
     }
-    assert_ok(f->store->ops->cancel(f->store, "q", runs[0].id, &after, &call_error));
-    assert_ok(f->store->ops->cancel(f->store, "q", runs[1].id, &after, &call_error));
+    assert_ok(f->store->ops->cancel(f->store, "q", ids[0], &after, &call_error));
+    assert_ok(f->store->ops->cancel(f->store, "q", ids[1], &after, &call_error));
     assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 1);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 3);
-    fixture_claim(f, runs[2].id);
+    fixture_claim(f, ids[2]);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 0);
     assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 0);
@@ -67,15 +68,16 @@ static void test_cancel__ghosts_hide_no_work(void **state)
 {
     struct fixture *f = *state;
     struct culex_new_run runs[5];
+    culex_uuid ids[5];
     culex_run_state after;
     for (int i = 0; i < 5; i++) {
-        runs[i] = fixture_run(f);
-        fixture_enqueue(f, &runs[i]);
+        runs[i] = fixture_run();
+        ids[i] = fixture_enqueue(f, &runs[i]);
     }
     for (int i = 0; i < 3; i++)
-        assert_ok(f->store->ops->cancel(f->store, "q", runs[i].id, &after, &call_error));
+        assert_ok(f->store->ops->cancel(f->store, "q", ids[i], &after, &call_error));
     fixture_say(f, "DEL %s", "culex:{q}:wake");
-    fixture_claim(f, runs[3].id);
+    fixture_claim(f, ids[3]);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
 }
 
@@ -90,7 +92,7 @@ static void test_wake__paused_queue_wakes_nobody(void **state)
 {
     struct fixture *f = *state;
     struct culex_fsck_reply reply = {.cursor = 0};
-    struct culex_new_run runs[] = {fixture_run(f), fixture_run(f), fixture_run(f)};
+    struct culex_new_run runs[] = {fixture_run(), fixture_run(), fixture_run()};
     struct culex_tick tick = {
         .queue = "q", .schedule = "nightly", .interval_ms = 1000, .run = &runs[2]};
     struct culex_tick_reply ticked;
@@ -179,16 +181,17 @@ static void test_damaged__step_puts_it_aside_for_good(void **state)
     struct fixture *f = *state;
     struct culex_fsck_reply reply = {.cursor = 0};
     struct culex_new_run runs[4];
+    culex_uuid ids[4];
     for (int i = 0; i < 4; i++) {
-        runs[i] = fixture_run(f);
+        runs[i] = fixture_run();
         runs[i].priority = i == 3 ? 5 : 0;
         runs[i].delay_ms = i == 1 ? 1000 : 0;
-        fixture_enqueue(f, &runs[i]);
+        ids[i] = fixture_enqueue(f, &runs[i]);
         if (i == 0)
-            fixture_claim(f, runs[i].id);
+            fixture_claim(f, ids[i]);
     }
     for (int i = 0; i < 4; i++)
-        record_damage(f, runs[i].id);
+        record_damage(f, ids[i]);
     time_step(f, 1000, 10);
     assert_int_equal(dead_count(f), 4);
     time_step(f, INT64_C(90000000), 10); /* more than a day */
@@ -200,22 +203,10 @@ static void test_damaged__step_puts_it_aside_for_good(void **state)
         assert_int_equal(reply.counts.wrong + reply.counts.damaged, 0);
     } while (reply.cursor != 0);
     for (int i = 0; i < 4; i++)
-        assert_ok(f->store->ops->forget(f->store, "q", runs[i].id, &call_error));
+        assert_ok(f->store->ops->forget(f->store, "q", ids[i], &call_error));
     assert_int_equal(dead_count(f), 0);
 }
 
-static long long seen_total(struct fixture *f)
-{
-    long long total = 0;
-    for (int i = 0; i < 6; i++) {
-        char key[32];
-        snprintf(key, sizeof key, "culex:{q}:seen%d", i);
-        total += fixture_say(f, "SCARD %s", key);
-    }
-    return total;
-}
-
-/* Twenty slots of one run each: the ids within the horizon are known, the others are gone. */
 static int64_t later_boottime(void *self)
 {
     (void)self;
@@ -226,7 +217,7 @@ static int64_t later_boottime(void *self)
 static void test_queues__are_announced_again(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     struct culex_step step = fixture_step(f, SESSION_A, 0);
     struct culex_step_reply reply;
     size_t released;
@@ -251,33 +242,123 @@ static void test_queues__are_announced_again(void **state)
     }
 }
 
-static void test_seen__slots_are_dropped_when_their_time_is_over(void **state)
+static void ticket_use(struct fixture *f, uint64_t producer, const char *key)
+{
+    struct culex_new_run run = fixture_run();
+    struct culex_ticket ticket = fixture_ticket(f, producer);
+    run.idempotency_key = key;
+    run.window_ms = key != NULL ? 1000 : 0;
+    assert_int_equal(fixture_offer(f, &ticket, &run).outcome, CULEX_ENQUEUED_NEW);
+}
+
+static void entries_expect(struct fixture *f, const char *hash, const char *times, long long count)
+{
+    assert_int_equal(fixture_say(f, "HLEN culex:{q}:%s", hash), count);
+    assert_int_equal(fixture_say(f, "ZCARD culex:{q}:%s", times), count);
+}
+
+/* Long enough for all that is remembered of calls made until now. */
+static void calls_pass(struct fixture *f)
+{
+    f->now_ms += 2 * CULEX_TICKET_HORIZON_MS;
+}
+
+/* Nobody but producers comes by: those that are new drop old ones, a few each. */
+static void test_producers__are_forgotten_by_new_ones(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run;
-    for (int i = 0; i < 20; i++) {
-        f->now_ms += CULEX_ID_HORIZON_MS / 2;
-        run = fixture_run(f);
-        assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_NEW);
-        fixture_claim(f, run.id);
-        fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
-        assert_true(seen_total(f) <= 4);
+    for (uint64_t producer = 1; producer <= 100; producer++)
+        ticket_use(f, producer, NULL);
+    entries_expect(f, "producers", "producers_until", 100);
+    calls_pass(f);
+    for (uint64_t producer = 101; producer <= 150; producer++)
+        ticket_use(f, producer, NULL);
+    entries_expect(f, "producers", "producers_until", 50);
+}
+
+static void test_producers__one_that_goes_on_is_one_entry(void **state)
+{
+    struct fixture *f = *state;
+    for (int calls = 0; calls < 100; calls++) {
+        ticket_use(f, 7, NULL);
+        f->now_ms += 10000;
     }
-    assert_ok(f->store->ops->forget(f->store, "q", run.id, &call_error));
-    f->now_ms += CULEX_ID_HORIZON_MS;
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_DUPLICATE);
-    f->now_ms += 1;
-    assert_int_equal(fixture_enqueue(f, &run), CULEX_ENQUEUED_EXPIRED);
+    entries_expect(f, "producers", "producers_until", 1);
+    calls_pass(f);
+    ticket_use(f, 7, NULL);
+    entries_expect(f, "producers", "producers_until", 1);
+}
+
+/* One that calls on and on is listed for later again, before its time is over. */
+static void test_producers__one_that_goes_on_is_never_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_ticket ticket;
+    culex_uuid id;
+    for (int minutes = 0; minutes < 30; minutes++) {
+        ticket = fixture_ticket(f, 7);
+        id = fixture_offer(f, &ticket, &run).id;
+        f->now_ms += 60000;
+        ticket_use(f, 100 + (uint64_t)minutes, NULL); /* drops what is old */
+        time_step(f, 0, 0);
+    }
+    f->now_ms += CULEX_TICKET_HORIZON_MS - 60000;
+    for (uint64_t producer = 200; producer < 220; producer++)
+        ticket_use(f, producer, NULL); /* drops all that is old by now */
+    struct culex_enqueue_result again = fixture_offer(f, &ticket, &run);
+    assert_memory_equal(&again.id, &id, sizeof id);
+}
+
+static void test_keys__are_forgotten_by_new_ones(void **state)
+{
+    struct fixture *f = *state;
+    char key[16];
+    for (int i = 0; i < 100; i++) {
+        snprintf(key, sizeof key, "old %d", i);
+        ticket_use(f, 7, key);
+    }
+    entries_expect(f, "keys", "keys_until", 100);
+    f->now_ms += 1001;
+    for (int i = 0; i < 100; i++) {
+        snprintf(key, sizeof key, "new %d", i);
+        ticket_use(f, 7, key);
+    }
+    entries_expect(f, "keys", "keys_until", 100);
+}
+
+/* Nobody enqueues any more: workers without anything to do clear up. */
+static void test_calls__are_forgotten_by_idle_workers(void **state)
+{
+    struct fixture *f = *state;
+    char key[16];
+    for (uint64_t i = 1; i <= 200; i++) {
+        snprintf(key, sizeof key, "key %d", (int)i);
+        ticket_use(f, i, key);
+    }
+    assert_ok(f->store->ops->pause(f->store, "q", true, &call_error));
+    time_step(f, 0, 1);
+    entries_expect(f, "producers", "producers_until", 200);
+    calls_pass(f);
+    struct culex_step step = fixture_step(f, SESSION_B, 1);
+    struct culex_step_reply reply;
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.due_in_ms, 0); /* there is more to be forgotten */
+    f->store->ops->step_release(f->store, &reply);
+    for (int steps = 0; steps < 4; steps++)
+        time_step(f, 0, 1);
+    entries_expect(f, "producers", "producers_until", 0);
+    entries_expect(f, "keys", "keys_until", 0);
 }
 
 /* Keys that are not declared, or that expire, would be lost in a cluster or under eviction. */
 static void test_keys__share_a_slot_and_never_expire(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
-    fixture_enqueue(f, &run);
-    fixture_claim(f, run.id);
-    fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_DONE);
+    struct culex_new_run run = fixture_run();
+    culex_uuid run_id = fixture_enqueue(f, &run);
+    fixture_claim(f, run_id);
+    fixture_ack(f, SESSION_A, run_id, 1, CULEX_EVENT_DONE);
     redisReply *keys = redis_server_command(&f->server, "KEYS *");
     assert_non_null(keys);
     assert_true(keys->elements > 4);
@@ -301,7 +382,11 @@ int main(void)
         TEST(test_hello__names_of_silent_workers_are_forgotten),
         TEST(test_damaged__step_puts_it_aside_for_good),
         TEST(test_queues__are_announced_again),
-        TEST(test_seen__slots_are_dropped_when_their_time_is_over),
+        TEST(test_producers__are_forgotten_by_new_ones),
+        TEST(test_producers__one_that_goes_on_is_one_entry),
+        TEST(test_producers__one_that_goes_on_is_never_forgotten),
+        TEST(test_keys__are_forgotten_by_new_ones),
+        TEST(test_calls__are_forgotten_by_idle_workers),
         TEST(test_keys__share_a_slot_and_never_expire),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);

@@ -24,7 +24,7 @@ static bool is_woken(struct fixture *f, int fd)
 static void test_wake__enqueue_wakes(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     int fd = arm(f, 60000);
     assert_int_equal(arm(f, 60000), fd);
     struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -38,7 +38,7 @@ static void test_wake__ends_without_work(void **state)
     struct fixture *f = *state;
     assert_false(is_woken(f, arm(f, 20)));
     /* The connection is good for another time. */
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     int fd = arm(f, 60000);
     fixture_enqueue(f, &run);
     assert_true(is_woken(f, fd));
@@ -53,32 +53,33 @@ static void test_wake__one_token_and_whoever_leaves_work_leaves_another(void **s
 {
     struct fixture *f = *state;
     struct culex_new_run runs[3];
+    culex_uuid ids[3];
     for (int i = 0; i < 3; i++) {
-        runs[i] = fixture_run(f);
-        fixture_enqueue(f, &runs[i]);
+        runs[i] = fixture_run();
+        ids[i] = fixture_enqueue(f, &runs[i]);
     }
     assert_int_equal(tokens(f), 1);
     assert_true(is_woken(f, arm(f, 60000)));
     assert_int_equal(tokens(f), 0);
-    fixture_claim(f, runs[0].id);
+    fixture_claim(f, ids[0]);
     assert_int_equal(tokens(f), 1);
     assert_true(is_woken(f, arm(f, 60000)));
-    fixture_claim(f, runs[1].id);
+    fixture_claim(f, ids[1]);
     assert_int_equal(tokens(f), 1);
     assert_true(is_woken(f, arm(f, 60000)));
-    fixture_claim(f, runs[2].id);
+    fixture_claim(f, ids[2]);
     assert_int_equal(tokens(f), 0);
 }
 
 static void test_wake__a_release_by_a_full_worker_wakes_another(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
-    fixture_enqueue(f, &run);
+    struct culex_new_run run = fixture_run();
+    culex_uuid run_id = fixture_enqueue(f, &run);
     assert_true(is_woken(f, arm(f, 60000)));
-    fixture_claim(f, run.id);
+    fixture_claim(f, run_id);
     int fd = arm(f, 60000);
-    assert_int_equal(fixture_ack(f, SESSION_A, run.id, 1, CULEX_EVENT_RELEASE), CULEX_ANSWER_OK);
+    assert_int_equal(fixture_ack(f, SESSION_A, run_id, 1, CULEX_EVENT_RELEASE), CULEX_ANSWER_OK);
     assert_true(is_woken(f, fd));
 }
 
@@ -86,7 +87,7 @@ static void test_wake__a_release_by_a_full_worker_wakes_another(void **state)
 static void test_wake__a_full_worker_hands_its_token_on(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     struct culex_step_reply reply;
     fixture_enqueue(f, &run);
     assert_true(is_woken(f, arm(f, 60000)));
@@ -101,7 +102,7 @@ static void test_wake__a_full_worker_hands_its_token_on(void **state)
 static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     struct culex_step_reply reply;
     fixture_enqueue(f, &run);
     assert_ok(f->store->ops->pause(f->store, "q", true, &call_error));
@@ -125,7 +126,7 @@ static void test_wake__a_killed_connection_is_an_error_then_a_new_one(void **sta
     assert_true(fixture_say(f, "CLIENT KILL TYPE normal SKIPME %s", "yes") >= 1);
     assert_int_equal(poll(&wait, 1, 60000), 1);
     assert_int_not_equal(f->store->ops->wake_take(f->store, &woken, NULL), CULEX_OK);
-    struct culex_new_run run = fixture_run(f);
+    struct culex_new_run run = fixture_run();
     fd = arm(f, 60000);
     fixture_enqueue(f, &run);
     assert_true(is_woken(f, fd));

@@ -36,15 +36,13 @@ static struct culex_new_run make_run(void)
                                 .tags = "",
                                 .payload = payload,
                                 .payload_len = sizeof payload - 1};
-    int64_t ms = culex__env_clock_ms(env);
-    env->random(env->self, &run.id, sizeof run.id);
-    for (int i = 0; i < 6; i++)
-        run.id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
     return run;
 }
 
+/* Each call with the next ticket of one producer, as a client makes them. */
 static void enqueue(struct culex_store *store, size_t batch)
 {
+    struct culex_ticket ticket = {culex__env_random(env) >> 3 | 1, 0};
     struct culex_new_run runs[256];
     struct culex_enqueue_result results[256];
     culex_error error;
@@ -52,7 +50,8 @@ static void enqueue(struct culex_store *store, size_t batch)
     for (size_t done = 0; done < RUNS; done += batch) {
         for (size_t i = 0; i < batch; i++)
             runs[i] = make_run();
-        if (store->ops->enqueue(store, "bench", runs, batch, results, &error) != CULEX_OK)
+        culex__ticket_next(&ticket, culex__env_clock_ms(env));
+        if (store->ops->enqueue(store, "bench", &ticket, runs, batch, results, &error) != CULEX_OK)
             die("enqueue", &error);
     }
     printf("enqueue, %3zu a transaction  %8.0f runs/s\n", batch, RUNS / (seconds() - start));

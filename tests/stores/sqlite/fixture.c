@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 static int64_t driven_clock(void *self)
@@ -106,21 +105,9 @@ culex_status fixture_try_open(struct fixture *fixture, culex_error *error)
     return status;
 }
 
-culex_uuid fixture_id(int64_t ms)
+struct culex_new_run fixture_run(const void *payload, size_t len)
 {
-    culex_uuid id;
-    assert_int_equal(getrandom(&id, sizeof id, 0), sizeof id);
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(ms >> 8 * (5 - i));
-    id.b[6] = (uint8_t)(0x70 | (id.b[6] & 0x0f));
-    id.b[8] = (uint8_t)(0x80 | (id.b[8] & 0x3f));
-    return id;
-}
-
-struct culex_new_run fixture_run(struct fixture *fixture, const void *payload, size_t len)
-{
-    struct culex_new_run run = {.id = fixture_id(fixture->now_ms),
-                                .job = "test.job",
+    struct culex_new_run run = {.job = "test.job",
                                 .priority = 5,
                                 .attempts_max = 5,
                                 .keep_success_ms = 1000,
@@ -137,9 +124,20 @@ enum culex_enqueued fixture_enqueue(struct culex_store *store, const char *queue
 {
     struct culex_enqueue_result result;
     culex_error error = {.text = ""};
-    if (store->ops->enqueue(store, queue, run, 1, &result, &error) != CULEX_OK)
+    if (store->ops->enqueue(store, queue, NULL, run, 1, &result, &error) != CULEX_OK)
         fail_msg("enqueue: %s", error.text);
     return result.outcome;
+}
+
+culex_uuid fixture_put(struct culex_store *store, const char *queue,
+                       const struct culex_new_run *run)
+{
+    struct culex_enqueue_result result;
+    culex_error error = {.text = ""};
+    if (store->ops->enqueue(store, queue, NULL, run, 1, &result, &error) != CULEX_OK)
+        fail_msg("enqueue: %s", error.text);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    return result.id;
 }
 
 uint64_t fixture_nonce(void)

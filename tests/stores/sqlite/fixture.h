@@ -43,13 +43,15 @@ pid_t fixture_fork(void);
 struct culex_store *fixture_open(struct fixture *fixture, int version);
 culex_status fixture_try_open(struct fixture *fixture, culex_error *error);
 
-/* A run with a fresh id of the fixture's time, job "test.job", five attempts. */
-struct culex_new_run fixture_run(struct fixture *fixture, const void *payload, size_t len);
-culex_uuid fixture_id(int64_t ms);
+/* A run of job "test.job" with five attempts. */
+struct culex_new_run fixture_run(const void *payload, size_t len);
 
-/* Enqueues one run and returns what became of it; fails the test on any error. */
+/* Enqueues one run without a ticket; fails the test on any error. Returns what became of it, or the
+ * id of what must be a new run. */
 enum culex_enqueued fixture_enqueue(struct culex_store *store, const char *queue,
                                     const struct culex_new_run *run);
+culex_uuid fixture_put(struct culex_store *store, const char *queue,
+                       const struct culex_new_run *run);
 
 /* Greater than all before it. */
 uint64_t fixture_nonce(void);

@@ -42,15 +42,15 @@ static size_t payload_size(const struct world *world, int64_t number)
 
 /* --- filling ------------------------------------------------------------------------------- */
 
-static culex_status add_batch(struct fixture *fixture, struct culex_store *store,
-                              const struct world *world, int64_t number, culex_error *error)
+static culex_status add_batch(struct culex_store *store, const struct world *world, int64_t number,
+                              culex_error *error)
 {
     static const char payload[PAYLOAD_MAX];
     struct culex_new_run runs[100];
     struct culex_enqueue_result results[100];
     for (size_t i = 0; i < world->batch; i++)
-        runs[i] = fixture_run(fixture, payload, payload_size(world, number + (int64_t)i));
-    culex_status status = store->ops->enqueue(store, "q", runs, world->batch, results, error);
+        runs[i] = fixture_run(payload, payload_size(world, number + (int64_t)i));
+    culex_status status = store->ops->enqueue(store, "q", NULL, runs, world->batch, results, error);
     for (size_t i = 0; i < world->batch && status == CULEX_OK; i++)
         assert_int_equal(results[i].outcome, CULEX_ENQUEUED_NEW);
     return status;
@@ -73,15 +73,14 @@ static int64_t work_a_little(struct culex_store *store)
 }
 
 /* Until the disk is full: how many are there in the end. */
-static int64_t fill(struct fixture *fixture, struct culex_store *store, struct culex_store *worker,
+static int64_t fill(struct culex_store *store, struct culex_store *worker,
                     const struct world *world)
 {
     enum { BETWEEN = 40 };
     culex_error error = {.text = ""};
     culex_status status = CULEX_OK;
     int64_t stored = 0, taken = 0;
-    while ((status = add_batch(fixture, store, world, stored, &error)) == CULEX_OK &&
-           stored < RUNS_MAX) {
+    while ((status = add_batch(store, world, stored, &error)) == CULEX_OK && stored < RUNS_MAX) {
         stored += (int64_t)world->batch;
         if (worker != NULL && stored / (int64_t)world->batch % BETWEEN == 0)
             taken += work_a_little(worker);
@@ -183,7 +182,7 @@ static void fill_and_drain(struct fixture *fixture, const struct world *world)
     for (int i = 0; i < FILLS; i++) {
         if (producer == NULL)
             producer = open_store(fixture, world);
-        int64_t stored = fill(fixture, producer, worker, world);
+        int64_t stored = fill(producer, worker, world);
         first = first > 0 ? first : stored;
         if (world->is_late) {
             producer->ops->close(producer);

@@ -332,7 +332,7 @@ static void test_finding__log_that_cannot_be_written_back(void **state)
     struct fixture *fixture = *state;
     char path[128];
     fixture->store = open_with(fixture, "", NULL);
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     fixture_enqueue(fixture->store, "q", &run);
     expect(fixture->store, "sqlite-wal", CULEX_SEVERITY_OK, "KiB");
     snprintf(path, sizeof path, "%s-wal", fixture->path);
@@ -348,7 +348,7 @@ static void test_finding__damage_of_the_file_is_an_error(void **state)
     char bytes[2048];
     fixture->store = open_with(fixture, "", NULL);
     for (int i = 0; i < 50; i++) {
-        struct culex_new_run run = fixture_run(fixture, "some payload", 12);
+        struct culex_new_run run = fixture_run("some payload", 12);
         fixture_enqueue(fixture->store, "q", &run);
     }
     expect(fixture->store, "sqlite-quick-check", CULEX_SEVERITY_OK, "sound");
@@ -381,13 +381,13 @@ static void test_finding__check_that_takes_too_long(void **state)
     fixture->store = open_with(fixture, "", NULL);
     char payload[1000] = {0};
     for (int i = 0; i < 300; i++) {
-        struct culex_new_run run = fixture_run(fixture, payload, sizeof payload);
+        struct culex_new_run run = fixture_run(payload, sizeof payload);
         fixture_enqueue(fixture->store, "q", &run);
     }
     fixture->env.boottime_ns = hasty_now;
     expect(fixture->store, "sqlite-quick-check", CULEX_SEVERITY_NOTE, "takes too long");
     fixture->env.boottime_ns = culex__env_system()->boottime_ns;
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
 }
 

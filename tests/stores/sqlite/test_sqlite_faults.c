@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "store/sqlite/checkpoint.h"
@@ -93,13 +94,13 @@ static culex_status open_enqueue_step(struct fixture *fixture, const struct cule
         culex__sqlite_open(fixture->path, false, &options, &fixture->env, &store, &last_error);
     if (status != CULEX_OK)
         return status;
-    status = store->ops->enqueue(store, "q", run, 1, &result, &last_error);
+    status = store->ops->enqueue(store, "q", NULL, run, 1, &result, &last_error);
     if (status == CULEX_OK)
         status = store->ops->step(store, &step, &reply, &last_error);
     if (status == CULEX_OK)
         store->ops->step_release(store, &reply);
     if (status == CULEX_OK)
-        status = store->ops->get(store, "q", run->id, &info, &last_error);
+        status = store->ops->get(store, "q", result.id, &info, &last_error);
     if (status == CULEX_OK)
         culex_run_info_free(info);
     store->ops->close(store);
@@ -114,7 +115,7 @@ static void fail_allocations(struct fixture *fixture)
     culex_status status = CULEX_ENOMEM;
     /* One that fails alone may be made good for by SQLite itself: not every pass shows it. */
     for (; passed < 60 && n < 20000; n += n < 400 ? 1 : 7) {
-        struct culex_new_run run = fixture_run(fixture, "payload", 7);
+        struct culex_new_run run = fixture_run("payload", 7);
         allocations_left = n;
         status = open_enqueue_step(fixture, &run);
         allocations_left = -1;
@@ -158,8 +159,8 @@ static void test_full__says_so_and_goes_on_when_there_is_room(void **state)
     culex_status status = CULEX_OK;
     int64_t stored = 0;
     for (int i = 0; i < 1000; i++) {
-        struct culex_new_run run = fixture_run(fixture, big, sizeof big);
-        status = fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, &error);
+        struct culex_new_run run = fixture_run(big, sizeof big);
+        status = fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, &error);
         if (status != CULEX_OK)
             break;
         stored++;
@@ -167,7 +168,7 @@ static void test_full__says_so_and_goes_on_when_there_is_room(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(status, CULEX_EFULL);
     assert_non_null(strstr(error.text, "q.db"));
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), stored + 1);
     assert_sound(fixture);
@@ -184,8 +185,8 @@ static void test_full__at_its_page_count_refuses_new_runs_only(void **state)
     culex_status status = CULEX_OK;
     struct culex_enqueue_result result;
     for (int i = 0; i < 100 && status == CULEX_OK; i++) {
-        struct culex_new_run run = fixture_run(fixture, big, sizeof big);
-        status = fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, NULL);
+        struct culex_new_run run = fixture_run(big, sizeof big);
+        status = fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, NULL);
     }
     assert_int_equal(status, CULEX_EFULL);
     /* What is there can still be worked off: done runs give their pages back. */
@@ -199,7 +200,7 @@ static void test_full__at_its_page_count_refuses_new_runs_only(void **state)
         assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
         fixture->store->ops->step_release(fixture->store, &reply);
     }
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
 }
 
@@ -210,16 +211,17 @@ static void test_readonly__refuses_writes_and_still_reads(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     fixture_enqueue(fixture->store, "q", &run);
     sqlite3 *db = culex__sqlite_of(fixture->store)->db;
     sqlite3_exec(db, "PRAGMA query_only=1", NULL, NULL, NULL);
-    struct culex_new_run other = fixture_run(fixture, "x", 1);
+    struct culex_new_run other = fixture_run("x", 1);
     struct culex_enqueue_result result;
     culex_error error;
     culex_queue_stats stats;
-    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &other, 1, &result, &error),
-                     CULEX_EREADONLY);
+    assert_int_equal(
+        fixture->store->ops->enqueue(fixture->store, "q", NULL, &other, 1, &result, &error),
+        CULEX_EREADONLY);
     assert_non_null(strstr(error.text, "q.db"));
     assert_int_equal(fixture->store->ops->stats(fixture->store, "q", &stats, NULL), CULEX_OK);
     assert_int_equal(stats.enqueued, 1);
@@ -235,12 +237,13 @@ static void test_locked__waits_no_longer_than_the_timeout(void **state)
     sqlite3 *other;
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     struct culex_enqueue_result result;
     culex_error error;
     int64_t before = culex__env_boottime_ms(&fixture->env);
-    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, &error),
-                     CULEX_EBUSY);
+    assert_int_equal(
+        fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, &error),
+        CULEX_EBUSY);
     int64_t waited = culex__env_boottime_ms(&fixture->env) - before;
     assert_in_range(waited, FIXTURE_BRIEF_MS, 20000); /* it did wait, and it came back */
     assert_non_null(strstr(error.text, "q.db"));
@@ -258,12 +261,13 @@ static void test_locked__by_a_checkpoint_is_busy_and_names_the_file(void **state
     struct culex_store *other = fixture_open(fixture, 3040001);
     int fd = culex__sqlite_of(other)->lock_fd;
     assert_true(fd >= 0);
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     struct culex_enqueue_result result;
     culex_error error;
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    assert_int_equal(fixture->store->ops->enqueue(fixture->store, "q", &run, 1, &result, &error),
-                     CULEX_EBUSY);
+    assert_int_equal(
+        fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, &error),
+        CULEX_EBUSY);
     assert_non_null(strstr(error.text, "q.db-lock"));
     assert_int_equal(flock(fd, LOCK_UN), 0);
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
@@ -287,7 +291,7 @@ static void check_log_is_bounded(struct fixture *fixture, int version)
     memset(big, 'x', sizeof big);
     fixture->store = fixture_open(fixture, version);
     for (int i = 0; i < 1500; i++) {
-        struct culex_new_run run = fixture_run(fixture, big, sizeof big);
+        struct culex_new_run run = fixture_run(big, sizeof big);
         fixture_enqueue(fixture->store, "q", &run);
     }
     assert_in_range(size_of(fixture->path, "-wal"), 1, 8 * 1024 * 1024);
@@ -317,7 +321,7 @@ static void test_checkpoint__never_beside_a_writer(void **state)
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, 3040001);
     struct culex_store *writer = fixture_open(fixture, 3040001);
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     fixture_enqueue(fixture->store, "q", &run);
     assert_int_equal(culex__sqlite_begin(culex__sqlite_of(writer), NULL), CULEX_OK);
     culex__sqlite_of(fixture->store)->wal_pages = 5000;
@@ -336,17 +340,17 @@ static void check_damaged(struct fixture *fixture, const char *sql, size_t paylo
 {
     char payload[4000];
     memset(payload, 'p', sizeof payload);
-    struct culex_new_run bad = fixture_run(fixture, payload, payload_len);
-    struct culex_new_run good = fixture_run(fixture, "good", 4);
-    fixture_enqueue(fixture->store, "q", &bad);
+    struct culex_new_run bad = fixture_run(payload, payload_len);
+    struct culex_new_run good = fixture_run("good", 4);
+    culex_uuid bad_id = fixture_put(fixture->store, "q", &bad);
     fixture_sql(fixture, sql);
-    fixture_enqueue(fixture->store, "q", &good);
+    culex_uuid good_id = fixture_put(fixture->store, "q", &good);
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 4, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
-    assert_memory_equal(&reply.grants[0].facts.id, &good.id, sizeof good.id);
+    assert_memory_equal(&reply.grants[0].facts.id, &good_id, sizeof good_id);
     fixture->store->ops->step_release(fixture->store, &reply);
     culex_run_info *info;
-    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad.id, &info, NULL), CULEX_OK);
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad_id, &info, NULL), CULEX_OK);
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     assert_int_equal(info->attempt, 0);
     assert_non_null(strstr(info->error_text, "damaged"));
@@ -395,28 +399,28 @@ static void test_damage__row_out_of_range_is_put_aside(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    struct culex_new_run bad = fixture_run(fixture, "x", 1), good = fixture_run(fixture, "y", 1);
-    fixture_enqueue(fixture->store, "q", &bad);
-    fixture_enqueue(fixture->store, "q", &good);
+    struct culex_new_run bad = fixture_run("x", 1), good = fixture_run("y", 1);
+    culex_uuid bad_id = fixture_put(fixture->store, "q", &bad);
+    culex_uuid good_id = fixture_put(fixture->store, "q", &good);
     fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 1");
     culex_run_info *info;
-    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad.id, &info, NULL),
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad_id, &info, NULL),
                      CULEX_ECORRUPT);
     assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 1);
-    assert_aside(fixture, bad.id);
+    assert_aside(fixture, bad_id);
 
     fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 2");
-    struct culex_ack ack = {.id = good.id, .attempt = 1, .event = CULEX_EVENT_DONE};
+    struct culex_ack ack = {.id = good_id, .attempt = 1, .event = CULEX_EVENT_DONE};
     assert_int_equal(step_of(fixture, (struct culex_step){.acks = &ack, .ack_count = 1}), 0);
-    assert_aside(fixture, good.id);
+    assert_aside(fixture, good_id);
 
-    struct culex_new_run lost = fixture_run(fixture, "z", 1);
-    fixture_enqueue(fixture->store, "q", &lost);
+    struct culex_new_run lost = fixture_run("z", 1);
+    culex_uuid lost_id = fixture_put(fixture->store, "q", &lost);
     assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 1);
     fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 3");
     fixture->now_ms += 5000;
     assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 0);
-    assert_aside(fixture, lost.id);
+    assert_aside(fixture, lost_id);
     culex_queue_stats stats;
     assert_int_equal(fixture->store->ops->stats(fixture->store, "q", &stats, NULL), CULEX_OK);
     assert_int_equal(stats.count[CULEX_RUN_DEAD], 3);
@@ -440,10 +444,10 @@ static void test_damage__purge_puts_a_row_aside_and_goes_on(void **state)
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
     culex_uuid ids[3];
     for (int i = 0; i < 3; i++) {
-        struct culex_new_run run = fixture_run(fixture, "x", 1);
+        struct culex_new_run run = fixture_run("x", 1);
         run.delay_ms = 60000;
-        fixture_enqueue(fixture->store, "q", &run);
-        ids[i] = run.id;
+        culex_uuid id = fixture_put(fixture->store, "q", &run);
+        ids[i] = id;
     }
     fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 2");
     assert_int_equal(purge_of(fixture, CULEX_RUN_SCHEDULED), 2);
@@ -462,16 +466,15 @@ static void test_damage__refusal_names_what_puts_the_row_aside(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     culex_error error = {.text = ""};
     culex_run_info *info;
-    fixture_enqueue(fixture->store, "q", &run);
+    culex_uuid id = fixture_put(fixture->store, "q", &run);
     fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 1");
-    assert_int_equal(fixture->store->ops->get(fixture->store, "q", run.id, &info, &error),
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", id, &info, &error),
                      CULEX_ECORRUPT);
     assert_non_null(strstr(error.text, "culex_client_fsck"));
-    assert_int_equal(fixture->store->ops->retry(fixture->store, "q", run.id, &error),
-                     CULEX_ECORRUPT);
+    assert_int_equal(fixture->store->ops->retry(fixture->store, "q", id, &error), CULEX_ECORRUPT);
     assert_non_null(strstr(error.text, "culex_client_fsck"));
 }
 
@@ -482,15 +485,15 @@ static void check_too_long(struct fixture *fixture, const char *sql, size_t len)
     culex_run_info *info;
     char *payload = calloc(1, len + 1);
     assert_non_null(payload);
-    struct culex_new_run bad = fixture_run(fixture, payload, 1), good;
+    struct culex_new_run bad = fixture_run(payload, 1), good;
     bad.payload_len = len;
-    fixture_enqueue(fixture->store, "q", &bad);
+    culex_uuid bad_id = fixture_put(fixture->store, "q", &bad);
     if (sql != NULL)
         fixture_sql(fixture, sql);
-    good = fixture_run(fixture, "fine", 4);
+    good = fixture_run("fine", 4);
     fixture_enqueue(fixture->store, "q", &good);
     assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 1);
-    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad.id, &info, NULL), CULEX_OK);
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad_id, &info, NULL), CULEX_OK);
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     assert_int_equal(info->attempt, 0);
     assert_int_equal(info->payload.len, 0);
@@ -517,13 +520,13 @@ static void test_damage__get_shows_no_more_than_a_run_may_have(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
-    fixture_enqueue(fixture->store, "q", &run);
+    struct culex_new_run run = fixture_run("x", 1);
+    culex_uuid id = fixture_put(fixture->store, "q", &run);
     fixture_sql(fixture, "UPDATE run SET error_text = hex(zeroblob(9000000)), result = "
                          "zeroblob(90000000), progress = hex(zeroblob(9000000)), tags = "
                          "hex(zeroblob(9000000))");
     culex_run_info *info = NULL;
-    assert_int_equal(fixture->store->ops->get(fixture->store, "q", run.id, &info, NULL), CULEX_OK);
+    assert_int_equal(fixture->store->ops->get(fixture->store, "q", id, &info, NULL), CULEX_OK);
     assert_int_equal(strlen(info->error_text), 4096);
     assert_int_equal(info->result.len, 0);
     assert_int_equal(strlen(info->progress_text), 0);
@@ -567,16 +570,61 @@ static void test_foreign__another_programs_database_is_refused_untouched(void **
         fixture_ask(fixture, "SELECT journal_mode = 'delete' FROM pragma_journal_mode"), 1);
 }
 
-static void test_foreign__newer_format_is_refused(void **state)
+/* A checksum over names and bytes of all files in the folder but for the index of the log, which is
+ * no data and made anew by whoever opens the file. */
+static uint64_t folder_hash(const struct fixture *fixture)
 {
+    char command[256], text[64] = "";
+    snprintf(command, sizeof command,
+             "cd %s && { ls -s --hide='*-shm'; cat $(ls --hide='*-shm'); } | cksum",
+             fixture->folder);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(text, sizeof text, pipe));
+    pclose(pipe);
+    return strtoull(text, NULL, 10);
+}
+
+/* A file as a process that was killed leaves it: with a log. */
+static void leave_as_format(struct fixture *fixture, int format)
+{
+    char sql[64];
+    pid_t child = fixture_fork();
+    snprintf(sql, sizeof sql, "PRAGMA user_version=%d", format);
+    if (child == 0) {
+        struct culex_store *store = fixture_open(fixture, sqlite3_libversion_number());
+        struct culex_new_run run = fixture_run("x", 1);
+        fixture_put(store, "q", &run);
+        fixture_sql(fixture, sql);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* Of whatever format, the file, its log and its reserve stay as they are, and the text names both
+ * formats. */
+static void test_foreign__other_format_is_refused_untouched(void **state)
+{
+    static const int formats[] = {CULEX_RECORD_VERSION - 1, CULEX_RECORD_VERSION + 1};
     struct fixture *fixture = *state;
     culex_error error;
-    assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
-    fixture_sql(fixture, "PRAGMA user_version=2");
-    assert_int_equal(fixture_try_open(fixture, &error), CULEX_EVERSION);
-    assert_non_null(strstr(error.text, "format 2"));
-    fixture_sql(fixture, "PRAGMA user_version=1");
-    assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+    char text[64];
+    for (int i = 0; i < 2; i++) {
+        leave_as_format(fixture, formats[i]);
+        uint64_t before = folder_hash(fixture);
+        assert_int_equal(fixture_try_open(fixture, &error), CULEX_EVERSION);
+        snprintf(text, sizeof text, "format %d,", formats[i]);
+        assert_non_null(strstr(error.text, text));
+        snprintf(text, sizeof text, "format %d;", CULEX_RECORD_VERSION);
+        assert_non_null(strstr(error.text, text));
+        assert_non_null(strstr(error.text, fixture->path));
+        assert_true(folder_hash(fixture) == before);
+        snprintf(text, sizeof text, "PRAGMA user_version=%d", CULEX_RECORD_VERSION);
+        fixture_sql(fixture, text);
+        assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
+    }
 }
 
 static void test_open__what_cannot_be_opened_is_told_apart(void **state)
@@ -661,7 +709,7 @@ int main(void)
         TEST(test_damage__get_shows_no_more_than_a_run_may_have),
         TEST(test_foreign__file_that_is_no_database_is_refused_untouched),
         TEST(test_foreign__another_programs_database_is_refused_untouched),
-        TEST(test_foreign__newer_format_is_refused),
+        TEST(test_foreign__other_format_is_refused_untouched),
         TEST(test_open__what_cannot_be_opened_is_told_apart),
         TEST(test_open__without_a_descriptor_says_so),
         TEST(test_open__new_file_is_private),

@@ -49,23 +49,22 @@ static void reserve_set(struct fixture *fixture, int64_t size)
 
 /* --- runs ------------------------------------------------------------------------------ */
 
-static culex_status try_enqueue(struct fixture *fixture, struct culex_store *store, size_t len,
-                                culex_error *error)
+static culex_status try_enqueue(struct culex_store *store, size_t len, culex_error *error)
 {
     static const char payload[LONG_BYTES];
-    struct culex_new_run run = fixture_run(fixture, payload, len);
+    struct culex_new_run run = fixture_run(payload, len);
     struct culex_enqueue_result result;
     run.keep_success_ms = 86400000;
-    return store->ops->enqueue(store, "q", &run, 1, &result, error);
+    return store->ops->enqueue(store, "q", NULL, &run, 1, &result, error);
 }
 
-static int64_t enqueue_some(struct fixture *fixture, struct culex_store *store, int most)
+static int64_t enqueue_some(struct culex_store *store, int most)
 {
     culex_error error = {.text = ""};
     int64_t stored = 0;
     culex_status status = CULEX_OK;
     for (int i = 0; i < most && status == CULEX_OK; i++) {
-        status = try_enqueue(fixture, store, i % 2 == 0 ? 700 : 20, &error);
+        status = try_enqueue(store, i % 2 == 0 ? 700 : 20, &error);
         stored += status == CULEX_OK;
     }
     if (status != CULEX_OK && status != CULEX_EFULL)
@@ -123,10 +122,10 @@ static void drain_on_full_disk(struct fixture *fixture, int version)
     fixture->store = fixture_open(fixture, version);
     struct culex_store *store = fixture->store;
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
-    int64_t stored = enqueue_some(fixture, store, 600);
+    int64_t stored = enqueue_some(store, 600);
     assert_int_equal(stored, 600);
     disk_fill(fixture);
-    stored += enqueue_some(fixture, store, 5000);
+    stored += enqueue_some(store, 5000);
     assert_int_equal(reserve_size(fixture),
                      CULEX__SQLITE_RESERVE_BYTES); /* no producer spends it */
     int64_t done = 0;
@@ -137,15 +136,62 @@ static void drain_on_full_disk(struct fixture *fixture, int version)
     assert_int_equal(done, 240);
     reserve_set(fixture, CULEX__SQLITE_RESERVE_BYTES / 2);
     disk_fill(fixture);
-    assert_int_equal(try_enqueue(fixture, store, 20, &error), CULEX_EFULL);
+    assert_int_equal(try_enqueue(store, 20, &error), CULEX_EFULL);
     assert_non_null(strstr(error.text, "reserve of 8 MiB"));
     assert_non_null(strstr(error.text, "q.db"));
     disk_relieve(fixture);
-    assert_int_equal(try_enqueue(fixture, store, 20, &error), CULEX_OK);
+    assert_int_equal(try_enqueue(store, 20, &error), CULEX_OK);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), stored + 1);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'D'"), done);
     assert_sound(fixture);
+}
+
+static culex_status call(struct culex_store *store, uint64_t producer, int64_t ms, uint64_t content,
+                         culex_uuid *ret_id)
+{
+    const struct culex_ticket ticket = {producer, (uint64_t)ms << 12};
+    struct culex_new_run run = fixture_run("x", 1);
+    struct culex_enqueue_result result = {.outcome = CULEX_ENQUEUED_NEW};
+    run.content = content;
+    culex_status status = store->ops->enqueue(store, "q", &ticket, &run, 1, &result, NULL);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    *ret_id = result.id;
+    return status;
+}
+
+/* What was done while there was room is answered without any; nothing else is. */
+static void assert_known(struct fixture *fixture, const culex_uuid ids[2])
+{
+    culex_uuid id;
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_int_equal(call(fixture->store, 1 + i, fixture->now_ms, 7, &id), CULEX_OK);
+        assert_memory_equal(&id, &ids[i], sizeof id);
+        assert_int_not_equal(call(fixture->store, 1 + i, fixture->now_ms, 8, &id), CULEX_OK);
+    }
+    assert_int_equal(call(fixture->store, 3, fixture->now_ms, 7, &id), CULEX_EFULL);
+}
+
+static void test_disk_full__repeat_of_what_was_done_is_answered(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_uuid ids[2];
+    fixture->store = fixture_open(fixture, GUARDED);
+    for (uint64_t i = 0; i < 2; i++)
+        assert_int_equal(call(fixture->store, 1 + i, fixture->now_ms, 7, &ids[i]), CULEX_OK);
+    disk_fill(fixture);
+    int64_t stored = 2 + enqueue_some(fixture->store, 5000);
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
+    assert_known(fixture, ids);
+    assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
+    reserve_set(fixture, CULEX__SQLITE_RESERVE_BYTES / 2);
+    disk_fill(fixture);
+    assert_known(fixture, ids);
+    reserve_set(fixture, 0);
+    disk_fill(fixture);
+    assert_known(fixture, ids);
+    disk_relieve(fixture);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), stored);
 }
 
 static void test_disk_full__workers_drain_and_enqueues_go_on_after_relief(void **state)
@@ -174,7 +220,7 @@ static void test_disk_full__without_room_for_claims_results_are_recorded(void **
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, GUARDED);
     struct culex_store *store = fixture->store;
-    assert_int_equal(enqueue_some(fixture, store, 200), 200);
+    assert_int_equal(enqueue_some(store, 200), 200);
     struct culex_step_reply reply = fixture_step(store, "q", ONE, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
     assert_int_equal(reply.room, CULEX_ROOM_ENOUGH);
@@ -246,12 +292,11 @@ static culex_status spend_by_purge(const struct spender *spender, int number, cu
     return spender->store->ops->purge(spender->store, "q", CULEX_RUN_WAITING, 1, &purged, error);
 }
 
-static void spare_runs(struct fixture *fixture, struct spender *spender)
+static void spare_runs(struct spender *spender)
 {
     for (int i = 0; i < SPARE_RUNS; i++) {
-        struct culex_new_run run = fixture_run(fixture, "", 0);
-        spender->ids[i] = run.id;
-        assert_int_equal(fixture_enqueue(spender->store, "q", &run), CULEX_ENQUEUED_NEW);
+        struct culex_new_run run = fixture_run("", 0);
+        spender->ids[i] = fixture_put(spender->store, "q", &run);
     }
 }
 
@@ -307,10 +352,10 @@ static void spends_half_on_empty_log(struct fixture *fixture, const struct spend
     reserve_comes_back(fixture, spender);
 }
 
-static void cancelled_runs(struct fixture *fixture, struct spender *spender)
+static void cancelled_runs(struct spender *spender)
 {
     culex_error error;
-    spare_runs(fixture, spender);
+    spare_runs(spender);
     for (int i = 0; i < SPARE_RUNS; i++)
         assert_int_equal(spend_by_cancel(spender, i, &error), CULEX_OK);
 }
@@ -333,7 +378,7 @@ static void all_spend_half(struct fixture *fixture, int version,
 {
     static const struct {
         spend_fn spend;
-        void (*prepare)(struct fixture *fixture, struct spender *spender);
+        void (*prepare)(struct spender *spender);
     } cases[] = {{spend_by_hello, spare_runs},
                  {spend_by_pause, NULL},
                  {spend_by_limit, NULL},
@@ -344,7 +389,7 @@ static void all_spend_half(struct fixture *fixture, int version,
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cases[i].prepare != NULL)
-            cases[i].prepare(fixture, &spender);
+            cases[i].prepare(&spender);
         spends_half(fixture, &spender, cases[i].spend);
     }
     assert_sound(fixture);
@@ -372,9 +417,9 @@ static void log_of_a_reader_is_worked_off(struct fixture *fixture, int version)
     fixture->store = fixture_open(fixture, version);
     struct culex_store *store = fixture->store;
     culex_error error = {.text = ""};
-    int64_t stored = enqueue_some(fixture, store, 10), done = 0, part;
+    int64_t stored = enqueue_some(store, 10), done = 0, part;
     sqlite3 *reader = reader_open(fixture);
-    while (try_enqueue(fixture, store, LONG_BYTES, &error) == CULEX_OK)
+    while (try_enqueue(store, LONG_BYTES, &error) == CULEX_OK)
         stored++;
     assert_non_null(strstr(error.text, "cannot be written back"));
     sqlite3_close(reader);
@@ -394,15 +439,14 @@ static void test_disk_full__log_is_worked_off_with_checkpoints_by_sqlite(void **
     log_of_a_reader_is_worked_off(*state, CULEX__SQLITE_WAL_RESET_FIXED);
 }
 
-static culex_status try_batch(struct fixture *fixture, struct culex_store *store, size_t count,
-                              culex_error *error)
+static culex_status try_batch(struct culex_store *store, size_t count, culex_error *error)
 {
     static const char payload[LONG_BYTES];
     struct culex_new_run runs[BATCH_MAX];
     struct culex_enqueue_result results[BATCH_MAX];
     for (size_t i = 0; i < count; i++)
-        runs[i] = fixture_run(fixture, payload, LONG_BYTES);
-    return store->ops->enqueue(store, "q", runs, count, results, error);
+        runs[i] = fixture_run(payload, LONG_BYTES);
+    return store->ops->enqueue(store, "q", NULL, runs, count, results, error);
 }
 
 /* While the reserve is in use, enqueues go into the pages that ended runs have left, and no
@@ -414,7 +458,7 @@ static void test_disk_full__file_does_not_grow_from_enqueues(void **state)
     culex_error error = {.text = ""};
     fixture->store = fixture_open(fixture, GUARDED);
     struct culex_store *store = fixture->store;
-    assert_int_equal(try_batch(fixture, store, ENDED, &error), CULEX_OK);
+    assert_int_equal(try_batch(store, ENDED, &error), CULEX_OK);
     for (int left = ENDED; left > 0; left -= 8)
         work_off(store, ONE, CULEX_EVENT_DONE);
     assert_int_equal(culex__sqlite_checkpoint(culex__sqlite_of(store), true),
@@ -423,9 +467,9 @@ static void test_disk_full__file_does_not_grow_from_enqueues(void **state)
     disk_fill(fixture);
     disk_free(fixture, 7 * MIB); /* for the log, but not for a whole reserve as well */
     int64_t pages = fixture_ask(fixture, "PRAGMA page_count");
-    assert_int_equal(try_batch(fixture, store, ENDED + 6, &error), CULEX_EFULL);
+    assert_int_equal(try_batch(store, ENDED + 6, &error), CULEX_EFULL);
     assert_int_equal(fixture_ask(fixture, "PRAGMA page_count"), pages);
-    assert_int_equal(try_batch(fixture, store, ENDED / 2, &error), CULEX_OK);
+    assert_int_equal(try_batch(store, ENDED / 2, &error), CULEX_OK);
     assert_int_equal(fixture_ask(fixture, "PRAGMA page_count"), pages);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES / 2);
 }
@@ -466,9 +510,9 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
             work_in_child(fixture, i, in[0], out[1]);
     }
     fixture->store = fixture_open(fixture, GUARDED);
-    int64_t stored = enqueue_some(fixture, fixture->store, 400);
+    int64_t stored = enqueue_some(fixture->store, 400);
     disk_fill(fixture);
-    stored += enqueue_some(fixture, fixture->store, 5000);
+    stored += enqueue_some(fixture->store, 5000);
     assert_int_equal(write(in[1], "123", WORKERS), WORKERS);
     int64_t done = 0, part = 0;
     for (int i = 0; i < WORKERS; i++) {
@@ -485,7 +529,7 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
     assert_int_equal(done, stored);
     disk_relieve(fixture);
     culex_error error;
-    assert_int_equal(try_enqueue(fixture, fixture->store, 20, &error), CULEX_OK);
+    assert_int_equal(try_enqueue(fixture->store, 20, &error), CULEX_OK);
     assert_int_equal(
         fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'D' AND attempt = 1"), stored);
     assert_sound(fixture);
@@ -639,7 +683,7 @@ static void test_reserve__deleted_file_is_made_again(void **state)
     snprintf(path, sizeof path, "%s-reserve", fixture->path);
     fixture->store = fixture_open(fixture, GUARDED);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(enqueue_some(fixture, fixture->store, 1), 1);
+    assert_int_equal(enqueue_some(fixture->store, 1), 1);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
 }
 
@@ -701,6 +745,7 @@ int main(void)
         ON_DISK(test_disk_full__workers_drain_and_enqueues_go_on_after_relief),
         ON_DISK(test_disk_full__workers_drain_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__without_room_for_claims_results_are_recorded),
+        ON_DISK(test_disk_full__repeat_of_what_was_done_is_answered),
         ON_DISK(test_disk_full__hello_and_operators_use_half_of_the_reserve),
         ON_DISK(test_disk_full__they_use_it_at_once_on_an_empty_log),
         ON_DISK(test_disk_full__they_use_it_at_once_with_checkpoints_by_sqlite),

@@ -31,18 +31,17 @@ static void move(const struct fixture *fixture, const char *from, const char *to
     assert_int_equal(rename(named(fixture, from), named(fixture, to)), 0);
 }
 
-static culex_status enqueue_to(struct fixture *fixture, struct culex_store *store, size_t len,
-                               culex_error *error)
+static culex_status enqueue_to(struct culex_store *store, size_t len, culex_error *error)
 {
     static const char payload[4096] = "{}";
-    struct culex_new_run run = fixture_run(fixture, payload, len);
+    struct culex_new_run run = fixture_run(payload, len);
     struct culex_enqueue_result result;
-    return store->ops->enqueue(store, "q", &run, 1, &result, error);
+    return store->ops->enqueue(store, "q", NULL, &run, 1, &result, error);
 }
 
 static culex_status try_enqueue(struct fixture *fixture, culex_error *error)
 {
-    return enqueue_to(fixture, fixture->store, 2, error);
+    return enqueue_to(fixture->store, 2, error);
 }
 
 static void expect_text(const culex_error *error, const char *says)
@@ -149,7 +148,7 @@ static void fill(struct fixture *fixture, int runs)
 {
     culex_error error = {.text = ""};
     for (int i = 0; i < runs; i++)
-        assert_int_equal(enqueue_to(fixture, fixture->store, 4096, &error), CULEX_OK);
+        assert_int_equal(enqueue_to(fixture->store, 4096, &error), CULEX_OK);
 }
 
 static void write_back(struct fixture *fixture)
@@ -205,7 +204,7 @@ static void test_cut__of_what_is_written_back_is_told(void **state)
     culex_error error = {.text = ""};
     assert_int_equal(truncate(fixture->path, length_of(fixture) - 8192), 0);
     expect_moved(fixture, "was cut off while it was open here at");
-    assert_int_equal(enqueue_to(fixture, other, 2, &error), CULEX_EMOVED);
+    assert_int_equal(enqueue_to(other, 2, &error), CULEX_EMOVED);
     other->ops->close(other);
 }
 
@@ -243,7 +242,7 @@ static void test_vacuumed__is_no_cut(void **state)
     write_back(fixture);
     assert_true(length_of(fixture) < before);
     fill(fixture, 5);
-    assert_int_equal(enqueue_to(fixture, idle, 2, &error), CULEX_OK);
+    assert_int_equal(enqueue_to(idle, 2, &error), CULEX_OK);
     idle->ops->close(idle);
     end(fixture);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 6);
@@ -273,7 +272,7 @@ static void test_overwritten__by_another_store_is_told(void **state)
     int64_t length = length_of(fixture);
     culex_error error = {.text = ""};
     expect_moved(fixture, "was overwritten by a copy of another store");
-    assert_int_equal(enqueue_to(fixture, second, 2, &error), CULEX_EMOVED);
+    assert_int_equal(enqueue_to(second, 2, &error), CULEX_EMOVED);
     assert_int_equal(fixture_try_open(fixture, &error), CULEX_ECORRUPT);
     second->ops->close(second);
     end(fixture);
@@ -371,11 +370,11 @@ static void expect_hole_told(int64_t length)
     begin_logged(&fixture, GUARDED);
     struct culex_store *blind = fixture_open(&fixture, GUARDED);
     for (int i = 0; i < 10; i++) /* it has the pages in memory that it is to write */
-        assert_int_equal(enqueue_to(&fixture, blind, 2, &error), CULEX_OK);
+        assert_int_equal(enqueue_to(blind, 2, &error), CULEX_OK);
     int64_t before = log_length(&fixture);
     log_cut(&fixture, length);
     culex__sqlite_of(blind)->place.file.number = 0;
-    assert_int_equal(enqueue_to(&fixture, blind, 2, &error), CULEX_OK);
+    assert_int_equal(enqueue_to(blind, 2, &error), CULEX_OK);
     assert_true(log_length(&fixture) > before);
     expect_moved(&fixture, "q.db-wal, the log of the store, was emptied, cut off or overwritten");
     culex__sqlite_of(blind)->place.is_lost = true;
@@ -420,8 +419,7 @@ static void test_written_back_log__is_no_cut(void **state)
         snprintf(sql, sizeof sql, "PRAGMA wal_checkpoint(%s)", modes[i % 4]);
         fixture_sql(fixture, sql);
         fill(fixture, i % 3);
-        assert_int_equal(enqueue_to(fixture, i % 5 == 0 ? fixture->store : idle, 2, &error),
-                         CULEX_OK);
+        assert_int_equal(enqueue_to(i % 5 == 0 ? fixture->store : idle, 2, &error), CULEX_OK);
         assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
     }
     idle->ops->close(idle);
@@ -456,12 +454,12 @@ static void test_borrowed__is_told_as_well(void **state)
         sqlite3_exec(db, "PRAGMA wal_autocheckpoint=0; BEGIN IMMEDIATE", NULL, NULL, NULL),
         SQLITE_OK);
     assert_int_equal(culex__sqlite_borrow(db, NULL, &fixture->env, &borrowed, &error), CULEX_OK);
-    assert_int_equal(enqueue_to(fixture, borrowed, 2, &error), CULEX_OK);
+    assert_int_equal(enqueue_to(borrowed, 2, &error), CULEX_OK);
     move(fixture, "", ".away");
-    assert_int_equal(enqueue_to(fixture, borrowed, 2, &error), CULEX_EMOVED);
+    assert_int_equal(enqueue_to(borrowed, 2, &error), CULEX_EMOVED);
     assert_non_null(strstr(error.text, "q.db was removed or replaced"));
     move(fixture, ".away", "");
-    assert_int_equal(enqueue_to(fixture, borrowed, 2, &error), CULEX_OK);
+    assert_int_equal(enqueue_to(borrowed, 2, &error), CULEX_OK);
     borrowed->ops->close(borrowed);
     assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
@@ -642,11 +640,11 @@ static void test_removed__the_next_store_outlives_the_last_user_of_the_old_one(v
         begin_as(fixture, versions[k]);
         remove_all(fixture);
         next = fixture_open(fixture, versions[k]);
-        assert_int_equal(enqueue_to(fixture, next, 2, &error), CULEX_OK);
+        assert_int_equal(enqueue_to(next, 2, &error), CULEX_OK);
         end(fixture);
         assert_true(is_there(fixture, "-wal"));
         assert_true(is_there(fixture, "-shm"));
-        assert_int_equal(enqueue_to(fixture, next, 2, &error), CULEX_OK);
+        assert_int_equal(enqueue_to(next, 2, &error), CULEX_OK);
         next->ops->close(next);
         assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
         remove_all(fixture);
@@ -674,7 +672,7 @@ static void test_relative__means_one_file_wherever_the_program_goes(void **state
     enter(named(fixture, ".elsewhere"));
     assert_int_equal(open_named(fixture, "q.db", fixture->folder, &second, &error), CULEX_OK);
     assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
-    assert_int_equal(enqueue_to(fixture, second, 2, &error), CULEX_OK);
+    assert_int_equal(enqueue_to(second, 2, &error), CULEX_OK);
     assert_int_equal(fixture->store->ops->wake_arm(fixture->store, queues, 1, 10, &fd, &error),
                      CULEX_OK);
     write_back(fixture);

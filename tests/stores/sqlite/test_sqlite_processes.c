@@ -38,10 +38,9 @@ static int64_t real_now(void)
     return culex__env_clock_ms(culex__env_system());
 }
 
-static struct culex_new_run real_run(struct fixture *fixture)
+static struct culex_new_run real_run(void)
 {
-    struct culex_new_run run = fixture_run(fixture, "payload", 7);
-    run.id = fixture_id(real_now());
+    struct culex_new_run run = fixture_run("payload", 7);
     run.keep_success_ms = 3600000; /* so that they can be counted */
     return run;
 }
@@ -53,14 +52,14 @@ static void produce(struct fixture *fixture, int version, int out, int count)
 {
     struct culex_store *store = open_patient(fixture, version);
     for (int i = 0; i < count; i++) {
-        struct culex_new_run run = real_run(fixture);
+        struct culex_new_run run = real_run();
         struct culex_enqueue_result result;
         culex_error error;
-        if (store->ops->enqueue(store, "q", &run, 1, &result, &error) != CULEX_OK) {
+        if (store->ops->enqueue(store, "q", NULL, &run, 1, &result, &error) != CULEX_OK) {
             fprintf(stderr, "enqueue: %s\n", error.text);
             _exit(3);
         }
-        if (out >= 0 && write(out, &run.id, sizeof run.id) != (ssize_t)sizeof run.id)
+        if (out >= 0 && write(out, &result.id, sizeof result.id) != (ssize_t)sizeof result.id)
             _exit(4);
     }
     store->ops->close(store);
@@ -288,7 +287,7 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
     struct fixture *fixture = *state;
     int acknowledged[2];
     assert_int_equal(pipe(acknowledged), 0);
-    uint64_t random = (uint64_t)fixture_id(0).b[15] + 1;
+    uint64_t random = culex__env_random(culex__env_system()) % 256 + 1;
     for (int i = 0; i < KILLS; i++) {
         pid_t child = fixture_fork();
         if (child == 0 && i % 2 == 0)
@@ -350,7 +349,7 @@ static void elsewhere_work(struct fixture *fixture, int fd)
     char byte;
     while (read(fd, &byte, 1) == 1) {
         struct culex_store *store = open_patient(fixture, 3040001);
-        struct culex_new_run run = real_run(fixture);
+        struct culex_new_run run = real_run();
         fixture_enqueue(store, "q", &run);
         store->ops->close(store);
         if (write(fd, &byte, 1) != 1)
@@ -433,9 +432,10 @@ static void test_wake__wakes_one_worker_and_that_one_the_next(void **state)
     for (int i = 0; i < 2; i++) {
         fds[i] = arm(stores[i]);
     }
-    struct culex_new_run runs[] = {real_run(fixture), real_run(fixture)};
+    struct culex_new_run runs[] = {real_run(), real_run()};
     struct culex_enqueue_result results[2];
-    assert_int_equal(stores[2]->ops->enqueue(stores[2], "q", runs, 2, results, NULL), CULEX_OK);
+    assert_int_equal(stores[2]->ops->enqueue(stores[2], "q", NULL, runs, 2, results, NULL),
+                     CULEX_OK);
     int woken = is_readable(fds[0], 0) ? 0 : 1;
     assert_true(is_readable(fds[woken], 0));
     assert_false(is_readable(fds[1 - woken], 0));
@@ -454,7 +454,7 @@ static void test_wake__busy_worker_is_passed_over(void **state)
     struct fixture *fixture = *state;
     struct culex_store *busy = open_patient(fixture, 3040001);
     struct culex_store *idle = open_patient(fixture, 3040001);
-    struct culex_new_run run = real_run(fixture);
+    struct culex_new_run run = real_run();
     int busy_fd = arm(busy);
     fixture_enqueue(idle, "q", &run);
     assert_true(is_readable(busy_fd, DEADLINE_MS));
@@ -463,7 +463,7 @@ static void test_wake__busy_worker_is_passed_over(void **state)
     busy->ops->step_release(busy, &reply);
     arm(idle);
     for (int i = 0; i < 8; i++) { /* the first to be tried is drawn by lot */
-        run = real_run(fixture);
+        run = real_run();
         fixture_enqueue(busy, "q", &run);
     }
     char byte;
@@ -478,7 +478,7 @@ static void test_wake__foreign_write_wakes_only_when_a_run_is_due(void **state)
 {
     struct fixture *fixture = *state;
     struct culex_store *store = open_patient(fixture, 3040001);
-    struct culex_new_run run = real_run(fixture);
+    struct culex_new_run run = real_run();
     run.delay_ms = 3600000;
     fixture_enqueue(store, "q", &run);
     struct culex_step_reply reply = fixture_step(store, "q", SESSION, 1, NULL, 0);
@@ -518,7 +518,7 @@ static void test_wake__dead_sockets_are_removed(void **state)
     struct culex_store *store = open_patient(fixture, 3040001);
     assert_int_equal(fixture_ask(fixture, "SELECT count(DISTINCT address) FROM waker"), 1);
     for (int i = 0; i < 2; i++) {
-        struct culex_new_run run = real_run(fixture);
+        struct culex_new_run run = real_run();
         fixture_enqueue(store, "q", &run);
     }
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM waker"), 0);
@@ -533,7 +533,7 @@ static void test_recent__another_writers_change_is_seen(void **state)
     struct culex_store *one = open_patient(fixture, 3040001);
     struct culex_store *other = open_patient(fixture, 3040001);
     for (int i = 0; i < 4; i++) {
-        struct culex_new_run run = real_run(fixture);
+        struct culex_new_run run = real_run();
         fixture_enqueue(i % 2 == 0 ? one : other, "q", &run);
     }
     assert_int_equal(fixture_ask(fixture, "SELECT pending FROM queue"), 4);
@@ -542,7 +542,7 @@ static void test_recent__another_writers_change_is_seen(void **state)
     one->ops->step_release(one, &reply);
     int fd = arm(other);
     assert_false(is_readable(fd, 0) && take(other));
-    struct culex_new_run run = real_run(fixture);
+    struct culex_new_run run = real_run();
     fixture_enqueue(one, "q", &run);
     char byte; /* a knock, not inotify's notice */
     assert_int_equal(read(culex__sqlite_of(other)->wake.door_fd, &byte, 1), 1);

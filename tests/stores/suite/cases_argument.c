@@ -23,10 +23,12 @@ static const char *letters(char *text, size_t count)
 static void run_refused(struct suite *suite, const char *queue, const struct culex_new_run *run,
                         culex_status wanted, const char *words)
 {
+    struct culex_ticket ticket = suite_ticket(suite);
     struct culex_enqueue_result result;
     culex_error error = {0};
     struct culex_store *store = suite->store;
-    refused(store->ops->enqueue(store, queue, run, 1, &result, &error), wanted, &error, words);
+    refused(store->ops->enqueue(store, queue, &ticket, run, 1, &result, &error), wanted, &error,
+            words);
 }
 
 static void enqueue_refused(struct suite *suite, const char *queue, const struct culex_new_run *run,
@@ -127,9 +129,10 @@ void case_argument__batch_is_bounded(struct suite *suite)
     culex_error error = {0};
     for (size_t i = 0; i <= MOST; i++)
         runs[i] = suite_run(suite);
-    refused(store->ops->enqueue(store, suite->queue, runs, MOST + 1, results, &error), CULEX_ELIMIT,
-            &error, "at most 1000 runs in one call");
-    assert_ok(store->ops->enqueue(store, suite->queue, runs, MOST, results, NULL));
+    struct culex_ticket ticket = suite_ticket(suite);
+    refused(store->ops->enqueue(store, suite->queue, &ticket, runs, MOST + 1, results, &error),
+            CULEX_ELIMIT, &error, "at most 1000 runs in one call");
+    assert_ok(store->ops->enqueue(store, suite->queue, &ticket, runs, MOST, results, NULL));
     assert_int_equal(results[MOST - 1].outcome, CULEX_ENQUEUED_NEW);
 }
 
@@ -286,20 +289,20 @@ void case_refusal__says_the_same_in_all_stores(struct suite *suite)
             "the store has no queue 'nobody'");
     snprintf(suite->queue, sizeof suite->queue, "mail");
     keyed.unique_key = rival.unique_key = "abc";
-    suite_put_run(suite, &keyed);
-    refused(ops->get(store, "mail", suite_id(suite, suite->now_ms), &run, &error), CULEX_ENOTFOUND,
-            &error, "no such run in queue 'mail'");
-    refused(ops->cancel(store, "mail", suite_id(suite, suite->now_ms), &state, &error),
-            CULEX_ENOTFOUND, &error, "no such run in queue 'mail'");
-    refused(ops->retry(store, "mail", keyed.id, &error), CULEX_ESTATE, &error,
+    culex_uuid keyed_id = suite_put_run(suite, &keyed);
+    refused(ops->get(store, "mail", suite_id(suite), &run, &error), CULEX_ENOTFOUND, &error,
+            "no such run in queue 'mail'");
+    refused(ops->cancel(store, "mail", suite_id(suite), &state, &error), CULEX_ENOTFOUND, &error,
+            "no such run in queue 'mail'");
+    refused(ops->retry(store, "mail", keyed_id, &error), CULEX_ESTATE, &error,
             "only a dead run can be retried");
-    refused(ops->forget(store, "mail", keyed.id, &error), CULEX_ESTATE, &error,
+    refused(ops->forget(store, "mail", keyed_id, &error), CULEX_ESTATE, &error,
             "the run is not over yet");
-    uint32_t attempt = suite_take(suite, ANN, keyed.id);
-    suite_end(suite, ANN, keyed.id, attempt, CULEX_EVENT_DISCARD, 0);
-    refused(ops->cancel(store, "mail", keyed.id, &state, &error), CULEX_ESTATE, &error,
+    uint32_t attempt = suite_take(suite, ANN, keyed_id);
+    suite_end(suite, ANN, keyed_id, attempt, CULEX_EVENT_DISCARD, 0);
+    refused(ops->cancel(store, "mail", keyed_id, &state, &error), CULEX_ESTATE, &error,
             "the run is dead already");
     suite_put_run(suite, &rival);
-    refused(ops->retry(store, "mail", keyed.id, &error), CULEX_EUNIQUE, &error,
+    refused(ops->retry(store, "mail", keyed_id, &error), CULEX_EUNIQUE, &error,
             "another run holds its unique key by now");
 }

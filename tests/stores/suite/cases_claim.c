@@ -24,8 +24,8 @@ void case_claim__same_priority_in_order_of_readiness(struct suite *suite)
     struct culex_new_run late = suite_run(suite), soon = suite_run(suite);
     late.delay_ms = 2000;
     soon.delay_ms = 1000;
-    suite_put_run(suite, &late);
-    suite_put_run(suite, &soon);
+    culex_uuid late_id = suite_put_run(suite, &late);
+    culex_uuid soon_id = suite_put_run(suite, &soon);
     culex_uuid first = suite_put(suite), second = suite_put(suite);
     suite_pass(suite, 1000);
     suite_pass(suite, 1000);
@@ -33,8 +33,8 @@ void case_claim__same_priority_in_order_of_readiness(struct suite *suite)
     culex_uuid last = suite_put(suite);
     suite_take(suite, ANN, first);
     suite_take(suite, ANN, second);
-    suite_take(suite, ANN, soon.id);
-    suite_take(suite, ANN, late.id);
+    suite_take(suite, ANN, soon_id);
+    suite_take(suite, ANN, late_id);
     suite_take(suite, ANN, last);
 }
 
@@ -107,14 +107,14 @@ void case_claim__grant_carries_the_run(struct suite *suite)
     run.timeout_ms = 30000;
     run.payload = "{\"a\":1}";
     run.payload_len = 7;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     int64_t created_at_ms = suite->now_ms;
-    uint32_t attempt = suite_take(suite, ANN, run.id);
-    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_CRASH, 0);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_CRASH, 0);
     suite->now_ms += 5;
-    attempt = suite_take(suite, ANN, run.id);
-    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_FAIL, 0);
-    suite_take(suite, ANN, run.id);
+    attempt = suite_take(suite, ANN, id);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_FAIL, 0);
+    suite_take(suite, ANN, id);
     const struct culex_grant *grant = &suite->reply.grants[0];
     assert_int_equal(grant->facts.attempt, 3);
     assert_int_equal(grant->facts.counters.failures, 1);
@@ -147,16 +147,16 @@ void case_claim__expired_run_dies_unstarted(struct suite *suite)
     struct culex_new_run run = suite_run(suite), delayed = suite_run(suite);
     run.expires_ms = delayed.expires_ms = 1000;
     delayed.delay_ms = 5000;
-    suite_put_run(suite, &run);
-    suite_put_run(suite, &delayed);
-    assert_int_equal(suite_get(suite, run.id)->expires_at_ms, suite->now_ms + 1000);
-    assert_int_equal(suite_get(suite, delayed.id)->expires_at_ms, suite->now_ms + 6000);
+    culex_uuid id = suite_put_run(suite, &run);
+    culex_uuid delayed_id = suite_put_run(suite, &delayed);
+    assert_int_equal(suite_get(suite, id)->expires_at_ms, suite->now_ms + 1000);
+    assert_int_equal(suite_get(suite, delayed_id)->expires_at_ms, suite->now_ms + 6000);
     suite->now_ms += 1001;
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
     assert_int_equal(suite->reply.expired_count, 1);
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
     assert_int_equal(suite->reply.expired_count, 0);
-    const culex_run_info *info = suite_get(suite, run.id);
+    const culex_run_info *info = suite_get(suite, id);
     assert_int_equal(info->state, CULEX_RUN_DEAD);
     assert_int_equal(info->attempt, 0);
     assert_int_equal(info->failures, 0);
@@ -164,18 +164,18 @@ void case_claim__expired_run_dies_unstarted(struct suite *suite)
     assert_int_equal(info->at_ms, suite->now_ms + run.keep_failure_ms);
     assert_int_equal(suite_stats(suite).dead, 1);
     suite->now_ms += 3999 + 500;
-    suite_take(suite, ANN, delayed.id);
+    suite_take(suite, ANN, delayed_id);
 }
 
 void case_claim__started_run_does_not_expire(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.expires_ms = 1000;
-    suite_put_run(suite, &run);
-    uint32_t attempt = suite_take(suite, ANN, run.id);
-    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_FAIL, 5000);
+    culex_uuid id = suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_FAIL, 5000);
     suite->now_ms += 5000;
-    assert_int_equal(suite_take(suite, ANN, run.id), 2);
+    assert_int_equal(suite_take(suite, ANN, id), 2);
 }
 
 /* Loses the lease of `id` `times` times. */
@@ -198,10 +198,10 @@ void case_claim__suspect_is_granted_alone(struct suite *suite)
     assert_int_equal(suite_get(suite, suspect)->losses, 2);
     struct culex_new_run first = suite_run(suite);
     first.priority = 9;
-    suite_put_run(suite, &first);
+    culex_uuid first_id = suite_put_run(suite, &first);
     suite_put(suite);
     assert_int_equal(suite_claim(suite, ANN, 9), 1); /* the suspect does not join it */
-    assert_true(suite_same_id(suite->reply.grants[0].facts.id, first.id));
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, first_id));
     assert_int_equal(suite_claim(suite, ANN, 9), 1); /* and nobody joins the suspect */
     assert_true(suite_same_id(suite->reply.grants[0].facts.id, suspect));
     assert_int_equal(suite_claim(suite, ANN, 9), 1);
@@ -698,10 +698,10 @@ void case_claim__due_urgent_run_overtakes_those_due_before(struct suite *suite)
     run = suite_run(suite);
     run.priority = 9;
     run.delay_ms = 2000;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     suite->now_ms += 2000;
     assert_int_equal(suite_claim(suite, ANN, 1), 1);
-    assert_memory_equal(&suite->reply.grants[0].facts.id, &run.id, sizeof run.id);
+    assert_memory_equal(&suite->reply.grants[0].facts.id, &id, sizeof id);
 }
 
 void case_claim__is_empty_and_due_in_tell_the_outlook(struct suite *suite)
@@ -711,16 +711,16 @@ void case_claim__is_empty_and_due_in_tell_the_outlook(struct suite *suite)
     assert_true(suite->reply.is_empty);
     assert_int_equal(suite->reply.due_in_ms, -1);
     run.delay_ms = 5000;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     suite->now_ms += 1000;
     suite_claim(suite, ANN, 1);
     assert_false(suite->reply.is_empty);
     assert_int_equal(suite->reply.due_in_ms, 4000);
     suite->now_ms += 4000;
-    uint32_t attempt = suite_take(suite, ANN, run.id);
+    uint32_t attempt = suite_take(suite, ANN, id);
     assert_false(suite->reply.is_empty);
     assert_int_equal(suite->reply.due_in_ms, SUITE_LEASE_MS);
-    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0);
     assert_true(suite->reply.is_empty);
     suite_put(suite);
     suite_claim(suite, ANN, 0);

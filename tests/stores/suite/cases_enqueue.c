@@ -23,90 +23,6 @@ void case_enqueue__new_run_waits(struct suite *suite)
     assert_int_equal(suite_stats(suite).enqueued, 1);
 }
 
-void case_enqueue__same_id_and_content_is_a_duplicate(struct suite *suite)
-{
-    struct culex_new_run run = suite_run(suite);
-    suite_put_run(suite, &run);
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);
-    uint32_t attempt = suite_take(suite, ANN, run.id);
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);
-    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0);
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);
-    assert_int_equal(suite_claim(suite, ANN, 9), 0);
-    assert_int_equal(suite_stats(suite).enqueued, 1);
-}
-
-void case_enqueue__same_id_other_content_is_a_conflict(struct suite *suite)
-{
-    struct culex_new_run run = suite_run(suite);
-    suite_put_run(suite, &run);
-    run.content ^= 1;
-    run.payload = "{\"x\":1}";
-    run.payload_len = 7;
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_CONFLICT);
-    assert_int_equal(suite_get(suite, run.id)->payload.len, 2);
-    run.content ^= 1 | UINT64_C(1) << 63; /* both ends of the hash count */
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_CONFLICT);
-}
-
-void case_enqueue__repeat_within_a_batch_is_a_duplicate(struct suite *suite)
-{
-    struct culex_new_run runs[3] = {suite_run(suite)};
-    struct culex_enqueue_result results[3];
-    runs[1] = runs[0];
-    runs[2] = runs[0];
-    runs[2].content++;
-    assert_ok(suite->store->ops->enqueue(suite->store, suite->queue, runs, 3, results, NULL));
-    assert_int_equal(results[0].outcome, CULEX_ENQUEUED_NEW);
-    assert_int_equal(results[1].outcome, CULEX_ENQUEUED_DUPLICATE);
-    assert_int_equal(results[2].outcome, CULEX_ENQUEUED_CONFLICT);
-    assert_int_equal(suite_claim(suite, ANN, 9), 1);
-}
-
-void case_enqueue__id_of_a_forgotten_run_is_remembered(struct suite *suite)
-{
-    struct culex_new_run run = suite_run(suite), deleted = suite_run(suite), purged = deleted;
-    purged.id = suite_id(suite, suite->now_ms);
-    suite_put_run(suite, &run);
-    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
-    suite_put_run(suite, &deleted);
-    suite_cancel(suite, deleted.id);
-    assert_ok(suite->store->ops->forget(suite->store, suite->queue, deleted.id, NULL));
-    suite_put_run(suite, &purged);
-    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 10), 1);
-    assert_int_equal(suite_enqueue(suite, &purged), CULEX_ENQUEUED_DUPLICATE);
-    suite_pass(suite, SUITE_MINUTE_MS + 1);
-    assert_null(suite_get(suite, run.id));
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);
-    assert_int_equal(suite_enqueue(suite, &deleted), CULEX_ENQUEUED_DUPLICATE);
-    suite_pass(suite, 8 * SUITE_MINUTE_MS);
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);
-    assert_int_equal(suite_enqueue(suite, &deleted), CULEX_ENQUEUED_DUPLICATE);
-    /* Whether it is still remembered or refused now, it does not run again. */
-    for (int minute = 0; minute < 5; minute++)
-        suite_pass(suite, SUITE_MINUTE_MS);
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_EXPIRED);
-    assert_int_equal(suite_claim(suite, ANN, 9), 0);
-}
-
-void case_enqueue__unknown_id_far_from_now_is_refused(struct suite *suite)
-{
-    static const struct {
-        int64_t off_ms;
-        enum culex_enqueued outcome;
-    } rows[] = {
-        {-600001, CULEX_ENQUEUED_EXPIRED},   {-600000, CULEX_ENQUEUED_NEW},
-        {600000, CULEX_ENQUEUED_NEW},        {600001, CULEX_ENQUEUED_EXPIRED},
-        {-86400000, CULEX_ENQUEUED_EXPIRED}, {86400000, CULEX_ENQUEUED_EXPIRED},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct culex_new_run run = suite_run(suite);
-        run.id = suite_id(suite, suite->now_ms + rows[i].off_ms);
-        assert_int_equal(suite_enqueue(suite, &run), rows[i].outcome);
-    }
-    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 2);
-}
-
 void case_enqueue__batch_of_many_keeps_its_order(struct suite *suite)
 {
     enum { COUNT = 200 };
@@ -114,10 +30,10 @@ void case_enqueue__batch_of_many_keeps_its_order(struct suite *suite)
     struct culex_enqueue_result results[COUNT];
     for (int i = 0; i < COUNT; i++)
         runs[i] = suite_run(suite);
-    assert_ok(suite->store->ops->enqueue(suite->store, suite->queue, runs, COUNT, results, NULL));
+    suite_put_many(suite, runs, COUNT, results);
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(results[i].outcome, CULEX_ENQUEUED_NEW);
-        suite_take(suite, ANN, runs[i].id);
+        suite_take(suite, ANN, results[i].id);
     }
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
 }
@@ -129,40 +45,36 @@ void case_enqueue__unique_key_names_its_holder(struct suite *suite)
     runs[0].unique_key = runs[1].unique_key = "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff"
                                               "00ff00ff00ff00ff";
     runs[2].unique_key = "00ff";
-    assert_ok(suite->store->ops->enqueue(suite->store, suite->queue, runs, 3, results, NULL));
+    suite_put_many(suite, runs, 3, results);
     assert_int_equal(results[0].outcome, CULEX_ENQUEUED_NEW);
     assert_int_equal(results[1].outcome, CULEX_ENQUEUED_UNIQUE_TAKEN);
-    assert_memory_equal(&results[1].holder, &runs[0].id, sizeof runs[0].id);
+    assert_true(suite_same_id(results[1].id, results[0].id));
     assert_int_equal(results[2].outcome, CULEX_ENQUEUED_NEW);
-    assert_int_equal(suite_enqueue(suite, &runs[0]), CULEX_ENQUEUED_DUPLICATE);
-    assert_int_equal(suite_enqueue(suite, &runs[1]), CULEX_ENQUEUED_UNIQUE_TAKEN);
-    suite_take(suite, ANN, runs[0].id);
+    assert_int_equal(suite_enqueue(suite, &runs[0]), CULEX_ENQUEUED_UNIQUE_TAKEN);
+    suite_take(suite, ANN, results[0].id);
     assert_int_equal(suite_enqueue(suite, &runs[1]), CULEX_ENQUEUED_UNIQUE_TAKEN);
     suite_pass(suite, SUITE_LEASE_MS);
-    assert_int_equal(suite_enqueue(suite, &runs[1]), CULEX_ENQUEUED_UNIQUE_TAKEN);
+    struct culex_enqueue_result late = suite_try(suite, &runs[1]);
+    assert_int_equal(late.outcome, CULEX_ENQUEUED_UNIQUE_TAKEN);
+    assert_true(suite_same_id(late.id, results[0].id));
 }
 
 void case_enqueue__unique_key_is_free_after_every_end(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.unique_key = "abc";
-    suite_put_run(suite, &run);
-    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
-    run.id = suite_id(suite, suite->now_ms);
-    suite_put_run(suite, &run);
-    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DISCARD, 0);
-    run.id = suite_id(suite, suite->now_ms);
-    suite_put_run(suite, &run);
-    suite_cancel(suite, run.id);
-    run.id = suite_id(suite, suite->now_ms);
+    culex_uuid id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DONE, 0);
+    id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DISCARD, 0);
+    id = suite_put_run(suite, &run);
+    suite_cancel(suite, id);
     run.expires_ms = SUITE_SECOND_MS;
     suite_put_run(suite, &run);
     suite->now_ms += 2 * SUITE_SECOND_MS;
     suite_claim(suite, ANN, 1);
-    run.id = suite_id(suite, suite->now_ms);
     suite_put_run(suite, &run);
     assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 10), 1);
-    run.id = suite_id(suite, suite->now_ms);
     suite_put_run(suite, &run);
 }
 
@@ -170,25 +82,25 @@ void case_enqueue__delayed_run_starts_when_due(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.delay_ms = 5000;
-    suite_put_run(suite, &run);
-    assert_state(suite, run.id, CULEX_RUN_SCHEDULED);
-    assert_int_equal(suite_get(suite, run.id)->at_ms, suite->now_ms + 5000);
+    culex_uuid id = suite_put_run(suite, &run);
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
+    assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms + 5000);
     suite->now_ms += 4999;
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
     suite->now_ms += 1;
-    suite_take(suite, ANN, run.id);
+    suite_take(suite, ANN, id);
 }
 
 void case_enqueue__timed_run_starts_at_its_time(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.at_ms = suite->now_ms + 7777;
-    suite_put_run(suite, &run);
-    assert_state(suite, run.id, CULEX_RUN_SCHEDULED);
+    culex_uuid id = suite_put_run(suite, &run);
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
     suite->now_ms += 7776;
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
     suite->now_ms += 1;
-    suite_take(suite, ANN, run.id);
+    suite_take(suite, ANN, id);
 }
 
 /* All stores keep the bounds that clients and workers hold to. */
@@ -198,14 +110,14 @@ void case_enqueue__farthest_time_is_kept(struct suite *suite)
     struct culex_new_run released = suite_run(suite);
     timed.at_ms = CULEX_INSTANT_MAX_MS;
     delayed.delay_ms = CULEX_DELAY_MAX_MS;
-    suite_put_run(suite, &timed);
-    suite_put_run(suite, &delayed);
-    assert_true(suite_get(suite, timed.id)->at_ms == CULEX_INSTANT_MAX_MS);
-    assert_true(suite_get(suite, delayed.id)->at_ms == suite->now_ms + CULEX_DELAY_MAX_MS);
-    suite_put_run(suite, &released);
-    uint32_t attempt = suite_take(suite, ANN, released.id);
-    suite_end(suite, ANN, released.id, attempt, CULEX_EVENT_RELEASE, CULEX_DELAY_MAX_MS);
-    assert_true(suite_get(suite, released.id)->at_ms == suite->now_ms + CULEX_DELAY_MAX_MS);
+    culex_uuid timed_id = suite_put_run(suite, &timed);
+    culex_uuid delayed_id = suite_put_run(suite, &delayed);
+    assert_true(suite_get(suite, timed_id)->at_ms == CULEX_INSTANT_MAX_MS);
+    assert_true(suite_get(suite, delayed_id)->at_ms == suite->now_ms + CULEX_DELAY_MAX_MS);
+    culex_uuid released_id = suite_put_run(suite, &released);
+    uint32_t attempt = suite_take(suite, ANN, released_id);
+    suite_end(suite, ANN, released_id, attempt, CULEX_EVENT_RELEASE, CULEX_DELAY_MAX_MS);
+    assert_true(suite_get(suite, released_id)->at_ms == suite->now_ms + CULEX_DELAY_MAX_MS);
 }
 
 void case_enqueue__time_in_the_past_means_now(struct suite *suite)
@@ -213,10 +125,10 @@ void case_enqueue__time_in_the_past_means_now(struct suite *suite)
     struct culex_new_run run = suite_run(suite), negative = suite_run(suite);
     run.at_ms = suite->now_ms - 86400000;
     negative.delay_ms = -5;
-    suite_put_run(suite, &run);
-    suite_put_run(suite, &negative);
-    assert_state(suite, run.id, CULEX_RUN_WAITING);
-    assert_state(suite, negative.id, CULEX_RUN_WAITING);
+    culex_uuid id = suite_put_run(suite, &run);
+    culex_uuid negative_id = suite_put_run(suite, &negative);
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    assert_state(suite, negative_id, CULEX_RUN_WAITING);
     assert_int_equal(suite_claim(suite, ANN, 2), 2);
 }
 
@@ -224,14 +136,17 @@ static void refused(struct suite *suite, struct culex_new_run bad)
 {
     struct culex_new_run runs[2] = {suite_run(suite), bad};
     struct culex_enqueue_result results[2];
-    assert_true(suite->store->ops->enqueue(suite->store, suite->queue, runs, 2, results, NULL) < 0);
-    assert_null(suite_get(suite, runs[0].id));
-    assert_null(suite_get(suite, bad.id));
+    struct culex_ticket ticket = suite_ticket(suite);
+    uint64_t before = suite_stats(suite).enqueued;
+    assert_true(suite->store->ops->enqueue(suite->store, suite->queue, &ticket, runs, 2, results,
+                                           NULL) < 0);
+    assert_int_equal(suite_stats(suite).enqueued, before);
 }
 
 void case_enqueue__out_of_range_is_refused_whole(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
+    suite_put(suite);
     run.priority = 10;
     refused(suite, run);
     run.priority = -1;
@@ -252,12 +167,12 @@ void case_enqueue__bars_and_control_characters_do_no_harm(struct suite *suite)
         struct culex_enqueue_result result;
         run.tags = texts[i];
         named.job = texts[i];
-        if (suite->store->ops->enqueue(suite->store, suite->queue, &run, 1, &result, NULL) ==
+        if (suite->store->ops->enqueue(suite->store, suite->queue, NULL, &run, 1, &result, NULL) ==
             CULEX_OK)
-            assert_string_equal(suite_get(suite, run.id)->tags, texts[i]);
-        if (suite->store->ops->enqueue(suite->store, suite->queue, &named, 1, &result, NULL) ==
-            CULEX_OK)
-            assert_string_equal(suite_get(suite, named.id)->job, texts[i]);
+            assert_string_equal(suite_get(suite, result.id)->tags, texts[i]);
+        if (suite->store->ops->enqueue(suite->store, suite->queue, NULL, &named, 1, &result,
+                                       NULL) == CULEX_OK)
+            assert_string_equal(suite_get(suite, result.id)->job, texts[i]);
     }
     suite_take(suite, ANN, before);
     size_t kept = (size_t)suite_stats(suite).count[CULEX_RUN_WAITING];
@@ -274,29 +189,28 @@ void case_enqueue__payload_of_1_mib_is_kept(struct suite *suite)
         payload[i] = (char)(i * 31 + i / 4096);
     run.payload = payload;
     run.payload_len = SIZE;
-    suite_put_run(suite, &run);
-    uint32_t attempt = suite_take(suite, ANN, run.id);
+    culex_uuid id = suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, id);
     assert_int_equal(suite->reply.grants[0].payload_len, SIZE);
     assert_memory_equal(suite->reply.grants[0].payload, payload, SIZE);
-    assert_int_equal(suite_get(suite, run.id)->payload.len, SIZE);
-    suite_end(suite, ANN, run.id, attempt, CULEX_EVENT_DONE, 0);
-    assert_int_equal(suite_get(suite, run.id)->payload.len, 0);
+    assert_int_equal(suite_get(suite, id)->payload.len, SIZE);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_get(suite, id)->payload.len, 0);
     free(payload);
 }
 
 void case_enqueue__queues_are_apart(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     strcpy(suite->queue, "batch");
     suite_hello(suite, "host/1", ANN);
-    assert_null(suite_get(suite, run.id));
+    assert_null(suite_get(suite, id));
     assert_int_equal(suite_claim(suite, ANN, 9), 0);
     assert_int_equal(suite_stats(suite).enqueued, 0);
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_NEW);
-    suite_take(suite, ANN, run.id);
+    suite_take(suite, ANN, suite_put_run(suite, &run));
     strcpy(suite->queue, "mail");
-    assert_state(suite, run.id, CULEX_RUN_WAITING);
+    assert_state(suite, id, CULEX_RUN_WAITING);
 }
 
 void case_enqueue__hostile_bytes_come_back_unchanged(struct suite *suite)
@@ -309,13 +223,13 @@ void case_enqueue__hostile_bytes_come_back_unchanged(struct suite *suite)
     run.payload_len = sizeof payload;
     run.job = "it's.\"50%\";--\\n\xe2\x82\xac";
     run.tags = "a,'b',\"c\",%d,\\,$1,\xc3\xa9";
-    suite_put_run(suite, &run);
-    const culex_run_info *info = suite_get(suite, run.id);
+    culex_uuid id = suite_put_run(suite, &run);
+    const culex_run_info *info = suite_get(suite, id);
     assert_int_equal(info->payload.len, sizeof payload);
     assert_memory_equal(info->payload.data, payload, sizeof payload);
     assert_string_equal(info->job, run.job);
     assert_string_equal(info->tags, run.tags);
-    suite_take(suite, ANN, run.id);
+    suite_take(suite, ANN, id);
     assert_int_equal(suite->reply.grants[0].payload_len, sizeof payload);
     assert_memory_equal(suite->reply.grants[0].payload, payload, sizeof payload);
     assert_string_equal(suite->reply.grants[0].job, run.job);

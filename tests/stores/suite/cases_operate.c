@@ -72,7 +72,7 @@ void case_tick__live_run_stands_for_the_next_ones(struct suite *suite)
     assert_int_equal(suite_stats(suite).enqueued, 2);
 }
 
-/* Another run holds the unique key, or the id's time is far off. */
+/* Another run holds the unique key. */
 void case_tick__refused_run_leaves_the_mark(struct suite *suite)
 {
     struct culex_new_run other = suite_run(suite), run = suite_run(suite);
@@ -86,11 +86,11 @@ void case_tick__refused_run_leaves_the_mark(struct suite *suite)
     assert_true(tick_run(suite, &run, 0).is_enqueued);
     finish_newest(suite);
     suite->now_ms += 3600000;
-    struct culex_new_run late = suite_run(suite);
-    late.id.b[0] ^= 1; /* years away */
-    reply = tick_run(suite, &late, 0);
+    suite_put_run(suite, &other);
+    reply = tick_run(suite, &run, 0);
     assert_false(reply.is_enqueued);
     assert_int_equal(reply.mark_ms, began_ms);
+    finish_newest(suite);
     assert_true(tick(suite, 0).is_enqueued);
 }
 
@@ -150,12 +150,12 @@ void case_cancel__scheduled_and_waiting_at_once(struct suite *suite)
 {
     struct culex_new_run delayed = suite_run(suite);
     delayed.delay_ms = 5000;
-    suite_put_run(suite, &delayed);
+    culex_uuid delayed_id = suite_put_run(suite, &delayed);
     culex_uuid id = suite_put(suite);
     culex_run_state state;
     assert_ok(cancel(suite, id, &state));
     assert_int_equal(state, CULEX_RUN_CANCELLED);
-    assert_ok(cancel(suite, delayed.id, &state));
+    assert_ok(cancel(suite, delayed_id, &state));
     assert_int_equal(state, CULEX_RUN_CANCELLED);
     suite->now_ms += 6000;
     assert_int_equal(suite_claim(suite, ANN, 9), 0);
@@ -180,7 +180,7 @@ void case_cancel__active_is_flagged(struct suite *suite)
 void case_cancel__final_or_unknown_is_refused(struct suite *suite)
 {
     culex_run_state state;
-    assert_int_equal(cancel(suite, suite_id(suite, suite->now_ms), &state), CULEX_ENOTFOUND);
+    assert_int_equal(cancel(suite, suite_id(suite), &state), CULEX_ENOTFOUND);
     culex_uuid id = suite_put(suite);
     assert_ok(cancel(suite, id, &state));
     assert_int_equal(cancel(suite, id, &state), CULEX_ESTATE);
@@ -196,35 +196,34 @@ void case_retry__dead_run_starts_afresh(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 2;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     for (int i = 0; i < 2; i++)
-        suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_FAIL, 0);
-    assert_state(suite, run.id, CULEX_RUN_DEAD);
-    assert_int_equal(retry(suite, suite_id(suite, suite->now_ms)), CULEX_ENOTFOUND);
-    assert_ok(retry(suite, run.id));
-    assert_int_equal(retry(suite, run.id), CULEX_ESTATE);
-    const culex_run_info *info = suite_get(suite, run.id);
+        suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_FAIL, 0);
+    assert_state(suite, id, CULEX_RUN_DEAD);
+    assert_int_equal(retry(suite, suite_id(suite)), CULEX_ENOTFOUND);
+    assert_ok(retry(suite, id));
+    assert_int_equal(retry(suite, id), CULEX_ESTATE);
+    const culex_run_info *info = suite_get(suite, id);
     assert_int_equal(info->state, CULEX_RUN_WAITING);
     assert_int_equal(info->failures, 0);
     assert_int_equal(info->attempt, 2);
-    assert_int_equal(suite_take(suite, ANN, run.id), 3); /* the fence never goes back */
+    assert_int_equal(suite_take(suite, ANN, id), 3); /* the fence never goes back */
     assert_memory_equal(suite->reply.grants[0].payload, "{}", 2);
-    suite_end(suite, ANN, run.id, 3, CULEX_EVENT_FAIL, 1000);
-    assert_state(suite, run.id, CULEX_RUN_SCHEDULED);
+    suite_end(suite, ANN, id, 3, CULEX_EVENT_FAIL, 1000);
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
 }
 
 void case_retry__refused_while_another_run_has_the_unique_key(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite), other = suite_run(suite);
     run.unique_key = other.unique_key = "0123456789abcdef";
-    suite_put_run(suite, &run);
-    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DISCARD, 0);
-    suite_put_run(suite, &other);
-    assert_int_equal(retry(suite, run.id), CULEX_EUNIQUE);
-    assert_state(suite, run.id, CULEX_RUN_DEAD);
-    suite_cancel(suite, other.id);
-    assert_ok(retry(suite, run.id));
-    other.id = suite_id(suite, suite->now_ms);
+    culex_uuid id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DISCARD, 0);
+    culex_uuid other_id = suite_put_run(suite, &other);
+    assert_int_equal(retry(suite, id), CULEX_EUNIQUE);
+    assert_state(suite, id, CULEX_RUN_DEAD);
+    suite_cancel(suite, other_id);
+    assert_ok(retry(suite, id));
     assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_UNIQUE_TAKEN);
 }
 
@@ -232,11 +231,11 @@ void case_retry__expired_run_may_start(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.expires_ms = 1000;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     suite->now_ms += 2000;
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
-    assert_ok(retry(suite, run.id));
-    suite_take(suite, ANN, run.id);
+    assert_ok(retry(suite, id));
+    suite_take(suite, ANN, id);
 }
 
 void case_forget__final_runs_only(struct suite *suite)
@@ -368,9 +367,12 @@ void case_queue__begins_with_its_first_run(struct suite *suite)
 void case_queue__refused_run_begins_none(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
-    run.id = suite_id(suite, suite->now_ms - CULEX_ID_HORIZON_MS - 1);
-    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_EXPIRED);
-    assert_false(tick_run(suite, &run, 0).is_enqueued);
+    struct culex_enqueue_result result;
+    struct culex_ticket ticket = suite_ticket(suite);
+    suite->now_ms += CULEX_TICKET_HORIZON_MS + 1;
+    assert_int_equal(
+        suite->store->ops->enqueue(suite->store, suite->queue, &ticket, &run, 1, &result, NULL),
+        CULEX_EEXPIRED);
     assert_queue_calls(suite, CULEX_ENOTFOUND);
 }
 
@@ -387,9 +389,10 @@ void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
     suite_put_run(suite, &scheduled);
     suite_put(suite);
     other = suite_run(suite);
-    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_FULL);
-    assert_null(suite_get(suite, other.id));
-    assert_int_equal(suite_enqueue(suite, &scheduled), CULEX_ENQUEUED_DUPLICATE);
+    struct culex_enqueue_result full = suite_try(suite, &other);
+    assert_int_equal(full.outcome, CULEX_ENQUEUED_FULL);
+    assert_true(suite_same_id(full.id, (culex_uuid){{0}}));
+    assert_int_equal(suite_stats(suite).enqueued, 3);
     suite_end(suite, ANN, held, 1, CULEX_EVENT_FAIL, 1000); /* a retry is not refused */
     assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_FULL);
     assert_ok(ops->limit(suite->store, suite->queue, 0, NULL));
@@ -559,8 +562,7 @@ void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
     run.tags = "a,b";
     run.delay_ms = 5000;
     run.expires_ms = 1000;
-    suite_put_run(suite, &run);
-    const culex_run_info *info = suite_get(suite, run.id);
+    const culex_run_info *info = suite_get(suite, suite_put_run(suite, &run));
     struct culex_list_reply reply = {0};
     assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_SCHEDULED, 0, 10,
                                       &reply, NULL));
@@ -809,6 +811,18 @@ static void due_pass(struct suite *suite, struct due *due)
     suite_pass(suite, SUITE_LEASE_MS + SUITE_SECOND_MS);
 }
 
+/* The one run that waits. */
+static culex_uuid newest(struct suite *suite)
+{
+    struct culex_list_reply page = {.count = 0};
+    assert_ok(
+        suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, 0, 9, &page, NULL));
+    assert_int_equal(page.count, 1);
+    culex_uuid id = page.runs[0].id;
+    suite->store->ops->list_release(suite->store, &page);
+    return id;
+}
+
 static void due_tick(struct suite *suite, struct due *due)
 {
     struct culex_new_run run = suite_run(suite);
@@ -817,7 +831,7 @@ static void due_tick(struct suite *suite, struct due *due)
     struct culex_tick_reply reply = {.is_enqueued = false};
     assert_ok(suite->store->ops->tick(suite->store, &tick, &reply, NULL));
     assert_true(reply.is_enqueued);
-    due->id = run.id;
+    due->id = newest(suite);
 }
 
 static void due_discard(struct suite *suite, struct due *due)

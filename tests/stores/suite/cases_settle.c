@@ -25,18 +25,18 @@ static culex_uuid reach(struct suite *suite, culex_run_state state, uint32_t *re
     run.delay_ms = state == CULEX_RUN_SCHEDULED ? DELAY_MS : 0;
     run.expires_ms = EXPIRES_MS;
     run.keep_success_ms = run.keep_failure_ms = KEEP_MS;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     *ret_attempt = 0;
     if (state == CULEX_RUN_ACTIVE || state == CULEX_RUN_DONE || state == CULEX_RUN_DEAD)
         *ret_attempt = take_long(suite);
     if (state == CULEX_RUN_DONE)
-        suite_end(suite, ANN, run.id, *ret_attempt, CULEX_EVENT_DONE, 0);
+        suite_end(suite, ANN, id, *ret_attempt, CULEX_EVENT_DONE, 0);
     if (state == CULEX_RUN_DEAD)
-        suite_end(suite, ANN, run.id, *ret_attempt, CULEX_EVENT_DISCARD, 0);
+        suite_end(suite, ANN, id, *ret_attempt, CULEX_EVENT_DISCARD, 0);
     if (state == CULEX_RUN_CANCELLED)
-        suite_cancel(suite, run.id);
-    assert_state(suite, run.id, state);
-    return run.id;
+        suite_cancel(suite, id);
+    assert_state(suite, id, state);
+    return id;
 }
 
 /* Lets the world cause `event`, as far as it can. Results are sent under the right fence. */
@@ -176,33 +176,33 @@ void case_settle__done_is_forgotten_after_its_time(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.keep_success_ms = SUITE_LEASE_MS + 1000;
-    suite_put_run(suite, &run);
-    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
+    culex_uuid id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DONE, 0);
     suite_pass(suite, SUITE_LEASE_MS + 999);
-    assert_state(suite, run.id, CULEX_RUN_DONE);
+    assert_state(suite, id, CULEX_RUN_DONE);
     suite_pass(suite, 2);
     suite_pass(suite, 1000);
-    assert_null(suite_get(suite, run.id));
+    assert_null(suite_get(suite, id));
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
     assert_int_equal(suite_stats(suite).done, 1);
-    assert_int_equal(suite_end(suite, ANN, run.id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_GONE);
+    assert_int_equal(suite_end(suite, ANN, id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_GONE);
 }
 
 void case_settle__done_is_kept_no_longer_than_asked(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.keep_success_ms = 1000;
-    suite_put_run(suite, &run);
-    suite_end(suite, ANN, run.id, suite_take(suite, ANN, run.id), CULEX_EVENT_DONE, 0);
+    culex_uuid run_id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, run_id, suite_take(suite, ANN, run_id), CULEX_EVENT_DONE, 0);
     assert_int_equal(suite->reply.due_in_ms, 1000);
     suite_pass(suite, 999);
-    assert_state(suite, run.id, CULEX_RUN_DONE);
+    assert_state(suite, run_id, CULEX_RUN_DONE);
     suite_pass(suite, 1);
-    assert_null(suite_get(suite, run.id));
+    assert_null(suite_get(suite, run_id));
     assert_int_equal(suite->reply.due_in_ms, -1);
 }
 
-/* Nothing of it is left but its id; the report is still known by its nonce. */
+/* Nothing of it is left; the report is still known by its nonce. */
 void case_settle__done_kept_for_0s_is_gone_at_its_ack(struct suite *suite)
 {
     static const char *const results[] = {NULL, "{\"sum\":4}"};
@@ -210,10 +210,9 @@ void case_settle__done_kept_for_0s_is_gone_at_its_ack(struct suite *suite)
     run.keep_success_ms = 0;
     run.unique_key = "0aa0";
     for (int i = 0; i < 2; i++) {
-        run.id = suite_id(suite, suite->now_ms);
-        suite_put_run(suite, &run);
-        struct culex_ack ack = {.id = run.id,
-                                .attempt = suite_take(suite, ANN, run.id),
+        culex_uuid id = suite_put_run(suite, &run);
+        struct culex_ack ack = {.id = id,
+                                .attempt = suite_take(suite, ANN, id),
                                 .event = CULEX_EVENT_DONE,
                                 .result = results[i],
                                 .result_len = results[i] != NULL ? strlen(results[i]) : 0};
@@ -223,13 +222,12 @@ void case_settle__done_kept_for_0s_is_gone_at_its_ack(struct suite *suite)
         suite_step(suite, &step);
         assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
         assert_true(suite->reply.is_empty);
-        assert_null(suite_get(suite, run.id));
+        assert_null(suite_get(suite, id));
         assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
         suite_step(suite, &step);
         assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
         assert_int_equal(suite_stats(suite).done, i + 1);
         assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_GONE);
-        assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_DUPLICATE);
     }
 }
 
@@ -255,10 +253,8 @@ void case_settle__a_step_forgets_more_than_it_adds(struct suite *suite)
     struct culex_new_run run = suite_run(suite);
     size_t count = 0;
     run.keep_success_ms = 1;
-    for (int i = 0; i < BATCH * TURNS; i++) {
-        run.id = suite_id(suite, suite->now_ms);
+    for (int i = 0; i < BATCH * TURNS; i++)
         suite_put_run(suite, &run);
-    }
     for (int turn = 0; turn <= TURNS; turn++) {
         count = batch_turn(suite, acks, count, BATCH);
         assert_int_equal(count, turn < TURNS ? BATCH : 0);
@@ -275,10 +271,8 @@ void case_settle__what_is_due_to_be_forgotten_asks_for_steps(struct suite *suite
     struct culex_ack acks[RUNS];
     struct culex_new_run run = suite_run(suite);
     run.keep_success_ms = 5000;
-    for (int i = 0; i < RUNS; i++) {
-        run.id = suite_id(suite, suite->now_ms);
+    for (int i = 0; i < RUNS; i++)
         suite_put_run(suite, &run);
-    }
     batch_turn(suite, acks, 0, RUNS);
     batch_turn(suite, acks, RUNS, 0);
     assert_int_equal(suite->reply.due_in_ms, 5000);
@@ -368,12 +362,12 @@ void case_settle__third_crash_in_a_row_is_death(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 100;
-    suite_put_run(suite, &run);
-    end_next(suite, run.id, CULEX_EVENT_CRASH);
-    end_next(suite, run.id, CULEX_EVENT_CRASH);
-    assert_int_not_equal(suite_state(suite, run.id), CULEX_RUN_DEAD);
-    end_next(suite, run.id, CULEX_EVENT_CRASH);
-    assert_state(suite, run.id, CULEX_RUN_DEAD);
+    culex_uuid id = suite_put_run(suite, &run);
+    end_next(suite, id, CULEX_EVENT_CRASH);
+    end_next(suite, id, CULEX_EVENT_CRASH);
+    assert_int_not_equal(suite_state(suite, id), CULEX_RUN_DEAD);
+    end_next(suite, id, CULEX_EVENT_CRASH);
+    assert_state(suite, id, CULEX_RUN_DEAD);
     assert_int_equal(suite->info->crashes, 3);
     assert_int_equal(suite_stats(suite).crashed, 3);
 }
@@ -383,28 +377,28 @@ void case_settle__text_of_the_last_crash_is_kept(struct suite *suite)
     static const char *const texts[] = {"SIGSEGV in step 1", "", "SIGSEGV in step 2", NULL};
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 4;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     for (uint32_t n = 0; n < 3; n++) {
-        struct culex_ack ack = {.id = run.id, .event = CULEX_EVENT_CRASH, .text = texts[n]};
-        ack.attempt = suite_take(suite, ANN, run.id);
+        struct culex_ack ack = {.id = id, .event = CULEX_EVENT_CRASH, .text = texts[n]};
+        ack.attempt = suite_take(suite, ANN, id);
         assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
-        suite_get(suite, run.id);
+        suite_get(suite, id);
         assert_string_equal(suite->info->error_text, texts[n][0] != '\0' ? texts[n] : texts[0]);
     }
-    assert_state(suite, run.id, CULEX_RUN_DEAD);
+    assert_state(suite, id, CULEX_RUN_DEAD);
 }
 
 void case_settle__failure_breaks_the_crash_streak(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 100;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     for (int i = 0; i < 3; i++) {
-        end_next(suite, run.id, CULEX_EVENT_CRASH);
-        end_next(suite, run.id, CULEX_EVENT_CRASH);
-        end_next(suite, run.id, CULEX_EVENT_FAIL);
+        end_next(suite, id, CULEX_EVENT_CRASH);
+        end_next(suite, id, CULEX_EVENT_CRASH);
+        end_next(suite, id, CULEX_EVENT_FAIL);
     }
-    assert_int_not_equal(suite_state(suite, run.id), CULEX_RUN_DEAD);
+    assert_int_not_equal(suite_state(suite, id), CULEX_RUN_DEAD);
     assert_int_equal(suite->info->crashes, 6);
     assert_int_equal(suite->info->failures, 3);
 }
@@ -413,37 +407,37 @@ void case_settle__release_and_loss_do_not_break_the_crash_streak(struct suite *s
 {
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 100;
-    suite_put_run(suite, &run);
-    end_next(suite, run.id, CULEX_EVENT_CRASH);
-    end_next(suite, run.id, CULEX_EVENT_RELEASE);
-    end_next(suite, run.id, CULEX_EVENT_CRASH);
-    suite_take(suite, ANN, run.id);
+    culex_uuid id = suite_put_run(suite, &run);
+    end_next(suite, id, CULEX_EVENT_CRASH);
+    end_next(suite, id, CULEX_EVENT_RELEASE);
+    end_next(suite, id, CULEX_EVENT_CRASH);
+    suite_take(suite, ANN, id);
     suite_pass(suite, SUITE_LEASE_MS);
-    end_next(suite, run.id, CULEX_EVENT_CRASH);
-    assert_state(suite, run.id, CULEX_RUN_DEAD);
+    end_next(suite, id, CULEX_EVENT_CRASH);
+    assert_state(suite, id, CULEX_RUN_DEAD);
 }
 
 void case_settle__failures_and_crashes_share_the_attempts(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 3;
-    suite_put_run(suite, &run);
-    end_next(suite, run.id, CULEX_EVENT_FAIL);
-    end_next(suite, run.id, CULEX_EVENT_CRASH);
-    assert_int_not_equal(suite_state(suite, run.id), CULEX_RUN_DEAD);
-    end_next(suite, run.id, CULEX_EVENT_FAIL);
-    assert_state(suite, run.id, CULEX_RUN_DEAD);
+    culex_uuid id = suite_put_run(suite, &run);
+    end_next(suite, id, CULEX_EVENT_FAIL);
+    end_next(suite, id, CULEX_EVENT_CRASH);
+    assert_int_not_equal(suite_state(suite, id), CULEX_RUN_DEAD);
+    end_next(suite, id, CULEX_EVENT_FAIL);
+    assert_state(suite, id, CULEX_RUN_DEAD);
 }
 
 void case_settle__tenth_loss_is_death(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 1; /* losses do not use attempts up */
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     for (int n = 1; n <= 10; n++) {
-        assert_int_equal(suite_take(suite, ANN, run.id), n);
+        assert_int_equal(suite_take(suite, ANN, id), n);
         suite_pass(suite, SUITE_LEASE_MS);
-        assert_state(suite, run.id, n < 10 ? CULEX_RUN_WAITING : CULEX_RUN_DEAD);
+        assert_state(suite, id, n < 10 ? CULEX_RUN_WAITING : CULEX_RUN_DEAD);
         assert_int_equal(suite->info->losses, n);
     }
     assert_string_equal(suite->info->error_text,
@@ -537,10 +531,10 @@ void case_settle__release_charges_nothing(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.attempts_max = 1;
-    suite_put_run(suite, &run);
+    culex_uuid id = suite_put_run(suite, &run);
     for (int n = 1; n <= 20; n++)
-        end_next(suite, run.id, CULEX_EVENT_RELEASE);
-    assert_state(suite, run.id, CULEX_RUN_WAITING);
+        end_next(suite, id, CULEX_EVENT_RELEASE);
+    assert_state(suite, id, CULEX_RUN_WAITING);
     assert_int_equal(suite->info->attempt, 20);
     assert_int_equal(suite->info->failures + suite->info->crashes + suite->info->losses, 0);
 }
@@ -626,7 +620,7 @@ void case_settle__wrong_session_is_stale(struct suite *suite)
 
 void case_settle__unknown_run_is_gone(struct suite *suite)
 {
-    culex_uuid id = suite_id(suite, suite->now_ms);
+    culex_uuid id = suite_id(suite);
     assert_int_equal(suite_end(suite, ANN, id, 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_GONE);
     assert_int_equal(suite_beat(suite, ANN, id, 1, 1000), CULEX_ANSWER_GONE);
     assert_null(suite_get(suite, id));
@@ -737,16 +731,16 @@ void case_beat__not_beyond_the_timeout(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
     run.timeout_ms = 20000;
-    suite_put_run(suite, &run);
-    uint32_t attempt = suite_take(suite, ANN, run.id);
+    culex_uuid id = suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, id);
     int64_t end_ms = suite->now_ms + 20000 + CULEX_TIMEOUT_SLACK_MS;
     suite->now_ms += 20000;
-    suite_beat(suite, ANN, run.id, attempt, SUITE_LEASE_MS);
-    assert_int_equal(suite_get(suite, run.id)->at_ms, end_ms);
+    suite_beat(suite, ANN, id, attempt, SUITE_LEASE_MS);
+    assert_int_equal(suite_get(suite, id)->at_ms, end_ms);
     suite->now_ms = end_ms - 1;
-    suite_beat(suite, ANN, run.id, attempt, SUITE_LEASE_MS);
+    suite_beat(suite, ANN, id, attempt, SUITE_LEASE_MS);
     suite_pass(suite, 1);
-    assert_state(suite, run.id, CULEX_RUN_WAITING);
+    assert_state(suite, id, CULEX_RUN_WAITING);
     assert_int_equal(suite->info->losses, 1);
 }
 
@@ -755,10 +749,10 @@ static struct culex_beat limited_take(struct suite *suite, int64_t *ret_limit_ms
 {
     struct culex_new_run run = suite_run(suite);
     run.timeout_ms = 20000;
-    suite_put_run(suite, &run);
-    uint32_t attempt = suite_take(suite, ANN, run.id);
+    culex_uuid id = suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, id);
     *ret_limit_ms = suite->now_ms + 20000 + CULEX_TIMEOUT_SLACK_MS;
-    return (struct culex_beat){.id = run.id, .attempt = attempt};
+    return (struct culex_beat){.id = id, .attempt = attempt};
 }
 
 void case_beat__extension_moves_the_limit(struct suite *suite)

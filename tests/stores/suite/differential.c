@@ -24,13 +24,22 @@ enum {
     STEP_MAX = 8,
     LIVE_MAX = 60,
     ACTIVE_MAX = 30,
+    PRODUCERS = 4,
+    CALLS = 24,
     OPS_PER_COMPARE = 150
 };
 
 struct known_id {
     culex_uuid id;
     int queue;
-    uint64_t content;
+};
+
+/* An enqueue call with a ticket. */
+struct known_call {
+    struct culex_ticket ticket;
+    int queue;
+    struct culex_new_run runs[STEP_MAX];
+    size_t count;
 };
 
 struct known_grant {
@@ -59,14 +68,18 @@ struct world {
     int64_t now_ms, newest_ms; /* the clock, and the furthest it has been */
     struct compare compare;
     struct culex_store *handles[SESSIONS]; /* each session steps on its own */
-    uint64_t random, serial;
+    uint64_t random;
     unsigned long op;
     bool is_traced;
-    bool is_doubtful; /* a fault hit this operation: it may have been applied more than once */
+    bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
+                         applied more than once */
     unsigned long fault_every;
     char sessions[SESSIONS][17];
     struct known_id ids[IDS];
     size_t id_count;
+    struct culex_ticket producers[PRODUCERS]; /* newest ticket of each */
+    struct known_call calls[CALLS];
+    size_t call_count;
     struct known_grant grants[GRANTS];
     size_t grant_count;
     struct last_step last[SESSIONS];
@@ -130,26 +143,12 @@ static struct culex_store *handle_pick(struct world *world)
 
 static const char payload_bytes[4096] = "{\"text\":\"it's 50% \\\" | \xe2\x82\xac\"}";
 
-static culex_uuid id_make(struct world *world)
-{
-    culex_uuid id = {{0}};
-    int64_t ms = world->now_ms + (chance(world, 20) ? below(world, 400000) - 200000 : 0);
-    uint64_t bits = ++world->serial;
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(ms >> (40 - 8 * i));
-    id.b[6] = 0x70;
-    for (int i = 0; i < 8; i++)
-        id.b[15 - i] = (uint8_t)(bits >> 8 * i);
-    id.b[8] |= 0x80;
-    return id;
-}
-
-static struct culex_new_run run_make(struct world *world, int queue)
+static struct culex_new_run run_make(struct world *world)
 {
     static const int priorities[] = {0, 0, 0, 1, 5, 5, 9, 3};
     static const char *const keys[] = {NULL, "", "aa", "bb", "00ff00ff", NULL, NULL, NULL};
     static const char *const jobs[] = {"shop.send", "shop.sweep", "it's"};
-    struct culex_new_run run = {.id = id_make(world), .tags = "", .payload = payload_bytes};
+    struct culex_new_run run = {.tags = "", .payload = payload_bytes};
     run.job = jobs[below(world, 3)];
     run.priority = priorities[below(world, 8)];
     run.delay_ms = chance(world, 25) ? below(world, 30000) - 1000 : 0;
@@ -164,75 +163,198 @@ static struct culex_new_run run_make(struct world *world, int queue)
     run.unique_key = keys[below(world, 8)];
     run.tags = chance(world, 20) ? "a,b'c" : "";
     run.payload_len = (size_t)(chance(world, 10) ? below(world, 4096) : below(world, 40));
-    world->ids[world->id_count++ % IDS] = (struct known_id){run.id, queue, run.content};
     return run;
 }
 
-static int64_t time_of(culex_uuid id)
+/* The clock has left the time of forgetting behind and come back to before it: whether it is
+ * still remembered is nobody's promise. */
+static bool was_left(const struct world *world, int64_t last_ms)
 {
-    int64_t ms = 0;
-    for (int i = 0; i < 6; i++)
-        ms = ms << 8 | id.b[i];
-    return ms;
+    return last_ms >= world->now_ms && last_ms < world->newest_ms;
 }
 
-/* An id used before. Not one that the clock has left behind and come back to: whether it
- * is still remembered then is nobody's promise. */
-static void run_repeat(struct world *world, int queue, struct culex_new_run *run)
+static bool key_was_left(const struct world *world, int queue, const char *text)
 {
-    size_t count = world->id_count < IDS ? world->id_count : IDS;
-    const struct known_id *known = &world->ids[below(world, (int64_t)count)];
-    int64_t age = world->now_ms - time_of(known->id);
-    bool was_left = world->newest_ms - time_of(known->id) > CULEX_ID_HORIZON_MS;
-    if (known->queue != queue || (was_left && age <= CULEX_ID_HORIZON_MS))
+    const struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->key_count; i++) {
+        const struct model_key *key = model->keys[i];
+        if (strcmp(key->queue->name, queues[queue]) == 0 && strcmp(key->text, text) == 0 &&
+            was_left(world, key->until_ms - 1))
+            return true;
+    }
+    return false;
+}
+
+static bool producer_was_left(const struct world *world, int queue, uint64_t name)
+{
+    const struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->producer_count; i++) {
+        const struct model_producer *producer = model->producers[i];
+        if (strcmp(producer->queue->name, queues[queue]) == 0 &&
+            producer->ticket.producer == name && was_left(world, producer->last_ms))
+            return true;
+    }
+    return false;
+}
+
+/* Few keys and contents, so that they meet. */
+static void key_give(struct world *world, int queue, struct culex_new_run *run)
+{
+    static const char *const keys[] = {"order 7", "a|b:{c}", "\xe2\x82\xac 'x'", "k", "%d\\"};
+    static const int64_t windows[] = {1, 700, 20000, 300000, 2000000};
+    const char *key = keys[below(world, 5)];
+    if (key_was_left(world, queue, key))
         return;
-    run->id = known->id;
-    run->content = known->content ^ (chance(world, 20) ? 1u : 0u);
+    run->idempotency_key = key;
+    run->window_ms = windows[below(world, 5)];
+    run->content = chance(world, 80) ? 7 : 8;
 }
 
-static bool same_outcome(const struct world *world, struct culex_enqueue_result store,
-                         struct culex_enqueue_result model)
+/* Of a producer that may be new, and may go by another clock. */
+static struct culex_ticket ticket_make(struct world *world)
 {
-    if (world->is_doubtful && store.outcome == CULEX_ENQUEUED_DUPLICATE &&
-        model.outcome == CULEX_ENQUEUED_NEW)
-        return true;
+    struct culex_ticket *last = &world->producers[below(world, PRODUCERS)];
+    static const int64_t ends[] = {-600001, -600000, 600000, 600001};
+    int64_t off_ms = chance(world, 80)   ? 0
+                     : chance(world, 50) ? below(world, 400000) - 200000
+                     : chance(world, 80) ? ends[below(world, 4)]
+                                         : below(world, 4000000) - 2000000;
+    if (last->producer == 0 || chance(world, 15))
+        *last = (struct culex_ticket){.producer = 1 + (random_next(world) >> 3)};
+    if (off_ms == 0)
+        return culex__ticket_next(last, world->now_ms);
+    return (struct culex_ticket){last->producer, (uint64_t)(world->now_ms + off_ms) << 12};
+}
+
+static struct known_call call_make(struct world *world, int queue)
+{
+    struct known_call call = {.ticket = ticket_make(world), .queue = queue};
+    call.count = 1 + (size_t)below(world, STEP_MAX);
+    for (size_t i = 0; i < call.count; i++) {
+        call.runs[i] = run_make(world);
+        if (chance(world, 25))
+            key_give(world, queue, &call.runs[i]);
+    }
+    return call;
+}
+
+static bool call_was_left(const struct world *world, const struct known_call *call)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if (call->runs[i].idempotency_key != NULL &&
+            key_was_left(world, call->queue, call->runs[i].idempotency_key))
+            return true;
+    }
+    return producer_was_left(world, call->queue, call->ticket.producer);
+}
+
+/* A call that was made before, mostly one of the newest; sometimes with other content, or in
+ * another queue. */
+static struct known_call call_repeat(struct world *world)
+{
+    size_t count = world->call_count < CALLS ? world->call_count : CALLS;
+    size_t back = (size_t)below(world, (int64_t)(count < 3 || chance(world, 30) ? count : 3));
+    struct known_call call = world->calls[(world->call_count - 1 - back) % CALLS];
+    if (chance(world, 10))
+        call.runs[below(world, (int64_t)call.count)].content ^= 1;
+    if (chance(world, 10))
+        call.queue = (int)below(world, QUEUES);
+    if (chance(world, 5))
+        call.count = 1 + (size_t)below(world, (int64_t)call.count);
+    for (size_t i = 0; i < call.count; i++)
+        call.runs[i].delay_ms = chance(world, 50) ? below(world, 30000) : call.runs[i].delay_ms;
+    return call;
+}
+
+static bool same_result(struct culex_enqueue_result store, struct culex_enqueue_result model)
+{
     if (store.outcome != model.outcome)
         return differs("ENQUEUE: outcome %d, model %d", (int)store.outcome, (int)model.outcome);
-    if (store.outcome == CULEX_ENQUEUED_UNIQUE_TAKEN &&
-        memcmp(&store.holder, &model.holder, sizeof store.holder) != 0)
-        return differs("ENQUEUE: another holder of the unique key");
+    if (memcmp(&store.id, &model.id, sizeof store.id) != 0)
+        return differs("ENQUEUE: outcome %d with another id", (int)store.outcome);
     return true;
+}
+
+static bool same_results(struct world *world, const struct known_call *call, culex_status status,
+                         const struct culex_enqueue_result *results)
+{
+    struct culex_store *model = &world->compare.model->base;
+    struct culex_enqueue_result mine[STEP_MAX];
+    culex_uuid ids[STEP_MAX];
+    const struct culex_ticket *ticket = call->ticket.producer != 0 ? &call->ticket : NULL;
+    for (size_t i = 0; i < call->count; i++) {
+        ids[i] = results[i].id;
+        if (status == CULEX_OK && results[i].outcome == CULEX_ENQUEUED_NEW)
+            world->ids[world->id_count++ % IDS] = (struct known_id){results[i].id, call->queue};
+    }
+    model_give_ids(world->compare.model, ids);
+    culex_status expected = model->ops->enqueue(model, queues[call->queue], ticket, call->runs,
+                                                call->count, mine, NULL);
+    if (status != expected)
+        return differs("ENQUEUE: status %d, model %d", (int)status, (int)expected);
+    for (size_t i = 0; i < call->count && status == CULEX_OK; i++) {
+        if (!same_result(results[i], mine[i]))
+            return false;
+    }
+    return world->compare.model->id_fault == NULL ||
+           differs("ENQUEUE: %s", world->compare.model->id_fault);
+}
+
+/* With a ticket it does not matter how often the store is asked. */
+static bool call_apply(struct world *world, const struct known_call *call)
+{
+    struct culex_store *store = handle_pick(world);
+    struct culex_enqueue_result results[STEP_MAX] = {{CULEX_ENQUEUED_NEW, {{0}}}};
+    const struct culex_ticket *ticket = call->ticket.producer != 0 ? &call->ticket : NULL;
+    culex_status status;
+    TRACE(world, "enqueue %zu queue %d producer %" PRIx64 " sequence %" PRIx64, call->count,
+          call->queue, call->ticket.producer, call->ticket.sequence);
+    PERSIST(world, status,
+            store->ops->enqueue(store, queues[call->queue], ticket, call->runs, call->count,
+                                results, NULL));
+    return same_results(world, call, status, results);
 }
 
 static bool op_enqueue(struct world *world, int queue)
 {
-    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
-    struct culex_new_run runs[STEP_MAX];
-    struct culex_enqueue_result mine[STEP_MAX], theirs[STEP_MAX];
-    size_t count = 1 + (size_t)below(world, STEP_MAX);
-    culex_status status;
-    culex_error error = {0};
-    for (size_t i = 0; i < count; i++) {
-        runs[i] = run_make(world, queue);
-        if (chance(world, 15))
-            run_repeat(world, queue, &runs[i]);
-    }
-    TRACE(world, "enqueue %zu", count);
-    PERSIST(world, status, store->ops->enqueue(store, queues[queue], runs, count, theirs, &error));
-    if (status != CULEX_OK)
-        return differs("ENQUEUE: %s", error.text);
-    model->ops->enqueue(model, queues[queue], runs, count, mine, NULL);
-    for (size_t i = 0; i < count; i++) {
-        if (!same_outcome(world, theirs[i], mine[i]))
+    bool is_repeat = world->call_count > 0 && chance(world, 20);
+    struct known_call call = is_repeat ? call_repeat(world) : call_make(world, queue);
+    if (call_was_left(world, &call))
+        return true;
+    if (!is_repeat)
+        world->calls[world->call_count++ % CALLS] = call;
+    if (!is_repeat && world->fault_every == 0 && chance(world, 10))
+        call.ticket = (struct culex_ticket){0};
+    return call_apply(world, &call);
+}
+
+/* The run of `queue` that the model does not know; false when there is none. */
+static bool stranger_find(struct world *world, int queue, culex_uuid *ret_id)
+{
+    struct culex_store *store = world->compare.store;
+    uint64_t cursor = 0;
+    bool is_found = false;
+    do {
+        struct culex_list_reply page = {.cursor = 0};
+        culex_status status;
+        PERSIST(world, status,
+                store->ops->list(store, queues[queue], CULEX_LIST_ANY, cursor, 100, &page, NULL));
+        if (status != CULEX_OK)
             return false;
-    }
-    return true;
+        for (size_t i = 0; i < page.count && !is_found; i++) {
+            is_found = model_find(world->compare.model, queues[queue], page.runs[i].id) == NULL;
+            *ret_id = page.runs[i].id;
+        }
+        cursor = page.cursor;
+        store->ops->list_release(store, &page);
+    } while (cursor != 0 && !is_found);
+    return is_found;
 }
 
 static bool op_tick(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
-    struct culex_new_run run = run_make(world, queue);
+    struct culex_new_run run = run_make(world);
     struct culex_tick_reply mine, theirs;
     struct culex_tick tick = {.queue = queues[queue],
                               .schedule = chance(world, 50) ? "shop.sweep" : "it's",
@@ -240,6 +362,7 @@ static bool op_tick(struct world *world, int queue)
                               .run = &run};
     culex_status status;
     culex_error error = {0};
+    culex_uuid id;
     run.at_ms = 0;
     run.unique_key = NULL;
     tick.tick_ms = chance(world, 50) ? 0 : world->now_ms + below(world, 20000) - 10000;
@@ -247,12 +370,17 @@ static bool op_tick(struct world *world, int queue)
     PERSIST(world, status, store->ops->tick(store, &tick, &theirs, &error));
     if (status != CULEX_OK)
         return differs("TICK: %s", error.text);
+    if (stranger_find(world, queue, &id)) {
+        world->ids[world->id_count++ % IDS] = (struct known_id){id, queue};
+        model_give_ids(world->compare.model, &id);
+    }
     model->ops->tick(model, &tick, &mine, NULL);
     if ((mine.is_enqueued != theirs.is_enqueued && !(world->is_doubtful && mine.is_enqueued)) ||
         mine.mark_ms != theirs.mark_ms || mine.now_ms != theirs.now_ms)
         return differs("TICK: enqueued %d mark %" PRId64 ", model %d %" PRId64, theirs.is_enqueued,
                        theirs.mark_ms, mine.is_enqueued, mine.mark_ms);
-    return true;
+    return world->compare.model->id_fault == NULL ||
+           differs("TICK: %s", world->compare.model->id_fault);
 }
 
 /* --- STEP ------------------------------------------------------------------------------ */
@@ -455,7 +583,7 @@ static culex_uuid id_pick(struct world *world, int queue)
             (chance(world, 10) || model_find(world->compare.model, queues[queue], known->id)))
             return known->id;
     }
-    return id_make(world);
+    return (culex_uuid){{(uint8_t)random_next(world)}};
 }
 
 static bool same_status(const struct world *world, const char *verb, culex_status store,
@@ -674,20 +802,6 @@ static bool operate(struct world *world)
     return operation->run(world, queue);
 }
 
-/* No acknowledged run is lost: what the model ever took in is in the store, or remembered
- * for as long as its id may come again. */
-static bool nothing_is_lost(struct world *world)
-{
-    const struct model *model = world->compare.model;
-    for (size_t i = 0; i < model->run_count; i++) {
-        const struct model_run *run = model->runs[i];
-        bool is_over = world->newest_ms - time_of(run->id) > CULEX_ID_HORIZON_MS;
-        if (!(run->is_gone && is_over) && !stores_know(STORE_NAME, run->queue->name, run->id))
-            return differs("an enqueued run is neither there nor remembered");
-    }
-    return true;
-}
-
 static bool compare_all(struct world *world)
 {
     for (int queue = 0; queue < QUEUES; queue++) {
@@ -734,7 +848,7 @@ static bool world_run(struct world *world, unsigned long ops)
         if (!settle_down(world, queue))
             return false;
     }
-    return compare_all(world) && nothing_is_lost(world) && nobody_holds(world);
+    return compare_all(world) && nobody_holds(world);
 }
 
 static bool handles_open(struct world *world)

@@ -90,21 +90,14 @@ static struct model_queue *queue_of(struct model *model, const char *name)
     return queue;
 }
 
-static struct model_run *find_any(struct model *model, const struct model_queue *queue,
-                                  culex_uuid id)
+static struct model_run *find(struct model *model, const struct model_queue *queue, culex_uuid id)
 {
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
-        if (run->queue == queue && memcmp(&run->id, &id, sizeof id) == 0)
+        if (run->queue == queue && !run->is_gone && memcmp(&run->id, &id, sizeof id) == 0)
             return run;
     }
     return NULL;
-}
-
-static struct model_run *find(struct model *model, const struct model_queue *queue, culex_uuid id)
-{
-    struct model_run *run = find_any(model, queue, id);
-    return run == NULL || run->is_gone ? NULL : run;
 }
 
 struct model_run *model_find(struct model *model, const char *queue, culex_uuid id)
@@ -123,14 +116,6 @@ static struct model_name *name_of(struct model *model, struct model_name ***name
     made->queue = queue;
     made->name = keep_text(model, name);
     return made;
-}
-
-static int64_t time_of_id(culex_uuid id)
-{
-    int64_t ms = 0;
-    for (int i = 0; i < 6; i++)
-        ms = ms << 8 | id.b[i];
-    return ms;
 }
 
 static bool is_final(culex_run_state state)
@@ -289,24 +274,103 @@ static void vanish(struct model *model, struct model_run *run, const char *how)
     run->is_started = run->state == CULEX_RUN_WAITING;
 }
 
+/* Drops the elements of an array of pointers for which `is_over` holds. */
+#define DROP(array, count, is_over)                                                                \
+    do {                                                                                           \
+        size_t kept_ = 0;                                                                          \
+        for (size_t i = 0; i < (count); i++) {                                                     \
+            if (!(is_over))                                                                        \
+                (array)[kept_++] = (array)[i];                                                     \
+        }                                                                                          \
+        (count) = kept_;                                                                           \
+        (array) = fit((array), kept_);                                                             \
+    } while (0)
+
+/* As grow() expects it: a power of two, with place for the next. */
+static void *fit(void *array, size_t count)
+{
+    size_t room = 1;
+    while (room <= count)
+        room *= 2;
+    void *fitted = realloc(array, room * sizeof(void *));
+    if (fitted == NULL)
+        abort();
+    return fitted;
+}
+
 void model_shrink(struct model *model)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < model->run_count; i++) {
-        struct model_run *run = model->runs[i];
-        if (!run->is_gone || now_of(model) - time_of_id(run->id) <= HORIZON_MS)
-            model->runs[kept++] = run;
-    }
-    size_t room = 1; /* as grow() expects it: a power of two, with place for the next */
-    while (room <= kept)
-        room *= 2;
-    model->runs = realloc(model->runs, room * sizeof *model->runs);
-    if (model->runs == NULL)
-        abort();
-    model->run_count = kept;
+    int64_t long_ago = now_of(model) - HORIZON_MS; /* a clock that was set back finds them again */
+    DROP(model->runs, model->run_count, model->runs[i]->is_gone);
+    DROP(model->producers, model->producer_count, model->producers[i]->last_ms < long_ago);
+    DROP(model->keys, model->key_count, model->keys[i]->until_ms < long_ago);
 }
 
 /* --- ENQUEUE ---------------------------------------------------------------------------- */
+
+/* `count` bits of an id from `first` on, the most significant one first. */
+static uint64_t bits_of(culex_uuid id, int first, int count)
+{
+    uint64_t bits = 0;
+    for (int i = first; i < first + count; i++)
+        bits = bits << 1 | (id.b[i / 8] >> (7 - i % 8) & 1);
+    return bits;
+}
+
+static void bits_set(culex_uuid *id, int first, int count, uint64_t bits)
+{
+    for (int i = first + count - 1; i >= first; i--, bits >>= 1) {
+        if (bits & 1)
+            id->b[i / 8] |= (uint8_t)(0x80 >> i % 8);
+    }
+}
+
+static culex_uuid id_make(struct model *model, struct model_queue *queue)
+{
+    culex_uuid id = {{0}};
+    if (!queue->has_salt)
+        queue->salt = ++model->newest_salt;
+    queue->has_salt = true;
+    bits_set(&id, 0, 48, (uint64_t)now_of(model));
+    bits_set(&id, 48, 4, 7);
+    bits_set(&id, 52, 12, queue->salt >> 14);
+    bits_set(&id, 64, 2, 2);
+    bits_set(&id, 66, 14, queue->salt);
+    bits_set(&id, 84, 44, ++queue->numbers[0]);
+    return id;
+}
+
+/* NULL when the id is what the contract promises. */
+static const char *id_check(const struct model *model, const struct model_queue *queue,
+                            culex_uuid id, uint32_t salt)
+{
+    uint64_t number = bits_of(id, 84, 44), last = queue->numbers[bits_of(id, 80, 4)];
+    if (bits_of(id, 48, 4) != 7 || bits_of(id, 64, 2) != 2)
+        return "an id is not of version 7";
+    if (bits_of(id, 0, 48) != (uint64_t)now_of(model))
+        return "an id has not the time of its enqueue";
+    if (queue->has_salt && salt != queue->salt)
+        return "an id has another salt than its queue";
+    if (number <= last)
+        return number == last ? "a number is given twice" : "a number has not grown in its lane";
+    return NULL;
+}
+
+static culex_uuid id_take(struct model *model, struct model_queue *queue, culex_uuid id)
+{
+    uint32_t salt = (uint32_t)(bits_of(id, 52, 12) << 14 | bits_of(id, 66, 14));
+    const char *fault = id_check(model, queue, id, salt);
+    model->id_fault = model->id_fault != NULL ? model->id_fault : fault;
+    queue->has_salt = true;
+    queue->salt = salt;
+    queue->numbers[bits_of(id, 80, 4)] = bits_of(id, 84, 44);
+    return id;
+}
+
+void model_give_ids(struct model *model, const culex_uuid *ids)
+{
+    model->given = ids;
+}
 
 static struct model_run *unique_holder(struct model *model, const struct model_queue *queue,
                                        const char *key)
@@ -322,13 +386,13 @@ static struct model_run *unique_holder(struct model *model, const struct model_q
     return NULL;
 }
 
-static void run_add(struct model *model, struct model_queue *queue,
+static void run_add(struct model *model, struct model_queue *queue, culex_uuid id,
                     const struct culex_new_run *made)
 {
     int64_t now = now_of(model);
     int64_t due = made->at_ms != 0 ? made->at_ms : made->delay_ms > 0 ? now + made->delay_ms : now;
     struct model_run *run = APPEND(model, model->runs, model->run_count);
-    run->id = made->id;
+    run->id = id;
     run->queue = queue;
     run->made = *made;
     run->made.job = keep_text(model, made->job);
@@ -357,39 +421,149 @@ static uint64_t live_count(const struct model *model, const struct model_queue *
     return count;
 }
 
+static bool is_key(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* NULL when it is not remembered. */
+static struct model_key *key_find(struct model *model, const struct model_queue *queue,
+                                  const char *text)
+{
+    for (size_t i = 0; i < model->key_count && is_key(text); i++) {
+        struct model_key *key = model->keys[i];
+        if (key->queue == queue && key->until_ms > now_of(model) && strcmp(key->text, text) == 0)
+            return key;
+    }
+    return NULL;
+}
+
+static void key_add(struct model *model, struct model_queue *queue, culex_uuid id,
+                    const struct culex_new_run *made)
+{
+    struct model_key *key = APPEND(model, model->keys, model->key_count);
+    *key = (struct model_key){.queue = queue,
+                              .text = keep_text(model, made->idempotency_key),
+                              .content = made->content,
+                              .id = id,
+                              .until_ms = now_of(model) + made->window_ms};
+}
+
+/* Run `index` of its call. What a key leads to comes before all else. */
 static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
-                                               const struct culex_new_run *made)
+                                               const struct culex_new_run *made, size_t index)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
-    int64_t off = now_of(model) - time_of_id(made->id);
-    const struct model_run *there = find_any(model, queue, made->id);
+    const struct model_key *key = key_find(model, queue, made->idempotency_key);
     const struct model_run *holder = unique_holder(model, queue, made->unique_key);
-    if (there != NULL && !there->is_gone) {
-        result.outcome = there->made.content == made->content ? CULEX_ENQUEUED_DUPLICATE
-                                                              : CULEX_ENQUEUED_CONFLICT;
-    } else if (off > HORIZON_MS || off < -HORIZON_MS) {
-        result.outcome = CULEX_ENQUEUED_EXPIRED;
-    } else if (there != NULL) {
-        result.outcome = CULEX_ENQUEUED_DUPLICATE;
+    if (key != NULL) {
+        bool is_same = key->content == made->content;
+        result.outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
+        result.id = key->id;
     } else if (holder != NULL) {
         result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
-        result.holder = holder->id;
+        result.id = holder->id;
     } else if (queue->stats.limit > 0 && live_count(model, queue) >= queue->stats.limit) {
         result.outcome = CULEX_ENQUEUED_FULL;
     } else {
-        run_add(model, queue, made);
+        result.id = model->given != NULL ? id_take(model, queue, model->given[index])
+                                         : id_make(model, queue);
+        run_add(model, queue, result.id, made);
+        if (is_key(made->idempotency_key))
+            key_add(model, queue, result.id, made);
     }
     return result;
 }
 
-static culex_status model_enqueue(struct culex_store *store, const char *queue,
+/* NULL for one that is not remembered. */
+static struct model_producer *producer_find(struct model *model, const struct model_queue *queue,
+                                            uint64_t name)
+{
+    for (size_t i = 0; i < model->producer_count; i++) {
+        struct model_producer *producer = model->producers[i];
+        if (producer->queue == queue && producer->ticket.producer == name &&
+            producer->last_ms >= now_of(model))
+            return producer;
+    }
+    return NULL;
+}
+
+/* Equal for calls with the same contents and keys. Not the stores' digest: a second opinion. */
+static uint64_t digest_of(const struct culex_new_run *runs, size_t count)
+{
+    uint64_t digest = 1 + count;
+    for (size_t i = 0; i < count; i++) {
+        const char *key = is_key(runs[i].idempotency_key) ? runs[i].idempotency_key : "";
+        digest = (digest << 5 ^ digest >> 7 ^ runs[i].content) * UINT64_C(6364136223846793005);
+        for (size_t at = 0; at <= strlen(key); at++)
+            digest = (digest + (unsigned char)key[at] + 1) * UINT64_C(1442695040888963407);
+    }
+    return digest;
+}
+
+/* Remembers the call, if it brought a run. */
+static void producer_note(struct model *model, struct model_queue *queue,
+                          struct culex_ticket ticket, uint64_t digest,
+                          const struct culex_enqueue_result *results, size_t count)
+{
+    int64_t now = now_of(model), ticket_ms = (int64_t)(ticket.sequence / 4096);
+    struct model_producer *producer = producer_find(model, queue, ticket.producer);
+    bool has_brought = false;
+    for (size_t i = 0; i < count; i++)
+        has_brought = has_brought || results[i].outcome == CULEX_ENQUEUED_NEW;
+    if (!has_brought)
+        return;
+    if (producer == NULL)
+        producer = APPEND(model, model->producers, model->producer_count);
+    *producer = (struct model_producer){.queue = queue,
+                                        .ticket = ticket,
+                                        .digest = digest,
+                                        .last_ms = (now > ticket_ms ? now : ticket_ms) + HORIZON_MS,
+                                        .count = count};
+    producer->results = keep(model, count * sizeof *results);
+    memcpy(producer->results, results, count * sizeof *results);
+}
+
+/* CULEX_OK for a call that is made now, or is a repeat: then *ret_repeat is not NULL. */
+static culex_status ticket_judge(struct model *model, const struct model_queue *queue,
+                                 struct culex_ticket ticket, uint64_t digest,
+                                 const struct model_producer **ret_repeat, culex_error *error)
+{
+    const struct model_producer *last = producer_find(model, queue, ticket.producer);
+    int64_t off = (int64_t)(ticket.sequence / 4096) - now_of(model);
+    if (last != NULL && ticket.sequence < last->ticket.sequence)
+        return culex__fail(error, CULEX_ECONFLICT, "the producer has made a later call");
+    if (last != NULL && ticket.sequence == last->ticket.sequence) {
+        *ret_repeat = last;
+        return digest == last->digest
+                   ? CULEX_OK
+                   : culex__fail(error, CULEX_ECONFLICT, "the ticket was another call's");
+    }
+    return off >= -HORIZON_MS && off <= HORIZON_MS
+               ? CULEX_OK
+               : culex__fail(error, CULEX_EEXPIRED, "the ticket is too old or too new");
+}
+
+static culex_status model_enqueue(struct culex_store *store, const char *name,
+                                  const struct culex_ticket *ticket,
                                   const struct culex_new_run *runs, size_t count,
                                   struct culex_enqueue_result *results, culex_error *error)
 {
-    (void)error;
-    for (size_t i = 0; i < count; i++)
-        results[i] = enqueue_one(of(store), queue_of(of(store), queue), &runs[i]);
-    return CULEX_OK;
+    struct model *model = of(store);
+    struct model_queue *queue = queue_of(model, name);
+    const struct model_producer *repeat = NULL;
+    uint64_t digest = digest_of(runs, count);
+    culex_status status = CULEX_OK;
+    if (ticket != NULL)
+        status = ticket_judge(model, queue, *ticket, digest, &repeat, error);
+    if (status == CULEX_OK && repeat != NULL)
+        memcpy(results, repeat->results, count * sizeof *results);
+    for (size_t i = 0; i < count && status == CULEX_OK && repeat == NULL; i++)
+        results[i] = enqueue_one(model, queue, &runs[i], i);
+    if (ticket != NULL && status == CULEX_OK && repeat == NULL)
+        producer_note(model, queue, *ticket, digest, results, count);
+    model->given = NULL;
+    return status;
 }
 
 /* --- STEP --------------------------------------------------------------------------------- */
@@ -823,13 +997,12 @@ static bool tick_take(struct model *model, struct model_queue *queue, struct mod
     run.at_ms = 0;
     uint64_t limit = queue->stats.limit;
     queue->stats.limit = 0; /* of no concern to periodic runs */
-    enum culex_enqueued outcome = enqueue_one(model, queue, &run).outcome;
+    struct culex_enqueue_result result = enqueue_one(model, queue, &run, 0);
     queue->stats.limit = limit;
-    *ret_is_enqueued = outcome == CULEX_ENQUEUED_NEW;
-    if (outcome != CULEX_ENQUEUED_NEW && outcome != CULEX_ENQUEUED_DUPLICATE)
-        return false;
-    schedule->newest = run.id;
-    return true;
+    *ret_is_enqueued = result.outcome == CULEX_ENQUEUED_NEW;
+    if (*ret_is_enqueued)
+        schedule->newest = result.id;
+    return *ret_is_enqueued;
 }
 
 static culex_status model_tick(struct culex_store *store, const struct culex_tick *tick,
@@ -848,6 +1021,7 @@ static culex_status model_tick(struct culex_store *store, const struct culex_tic
         schedule->mark_ms = at;
     }
     ret_reply->mark_ms = schedule->mark_ms;
+    model->given = NULL;
     return CULEX_OK;
 }
 
@@ -1149,6 +1323,8 @@ static void model_close(struct culex_store *store)
     free(model->sessions);
     free(model->workers);
     free(model->schedules);
+    free(model->producers);
+    free(model->keys);
     free(model);
 }
 

@@ -15,7 +15,7 @@ enum { MODEL_BATCH_MAX = CULEX_STORE_BATCH_MAX };
 struct model_run {
     culex_uuid id;
     struct model_queue *queue;
-    bool is_gone; /* forgotten; the id alone is remembered */
+    bool is_gone; /* forgotten */
     struct culex_new_run made;
     culex_run_state state;
     uint32_t attempt;
@@ -59,9 +59,33 @@ struct model_name { /* a worker's session, or a schedule's mark */
     culex_uuid newest; /* run of the schedule */
 };
 
+/* What a producer did last in one queue, of what brought a run. */
+struct model_producer {
+    struct model_queue *queue;
+    struct culex_ticket ticket;
+    uint64_t digest;
+    int64_t last_ms; /* remembered up to and with this */
+    struct culex_enqueue_result *results;
+    size_t count;
+};
+
+/* An idempotency key. */
+struct model_key {
+    struct model_queue *queue;
+    const char *text;
+    uint64_t content;
+    culex_uuid id;
+    int64_t until_ms; /* not remembered any more then */
+};
+
+enum { MODEL_LANES = 16 };
+
 struct model_queue {
     const char *name;
-    culex_queue_stats stats; /* totals and paused; counts and now are made when asked */
+    bool has_salt; /* of its ids; from the first one */
+    uint32_t salt;
+    uint64_t numbers[MODEL_LANES]; /* of the newest id of each lane */
+    culex_queue_stats stats;       /* totals and paused; counts and now are made when asked */
     int64_t longest_lease_ms;
     bool is_begun; /* a worker said HELLO, or a run was enqueued */
 };
@@ -78,8 +102,15 @@ struct model {
     size_t worker_count;
     struct model_name **schedules;
     size_t schedule_count;
-    int64_t back, front; /* places given out */
-    int64_t newest_ms;   /* the clock at its furthest */
+    struct model_producer **producers;
+    size_t producer_count;
+    struct model_key **keys;
+    size_t key_count;
+    uint32_t newest_salt;
+    const culex_uuid *given; /* ids of the next call's runs; NULL: the model makes them */
+    const char *id_fault;    /* what is wrong with an id that was given; NULL: nothing */
+    int64_t back, front;     /* places given out */
+    int64_t newest_ms;       /* the clock at its furthest */
     struct model_block *blocks;
 };
 
@@ -87,6 +118,11 @@ struct culex_store *model_open(const struct culex_env *env);
 
 /* The run, gone ones left out; NULL when there is none. */
 struct model_run *model_find(struct model *model, const char *queue, culex_uuid id);
+
+/* ENQUEUE and TICK with ids that another store chose: ids[i] is what run i gets, if the model takes
+ * it in too. For the next call only. What the contract promises of ids is checked: the first fault
+ * stays in `id_fault`. */
+void model_give_ids(struct model *model, const culex_uuid *ids);
 
 /* STEP in two halves, for a differential test that lets another store choose the grants.
  * model_step_settle does all but the claims and returns the session's memory, which is
@@ -109,7 +145,7 @@ void model_unpromote(struct model *model);
  * has moved it. */
 culex_run_state model_state(const struct model *model, const struct model_run *run);
 
-/* Drops gone runs whose ids are refused for their age by now. */
+/* Drops what is forgotten: runs, producers and keys. */
 void model_shrink(struct model *model);
 
 /* The run that the model would grant next; NULL when none waits. */

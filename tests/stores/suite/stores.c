@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "redis_check.h"
 
 /* How a kind is started, named by URL and looked into. What is NULL does nothing, and finds nothing
@@ -17,7 +19,7 @@ struct fixture {
     void (*url_write)(const char *name, char *ret_url, size_t size);
     bool has_one_ready_state;
     bool (*check)(const char *name, const char *queue);
-    bool (*know)(const char *name, const char *queue, culex_uuid id);
+    int64_t (*remembered)(const char *name, const char *queue);
     bool (*fault)(unsigned random);
 };
 
@@ -42,7 +44,30 @@ static void memory_url(const char *name, char *ret_url, size_t size)
     snprintf(ret_url, size, "memory:%s", name);
 }
 
-static const struct fixture fixture_sqlite = {.url_write = file_url, .has_one_ready_state = true};
+static int64_t rows_remembered(const char *name, const char *queue)
+{
+    static const char text[] =
+        "SELECT (SELECT count(*) FROM producer p WHERE p.queue = q.queue) +"
+        " (SELECT count(*) FROM idempotency i WHERE i.queue = q.queue) + (last_producer <> 0)"
+        " FROM queue q WHERE name = ?";
+    char path[128];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    int64_t count = -1;
+    snprintf(path, sizeof path, "%s/%s.db", directory, name);
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, text, -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(row, 1, queue, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW)
+        count = sqlite3_column_int64(row, 0);
+    assert(count >= 0);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return count;
+}
+
+static const struct fixture fixture_sqlite = {
+    .url_write = file_url, .has_one_ready_state = true, .remembered = rows_remembered};
 static const struct fixture fixture_memory = {.url_write = memory_url, .has_one_ready_state = true};
 
 /* --- Redis ----------------------------------------------------------------------------- */
@@ -67,9 +92,18 @@ static bool keys_check(const char *name, const char *queue)
     return redis_check(&server, name, queue);
 }
 
-static bool keys_know(const char *name, const char *queue, culex_uuid id)
+static int64_t fields_count(const char *name, const char *queue, const char *key)
 {
-    return redis_check_knows(&server, name, queue, id);
+    redisReply *reply = redis_server_command(&server, "HLEN %s:{%s}:%s", name, queue, key);
+    assert(reply != NULL && reply->type == REDIS_REPLY_INTEGER);
+    int64_t count = reply->integer;
+    freeReplyObject(reply);
+    return count;
+}
+
+static int64_t keys_remembered(const char *name, const char *queue)
+{
+    return fields_count(name, queue, "producers") + fields_count(name, queue, "keys");
 }
 
 static bool server_says_ok(const char *command)
@@ -100,7 +134,7 @@ static bool server_fault(unsigned random)
 static const struct fixture fixture_redis = {.start = server_start,
                                              .url_write = server_url,
                                              .check = keys_check,
-                                             .know = keys_know,
+                                             .remembered = keys_remembered,
                                              .fault = server_fault};
 
 /* --- all of them ----------------------------------------------------------------------- */
@@ -182,9 +216,9 @@ bool stores_check(const char *name, const char *queue)
     return fixture->check == NULL || fixture->check(name, queue);
 }
 
-bool stores_know(const char *name, const char *queue, culex_uuid id)
+int64_t stores_remembered(const char *name, const char *queue)
 {
-    return fixture->know == NULL || fixture->know(name, queue, id);
+    return fixture->remembered != NULL ? fixture->remembered(name, queue) : -1;
 }
 
 bool stores_fault(unsigned random)

@@ -23,10 +23,13 @@ struct culex_store *stores_open(const struct culex_env *env, const char *name);
 /* Whether scheduled and waiting are one state told apart by the clock (SQLite). */
 bool stores_have_one_ready_state(void);
 
-/* Redis: whether all holds that must of the raw keys of `queue` (redis_check.h), and whether the
- * store knows `id` still. True for other stores. */
+/* Redis: whether all holds that must of the raw keys of `queue` (redis_check.h). True for
+ * other stores. */
 bool stores_check(const char *name, const char *queue);
-bool stores_know(const char *name, const char *queue, culex_uuid id);
+
+/* How many producers and idempotency keys take room in `queue`, by a look beside the store; -1
+ * where none is possible. */
+int64_t stores_remembered(const char *name, const char *queue);
 
 /* Redis: one of a few faults, by chance. True when one took place. */
 bool stores_fault(unsigned random);

@@ -1,6 +1,7 @@
 #include "suite.h"
 
 #include "model.h"
+#include "core/run_id.h"
 #include "stores.h"
 
 static int64_t driven_clock(void *self)
@@ -47,23 +48,22 @@ void suite_close(struct suite *suite)
     memset(suite, 0, sizeof *suite);
 }
 
-culex_uuid suite_id(struct suite *suite, int64_t at_ms)
+culex_uuid suite_id(struct suite *suite)
 {
-    culex_uuid id = {{0}};
     uint64_t serial = ++suite->serial;
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(at_ms >> (40 - 8 * i));
-    id.b[6] = 0x70;
-    id.b[8] = 0x80;
-    for (int i = 0; i < 7; i++)
-        id.b[15 - i] = (uint8_t)(serial >> 8 * i);
-    return id;
+    return culex__run_id_make((struct culex_run_id_parts){
+        .ms = suite->now_ms, .salt = 7, .lane = CULEX_RUN_LANE_MAX, .number = serial << 20});
+}
+
+struct culex_ticket suite_ticket(struct suite *suite)
+{
+    struct culex_ticket first = {.producer = ++suite->serial};
+    return culex__ticket_next(&first, suite->now_ms);
 }
 
 struct culex_new_run suite_run(struct suite *suite)
 {
-    struct culex_new_run run = {.id = suite_id(suite, suite->now_ms),
-                                .job = "shop.send_email",
+    struct culex_new_run run = {.job = "shop.send_email",
                                 .priority = suite->priority,
                                 .attempts_max = 5,
                                 .keep_success_ms = SUITE_MINUTE_MS,
@@ -72,25 +72,46 @@ struct culex_new_run suite_run(struct suite *suite)
                                 .tags = "",
                                 .payload = "{}",
                                 .payload_len = 2};
-    run.content = 0x8000000000000000u + suite->serial;
+    run.content = 0x8000000000000000u + ++suite->serial;
     return run;
+}
+
+culex_status suite_call(struct suite *suite, const struct culex_ticket *ticket,
+                        const struct culex_new_run *runs, size_t count,
+                        struct culex_enqueue_result *results)
+{
+    return suite->store->ops->enqueue(suite->store, suite->queue, ticket, runs, count, results,
+                                      NULL);
+}
+
+void suite_put_many(struct suite *suite, const struct culex_new_run *runs, size_t count,
+                    struct culex_enqueue_result *results)
+{
+    struct culex_ticket ticket = suite_ticket(suite);
+    culex_error error = {0};
+    culex_status status = suite->store->ops->enqueue(suite->store, suite->queue, &ticket, runs,
+                                                     count, results, &error);
+    if (status != CULEX_OK)
+        fail_msg("enqueue: %s", error.text);
+}
+
+struct culex_enqueue_result suite_try(struct suite *suite, const struct culex_new_run *run)
+{
+    struct culex_enqueue_result result;
+    suite_put_many(suite, run, 1, &result);
+    return result;
 }
 
 enum culex_enqueued suite_enqueue(struct suite *suite, const struct culex_new_run *run)
 {
-    struct culex_enqueue_result result;
-    culex_error error = {0};
-    culex_status status =
-        suite->store->ops->enqueue(suite->store, suite->queue, run, 1, &result, &error);
-    if (status != CULEX_OK)
-        fail_msg("enqueue: %s", error.text);
-    return result.outcome;
+    return suite_try(suite, run).outcome;
 }
 
 culex_uuid suite_put_run(struct suite *suite, const struct culex_new_run *run)
 {
-    assert_int_equal(suite_enqueue(suite, run), CULEX_ENQUEUED_NEW);
-    return run->id;
+    struct culex_enqueue_result result = suite_try(suite, run);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    return result.id;
 }
 
 culex_uuid suite_put(struct suite *suite)
@@ -264,6 +285,11 @@ void suite_check(struct suite *suite)
                      suite->queue);
     }
     free(names);
+}
+
+int64_t suite_remembered(struct suite *suite)
+{
+    return stores_remembered(suite->name, suite->queue);
 }
 
 bool suite_same_id(culex_uuid left, culex_uuid right)

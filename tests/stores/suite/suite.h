@@ -25,7 +25,7 @@ struct suite {
     struct culex_store *store;
     char queue[64];
     int priority;                  /* of suite_run: Redis keeps 0 in a list, others in a set */
-    uint64_t serial;               /* makes ids, nonces and contents distinct */
+    uint64_t serial;               /* makes producers, nonces and contents distinct */
     struct culex_step_reply reply; /* of the newest step */
     culex_run_info *info;          /* of the newest suite_get */
     char name[64];                 /* of this case: key prefix, file, name of the memory database */
@@ -36,12 +36,24 @@ void suite_open(struct suite *suite, const char *kind, int priority);
 void suite_close(struct suite *suite);
 struct culex_store *suite_open_again(struct suite *suite);
 
-/* Version 7, its time `at_ms`, never the same twice. */
-culex_uuid suite_id(struct suite *suite, int64_t at_ms);
+/* Of no run. */
+culex_uuid suite_id(struct suite *suite);
 
-/* A run that may be attempted five times, is kept a minute and an hour, and has a fresh id. */
+/* The first call of another producer, now. */
+struct culex_ticket suite_ticket(struct suite *suite);
+
+/* A run that may be attempted five times and is kept a minute and an hour. */
 struct culex_new_run suite_run(struct suite *suite);
+/* In a call of its own, with a fresh ticket. */
+struct culex_enqueue_result suite_try(struct suite *suite, const struct culex_new_run *run);
 enum culex_enqueued suite_enqueue(struct suite *suite, const struct culex_new_run *run);
+/* One call as it is; nothing is asserted. */
+culex_status suite_call(struct suite *suite, const struct culex_ticket *ticket,
+                        const struct culex_new_run *runs, size_t count,
+                        struct culex_enqueue_result *results);
+/* As suite_try, all in one call. */
+void suite_put_many(struct suite *suite, const struct culex_new_run *runs, size_t count,
+                    struct culex_enqueue_result *results);
 culex_uuid suite_put(struct suite *suite); /* suite_run, enqueued as new */
 culex_uuid suite_put_run(struct suite *suite, const struct culex_new_run *run);
 
@@ -81,6 +93,9 @@ culex_fsck_counts suite_fsck(struct suite *suite, bool is_repairing);
 /* At the end of a case: the indexes of every queue agree with its records, by FSCK and by what
  * stores_check reads beside the store. */
 void suite_check(struct suite *suite);
+
+/* As stores_remembered, of the suite's queue; -1 also for the model. */
+int64_t suite_remembered(struct suite *suite);
 
 bool suite_same_id(culex_uuid left, culex_uuid right);
 

@@ -117,7 +117,7 @@ struct course {
     struct culex_env env;
     struct world *world;
     culex_job_type type;
-    culex_uuid ids[RUNS];
+    culex_uuid tickets[RUNS], ids[RUNS];
 };
 
 static culex_client *client_open(const struct course *course, int64_t timeout_ms)
@@ -133,7 +133,7 @@ static culex_client *client_open(const struct course *course, int64_t timeout_ms
     return client;
 }
 
-/* As a careful producer does: ids before the first try, the same ids until it is certain. */
+/* As a careful producer does: tickets before the first try, the same ones until it is certain. */
 static void runs_enqueue(struct course *course)
 {
     for (int tries = 0; tries < 10; tries++) {
@@ -141,9 +141,9 @@ static void runs_enqueue(struct course *course)
         size_t done = 0;
         for (; client != NULL && done < RUNS; done++) {
             struct number params = {(int64_t)done};
-            culex_enqueue_options options = {.has_id = true, .id = course->ids[done]};
-            if (culex_client_enqueue(client, &course->type, &params, &options, NULL, NULL) !=
-                CULEX_OK)
+            culex_enqueue_options options = {.has_ticket = true, .ticket = course->tickets[done]};
+            if (culex_client_enqueue(client, &course->type, &params, &options, &course->ids[done],
+                                     NULL) != CULEX_OK)
                 break;
         }
         culex_client_close(client);
@@ -196,7 +196,7 @@ static void course_prepare(struct course *course)
     culex_client *client = client_open(course, 5000);
     assert_non_null(client);
     for (int i = 0; i < RUNS; i++)
-        assert_int_equal(culex_client_new_id(client, &course->ids[i], NULL), CULEX_OK);
+        assert_int_equal(culex_client_new_ticket(client, &course->tickets[i], NULL), CULEX_OK);
     culex_client_close(client);
 }
 

@@ -19,7 +19,7 @@
 #include "store/store.h"
 #include "redis_check.h"
 
-enum { OPERATIONS = 500, RUNS_MAX = 2000, GRANTS_MAX = 64, DRAIN_EVERY = 10 };
+enum { OPERATIONS = 500, RUNS_MAX = 2000, GRANTS_MAX = 64, DRAIN_EVERY = 10, BATCH_MAX = 6 };
 
 #define QUEUE "q"
 
@@ -28,14 +28,26 @@ struct known_run {
     int64_t before, after; /* size of the file when its enqueue began and was answered */
 };
 
+/* An enqueue call, to be repeated. Its contents count up from `content`. */
+struct known_call {
+    struct culex_ticket ticket;
+    uint64_t content;
+    size_t count;
+    struct culex_enqueue_result results[BATCH_MAX];
+    int64_t before, after, now_ms;
+};
+
 struct world {
     struct redis_server server;
     struct culex_env env;
     struct culex_store *store;
     int64_t now_ms;
     uint64_t random, serial, nonce;
+    struct culex_ticket ticket; /* the newest */
     struct known_run runs[RUNS_MAX];
     size_t run_count;
+    struct known_call calls[OPERATIONS];
+    size_t call_count, repeated;
     struct culex_ack grants[GRANTS_MAX];
     size_t grant_count;
     char path[512]; /* of the file */
@@ -75,28 +87,15 @@ static int64_t file_size(const struct world *world)
     return stat(world->path, &stat_buffer) == 0 ? (int64_t)stat_buffer.st_size : -1;
 }
 
-static culex_uuid id_make(struct world *world)
-{
-    culex_uuid id = {{0}};
-    uint64_t serial = ++world->serial;
-    for (int i = 0; i < 6; i++)
-        id.b[i] = (uint8_t)(world->now_ms >> (40 - 8 * i));
-    id.b[6] = 0x70;
-    for (int i = 0; i < 7; i++)
-        id.b[15 - i] = (uint8_t)(serial >> 8 * i);
-    return id;
-}
-
 static struct culex_new_run run_make(struct world *world)
 {
     static const char payload[300] = "{\"to\":\"somebody\"}";
     static const char *const keys[] = {NULL, NULL, NULL, "aa", "bb", "cc"};
-    struct culex_new_run run = {.id = id_make(world),
-                                .job = "shop.send",
+    struct culex_new_run run = {.job = "shop.send",
                                 .attempts_max = 3,
                                 .keep_success_ms = 86400000,
                                 .keep_failure_ms = 86400000,
-                                .content = world->serial,
+                                .content = ++world->serial,
                                 .tags = "",
                                 .payload = payload};
     run.priority = below(world, 3) == 0 ? (int)below(world, 10) : 0;
@@ -108,21 +107,27 @@ static struct culex_new_run run_make(struct world *world)
 
 static bool op_enqueue(struct world *world)
 {
-    enum { BATCH_MAX = 6 };
     struct culex_new_run runs[BATCH_MAX];
-    struct culex_enqueue_result results[BATCH_MAX];
+    struct known_call *call = &world->calls[world->call_count++];
+    struct culex_enqueue_result *results = call->results;
     size_t count = 1 + (size_t)below(world, BATCH_MAX);
     int64_t before = file_size(world);
+    call->ticket = culex__ticket_next(&world->ticket, world->now_ms);
+    call->content = world->serial + 1;
+    call->count = count;
+    call->before = before;
+    call->now_ms = world->now_ms;
     for (size_t i = 0; i < count; i++)
         runs[i] = run_make(world);
     culex_status status =
-        world->store->ops->enqueue(world->store, QUEUE, runs, count, results, NULL);
+        world->store->ops->enqueue(world->store, QUEUE, &call->ticket, runs, count, results, NULL);
+    call->after = file_size(world);
     if (status != CULEX_OK)
         return complain("enqueue", status);
     for (size_t i = 0; i < count && world->run_count < RUNS_MAX; i++) {
         if (results[i].outcome == CULEX_ENQUEUED_NEW)
             world->runs[world->run_count++] =
-                (struct known_run){runs[i].id, before, file_size(world)};
+                (struct known_run){results[i].id, before, call->after};
     }
     return true;
 }
@@ -290,6 +295,61 @@ static bool runs_are_there(struct world *world, int64_t size)
     return true;
 }
 
+/* The first run that the call brought, NULL for none. */
+static const culex_uuid *run_brought(const struct known_call *call)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if (call->results[i].outcome == CULEX_ENQUEUED_NEW)
+            return &call->results[i].id;
+    }
+    return NULL;
+}
+
+static bool run_is_there(struct world *world, const culex_uuid *id)
+{
+    culex_run_info *info = NULL;
+    culex_status status = world->store->ops->get(world->store, QUEUE, *id, &info, NULL);
+    culex_run_info_free(info);
+    return status == CULEX_OK;
+}
+
+/* The newest call that brought a run and is in the file; NULL for none. */
+static const struct known_call *call_last(struct world *world, int64_t size)
+{
+    for (size_t i = world->call_count; i > 0; i--) {
+        const culex_uuid *id = run_brought(&world->calls[i - 1]);
+        if (id != NULL && world->calls[i - 1].before < size && run_is_there(world, id))
+            return &world->calls[i - 1];
+    }
+    return NULL;
+}
+
+/* Its producer got no answer, let us say, and asks once more: it gets the same. */
+static bool call_is_repeated(struct world *world, int64_t size)
+{
+    const struct known_call *call = call_last(world, size);
+    struct culex_new_run runs[BATCH_MAX];
+    struct culex_enqueue_result results[BATCH_MAX];
+    int64_t now_ms = world->now_ms;
+    for (size_t i = 0; call != NULL && i < call->count; i++)
+        runs[i] = (struct culex_new_run){.job = "shop.send",
+                                         .attempts_max = 1,
+                                         .content = call->content + i,
+                                         .tags = "",
+                                         .payload = "{}",
+                                         .payload_len = 2};
+    if (call == NULL)
+        return true;
+    world->now_ms = call->now_ms;
+    culex_status status = world->store->ops->enqueue(world->store, QUEUE, &call->ticket, runs,
+                                                     call->count, results, NULL);
+    world->now_ms = now_ms;
+    world->repeated++;
+    if (status != CULEX_OK || memcmp(results, call->results, call->count * sizeof *results) != 0)
+        return complain("a repeated call is answered in another way", status);
+    return true;
+}
+
 /* Claims and ends everything; the number of runs done so. False when there is no end to it. */
 static bool drain(struct world *world, uint64_t *ret_done)
 {
@@ -370,7 +430,8 @@ static bool cut_is_survived(struct world *world, int64_t size, bool is_drained)
         return complain("the server does not start", CULEX_OK);
     bool is_good = store_open(world) && redis_check(&world->server, "culex", QUEUE) &&
                    fsck_is_clean(world, false) && runs_are_there(world, size) &&
-                   fsck_is_clean(world, true) && (!is_drained || drain_is_whole(world));
+                   call_is_repeated(world, size) && fsck_is_clean(world, true) &&
+                   (!is_drained || drain_is_whole(world));
     store_close(world);
     return is_good;
 }
@@ -416,14 +477,18 @@ int main(int argc, char **argv)
     world.env.self = &world;
     world.env.store_clock_ms = driven_clock;
     world.now_ms = INT64_C(1800000000000);
+    world.ticket.producer = 7;
     world.random = seed;
     bool is_good = world_run(&world, cuts);
+    if (is_good && world.repeated < (size_t)cuts / 2)
+        is_good = complain("hardly any call was repeated", CULEX_OK);
     store_close(&world);
     redis_server_stop(&world.server);
     free(world.bytes);
     if (is_good)
-        printf("torn_aof: seed %" PRIu64 ": %zu runs, %ld cuts of %" PRId64 " bytes survived\n",
-               seed, world.run_count, cuts, world.size);
+        printf("torn_aof: seed %" PRIu64 ": %zu runs, %ld cuts of %" PRId64
+               " bytes survived, %zu calls repeated\n",
+               seed, world.run_count, cuts, world.size, world.repeated);
     else
         fprintf(stderr, "torn_aof: seed %" PRIu64 " failed\n", seed);
     return is_good ? 0 : 1;

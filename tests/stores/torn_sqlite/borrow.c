@@ -111,29 +111,91 @@ static void test_transaction__commit_shows_the_run_and_rollback_does_not(void **
     assert_sound(fixture);
 }
 
-/* The same id again, in another transaction, is the same run. */
-static void test_transaction__id_enqueues_once(void **state)
+static culex_status ship_with(sqlite3 *db, int64_t n, const culex_enqueue_options *options,
+                              culex_uuid *ret_id)
+{
+    struct order order = {n};
+    culex_error error;
+    run_sql(db, "BEGIN IMMEDIATE");
+    return culex_sqlite_enqueue(db, NULL, &order_type, &order, options, ret_id, &error);
+}
+
+/* The same key again, in another transaction, is the same run; one that was rolled back was never
+ * there. */
+static void test_transaction__idempotency_key_enqueues_once(void **state)
 {
     struct fixture *fixture = *state;
     sqlite3 *db = shop_open(fixture->path);
-    struct order order = {1}, other = {2};
-    culex_error error = {.text = ""};
     culex_enqueue_options options = culex_enqueue_options_make();
-    options.has_id = true;
-    options.id = fixture_id(fixture->now_ms);
-    for (int i = 0; i < 2; i++) {
-        run_sql(db, "BEGIN IMMEDIATE");
-        assert_int_equal(
-            culex_sqlite_enqueue(db, NULL, &order_type, &order, &options, NULL, &error), CULEX_OK);
-        run_sql(db, "COMMIT");
-    }
-    run_sql(db, "BEGIN IMMEDIATE");
-    assert_int_equal(culex_sqlite_enqueue(db, NULL, &order_type, &other, &options, NULL, &error),
-                     CULEX_ECONFLICT);
+    culex_uuid first, second;
+    options.idempotency_key = "order 1";
+    assert_int_equal(ship_with(db, 2, &options, &first), CULEX_OK);
+    run_sql(db, "ROLLBACK");
+    assert_int_equal(ship_with(db, 1, &options, &first), CULEX_OK);
+    run_sql(db, "COMMIT");
+    assert_int_equal(ship_with(db, 1, &options, &second), CULEX_OK);
+    run_sql(db, "COMMIT");
+    assert_memory_equal(&first, &second, sizeof first);
+    assert_int_equal(ship_with(db, 2, &options, NULL), CULEX_ECONFLICT);
     run_sql(db, "INSERT INTO orders VALUES (7); COMMIT"); /* it goes on */
     sqlite3_close(db);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM orders"), 1);
+}
+
+static culex_uuid put_through(struct culex_store *store, const char *queue)
+{
+    struct culex_new_run run = fixture_run("x", 1);
+    return fixture_put(store, queue, &run);
+}
+
+/* What the handle knows of a queue's row is not true any more once a part of the transaction was
+ * undone, and the row itself may be gone. */
+static void test_transaction__row_of_the_queue_is_not_taken_from_before(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_store *store;
+    sqlite3 *db = shop_open(fixture->path);
+    culex_uuid ids[2];
+    run_sql(db, "BEGIN IMMEDIATE");
+    assert_int_equal(culex__sqlite_borrow_as(GUARDED, db, NULL, &fixture->env, &store, NULL),
+                     CULEX_OK);
+    ids[0] = put_through(store, "q");
+    run_sql(db, "SAVEPOINT part");
+    put_through(store, "q");
+    put_through(store, "new");
+    run_sql(db, "ROLLBACK TO part");
+    put_through(store, "new");
+    ids[1] = put_through(store, "q");
+    run_sql(db, "COMMIT");
+    store->ops->close(store);
+    sqlite3_close(db);
+    assert_memory_not_equal(&ids[0], &ids[1], sizeof ids[0]);
+    assert_int_equal(fixture_ask(fixture, "SELECT number FROM queue WHERE name = 'q'"), 2);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run JOIN queue USING (queue)"), 3);
+    assert_sound(fixture);
+}
+
+/* The transaction itself says whether the call took place. */
+static void test_transaction__takes_no_ticket(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_store *store;
+    const struct culex_ticket ticket = {1, (uint64_t)fixture->now_ms << 12};
+    struct culex_new_run run = fixture_run("x", 1);
+    struct culex_enqueue_result result;
+    culex_error error;
+    sqlite3 *db = shop_open(fixture->path);
+    run_sql(db, "BEGIN IMMEDIATE");
+    assert_int_equal(culex__sqlite_borrow_as(GUARDED, db, NULL, &fixture->env, &store, NULL),
+                     CULEX_OK);
+    assert_int_equal(store->ops->enqueue(store, "q", &ticket, &run, 1, &result, &error),
+                     CULEX_EUNSUPPORTED);
+    assert_non_null(strstr(error.text, "takes no ticket"));
+    run_sql(db, "COMMIT");
+    store->ops->close(store);
+    sqlite3_close(db);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 0);
 }
 
 static void test_transaction__attached_store_is_found_by_its_name_only(void **state)
@@ -361,7 +423,9 @@ int main(void)
     shim_install();
     const struct CMUnitTest tests[] = {
         TEST(test_transaction__commit_shows_the_run_and_rollback_does_not),
-        TEST(test_transaction__id_enqueues_once),
+        TEST(test_transaction__idempotency_key_enqueues_once),
+        TEST(test_transaction__row_of_the_queue_is_not_taken_from_before),
+        TEST(test_transaction__takes_no_ticket),
         TEST(test_transaction__attached_store_is_found_by_its_name_only),
         TEST(test_transaction__is_asked_for),
         TEST(test_transaction__other_version_is_refused),

@@ -188,8 +188,8 @@ static void test_bit_flips__no_bit_of_a_row_changes_what_runs(void **state)
     struct outcome outcome = {0};
     culex_error error;
     assert_int_equal(open_store(fixture, &fixture->store, &error), CULEX_OK);
-    struct culex_new_run run = fixture_run(fixture, PAYLOAD, sizeof PAYLOAD);
-    fixture_enqueue(fixture->store, "q", &run);
+    struct culex_new_run run = fixture_run(PAYLOAD, sizeof PAYLOAD);
+    culex_uuid run_id = fixture_put(fixture->store, "q", &run);
     struct bytes file = file_alone(fixture);
     size_t payload = find(&file, PAYLOAD, sizeof PAYLOAD);
     size_t row = payload - 160, end = payload + sizeof PAYLOAD;
@@ -197,13 +197,13 @@ static void test_bit_flips__no_bit_of_a_row_changes_what_runs(void **state)
     assert_true(job > row && job < payload);
     /* In the row of the table, not in the index. */
     struct bytes near_row = {file.at + row, end - row};
-    size_t id = row + find(&near_row, &run.id, sizeof run.id);
+    size_t id = row + find(&near_row, &run_id, sizeof run_id);
     long bits = 0;
     for (size_t bit = 8 * row; bit < 8 * end; bit++, bits++) {
         size_t at = bit / 8;
         bool must_notice =
-            at >= payload || (at >= job && at < job + 8) || (at >= id && at < id + sizeof run.id);
-        flip_in_row(fixture, &file, &run.id, bit, must_notice, &outcome);
+            at >= payload || (at >= job && at < job + 8) || (at >= id && at < id + sizeof run_id);
+        flip_in_row(fixture, &file, &run_id, bit, must_notice, &outcome);
     }
     printf("%ld bits of a row: %ld refused, %ld put aside, %ld granted unchanged\n", bits,
            outcome.refused, outcome.aside, outcome.granted);
@@ -234,9 +234,9 @@ static void enqueue_all(struct fixture *fixture, culex_uuid ids[RUNS])
     culex_error error;
     assert_int_equal(open_store(fixture, &fixture->store, &error), CULEX_OK);
     for (int i = 0; i < RUNS; i++) {
-        struct culex_new_run run = fixture_run(fixture, PAYLOAD, sizeof PAYLOAD);
-        fixture_enqueue(fixture->store, "q", &run);
-        ids[i] = run.id;
+        struct culex_new_run run = fixture_run(PAYLOAD, sizeof PAYLOAD);
+        culex_uuid id = fixture_put(fixture->store, "q", &run);
+        ids[i] = id;
     }
 }
 
@@ -374,7 +374,7 @@ static void test_open__symbolic_link_is_the_same_store(void **state)
     assert_int_equal(
         culex__sqlite_open_as(GUARDED, path, false, NULL, &fixture->env, &store, &error), CULEX_OK);
     assert_string_equal(culex__sqlite_of(store)->path, culex__sqlite_of(fixture->store)->path);
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     fixture_enqueue(store, "q", &run);
     store->ops->close(store);
     snprintf(path, sizeof path, "%s/link.db-lock", fixture->folder);
@@ -406,10 +406,10 @@ static void no_right_to_write(struct fixture *fixture)
     struct culex_store *store = NULL;
     culex_error error = {.text = ""};
     struct culex_enqueue_result result;
-    struct culex_new_run run = fixture_run(fixture, "x", 1);
+    struct culex_new_run run = fixture_run("x", 1);
     culex_status status = open_store(fixture, &store, &error);
     if (status == CULEX_OK)
-        status = store->ops->enqueue(store, "q", &run, 1, &result, &error);
+        status = store->ops->enqueue(store, "q", NULL, &run, 1, &result, &error);
     if (status != CULEX_EREADONLY && status != CULEX_EDENIED && status != CULEX_ECONNECT)
         fail_msg("%s: %s", culex_status_name(status), error.text);
     assert_non_null(strstr(error.text, "q.db"));

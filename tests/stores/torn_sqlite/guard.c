@@ -54,7 +54,7 @@ static void test_wal_reset__no_checkpoint_and_no_write_runs_outside_the_lock(voi
     shim_record(true);
     shim_notify(watch_look, &watch);
     for (int i = 0; i < 1500; i++) {
-        struct culex_new_run run = fixture_run(fixture, payload, sizeof payload);
+        struct culex_new_run run = fixture_run(payload, sizeof payload);
         fixture_enqueue(fixture->store, "q", &run);
     }
     assert_true(watch.checkpointed > 100); /* while it grew, not only at the end */
@@ -84,7 +84,7 @@ static void hammer(struct fixture *fixture, int number)
         _exit(2);
     for (int i = 0; i < ROUNDS; i++) {
         struct culex_ack acks[4];
-        struct culex_new_run run = fixture_run(fixture, "payload", 7);
+        struct culex_new_run run = fixture_run("payload", 7);
         run.keep_success_ms = 86400000;
         fixture_enqueue(store, "q", &run);
         struct culex_step_reply reply = fixture_step(store, "q", session, 2, NULL, 0);

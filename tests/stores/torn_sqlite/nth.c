@@ -39,16 +39,21 @@ static const struct failure failures[] = {
     {SHIM_CALL_ACCESS, SQLITE_IOERR_ACCESS, "access: IOERR"},
 };
 
-/* What was acknowledged in one pass of the scenario. */
+enum { CALLS = 4 };
+
+/* What was acknowledged in one pass of the scenario, and what was tried. */
 struct pass {
     struct fixture fixture;
     int version;
     const struct failure *failure;
     long n;
     bool is_sticky;
-    culex_uuid enqueued[4];
+    culex_uuid enqueued[CALLS];
     size_t enqueued_count;
-    culex_uuid done[4];
+    struct culex_ticket tickets[CALLS];
+    bool is_answered[CALLS];
+    size_t ticket_count;
+    culex_uuid done[CALLS];
     size_t done_count;
     culex_status worst;
 };
@@ -92,17 +97,45 @@ static bool judge(struct pass *pass, culex_status status, const culex_error *err
     return false;
 }
 
-static bool enqueue(struct pass *pass, struct culex_store *store, size_t len, culex_error *error)
+static bool call(struct pass *pass, struct culex_store *store, size_t number, size_t len,
+                 culex_error *error)
 {
     static const char payload[4000];
-    struct culex_new_run run = fixture_run(&pass->fixture, payload, len);
+    struct culex_new_run run = fixture_run(payload, len);
     struct culex_enqueue_result result;
     run.keep_success_ms = 86400000;
-    if (!judge(pass, store->ops->enqueue(store, "q", &run, 1, &result, error), error))
+    if (!judge(pass,
+               store->ops->enqueue(store, "q", &pass->tickets[number], &run, 1, &result, error),
+               error))
         return false;
     assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
-    pass->enqueued[pass->enqueued_count++] = run.id;
+    pass->enqueued[pass->enqueued_count++] = result.id;
+    pass->is_answered[number] = true;
     return true;
+}
+
+/* By one producer, until a call fails: then another goes on. */
+static bool enqueue(struct pass *pass, struct culex_store *store, size_t len, culex_error *error)
+{
+    size_t number = pass->ticket_count++;
+    bool has_failed = number > 0 && !pass->is_answered[number - 1];
+    assert_true(number < CALLS);
+    struct culex_ticket *ticket = &pass->tickets[number];
+    *ticket = number > 0 ? pass->tickets[number - 1] : (struct culex_ticket){.producer = 1};
+    ticket->producer += has_failed;
+    culex__ticket_next(ticket, pass->fixture.now_ms);
+    return call(pass, store, number, len, error);
+}
+
+/* What got no answer is repeated: there is one run for each ticket. */
+static void repeat_all(struct pass *pass, struct culex_store *store, culex_error *error)
+{
+    for (size_t i = 0; i < pass->ticket_count; i++) {
+        if (!pass->is_answered[i] && !call(pass, store, i, 20, error))
+            fail_msg("%s at %ld: call %zu cannot be repeated: %s", pass->failure->name, pass->n, i,
+                     error->text);
+    }
+    assert_int_equal(pass->enqueued_count, pass->ticket_count);
 }
 
 static void work(struct pass *pass, struct culex_store *store, culex_error *error)
@@ -148,6 +181,7 @@ static void check_left(struct pass *pass)
 {
     char sql[128];
     assert_sound(&pass->fixture);
+    assert_int_equal(fixture_ask(&pass->fixture, "SELECT count(*) FROM run"), pass->ticket_count);
     for (size_t i = 0; i < pass->enqueued_count; i++) {
         const unsigned char *b = pass->enqueued[i].b;
         bool is_done = false;
@@ -183,6 +217,7 @@ static bool pass_run(struct pass *pass)
     if (!enqueue(pass, store, 20, &error))
         fail_msg("%s at %ld: the handle stays unusable: %s", pass->failure->name, pass->n,
                  error.text);
+    repeat_all(pass, store, &error);
     store->ops->close(store);
     check_left(pass);
     fixture_release(&pass->fixture);
@@ -307,7 +342,7 @@ static void test_failed_opening__writes_no_log_back(void **state)
     struct fixture *fixture = *state;
     struct culex_store_options options = {.timeout_ms = 500, .synchronous = "sometimes"};
     struct culex_store *store = fixture_open(fixture, GUARDED), *second;
-    struct culex_new_run run = fixture_run(fixture, "p", 1);
+    struct culex_new_run run = fixture_run("p", 1);
     assert_int_equal(fixture_enqueue(store, "q", &run), CULEX_ENQUEUED_NEW);
     shim_record(true);
     assert_int_equal(culex__sqlite_open_as(GUARDED, fixture->path, false, &options, &fixture->env,

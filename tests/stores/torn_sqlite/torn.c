@@ -7,7 +7,10 @@
  * prefix of the log, as after a killed process; then, POINTS times, from a random prefix of which
  * the writes that no sync had followed are lost, torn at a sector, or torn within one. On each the
  * shipped store is opened, and has to find a sound file with everything that was acknowledged.
- * With synchronous=normal the newest acknowledgements may be gone, but nothing else. */
+ * With synchronous=normal the newest acknowledgements may be gone, but nothing else.
+ *
+ * Each enqueue has a ticket, and producers make two calls each: whatever a cut has left of one, its
+ * repeat makes it one run, and not another one where it was acknowledged. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -28,7 +31,8 @@ enum { GUARDED = 3040001, SECTOR = 512, FACTS_MAX = 400, POINTS = 500 };
 struct fact {
     size_t at;
     culex_uuid id;
-    bool is_done; /* else enqueued */
+    bool is_done;               /* else enqueued */
+    struct culex_ticket ticket; /* with which it was */
 };
 
 struct session {
@@ -37,6 +41,7 @@ struct session {
     int version;
     struct fact facts[FACTS_MAX];
     size_t fact_count;
+    uint64_t calls;
 };
 
 static uint64_t seed;
@@ -64,22 +69,35 @@ static struct culex_store *open_store(struct session *session)
     return store;
 }
 
-static void note(struct session *session, culex_uuid id, bool is_done)
+static void note(struct session *session, struct fact fact)
 {
     assert_true(session->fact_count < FACTS_MAX);
-    session->facts[session->fact_count++] =
-        (struct fact){.at = shim_op_count(), .id = id, .is_done = is_done};
+    fact.at = shim_op_count();
+    session->facts[session->fact_count++] = fact;
+}
+
+/* All runs are alike to a repeat, so that any length may be sent with it. */
+static culex_status enqueue_with(struct culex_store *store, struct culex_ticket ticket, size_t len,
+                                 culex_uuid *ret_id)
+{
+    static const char payload[6000];
+    struct culex_new_run run = fixture_run(payload, len);
+    struct culex_enqueue_result result = {.outcome = CULEX_ENQUEUED_NEW};
+    run.keep_success_ms = 86400000;
+    culex_status status = store->ops->enqueue(store, "q", &ticket, &run, 1, &result, NULL);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    *ret_id = result.id;
+    return status;
 }
 
 static void enqueue(struct session *session, size_t len)
 {
-    static const char payload[6000];
     struct fixture *fixture = &session->fixture;
-    struct culex_new_run run = fixture_run(fixture, payload, len);
-    run.keep_success_ms = 86400000;
+    struct fact fact = {.is_done = false};
     fixture->now_ms++;
-    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
-    note(session, run.id, false);
+    fact.ticket = (struct culex_ticket){1 + session->calls++ / 2, (uint64_t)fixture->now_ms << 12};
+    assert_int_equal(enqueue_with(fixture->store, fact.ticket, len, &fact.id), CULEX_OK);
+    note(session, fact);
 }
 
 static void work(struct session *session, const char *worker, uint32_t want)
@@ -99,7 +117,7 @@ static void work(struct session *session, const char *worker, uint32_t want)
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(reply.acks[i], CULEX_ANSWER_OK);
         if (acks[i].event == CULEX_EVENT_DONE)
-            note(session, acks[i].id, true);
+            note(session, (struct fact){.id = acks[i].id, .is_done = true});
     }
     store->ops->step_release(store, &reply);
 }
@@ -284,6 +302,59 @@ static void check_facts(const struct session *session, sqlite3 *db, size_t count
     }
 }
 
+/* The producer's call behind this one; NULL when there is none. */
+static const struct fact *fact_next(const struct session *session, const struct fact *fact)
+{
+    const struct fact *end = session->facts + session->fact_count;
+    for (const struct fact *next = fact + 1; next < end; next++) {
+        if (!next->is_done && next->ticket.producer == fact->ticket.producer)
+            return next;
+    }
+    return NULL;
+}
+
+/* Where its producer may have begun the next call, this one may not be the last any more. */
+static void check_repeat(const struct session *session, struct culex_store *store,
+                         const struct fact *fact, size_t count)
+{
+    const struct fact *next = fact_next(session, fact);
+    culex_uuid id;
+    culex_status status = enqueue_with(store, fact->ticket, 10, &id);
+    if (next != NULL && (next->at <= count || status != CULEX_OK))
+        assert_int_equal(status, CULEX_ECONFLICT);
+    else
+        assert_int_equal(status, CULEX_OK);
+    if (status == CULEX_OK)
+        assert_memory_equal(&id, &fact->id, sizeof id);
+}
+
+/* The call that the cut has hit comes to one run. */
+static void check_hit(struct culex_store *store, const struct fact *fact)
+{
+    sqlite3 *db = culex__sqlite_of(store)->db;
+    int64_t before = ask(db, "SELECT count(*) FROM run", NULL);
+    culex_uuid first, again;
+    assert_int_equal(enqueue_with(store, fact->ticket, 10, &first), CULEX_OK);
+    assert_int_equal(enqueue_with(store, fact->ticket, 10, &again), CULEX_OK);
+    assert_memory_equal(&first, &again, sizeof first);
+    assert_int_equal(ask(db, "SELECT count(*) FROM run WHERE id = ?", &first), 1);
+    assert_in_range(ask(db, "SELECT count(*) FROM run", NULL), before, before + 1);
+}
+
+static void check_repeats(const struct session *session, struct culex_store *store, size_t count)
+{
+    sqlite3 *db = culex__sqlite_of(store)->db;
+    int64_t before = ask(db, "SELECT count(*) FROM run", NULL);
+    size_t i = 0;
+    for (; i < session->fact_count && session->facts[i].at <= count; i++) {
+        if (!session->facts[i].is_done)
+            check_repeat(session, store, &session->facts[i], count);
+    }
+    assert_int_equal(ask(db, "SELECT count(*) FROM run", NULL), before);
+    if (i < session->fact_count && !session->facts[i].is_done)
+        check_hit(store, &session->facts[i]);
+}
+
 /* What is recorded as done stays so: nobody is granted it, and all the rest can be worked off. */
 static void check_work(struct session *session, struct culex_store *store)
 {
@@ -323,6 +394,8 @@ static void check_cut(struct session *session, struct image images[SHIM_PART_COU
     check_sound(culex__sqlite_of(store)->db);
     if (!is_torn || strcmp(session->synchronous, "full") == 0)
         check_facts(session, culex__sqlite_of(store)->db, count);
+    if (!is_torn || strcmp(session->synchronous, "full") == 0)
+        check_repeats(session, store, count);
     if (!is_torn || draw(8) == 0)
         check_work(session, store);
     store->ops->close(store);

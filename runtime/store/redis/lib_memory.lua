@@ -1,0 +1,27 @@
+-- store/redis/lib_memory.lua - what is remembered for a time: producers' calls and idempotency keys.
+--
+-- Each is a hash and a zset that tells when its fields may go. A time without a field does no harm, a
+-- field without one would stay for ever: so times are written first and dropped last. What a field says
+-- is over counts as absent even before it is dropped.
+
+-- 'SEQUENCE DIGEST|LISTED|BEFORE|MS|SALT|LETTERS|IDS' without the space, 15 and 16 hex digits; from
+-- BEFORE on, the queue's number before the call, it is what was answered. LISTED is its score, later than
+-- need be, so that it is written once a minute.
+local CALL_ENTRY = '^(%x+)|(%d+)|(%d+)|(%d+)|(%d+)|(%u*)|(.*)$'
+local LISTED_SLACK_MS = 60000
+
+-- Until then a call that was made at `ms` is known. Its sequence begins with its own time in 12 hex
+-- digits.
+local function call_until(sequence, ms)
+  return math.max(tonumber(ms), tonumber(string.sub(sequence, 1, 12), 16)) + TICKET_HORIZON_MS
+end
+-- 'UNTIL|CONTENT|ID'; UNTIL is its score.
+local KEY_ENTRY = '^(%d+)|(%x+)|(................)$'
+
+-- Drops up to `most` fields of `hash` whose time in `times` is over; returns how many.
+local function memory_forget(hash, times, now, most)
+  local old = call('ZRANGEBYSCORE', times, '-inf', '(' .. now, 'LIMIT', 0, most)
+  write('HDEL', hash, old)
+  write('ZREM', times, old)
+  return #old
+end
