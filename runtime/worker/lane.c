@@ -19,12 +19,26 @@ enum {
 
 /* --- what to send --------------------------------------------------------------------------- */
 
+/* Handlers that are idle, less those that the grants of unanswered steps will take. */
+static uint32_t free_handlers(const culex_worker *worker)
+{
+    size_t busy = worker->crew.count;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane_step *step = &worker->lanes[i].step;
+        busy += step->is_pending ? step->want - step->ahead : 0;
+    }
+    size_t handlers = culex__crew_capacity(worker);
+    return busy < handlers ? (uint32_t)(handlers - busy) : 0;
+}
+
+/* Runs to ask for. A lane that was held wants a free handler, and would be held again without one.
+ */
 static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     size_t limit = culex__worker_limit(worker);
     if (worker->phases.current != CULEX_WORKER_RUNNING || worker->crew.count >= limit ||
-        !culex__solitude_lets_claim(lane))
+        !culex__solitude_lets_claim(lane) || (lane->is_held && free_handlers(worker) == 0))
         return 0;
     size_t room = limit - worker->crew.count;
     return room < worker->options.batch ? room : worker->options.batch;
@@ -75,18 +89,6 @@ bool culex__lane_wants_step(const struct culex_lane *lane, size_t queued, int64_
     if (now_ns < culex__lane_next_ns(lane))
         return false;
     return now_ns >= urgent_ns(lane) || !lane_should_gather(lane, queued, lane_room(lane), now_ns);
-}
-
-/* Handlers that are idle, less those that the grants of unanswered steps will take. */
-static uint32_t free_handlers(const culex_worker *worker)
-{
-    size_t busy = worker->crew.count;
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        const struct culex_lane_step *step = &worker->lanes[i].step;
-        busy += step->is_pending ? step->want - step->ahead : 0;
-    }
-    size_t handlers = culex__crew_capacity(worker);
-    return busy < handlers ? (uint32_t)(handlers - busy) : 0;
 }
 
 /* Call it before the step is pending, which would count its own claims as taken, and after its acks

@@ -346,6 +346,24 @@ static void test_no_solitude_begins_while_an_end_finds_no_ear(void **state)
     assert_alone(world, 500);
 }
 
+/* The only handler may be taken already by a claim that has no answer yet. A run that wants it for
+ * itself waits for that answer; to ask for it would be in vain, again and again. */
+static void test_run_in_doubt_waits_for_a_handler_that_another_queue_may_have(void **state)
+{
+    struct world *world = *state;
+    world_enqueue(world, &others, 100);
+    step(world, "others", 1, 1);
+    world_pass(world, 2);
+    step(world, "others", 0, 0); /* lost once */
+    world->fault = WORLD_TEAR;
+    world->fault_queue = "numbers";
+    world->fault_count = 5;
+    work(world, 1);
+    assert_true(last_fault_ms(world) > 500);
+    assert_true(begin_ms(world, 100) > last_fault_ms(world));
+    assert_in_range(world->step_count, 6, 40);
+}
+
 static void fall_silent(struct world *world)
 {
     world->fault_queue = "numbers";
@@ -388,6 +406,7 @@ int main(void)
         UNIT(test_deaf_thread_keeps_suspects_away),
         UNIT(test_suspect_that_is_granted_too_late_is_given_back),
         UNIT(test_suspect_begins_when_the_store_knows_of_all_ends),
+        UNIT(test_run_in_doubt_waits_for_a_handler_that_another_queue_may_have),
         UNIT(test_no_solitude_begins_while_an_end_finds_no_ear),
         UNIT(test_claim_that_is_sent_again_takes_no_suspect_before_the_ends),
     };
