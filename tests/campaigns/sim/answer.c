@@ -118,6 +118,16 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
     }
 }
 
+/* A lease is taken for over some time before its end. Who beats once more has heard the answer to
+ * the beat before, or the same step would have come again. */
+static void lease_begin(const struct sim_oracle *oracle, struct grant *grant)
+{
+    int64_t lease_ns = oracle->call.lease_ms * SIM_MS;
+    grant->lease_end_ns = oracle->world->now_ns + lease_ns;
+    grant->sure_ns = grant->promised_ns;
+    grant->promised_ns = grant->lease_end_ns - lease_ns / 5;
+}
+
 static void beats_check(struct sim_oracle *oracle, const struct session *session)
 {
     struct sim_call *call = &oracle->call;
@@ -141,7 +151,7 @@ static void beats_check(struct sim_oracle *oracle, const struct session *session
         if (is_granted && call->beats[i].has_progress)
             SOMETIMES(PROGRESS_TOLD);
         if (grant != NULL && is_granted)
-            grant->lease_end_ns = oracle->world->now_ns + call->lease_ms * SIM_MS;
+            lease_begin(oracle, grant);
     }
 }
 
@@ -152,38 +162,43 @@ static void grant_new(struct sim_oracle *oracle, struct run *run, uint32_t attem
     if (run->grants == NULL)
         abort();
     struct grant *grant = &run->grants[run->grant_count++];
-    *grant = (struct grant){.attempt = attempt,
-                            .epoch = oracle->epoch,
-                            .lease_end_ns = oracle->world->now_ns + call->lease_ms * SIM_MS};
+    *grant = (struct grant){.attempt = attempt, .epoch = oracle->epoch};
+    lease_begin(oracle, grant);
+    grant->sure_ns = grant->promised_ns;
     strcpy(grant->session, call->session);
 }
 
-/* The worker of this call holds it, and has surely not given it up: a lease, or what a timeout has
- * left of it, is taken for over some time before its end. */
-static bool is_at_work(const struct sim_oracle *oracle, const struct run *run)
+/* The grant by which the session holds the run and has surely not given it up; NULL for none. What
+ * a timeout has left of a lease is taken for over, too. A store that is rolled back shows what has
+ * ended as held. */
+static const struct grant *grant_at_work(const struct sim_oracle *oracle, const struct run *run,
+                                         const char *session)
 {
-    const struct sim_call *call = &oracle->call;
     const struct sim_record *record = &run->record;
-    if (record->state != 'A' || record->timeout_ms > 0 || strcmp(record->owner, call->session) != 0)
-        return false;
-    const struct grant *grant = sim_grant_find(run, record->attempt, call->session);
-    return grant != NULL && !grant->is_dropped && grant->refused_nonce == 0 &&
-           oracle->world->now_ns < grant->lease_end_ns - call->lease_ms / 5 * SIM_MS;
+    if (record->state != 'A' || record->timeout_ms > 0 || strcmp(record->owner, session) != 0)
+        return NULL;
+    const struct grant *grant = sim_grant_find(run, record->attempt, session);
+    if (grant == NULL || grant->is_dropped || grant->refused_nonce != 0 ||
+        oracle->world->now_ns >= grant->sure_ns ||
+        (grant->is_ended && grant->epoch != oracle->epoch))
+        return NULL;
+    return grant;
 }
 
-/* Whoever has a suspect has nothing else. */
-static void company_check(struct sim_oracle *oracle)
+/* A suspect whose grant was never heard of is at nobody's work yet: should others have begun when
+ * it is, it is given back. */
+void sim_company_check(struct sim_oracle *oracle, const char *session, culex_uuid id)
 {
     size_t count = 0, suspects = 0;
     for (size_t i = 0; i < oracle->run_count; i++) {
         const struct run *run = oracle->runs[i];
-        bool is_one = is_at_work(oracle, run);
-        count += is_one;
-        suspects += is_one && run->record.is_started && run->record.losses >= CULEX_SUSPECT_LOSSES;
+        const struct grant *grant = grant_at_work(oracle, run, session);
+        count += grant != NULL;
+        suspects += grant != NULL && grant->is_started && run->record.is_started &&
+                    run->record.losses >= CULEX_SUSPECT_LOSSES;
     }
     if (suspects > 0 && count > 1)
-        sim_violation(oracle, &oracle->call.grants[0].id, "%zu runs are held, %zu of them suspects",
-                      count, suspects);
+        sim_violation(oracle, &id, "%zu runs are held, %zu of them suspects", count, suspects);
 }
 
 static void grants_check(struct sim_oracle *oracle)
@@ -221,7 +236,7 @@ static void grants_check(struct sim_oracle *oracle)
             grant_new(oracle, run, attempt);
     }
     if (call->grant_count > 0)
-        company_check(oracle);
+        sim_company_check(oracle, call->session, call->grants[0].id);
 }
 
 /* A worker that has nothing to say asks a few hundred times a second at most. */

@@ -38,7 +38,9 @@ struct grant {
     uint32_t attempt;
     char session[SIM_SESSION_SIZE];
     uint64_t epoch;
-    int64_t lease_end_ns; /* boot time by which the worker has surely lost it */
+    int64_t sure_ns;      /* boot time until which the worker surely has it, */
+    int64_t promised_ns;  /* and until which it has if it heard the answer to the last beat */
+    int64_t lease_end_ns; /* by which it has surely lost it */
     bool is_started, is_ended, is_dropped, is_acked, is_accepted;
     enum culex_run_event ended_as;
     uint64_t ack_nonce, refused_nonce; /* of the step that answered a beat with STALE */
@@ -115,6 +117,9 @@ struct sim_oracle {
     size_t lost;
     int64_t clock_min_ms, clock_max_ms;
 };
+
+/* Whoever is at a suspect has nothing else. */
+void sim_company_check(struct sim_oracle *oracle, const char *session, culex_uuid id);
 
 /* Names of enum sim_verb. */
 extern const char *const sim_verbs[];

@@ -32,7 +32,7 @@ MUTANTS = [
      "if lease_end and lease_end < 0 then", "redis"),
     ("the reap charges nothing", LUA + "lib_plan.lua", "is_loss and 'LOSS' or 'RELEASE'", "'RELEASE'",
      "redis"),
-    ("a suspect has company", WORKER + "lane.c", "!culex__solitude_lets_claim(lane))", "false)", "sqlite"),
+    ("a suspect has company", WORKER + "lane.c", "!culex__solitude_lets_claim(lane) ||", "false ||", "sqlite"),
     ("suspects come in company", LUA + "lib_claims.lua", "return is_suspected and grant_count > 0 or", "return",
      "redis"),
     ("the tick's mark is ignored", LUA + "tick.lua", "mark and tick < mark + interval then",

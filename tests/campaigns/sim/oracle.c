@@ -19,6 +19,7 @@ void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attem
     if (grant->is_started && grant->epoch == oracle->epoch && oracle->epoch == 0)
         sim_violation(oracle, &id, "one grant is executed twice");
     grant->is_started = true;
+    sim_company_check(oracle, session, id);
 }
 
 void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
