@@ -386,15 +386,26 @@ static bool drain(struct world *world, uint64_t *ret_done)
 }
 
 /* A run whose cancellation was asked for ends cancelled when its lease is over. */
+/* Zeroes when the cut has left nothing of the queue. */
+static bool stats_read(struct world *world, culex_queue_stats *ret_stats)
+{
+    *ret_stats = (culex_queue_stats){.enqueued = 0};
+    culex_status status = world->store->ops->stats(world->store, QUEUE, ret_stats, NULL);
+    return status == CULEX_OK || status == CULEX_ENOTFOUND ||
+           complain("the queue cannot be counted", status);
+}
+
 static bool drain_is_whole(struct world *world)
 {
     culex_queue_stats before, after;
     int64_t now_ms = world->now_ms;
     uint64_t done = 0;
-    world->store->ops->stats(world->store, QUEUE, &before, NULL);
+    if (!stats_read(world, &before))
+        return false;
     if (!drain(world, &done))
         return complain("the queue cannot be drained", CULEX_OK);
-    world->store->ops->stats(world->store, QUEUE, &after, NULL);
+    if (!stats_read(world, &after))
+        return false;
     world->now_ms = now_ms;
     uint64_t live = before.count[CULEX_RUN_SCHEDULED] + before.count[CULEX_RUN_WAITING] +
                     before.count[CULEX_RUN_ACTIVE];
