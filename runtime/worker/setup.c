@@ -56,6 +56,16 @@ static bool is_worth_waiting(const culex_worker *worker, culex_status status, cu
     return false;
 }
 
+/* Our stop may have cut a try short, which says nothing of the store: the one before does. */
+static culex_status failure_choose(const culex_worker *worker, culex_error *before,
+                                   culex_error *error)
+{
+    if (before->code != CULEX_OK && atomic_load(&worker->until_ns) != 0)
+        *error = *before;
+    *before = *error;
+    return error->code;
+}
+
 static culex_status store_open(culex_worker *worker, culex_error *error)
 {
     char masked[256];
@@ -72,11 +82,13 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
     culex__store_url_mask(worker->url, masked, sizeof masked);
     if (stop_await(worker, 0)) /* asked before the run began */
         atomic_store(&worker->until_ns, culex__worker_now_ns(worker) + STOPPED_NS);
+    culex_error before = {0};
     for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
         culex_status status =
             culex__store_open(worker->url, &options, worker->env, &worker->store, error);
         if (status == CULEX_OK || !is_worth_waiting(worker, status, error))
             return status;
+        status = failure_choose(worker, &before, error);
         culex__worker_call_failed(worker, NULL, status, error);
         if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env)))) {
             culex__error_context(error, "stopped before %s answered", masked);

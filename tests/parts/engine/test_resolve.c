@@ -30,6 +30,7 @@ enum { HANG_S = 60, TIMEOUT_MS = 200, BOUND_MS = 20000 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t is_released = PTHREAD_COND_INITIALIZER;
 static bool is_hanging;
+static atomic_int hangs; /* questions without an answer */
 static atomic_int names_asked, lists_made, lists_freed;
 
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
@@ -46,6 +47,7 @@ static void hang(void)
     until.tv_sec += HANG_S;
     pthread_mutex_lock(&lock);
     int waited = 0;
+    hangs = is_hanging;
     while (is_hanging && waited == 0)
         waited = pthread_cond_timedwait(&is_released, &lock, &until);
     pthread_mutex_unlock(&lock);
@@ -118,7 +120,7 @@ static int64_t open_ms(const char *host, int64_t timeout_ms, const char *words)
 static int setup(void **state)
 {
     (void)state;
-    names_asked = lists_made = lists_freed = 0;
+    names_asked = lists_made = lists_freed = hangs = 0;
     hanging_set(true);
     return 0;
 }
@@ -171,20 +173,34 @@ static void test_resolver_that_hangs__the_next_name_has_its_turn(void **state)
     pthread_join(thread, NULL);
 }
 
+static void wait_for(atomic_int *count)
+{
+    while (atomic_load(count) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static void *stop_when_asked(void *worker)
 {
-    while (atomic_load(&names_asked) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    wait_for(&names_asked);
     culex_worker_stop(worker);
     return NULL;
 }
 
-static void test_resolver_that_hangs__a_worker_can_be_stopped(void **state)
+/* The first try is refused, and a later one is cut short by the stop. */
+static void *stop_when_refused(void *worker)
 {
-    (void)state;
+    wait_for(&lists_freed);
+    hanging_set(true);
+    wait_for(&hangs);
+    culex_worker_stop(worker);
+    return NULL;
+}
+
+/* The worker's error once `stop` has stopped it. */
+static void worker_stopped(void *(*stop)(void *worker), culex_error *error)
+{
     pthread_t thread;
     culex_worker *worker;
-    culex_error error;
     culex_job_type type = number_type();
     culex_worker_options options = {.url = "redis://hangs.test:1",
                                     .isolation = CULEX_ISOLATION_NONE,
@@ -195,12 +211,29 @@ static void test_resolver_that_hangs__a_worker_can_be_stopped(void **state)
     assert_int_equal(culex_worker_register(worker, &type, number_call, number_handler, NULL),
                      CULEX_OK);
     int64_t began_ms = now_ms();
-    assert_int_equal(pthread_create(&thread, NULL, stop_when_asked, worker), 0);
-    assert_int_equal(culex_worker_run(worker, &error), CULEX_ECONNECT);
+    assert_int_equal(pthread_create(&thread, NULL, stop, worker), 0);
+    assert_int_equal(culex_worker_run(worker, error), CULEX_ECONNECT);
     assert_in_range(now_ms() - began_ms, 0, BOUND_MS);
-    assert_non_null(strstr(error.text, "stopped before"));
+    assert_non_null(strstr(error->text, "stopped before"));
     pthread_join(thread, NULL);
     culex_worker_free(worker);
+}
+
+static void test_resolver_that_hangs__a_worker_can_be_stopped(void **state)
+{
+    (void)state;
+    culex_error error;
+    worker_stopped(stop_when_asked, &error);
+    assert_non_null(strstr(error.text, "cannot resolve"));
+}
+
+static void test_stopped_worker__tells_of_the_try_that_was_not_cut(void **state)
+{
+    (void)state;
+    culex_error error;
+    hanging_set(false);
+    worker_stopped(stop_when_refused, &error);
+    assert_non_null(strstr(error.text, "cannot connect to hangs.test port 1"));
 }
 
 static void test_forked_process_asks_anew(void **state)
@@ -242,6 +275,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_resolver_that_hangs__a_worker_can_be_stopped, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_stopped_worker__tells_of_the_try_that_was_not_cut,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(test_forked_process_asks_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(test_names_are_resolved, setup, teardown),
     };
