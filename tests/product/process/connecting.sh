@@ -74,7 +74,8 @@ tail -n 1 "$scratch/refused.log" | grep -q 'stopped before .*Connection refused'
 # Its store has gone while it was idle: it holds nothing that it would have to wait for.
 server_start
 worker_start idle --grace 60s
-wait_until 10 grep -qs serves "$scratch/idle.log"
+# It is idle once it waits for a wake-up; before that it may have asked for a run.
+wait_until 10 sh -c "redis-cli -p $port info clients | grep -q blocked_clients:1"
 kill -KILL "$server"
 wait "$server" || true
 server=

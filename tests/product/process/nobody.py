@@ -20,13 +20,22 @@ def fill(port):
             return taken
 
 
-def wait_for_knock(port):
-    """Until the system tells of a connection to the port that is only asked for (state 02)."""
-    while True:
-        with open("/proc/net/tcp", encoding="ascii") as table:
-            if any(f":{port:04X} 02 " in line for line in table):
-                return
+def callers(port, state):
+    """The local ports from which connections to the port are in that state."""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        rows = [line.split() for line in table]
+    return {int(row[1].split(":")[1], 16) for row in rows if row[2].endswith(f":{port:04X}") and row[3] == state}
+
+
+def wait_for_knock(port, taken):
+    """Until a connection to the port is only asked for (state 02). False: one has got through beside ours (state 01), as happens
+    when both ask in the same moment."""
+    ours = {each.getsockname()[1] for each in taken}
+    while not callers(port, "02"):
+        if callers(port, "01") - ours:
+            return False
         time.sleep(0.01)
+    return True
 
 
 def listen(port, room):
@@ -43,20 +52,33 @@ def listen_deaf(port):
         listener = listen(port, 0)
         taken = fill(port)
         if taken:
-            return [listener, *taken]
+            return listener, taken
         listener.close()
+
+
+def meet_deaf(port):
+    """All that is to be kept open, once somebody asks for a connection."""
+    while True:
+        listener, taken = listen_deaf(port)
+        print("ready", flush=True)
+        if wait_for_knock(port, taken):
+            return [listener, *taken]
+        for each in [listener, *taken]:
+            each.close()
+
+
+def meet_mute(port):
+    listener = listen(port, 64)
+    print("ready", flush=True)
+    return [listener, listener.accept()]
 
 
 def main():
     how, port = sys.argv[1], int(sys.argv[2])
-    held = listen_deaf(port) if how == "deaf" else [listen(port, 64)]
-    print("ready", flush=True)
-    if how == "deaf":
-        wait_for_knock(port)
-    else:
-        held.append(held[0].accept())
+    held = {"deaf": meet_deaf, "mute": meet_mute}[how](port)
     print("met", flush=True)
     time.sleep(60)
+    del held
 
 
 main()
