@@ -25,8 +25,16 @@ def line_check(text):
         assert {"queue", "job", "attempt"} <= set(line)
     if "outcome" in line:
         assert NEEDED[line["outcome"]] <= set(line), f"members of {line['outcome']}"
-        assert line.get("next_at", line["time"]) >= line["time"][:19], "the next attempt is to come"
     return line
+
+
+def begins_check(lines):
+    """The next attempt is to come: never before this one's first line."""
+    first = {}
+    for line in lines:
+        if "run" in line:
+            began = first.setdefault((line["run"], line["attempt"]), line["time"])
+            assert line.get("next_at", began) >= began, f"the next attempt is before this one: {line}"
 
 
 def main(path):
@@ -36,6 +44,7 @@ def main(path):
             lines.append(line_check(text))
         except (AssertionError, KeyError, ValueError) as error:
             sys.exit(f"{error!r} in: {text}")
+    begins_check(lines)
     ends = {(line["job"], line["outcome"]): line for line in lines if "outcome" in line}
     wanted = {("nap", "done"), ("never", "failed"), ("crash", "crashed"), ("crash", "dead"), ("gone", "dead"),
               ("tell", "dead"), ("nap", "released")}
