@@ -183,9 +183,10 @@ static void test_heartbeats_keep_a_long_run(void **state)
     struct scene *scene = scene_open(state);
     culex_job_type type = number_type();
     culex_uuid id = scene_enqueue(scene, &type);
-    scene_start(scene, (culex_worker_options){.lease_ms = 300}, &type);
+    scene_start(scene, (culex_worker_options){.lease_ms = 1500}, &type);
     AWAIT(atomic_load(&scene->started) == 1);
-    int64_t leases_ms = now_ms() + 1000; /* more than three leases */
+    int64_t leases_ms =
+        now_ms() + 3200; /* more than two leases, each longer than a busy machine stalls */
     while (now_ms() < leases_ms)
         nap();
     atomic_store(&scene->may_end, true);
