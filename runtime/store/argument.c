@@ -130,19 +130,52 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
     return CULEX_OK;
 }
 
+static culex_status ticket_check(const struct culex_ticket *ticket, culex_error *error)
+{
+    if (ticket->producer == 0 || ticket->producer > CULEX_TICKET_PRODUCER_MAX ||
+        ticket->sequence >> 60 != 0)
+        return culex__fail(error, CULEX_EINVAL, "no ticket of a producer");
+    return CULEX_OK;
+}
+
 culex_status culex__argument_enqueue(const char *queue, const struct culex_ticket *ticket,
                                      const struct culex_new_run *runs, size_t count,
                                      culex_error *error)
 {
     culex_status status = culex__queue_check(queue, error);
-    if (ticket != NULL && (ticket->producer == 0 || ticket->producer > CULEX_TICKET_PRODUCER_MAX ||
-                           ticket->sequence >> 60 != 0))
-        return culex__fail(error, CULEX_EINVAL, "no ticket of a producer");
+    if (status == CULEX_OK && ticket != NULL)
+        status = ticket_check(ticket, error);
+    if (status != CULEX_OK)
+        return status;
     if (count > CULEX_STORE_BATCH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "at most %d runs in one call",
                            CULEX_STORE_BATCH_MAX);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = run_check(&runs[i], i, error);
+    return status;
+}
+
+static bool producer_is_among(uint64_t producer, const struct culex_ticket *tickets, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tickets[i].producer == producer)
+            return true;
+    }
+    return false;
+}
+
+culex_status culex__argument_enqueue_each(const char *queue, const struct culex_ticket *tickets,
+                                          const struct culex_new_run *runs, size_t count,
+                                          culex_error *error)
+{
+    if (count == 0 || count > CULEX_STORE_EACH_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "1 to %d calls in one", CULEX_STORE_EACH_MAX);
+    culex_status status = culex__argument_enqueue(queue, NULL, runs, count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        status = ticket_check(&tickets[i], error);
+        if (status == CULEX_OK && producer_is_among(tickets[i].producer, tickets, i))
+            status = culex__fail(error, CULEX_EINVAL, "two calls of one producer");
+    }
     return status;
 }
 

@@ -3,9 +3,9 @@
  * A store is a constant table of operations plus a struct that embeds
  * struct culex_store first. Every operation is atomic and bounded, takes effect
  * wholly or not at all, and is safe to repeat after CULEX_EUNKNOWN; only a repeated PURGE
- * would delete the next runs, so it is not repeated. The meaning of each stands in verbs.def; the
- * folders implement it, tests/stores/suite/model.c is the reference, and one conformance suite
- * holds all of them to this page.
+ * would delete the next runs, so it is not repeated, and of ENQUEUE_EACH each call is. The meaning
+ * of each stands in verbs.def; the folders implement it, tests/stores/suite/model.c is the
+ * reference, and one conformance suite holds all of them to this page.
  *
  * Time: `now` is the store's own clock (Redis: server TIME; SQLite: this machine's),
  * in ms since 1970, unless env->store_clock_ms replaces it. Callers send delays, not
@@ -290,6 +290,7 @@ static inline int64_t culex__store_earlier_ns(const struct culex_store *store, i
 /* What every store takes; store/argument.c refuses the rest. */
 enum {
     CULEX_STORE_BATCH_MAX = 1000, /* runs to enqueue, acks, beats, claims, queues to wait for */
+    CULEX_STORE_EACH_MAX = 64,    /* runs to enqueue, each as a call of its own */
     CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY */
     CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
     CULEX_STORE_SESSION_MAX = 32, /* hex digits */

@@ -1,4 +1,4 @@
-/* store/redis/enqueue.c - ENQUEUE and TICK. */
+/* store/redis/enqueue.c - ENQUEUE, ENQUEUE_EACH and TICK. */
 #include "store/redis/redis.h"
 
 #include <assert.h>
@@ -170,19 +170,53 @@ static void ticket_add(struct culex__redis_request *request, const struct culex_
     culex__redis_request_int(request, ticket != NULL ? culex__ticket_ms(*ticket) : 0);
 }
 
+/* ORDER ENQUEUE_TICKETS: as redis/lib_callers.lua reads them. */
+static void tickets_add(struct culex__redis_request *request, const struct culex_ticket *tickets,
+                        const struct culex_new_run *runs, size_t count)
+{
+    enum { PRODUCER_LEN = 16, CALL_LEN = 31 };
+    char producers[CULEX_STORE_EACH_MAX * PRODUCER_LEN + 1];
+    char calls[CULEX_STORE_EACH_MAX * CALL_LEN + 1];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(producers + i * PRODUCER_LEN, PRODUCER_LEN + 1, "%016" PRIx64,
+                 tickets[i].producer);
+        snprintf(calls + i * CALL_LEN, CALL_LEN + 1, "%015" PRIx64 "%016" PRIx64,
+                 tickets[i].sequence, culex__runs_digest(&runs[i], 1));
+    }
+    culex__redis_request_add(request, producers, count * PRODUCER_LEN);
+    culex__redis_request_add(request, calls, count * CALL_LEN);
+    culex__redis_request_add(request, NULL, 0);
+}
+
 /* Announces the queue and begins the call of a script that takes runs: up to the ticket. */
 static culex_status call_begin(struct culex__redis *redis, const struct culex__redis_script *script,
-                               const char *queue, const struct culex_ticket *ticket,
-                               uint64_t digest, culex_error *error)
+                               const char *queue, culex_error *error)
 {
     culex_status status = culex__redis_register(redis, queue, false, error);
     if (status == CULEX_OK)
         status = culex__redis_begin(redis, script, queue, error);
+    if (status == CULEX_OK)
+        culex__redis_request_int(&redis->request, redis->call_queue->salt);
+    return status;
+}
+
+/* From the runs on. */
+static culex_status call_finish(struct culex__redis *redis,
+                                const struct culex__redis_script *script,
+                                const struct culex_new_run *runs, size_t count,
+                                struct culex_enqueue_result *results, culex_error *error)
+{
+    redisReply *reply = NULL;
+    for (size_t i = 0; i < count; i++)
+        run_add(redis, &runs[i]);
+    culex_status status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
-    culex__redis_request_int(&redis->request, redis->call_queue->salt);
-    ticket_add(&redis->request, ticket, digest);
-    return CULEX_OK;
+    status = ticket_refused(reply, error);
+    if (status == CULEX_OK && !results_read(reply, count, results))
+        status = culex__redis_bad_reply(redis, "ENQUEUE", error);
+    freeReplyObject(reply);
+    return status;
 }
 
 culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
@@ -195,21 +229,25 @@ culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
     if (count == 0)
         return CULEX_OK;
     uint64_t digest = ticket != NULL ? culex__runs_digest(runs, count) : 0;
-    culex_status status =
-        call_begin(redis, &culex__redis_script_enqueue, queue, ticket, digest, error);
+    culex_status status = call_begin(redis, &culex__redis_script_enqueue, queue, error);
     if (status != CULEX_OK)
         return status;
-    for (size_t i = 0; i < count; i++)
-        run_add(redis, &runs[i]);
-    redisReply *reply = NULL;
-    status = culex__redis_finish(redis, &culex__redis_script_enqueue, &reply, error);
+    ticket_add(&redis->request, ticket, digest);
+    return call_finish(redis, &culex__redis_script_enqueue, runs, count, results, error);
+}
+
+culex_status culex__redis_enqueue_each(struct culex_store *base, const char *queue,
+                                       const struct culex_ticket *tickets,
+                                       const struct culex_new_run *runs, size_t count,
+                                       struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    assert(count > 0 && count <= CULEX_STORE_EACH_MAX);
+    culex_status status = call_begin(redis, &culex__redis_script_enqueue_each, queue, error);
     if (status != CULEX_OK)
         return status;
-    status = ticket_refused(reply, error);
-    if (status == CULEX_OK && !results_read(reply, count, results))
-        status = culex__redis_bad_reply(redis, "ENQUEUE", error);
-    freeReplyObject(reply);
-    return status;
+    tickets_add(&redis->request, tickets, runs, count);
+    return call_finish(redis, &culex__redis_script_enqueue_each, runs, count, results, error);
 }
 
 culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick *tick,
@@ -219,9 +257,10 @@ culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick
     assert(culex__argument_tick(tick, NULL) == CULEX_OK);
     struct culex_new_run run = *tick->run;
     run.at_ms = 0;
-    culex_status status = call_begin(redis, &culex__redis_script_tick, tick->queue, NULL, 0, error);
+    culex_status status = call_begin(redis, &culex__redis_script_tick, tick->queue, error);
     if (status != CULEX_OK)
         return status;
+    ticket_add(&redis->request, NULL, 0);
     culex__redis_request_text(&redis->request, tick->schedule);
     culex__redis_request_int(&redis->request, culex__redis_delay(tick->tick_ms));
     culex__redis_request_int(&redis->request, culex__redis_delay(tick->interval_ms));

@@ -1,6 +1,7 @@
 -- store/redis/lib_enqueue.lua - new runs: which are taken, and where they are put.
 --
--- They stand in ARGV from `from` on, five arguments each, behind those of redis/lib_producers.lua:
+-- They stand in ARGV from `from` on, five arguments each, behind those of redis/lib_producers.lua, or of
+-- redis/lib_callers.lua where each is a call of its own:
 --   record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
 --   unique key or '', 'window_ms|content|idempotency key' or '', payload
 -- ARGV[2]: the salt for a queue that has none yet. The queue's number grows before anything else
@@ -131,10 +132,7 @@ local function records_write(now_text, salt, answers)
   write('HSET', payloads, payload_puts)
   write('HSET', unique, unique_puts)
   write('HSET', keys, key_puts)
-  if producer ~= '' then
-    call('HSET', producers, producer, ARGV[4] .. '|' .. listed .. '|' .. (facts[3] or '0') .. '|' .. now_text
-      .. salt .. '|' .. answers .. '|' .. table.concat(others))
-  end
+  write('HSET', producers, call_memos(facts[3] or '0', now_text .. salt, answers, others))
   write('HSET', runs, record_puts)
 end
 
@@ -142,7 +140,7 @@ local function runs_write(now, now_text, salt, answers)
   meta_write(salt)
   entries_write()
   keys_list(now)
-  if producer ~= '' then call_list(now) end
+  call_list(now, answers)
   records_write(now_text, salt, answers)
 end
 

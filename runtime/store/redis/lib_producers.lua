@@ -36,9 +36,18 @@ end
 
 -- Sees to it that the call is forgotten in time, and not before.
 local function call_list(now)
+  if producer == '' then return end
   local forget_at = math.max(ARGV[5], now) + TICKET_HORIZON_MS
   if not entry then memory_forget(producers, producers_until, now, ADDS_FORGET) end
   if (tonumber(listed) or 0) >= forget_at then return end
   listed = tostring(forget_at + LISTED_SLACK_MS)
   call('ZADD', producers_until, listed, producer)
+end
+
+-- Field and value of what is remembered of a call that was answered with `answers` and `others`, at the
+-- time and with the salt in `made`; `before` is the queue's number before it.
+local function call_memos(before, made, answers, others)
+  if producer == '' then return {} end
+  local entry_text = ARGV[4] .. '|' .. listed .. '|' .. before .. '|' .. made .. '|' .. answers .. '|' .. table.concat(others)
+  return {producer, entry_text}
 end

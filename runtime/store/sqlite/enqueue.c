@@ -13,6 +13,7 @@
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "store/argument.h"
+#include "store/refusal.h"
 #include "base/error.h"
 
 static culex_status find_holder(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
@@ -171,6 +172,17 @@ static culex_status call_keep(struct culex_sqlite *store, struct culex_sqlite_qu
     return status;
 }
 
+/* Of a call that is new. */
+static culex_status call_make(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              const struct culex_sqlite_call *call, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < call->count && status == CULEX_OK; i++)
+        status =
+            enqueue_one(store, queue, &call->runs[i], queue->capacity, &call->results[i], error);
+    return status == CULEX_OK ? call_keep(store, queue, call, error) : status;
+}
+
 static culex_status call_do(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                             void *request, culex_error *error)
 {
@@ -179,10 +191,7 @@ static culex_status call_do(struct culex_sqlite *store, struct culex_sqlite_queu
     culex_status status = culex__sqlite_producer_recall(store, queue, call, &is_answered, error);
     if (status != CULEX_OK || is_answered)
         return status;
-    for (size_t i = 0; i < call->count && status == CULEX_OK; i++)
-        status =
-            enqueue_one(store, queue, &call->runs[i], queue->capacity, &call->results[i], error);
-    return status == CULEX_OK ? call_keep(store, queue, call, error) : status;
+    return call_make(store, queue, call, error);
 }
 
 culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *queue,
@@ -205,6 +214,46 @@ culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
                                     call_do, &call, error);
 }
+
+/* --- ENQUEUE_EACH ----------------------------------------------------------------------------- */
+
+struct calls {
+    const struct culex_ticket *tickets;
+    const struct culex_new_run *runs;
+    size_t count;
+    struct culex_enqueue_result *results;
+};
+
+static culex_status each_do(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                            void *request, culex_error *error)
+{
+    const struct calls *calls = request;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < calls->count && status == CULEX_OK; i++) {
+        struct culex_sqlite_call call = {&calls->tickets[i], &calls->runs[i], 1,
+                                         &calls->results[i]};
+        bool is_known;
+        status = culex__sqlite_producer_recall(store, queue, &call, &is_known, error);
+        if (status == CULEX_OK && is_known)
+            status = culex__refuse_ticket(error);
+        if (status == CULEX_OK)
+            status = call_make(store, queue, &call, error);
+    }
+    return status;
+}
+
+culex_status culex__sqlite_enqueue_each(struct culex_store *base, const char *queue,
+                                        const struct culex_ticket *tickets,
+                                        const struct culex_new_run *runs, size_t count,
+                                        struct culex_enqueue_result *results, culex_error *error)
+{
+    assert(count <= CULEX_STORE_EACH_MAX);
+    struct calls calls = {tickets, runs, count, results};
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
+                                    each_do, &calls, error);
+}
+
+/* --- repeats ---------------------------------------------------------------------------------- */
 
 struct repeat {
     const struct culex_sqlite_call *call;

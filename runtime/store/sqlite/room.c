@@ -183,6 +183,30 @@ static culex_status reserved_enqueue(struct culex_store *base, const char *queue
     return status;
 }
 
+struct each_request {
+    const char *queue;
+    const struct culex_ticket *tickets;
+    const struct culex_new_run *runs;
+    size_t count;
+    struct culex_enqueue_result *results;
+};
+
+static culex_status each_call(struct culex_sqlite *store, const void *request, culex_error *error)
+{
+    const struct each_request *each = request;
+    return culex__sqlite_enqueue_each(&store->base, each->queue, each->tickets, each->runs,
+                                      each->count, each->results, error);
+}
+
+static culex_status reserved_enqueue_each(struct culex_store *base, const char *queue,
+                                          const struct culex_ticket *tickets,
+                                          const struct culex_new_run *runs, size_t count,
+                                          struct culex_enqueue_result *results, culex_error *error)
+{
+    struct each_request request = {queue, tickets, runs, count, results};
+    return add(culex__sqlite_of(base), each_call, &request, error);
+}
+
 struct tick_request {
     const struct culex_tick *tick;
     struct culex_tick_reply *reply;

@@ -172,6 +172,23 @@ static void enqueue_once(void)
     traffic_put(&traffic, runs, 4);
 }
 
+/* Of producers that the store knows, and of one that it does not. */
+static void enqueue_each_once(void)
+{
+    static struct culex_ticket tickets[4];
+    struct culex_new_run runs[4];
+    struct culex_enqueue_result results[4];
+    tickets[3] = (struct culex_ticket){0};
+    for (uint64_t i = 0; i < 4; i++) {
+        tickets[i].producer = i < 3 ? i + 100 : ++traffic.serial + 1000;
+        culex__ticket_next(&tickets[i], traffic.now_ms);
+        runs[i] = traffic_run(&traffic);
+    }
+    need(traffic.store->ops->enqueue_each(traffic.store, TRAFFIC_QUEUE, tickets, runs, 4, results,
+                                          NULL) == CULEX_OK,
+         "failed", "");
+}
+
 static void tick_once(void)
 {
     struct culex_new_run run = traffic_run(&traffic);
@@ -248,10 +265,10 @@ static void verbs_measure(const char *name)
         const char *name;
         void (*call)(void);
         struct cost most;
-    } verbs[] = {{"STEP", step_once, {200, 3000}},    {"ENQUEUE", enqueue_once, {200, 150}},
-                 {"TICK", tick_once, {200, 100}},     {"look", look_once, {200, 150}},
-                 {"manage", manage_once, {200, 100}}, {"PURGE", purge_once, {200, 5000}},
-                 {"HELLO", hello_once, {200, 3000}}};
+    } verbs[] = {{"STEP", step_once, {200, 3000}},        {"ENQUEUE", enqueue_once, {200, 150}},
+                 {"EACH", enqueue_each_once, {200, 150}}, {"TICK", tick_once, {200, 100}},
+                 {"look", look_once, {200, 150}},         {"manage", manage_once, {200, 100}},
+                 {"PURGE", purge_once, {200, 5000}},      {"HELLO", hello_once, {200, 3000}}};
     shape = name;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         measure_begin(verbs[i].name);

@@ -342,6 +342,33 @@ static void op_purge(struct session *s)
     CLIENT_OK(culex_client_purge(s->client, "numbers", CULEX_RUN_CANCELLED, 100, &deleted, &error));
 }
 
+/* As a client's threads: one try together, and without an answer each by itself. */
+static void op_enqueue_each(struct session *s)
+{
+    struct culex_ticket tickets[2] = {{0}};
+    struct culex_new_run runs[2];
+    struct culex_enqueue_result results[2];
+    for (size_t i = 0; i < 2; i++) {
+        tickets[i].producer = culex__env_random(&s->env) & CULEX_TICKET_PRODUCER_MAX;
+        culex__ticket_next(&tickets[i], s->now_ms);
+        runs[i] = (struct culex_new_run){.job = "t.number",
+                                         .attempts_max = 1,
+                                         .keep_failure_ms = CULEX_HOUR / CULEX_MILLISECOND,
+                                         .content = i,
+                                         .payload = "{}",
+                                         .payload_len = 2};
+    }
+    culex_status answer =
+        s->worker->ops->enqueue_each(s->worker, "numbers", tickets, runs, 2, results, NULL);
+    assert_true(answer == CULEX_OK || is_passing(answer));
+    for (size_t i = 0; i < 2 && answer != CULEX_OK; i++)
+        REPEAT(s, s->worker->ops->enqueue(s->worker, "numbers", &tickets[i], &runs[i], 1,
+                                          &results[i], &error));
+    assert_int_equal(results[0].outcome, CULEX_ENQUEUED_NEW);
+    assert_int_equal(results[1].outcome, CULEX_ENQUEUED_NEW);
+    assert_memory_not_equal(&results[0].id, &results[1].id, sizeof results[0].id);
+}
+
 static void op_now(struct session *s)
 {
     int64_t now_ms;
@@ -400,6 +427,7 @@ static const struct op {
     {"resume", op_resume, false, false},
     {"delete", op_delete, false, false},
     {"purge", op_purge, false, false},
+    {"enqueue each", op_enqueue_each, false, false},
     {"now", now_direct, false, false},
     {"hello of a successor", op_hello_successor, false, false},
 };

@@ -42,6 +42,14 @@ static culex_status act_enqueue(struct fixture *f, culex_error *error)
     return f->store->ops->enqueue(f->store, "q", &ticket, &run, 1, &result, error);
 }
 
+static culex_status act_enqueue_each(struct fixture *f, culex_error *error)
+{
+    struct culex_new_run run = fixture_run();
+    struct culex_ticket ticket = fixture_ticket(f, 8);
+    struct culex_enqueue_result result;
+    return f->store->ops->enqueue_each(f->store, "q", &ticket, &run, 1, &result, error);
+}
+
 static culex_status act_tick(struct fixture *f, culex_error *error)
 {
     struct culex_new_run run = fixture_run();
@@ -133,11 +141,14 @@ static const struct verb {
     culex_status (*act)(struct fixture *f, culex_error *error);
     bool begins; /* a queue, where there is none */
 } verbs[] = {
-    {"enqueue", act_enqueue, true}, {"tick", act_tick, true},      {"hello", act_hello, true},
-    {"step", act_step, false},      {"cancel", act_cancel, false}, {"retry", act_retry, false},
-    {"forget", act_forget, false},  {"pause", act_pause, false},   {"limit", act_limit, false},
-    {"purge", act_purge, false},    {"stats", act_stats, false},   {"get", act_get, false},
-    {"list", act_list, false},      {"fsck", act_fsck, false},
+    {"enqueue", act_enqueue, true}, {"enqueue_each", act_enqueue_each, true},
+    {"tick", act_tick, true},       {"hello", act_hello, true},
+    {"step", act_step, false},      {"cancel", act_cancel, false},
+    {"retry", act_retry, false},    {"forget", act_forget, false},
+    {"pause", act_pause, false},    {"limit", act_limit, false},
+    {"purge", act_purge, false},    {"stats", act_stats, false},
+    {"get", act_get, false},        {"list", act_list, false},
+    {"fsck", act_fsck, false},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

@@ -55,6 +55,18 @@ static culex_status bob_enqueue(struct play *play)
     return status;
 }
 
+static culex_status bob_enqueue_each(struct play *play)
+{
+    struct culex_enqueue_result result;
+    culex_status status =
+        play->bob->ops->enqueue_each(play->bob, "q", &play->ticket, &play->run, 1, &result, NULL);
+    if (status == CULEX_OK) {
+        assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+        play->id = result.id;
+    }
+    return status;
+}
+
 static culex_status bob_step(struct play *play)
 {
     struct culex_step_reply reply;
@@ -384,6 +396,7 @@ static const struct situation {
     {"enqueue urgent", &culex__redis_script_enqueue, prepare_new_urgent, bob_enqueue, ""},
     {"enqueue for later", &culex__redis_script_enqueue, prepare_new_later, bob_enqueue, ""},
     {"enqueue for once", &culex__redis_script_enqueue, prepare_new_for_once, bob_enqueue, ""},
+    {"enqueue each", &culex__redis_script_enqueue_each, prepare_new, bob_enqueue_each, ""},
     {"tick", &culex__redis_script_tick, prepare_new, act_tick, ""},
     {"claim", &culex__redis_script_step, prepare_waiting, bob_step, ""},
     {"claim urgent", &culex__redis_script_step, prepare_urgent, bob_step, ""},

@@ -786,6 +786,16 @@ static void due_put(struct suite *suite, struct due *due)
     due->id = suite_put(suite);
 }
 
+static void due_put_each(struct suite *suite, struct due *due)
+{
+    struct culex_ticket ticket = suite_ticket(suite);
+    struct culex_new_run run = suite_run(suite);
+    struct culex_enqueue_result result;
+    assert_ok(suite->store->ops->enqueue_each(suite->store, suite->queue, &ticket, &run, 1, &result,
+                                              NULL));
+    due->id = result.id;
+}
+
 static void due_take(struct suite *suite, struct due *due)
 {
     suite_hello(suite, "host/2", BOB);
@@ -860,7 +870,8 @@ static void due_resume(struct suite *suite, struct due *due)
 /* In which ways each verb of store/verbs.def makes a run due. A new verb has no row here yet, and
  * does not compile before it has one: empty for a verb that makes none. A delay that ends is not
  * among them: who waits knows from its STEP when that is. */
-#define DUE_enqueue {.way = "enqueue", .act = due_put},
+#define DUE_enqueue      {.way = "enqueue", .act = due_put},
+#define DUE_enqueue_each {.way = "enqueue_each", .act = due_put_each},
 #define DUE_step                                                                                   \
     {.way = "step, release", .prepare = due_take, .act = due_release},                             \
         {.way = "step, end of a lease", .prepare = due_take, .act = due_pass},

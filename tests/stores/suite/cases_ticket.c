@@ -484,3 +484,200 @@ void case_ticket__calls_forget_more_producers_than_they_add(struct suite *suite)
     producers_call(suite, 100);
     assert_in_range(suite_remembered(suite) + 1, 0, 201);
 }
+
+/* --- calls together --------------------------------------------------------------------------- */
+
+enum { EACH = 5 };
+
+struct calls {
+    struct culex_ticket tickets[EACH];
+    struct culex_new_run runs[EACH];
+    struct culex_enqueue_result results[EACH];
+};
+
+static struct calls calls_make(struct suite *suite)
+{
+    struct calls calls;
+    for (int i = 0; i < EACH; i++) {
+        calls.tickets[i] = suite_ticket(suite);
+        calls.runs[i] = suite_run(suite);
+    }
+    return calls;
+}
+
+static culex_status calls_try(struct suite *suite, struct calls *calls)
+{
+    return suite->store->ops->enqueue_each(suite->store, suite->queue, calls->tickets, calls->runs,
+                                           EACH, calls->results, NULL);
+}
+
+static struct calls calls_new(struct suite *suite)
+{
+    struct calls calls = calls_make(suite);
+    assert_ok(calls_try(suite, &calls));
+    for (int i = 0; i < EACH; i++)
+        assert_int_equal(calls.results[i].outcome, CULEX_ENQUEUED_NEW);
+    return calls;
+}
+
+/* Nothing is done, and nothing is remembered of it. */
+static void assert_all_refused(struct suite *suite, struct calls *calls, culex_status status)
+{
+    uint64_t before = suite_stats(suite).enqueued;
+    assert_int_equal(calls_try(suite, calls), status);
+    assert_int_equal(suite_stats(suite).enqueued, before);
+}
+
+void case_each__is_a_call_of_its_own(struct suite *suite)
+{
+    struct calls calls = calls_new(suite);
+    assert_int_equal(suite_stats(suite).enqueued, EACH);
+    suite_hello(suite, "host/1", ANN);
+    for (int i = 0; i < EACH; i++) {
+        assert_int_equal(parts_of(calls.results[i].id).ms, suite->now_ms);
+        suite_end(suite, ANN, calls.results[i].id, suite_take(suite, ANN, calls.results[i].id),
+                  CULEX_EVENT_DONE, 0);
+    }
+}
+
+void case_each__outcome_is_its_own(struct suite *suite)
+{
+    static const enum culex_enqueued outcomes[EACH] = {
+        CULEX_ENQUEUED_NEW, CULEX_ENQUEUED_UNIQUE_TAKEN, CULEX_ENQUEUED_NEW,
+        CULEX_ENQUEUED_DUPLICATE, CULEX_ENQUEUED_FULL};
+    struct calls calls = calls_make(suite);
+    calls.runs[0].unique_key = calls.runs[1].unique_key = "ab";
+    calls.runs[2].idempotency_key = calls.runs[3].idempotency_key = "order 7";
+    calls.runs[2].window_ms = calls.runs[3].window_ms = SUITE_MINUTE_MS;
+    calls.runs[3].content = calls.runs[2].content;
+    suite_hello(suite, "host/1", ANN);
+    assert_ok(suite->store->ops->limit(suite->store, suite->queue, 2, NULL));
+    assert_ok(calls_try(suite, &calls));
+    for (int i = 0; i < EACH; i++)
+        assert_int_equal(calls.results[i].outcome, outcomes[i]);
+    assert_true(suite_same_id(calls.results[1].id, calls.results[0].id));
+    assert_true(suite_same_id(calls.results[3].id, calls.results[2].id));
+    assert_repeat(suite, calls.tickets[0], &calls.runs[0], calls.results[0]);
+    assert_repeat(suite, calls.tickets[2], &calls.runs[2], calls.results[2]);
+}
+
+void case_each__is_repeated_alone(struct suite *suite)
+{
+    struct calls calls = calls_new(suite);
+    for (int i = EACH - 1; i >= 0; i--)
+        assert_repeat(suite, calls.tickets[i], &calls.runs[i], calls.results[i]);
+    calls.runs[1].content++;
+    assert_refused(suite, calls.tickets[1], &calls.runs[1], CULEX_ECONFLICT);
+    suite_pass(suite, HORIZON_MS);
+    assert_repeat(suite, calls.tickets[4], &calls.runs[4], calls.results[4]);
+    suite_pass(suite, 1);
+    assert_refused(suite, calls.tickets[4], &calls.runs[4], CULEX_EEXPIRED);
+}
+
+void case_each__that_brought_no_run_is_not_remembered(struct suite *suite)
+{
+    struct calls calls = calls_make(suite);
+    for (int i = 0; i < EACH; i++)
+        calls.runs[i].unique_key = "ab";
+    assert_ok(calls_try(suite, &calls));
+    suite_cancel(suite, calls.results[0].id);
+    call_new(suite, calls.tickets[3], &calls.runs[3]);
+    assert_repeat(suite, calls.tickets[0], &calls.runs[0], calls.results[0]);
+}
+
+void case_each__known_call_refuses_all(struct suite *suite)
+{
+    struct calls calls = calls_make(suite);
+    call_new(suite, calls.tickets[EACH - 1], &calls.runs[EACH - 1]);
+    assert_all_refused(suite, &calls, CULEX_ECONFLICT);
+    calls.runs[EACH - 1].content++;
+    assert_all_refused(suite, &calls, CULEX_ECONFLICT);
+    call_new(suite, calls.tickets[0], &calls.runs[0]);
+}
+
+void case_each__past_call_refuses_all(struct suite *suite)
+{
+    struct calls calls = calls_make(suite);
+    struct culex_ticket later = calls.tickets[0];
+    later.sequence++;
+    call_new(suite, later, &calls.runs[0]);
+    assert_all_refused(suite, &calls, CULEX_ECONFLICT);
+    suite->now_ms += HORIZON_MS + 1; /* that one is over now, and so are the tickets */
+    assert_all_refused(suite, &calls, CULEX_EEXPIRED);
+    for (int i = 0; i < EACH; i++)
+        calls.tickets[i].sequence += (uint64_t)HORIZON_MS << 12;
+    assert_ok(calls_try(suite, &calls));
+}
+
+void case_each__time_far_from_now_refuses_all(struct suite *suite)
+{
+    struct calls calls = calls_make(suite);
+    suite_hello(suite, "host/1", ANN);
+    suite_pass(suite, HORIZON_MS);
+    for (int i = 0; i < EACH - 1; i++)
+        calls.tickets[i] = suite_ticket(suite);
+    suite_pass(suite, 1);
+    assert_all_refused(suite, &calls, CULEX_EEXPIRED);
+    calls.tickets[EACH - 1] = suite_ticket(suite);
+    calls.tickets[EACH - 1].sequence += (uint64_t)(HORIZON_MS + 1) << 12;
+    assert_all_refused(suite, &calls, CULEX_EEXPIRED);
+    calls.tickets[EACH - 1].sequence -= UINT64_C(1) << 12;
+    assert_ok(calls_try(suite, &calls));
+}
+
+/* A request that was under way while its threads went on by themselves. */
+void case_each__is_known_to_whoever_comes_late(struct suite *suite)
+{
+    struct calls calls = calls_make(suite);
+    struct culex_enqueue_result result = call_new(suite, calls.tickets[1], &calls.runs[1]);
+    assert_all_refused(suite, &calls, CULEX_ECONFLICT);
+    for (int i = 0; i < EACH; i++) {
+        if (i != 1)
+            call_new(suite, calls.tickets[i], &calls.runs[i]);
+    }
+    assert_repeat(suite, calls.tickets[1], &calls.runs[1], result);
+    assert_all_refused(suite, &calls, CULEX_ECONFLICT);
+    assert_int_equal(suite_stats(suite).enqueued, EACH);
+}
+
+void case_each__forgets_more_producers_than_it_adds(struct suite *suite)
+{
+    for (int round = 0; round < 7; round++) {
+        for (int i = 0; i < 20; i++)
+            calls_new(suite);
+        if (round < 6)
+            suite->now_ms += HORIZON_MS + 2 * SUITE_MINUTE_MS;
+    }
+    assert_in_range(suite_remembered(suite) + 1, 0, 20 * EACH * 2 + 1);
+}
+
+void case_each__of_wrong_arguments_is_refused(struct suite *suite)
+{
+    static struct culex_ticket tickets[CULEX_STORE_EACH_MAX + 1];
+    static struct culex_new_run runs[CULEX_STORE_EACH_MAX + 1];
+    static struct culex_enqueue_result results[CULEX_STORE_EACH_MAX + 1];
+    const struct culex_store_ops *ops = suite->store->ops;
+    enum { MOST = CULEX_STORE_EACH_MAX };
+    for (int i = 0; i <= MOST; i++) {
+        tickets[i] = suite_ticket(suite);
+        runs[i] = suite_run(suite);
+    }
+    assert_int_equal(
+        ops->enqueue_each(suite->store, suite->queue, tickets, runs, MOST + 1, results, NULL),
+        CULEX_ELIMIT);
+    assert_int_equal(ops->enqueue_each(suite->store, suite->queue, tickets, runs, 0, results, NULL),
+                     CULEX_ELIMIT);
+    struct culex_ticket second = tickets[1];
+    tickets[1] = tickets[0];
+    assert_int_equal(ops->enqueue_each(suite->store, suite->queue, tickets, runs, 2, results, NULL),
+                     CULEX_EINVAL);
+    tickets[1] = (struct culex_ticket){0};
+    assert_int_equal(ops->enqueue_each(suite->store, suite->queue, tickets, runs, 2, results, NULL),
+                     CULEX_EINVAL);
+    tickets[1] = second;
+    runs[1].attempts_max = 0;
+    assert_int_equal(ops->enqueue_each(suite->store, suite->queue, tickets, runs, 2, results, NULL),
+                     CULEX_EINVAL);
+    runs[1].attempts_max = 1;
+    assert_ok(ops->enqueue_each(suite->store, suite->queue, tickets, runs, MOST, results, NULL));
+}

@@ -328,6 +328,86 @@ static bool op_enqueue(struct world *world, int queue)
     return call_apply(world, &call);
 }
 
+/* --- ENQUEUE_EACH --------------------------------------------------------------------------- */
+
+struct known_calls {
+    int queue;
+    size_t count;
+    struct known_call calls[PRODUCERS];
+};
+
+/* Of one run each and of different producers; now and then one that was made before. */
+static struct known_calls calls_make(struct world *world, int queue)
+{
+    struct known_calls made = {.queue = queue};
+    size_t wanted = 1 + (size_t)below(world, PRODUCERS);
+    for (int tries = 0; tries < 2 * PRODUCERS && made.count < wanted; tries++) {
+        bool is_repeat = world->call_count > 0 && chance(world, 5);
+        struct known_call call = is_repeat ? call_repeat(world) : call_make(world, queue);
+        bool is_among = false;
+        call.queue = queue;
+        call.count = 1;
+        for (size_t i = 0; i < made.count; i++)
+            is_among |= made.calls[i].ticket.producer == call.ticket.producer;
+        if (!is_among && !call_was_left(world, &call))
+            made.calls[made.count++] = call;
+    }
+    return made;
+}
+
+static bool same_each(struct world *world, const struct known_calls *made, culex_status status,
+                      const struct culex_ticket *tickets, const struct culex_new_run *runs,
+                      const struct culex_enqueue_result *results)
+{
+    struct culex_store *model = &world->compare.model->base;
+    struct culex_enqueue_result mine[PRODUCERS];
+    culex_uuid ids[PRODUCERS];
+    for (size_t i = 0; i < made->count; i++) {
+        ids[i] = results[i].id;
+        if (status == CULEX_OK && results[i].outcome == CULEX_ENQUEUED_NEW)
+            world->ids[world->id_count++ % IDS] = (struct known_id){results[i].id, made->queue};
+    }
+    model_give_ids(world->compare.model, ids);
+    culex_status expected = model->ops->enqueue_each(model, queues[made->queue], tickets, runs,
+                                                     made->count, mine, NULL);
+    if (status != expected)
+        return differs("ENQUEUE_EACH: status %d, model %d", (int)status, (int)expected);
+    for (size_t i = 0; i < made->count && status == CULEX_OK; i++) {
+        if (!same_result(results[i], mine[i]))
+            return false;
+    }
+    return world->compare.model->id_fault == NULL ||
+           differs("ENQUEUE_EACH: %s", world->compare.model->id_fault);
+}
+
+/* As a client does: one try, and without an answer each call by itself. */
+static bool op_enqueue_each(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world);
+    struct culex_ticket tickets[PRODUCERS];
+    struct culex_new_run runs[PRODUCERS];
+    struct culex_enqueue_result results[PRODUCERS] = {{CULEX_ENQUEUED_NEW, {{0}}}};
+    struct known_calls made = calls_make(world, queue);
+    bool is_same = true;
+    if (made.count == 0)
+        return true;
+    for (size_t i = 0; i < made.count; i++) {
+        tickets[i] = made.calls[i].ticket;
+        runs[i] = made.calls[i].runs[0];
+        world->calls[world->call_count++ % CALLS] = made.calls[i];
+    }
+    TRACE(world, "enqueue each %zu queue %d", made.count, queue);
+    culex_status status =
+        store->ops->enqueue_each(store, queues[queue], tickets, runs, made.count, results, NULL);
+    if (status != CULEX_EUNKNOWN && status != CULEX_ECONNECT && status != CULEX_EBUSY)
+        return same_each(world, &made, status, tickets, runs, results);
+    world->is_doubtful = true;
+    stores_wait();
+    for (size_t i = 0; i < made.count && is_same; i++)
+        is_same = call_apply(world, &made.calls[i]);
+    return is_same;
+}
+
 /* The run of `queue` that the model does not know; false when there is none. */
 static bool stranger_find(struct world *world, int queue, culex_uuid *ret_id)
 {
@@ -744,25 +824,26 @@ struct operation {
 
 /* What each verb of store/verbs.def is called by. A new verb has no row here yet, and does not
  * compile before it has one: empty for a verb that changes nothing, with what looks at it. */
-#define OPERATION_enqueue   {24, op_enqueue},
-#define OPERATION_step      {37, op_step}, {6, op_repeat}, {2, op_late},
-#define OPERATION_hello     {2, op_hello},
-#define OPERATION_tick      {3, op_tick},
-#define OPERATION_cancel    {4, op_cancel},
-#define OPERATION_retry     {4, op_retry},
-#define OPERATION_forget    {3, op_forget},
-#define OPERATION_pause     {2, op_pause},
-#define OPERATION_limit     {1, op_limit},
-#define OPERATION_purge     {1, op_purge},
-#define OPERATION_fsck      {1, op_fsck},
-#define OPERATION_stats     /* compare_queue */
-#define OPERATION_get       /* compare_queue */
-#define OPERATION_list      /* compare_queue */
-#define OPERATION_queues    /* conformance */
-#define OPERATION_doctor    /* each store's own tests */
-#define OPERATION_now       /* the clock is driven */
-#define OPERATION_wake_arm  /* conformance, wake__each_verb_that_makes_a_run_due */
-#define OPERATION_wake_take /* as wake_arm */
+#define OPERATION_enqueue      {24, op_enqueue},
+#define OPERATION_enqueue_each {4, op_enqueue_each},
+#define OPERATION_step         {37, op_step}, {6, op_repeat}, {2, op_late},
+#define OPERATION_hello        {2, op_hello},
+#define OPERATION_tick         {3, op_tick},
+#define OPERATION_cancel       {4, op_cancel},
+#define OPERATION_retry        {4, op_retry},
+#define OPERATION_forget       {3, op_forget},
+#define OPERATION_pause        {2, op_pause},
+#define OPERATION_limit        {1, op_limit},
+#define OPERATION_purge        {1, op_purge},
+#define OPERATION_fsck         {1, op_fsck},
+#define OPERATION_stats        /* compare_queue */
+#define OPERATION_get          /* compare_queue */
+#define OPERATION_list         /* compare_queue */
+#define OPERATION_queues       /* conformance */
+#define OPERATION_doctor       /* each store's own tests */
+#define OPERATION_now          /* the clock is driven */
+#define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take    /* as wake_arm */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name
@@ -797,7 +878,8 @@ static bool operate(struct world *world)
 {
     int queue = chance(world, 20);
     const struct operation *operation = operation_pick(world);
-    if (operation->run == op_enqueue && live_count(world->compare.model) > LIVE_MAX)
+    if ((operation->run == op_enqueue || operation->run == op_enqueue_each) &&
+        live_count(world->compare.model) > LIVE_MAX)
         return op_step(world, queue);
     return operation->run(world, queue);
 }

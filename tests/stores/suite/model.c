@@ -566,6 +566,29 @@ static culex_status model_enqueue(struct culex_store *store, const char *name,
     return status;
 }
 
+/* Each is judged before one of them is made. */
+static culex_status model_enqueue_each(struct culex_store *store, const char *name,
+                                       const struct culex_ticket *tickets,
+                                       const struct culex_new_run *runs, size_t count,
+                                       struct culex_enqueue_result *results, culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_queue *queue = queue_of(model, name);
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        const struct model_producer *known = NULL;
+        status = ticket_judge(model, queue, tickets[i], digest_of(&runs[i], 1), &known, error);
+        if (status == CULEX_OK && known != NULL)
+            status = culex__fail(error, CULEX_ECONFLICT, "the call is known");
+    }
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        results[i] = enqueue_one(model, queue, &runs[i], i);
+        producer_note(model, queue, tickets[i], digest_of(&runs[i], 1), &results[i], 1);
+    }
+    model->given = NULL;
+    return status;
+}
+
 /* --- STEP --------------------------------------------------------------------------------- */
 
 static bool is_holder(const struct model_run *run, const char *session, uint32_t attempt)
