@@ -20,7 +20,7 @@ culex_status culex__client_sync_clock(culex_client *client, culex_error *error)
     if (status != CULEX_OK)
         return status;
     culex__storeclock_set(&client->clock, client->env, now_ms);
-    culex__client_leave_producer(client);
+    culex__client_leave_producers(client);
     return CULEX_OK;
 }
 
@@ -144,9 +144,9 @@ static uint64_t producer_draw(const struct culex_env *env)
     return producer;
 }
 
-void culex__client_leave_producer(culex_client *client)
+void culex__client_leave_producers(culex_client *client)
 {
-    client->last = (struct culex_ticket){0};
+    memset(client->last, 0, sizeof client->last);
 }
 
 /* Holds the store's time: see culex__client_know_clock. */
@@ -158,9 +158,9 @@ static struct culex_ticket ticket_next(const culex_client *client, struct culex_
     return culex__ticket_next(last, culex__storeclock_now_ms(&client->clock, client->env));
 }
 
-struct culex_ticket culex__client_next_ticket(culex_client *client)
+struct culex_ticket culex__client_next_ticket_of(culex_client *client, size_t index)
 {
-    return ticket_next(client, &client->last);
+    return ticket_next(client, &client->last[index]);
 }
 
 culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *error)

@@ -23,9 +23,12 @@ struct culex_client {
     struct culex_turn turn; /* guards everything below */
     struct culex_store *store;
     atomic_int_fast64_t until_ns; /* boot time, when the call under way ends; 0 between calls */
+    bool has_no_convoys;          /* the store has said so */
     struct culex_storeclock clock;
-    struct culex_ticket last; /* of this client's enqueue calls; producer 0: none is drawn yet */
-    culex_buf payloads;       /* kept from call to call */
+    /* Of this client's enqueue calls, the newest of each of its producers; producer 0: none is
+     * drawn yet. The first makes those that go alone; the others come along in a convoy. */
+    struct culex_ticket last[CULEX_STORE_EACH_MAX];
+    culex_buf payloads; /* kept from call to call */
 };
 
 /* Takes over `store` (closed also on failure). For tests and culex_client_open. */
@@ -55,14 +58,15 @@ static inline bool culex__client_is_ours(const culex_client *client)
  * it fails, and its status says so. */
 culex_status culex__client_know_clock(struct culex_effort *effort, culex_error *error);
 
-/* That of its next enqueue call. In its turn, as all that follows. */
-struct culex_ticket culex__client_next_ticket(culex_client *client);
+/* That of the next enqueue call of producer `index`, 0 for a call that goes alone. In its turn, as
+ * all that follows. */
+struct culex_ticket culex__client_next_ticket_of(culex_client *client, size_t index);
 
-/* The client's calls to come are those of another producer, which it draws for the first. What the
- * old one called last stays its last call, so that it can be repeated. */
-void culex__client_leave_producer(culex_client *client);
+/* The client's calls to come are those of other producers, each drawn for its first. What the old
+ * ones called last stays their last call, so that it can be repeated. */
+void culex__client_leave_producers(culex_client *client);
 
-/* Learns the store's clock again, and leaves the producer, whose sequence may be ahead of it. */
+/* Learns the store's clock again, and leaves the producers, whose sequences may be ahead of it. */
 culex_status culex__client_sync_clock(culex_client *client, culex_error *error);
 
 #endif

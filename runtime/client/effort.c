@@ -17,23 +17,61 @@ static culex_status foreign_tell(const culex_client *client, culex_error *error)
                                          "handler has culex_run_client(run)");
 }
 
-culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
+culex_status culex__effort_start(culex_client *client, struct culex_effort *ret_effort,
                                  culex_error *error)
 {
     int64_t now_ns = culex__env_boottime_ns(client->env);
     int64_t timeout_ms = client->timeout_ms < CULEX_MS_MAX ? client->timeout_ms : CULEX_MS_MAX;
     *ret_effort =
         (struct culex_effort){.client = client, .deadline_ns = culex__after_ms(now_ns, timeout_ms)};
-    if (!culex__client_is_ours(client))
-        return foreign_tell(client, error);
-    if (!culex__turn_take(&client->turn, timeout_ms))
+    return culex__client_is_ours(client) ? CULEX_OK : foreign_tell(client, error);
+}
+
+/* What the call may still take. */
+static int64_t effort_left_ms(const struct culex_effort *effort)
+{
+    int64_t left_ns = effort->deadline_ns - culex__env_boottime_ns(effort->client->env);
+    return left_ns > 0 ? left_ns / 1000000 : 0;
+}
+
+static void effort_take(const struct culex_effort *effort)
+{
+    atomic_store(&effort->client->until_ns, effort->deadline_ns);
+}
+
+bool culex__effort_enter(struct culex_effort *effort)
+{
+    if (!culex__turn_try(&effort->client->turn))
+        return false;
+    effort_take(effort);
+    return true;
+}
+
+culex_status culex__effort_await(struct culex_effort *effort, void *load, bool *ret_is_carried,
+                                 culex_error *error)
+{
+    culex_client *client = effort->client;
+    enum culex_turn_end end = culex__turn_share(&client->turn, load, effort_left_ms(effort));
+    if (end == CULEX_TURN_LATE)
         return culex__fail(error, CULEX_EBUSY,
                            "other threads used this client for all of the %lld ms that a call may "
                            "take; threads that should not wait for each other need clients of "
                            "their own",
                            (long long)client->timeout_ms);
-    atomic_store(&client->until_ns, ret_effort->deadline_ns);
+    if (load != NULL)
+        *ret_is_carried = end == CULEX_TURN_CARRIED;
+    if (end == CULEX_TURN_TAKEN)
+        effort_take(effort);
     return CULEX_OK;
+}
+
+culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
+                                 culex_error *error)
+{
+    culex_status status = culex__effort_start(client, ret_effort, error);
+    if (status != CULEX_OK || culex__effort_enter(ret_effort))
+        return status;
+    return culex__effort_await(ret_effort, NULL, NULL, error);
 }
 
 static bool status_is_passing(culex_status status)
@@ -49,8 +87,7 @@ bool culex__effort_again(struct culex_effort *effort, culex_status status)
     effort->is_unknown |= status == CULEX_EUNKNOWN;
     effort->failures++;
     int64_t wait_ms = culex__patience_ms(effort->failures, culex__env_random(env));
-    int64_t left_ms = (effort->deadline_ns - culex__env_boottime_ns(env)) / 1000000;
-    if (wait_ms >= left_ms)
+    if (wait_ms >= effort_left_ms(effort))
         return false;
     env->poll(env->self, NULL, 0, (int)wait_ms);
     return true;

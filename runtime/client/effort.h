@@ -15,11 +15,22 @@ struct culex_effort {
     bool is_unknown; /* a try may have been applied without our knowing */
 };
 
-/* CULEX_EINVAL in a process forked from the one that opened the client: connection, tickets to
- * come and perhaps the turn are the parent's there, and two processes that used them would be one
- * producer.
- * CULEX_EBUSY when other threads used the client for as long as this call may take. After CULEX_OK
- * the client is the caller's until culex__effort_end. */
+/* The call's time begins. CULEX_EINVAL in a process forked from the one that opened the client:
+ * connection, tickets to come and perhaps the turn are the parent's there, and two processes that
+ * used them would be one producer. */
+culex_status culex__effort_start(culex_client *client, struct culex_effort *ret_effort,
+                                 culex_error *error);
+
+/* True when the client is the caller's at once, until culex__effort_end. */
+bool culex__effort_enter(struct culex_effort *effort);
+
+/* CULEX_EBUSY when other threads used the client for as long as this call may take. After CULEX_OK
+ * the client is the caller's until culex__effort_end; but when *ret_is_carried, which is only told
+ * with a load: then another thread took it along, and it is back (base/turn.h). */
+culex_status culex__effort_await(struct culex_effort *effort, void *load, bool *ret_is_carried,
+                                 culex_error *error);
+
+/* Starts, and waits for the client. */
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
                                  culex_error *error);
 

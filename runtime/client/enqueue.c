@@ -3,7 +3,11 @@
  * Each batch has a ticket before it is sent, and every repeat sends the same one: a reply that got
  * lost can therefore never make a second run. Only a ticket of our own that the store refused as
  * too old or too new, with certainty and at the first try, is replaced, after the store's clock was
- * read again. A batch that stays unknown is the last of its producer: see core/ticket.h. */
+ * read again. A batch that stays unknown is the last of its producer: see core/ticket.h.
+ *
+ * A call with one run that has to wait for the client may go with those of other threads, by
+ * client/convoy.h. When that comes to no answer it goes on alone, as after a first try of its own.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +15,7 @@
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "client/client_private.h"
+#include "client/convoy.h"
 #include "client/enqueue.h"
 #include "client/enqueue_options.h"
 #include "client/newrun.h"
@@ -35,8 +40,15 @@ struct order {
 };
 
 struct batch {
-    size_t count;
-    struct culex_ticket ticket;
+    culex_buf *payloads;
+    size_t count;               /* 0: not encoded yet */
+    struct culex_ticket ticket; /* producer 0: none yet, or none at all */
+    struct culex_new_run *runs; /* there is room for all of the order, or for the greatest batch */
+    struct culex_enqueue_result *results;
+};
+
+/* What a batch takes when the order has more than one run. */
+struct batch_room {
     struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
 };
@@ -99,11 +111,10 @@ static culex_status text_take(const culex_bytes *text, culex_buf *payloads, cule
     return status == CULEX_OK ? status : culex__fail(error, status, "no memory for a payload");
 }
 
-/* Appends one payload to the client's buffer; the bound moves along with the text. */
-static culex_status payload_encode(const struct order *order, size_t index, size_t *ret_len,
-                                   culex_error *error)
+/* Appends one payload; the bound moves along with the text. */
+static culex_status payload_encode(const struct order *order, size_t index, culex_buf *payloads,
+                                   size_t *ret_len, culex_error *error)
 {
-    culex_buf *payloads = &order->client->payloads;
     size_t before = payloads->len;
     payloads->max = before + CULEX_PAYLOAD_MAX;
     const char *params = order->params + index * order->stride;
@@ -123,14 +134,15 @@ static culex_status payload_encode(const struct order *order, size_t index, size
 static culex_status batch_fill(struct batch *batch, const struct order *order, size_t first,
                                culex_error *error)
 {
-    culex_buf *payloads = &order->client->payloads;
+    culex_buf *payloads = batch->payloads;
     payloads->len = 0;
     batch->count = 0;
     while (batch->count < CULEX_ENQUEUE_BATCH_MAX && first + batch->count < order->count &&
            (batch->count == 0 || payloads->len < BATCH_BYTES)) {
         struct culex_new_run *run = &batch->runs[batch->count];
         *run = order->policy;
-        culex_status status = payload_encode(order, first + batch->count, &run->payload_len, error);
+        culex_status status =
+            payload_encode(order, first + batch->count, payloads, &run->payload_len, error);
         /* What precedes a value that does not encode is still sent; it comes first next time. */
         if (status != CULEX_OK && batch->count > 0)
             break;
@@ -220,7 +232,7 @@ static struct culex_ticket order_next_ticket(struct order *order)
     if (!order->has_ticket && order->client->is_passing)
         return (struct culex_ticket){0};
     if (!order->has_ticket)
-        return culex__client_next_ticket(order->client);
+        return culex__client_next_ticket_of(order->client, 0);
     struct culex_ticket ticket = order->ticket;
     order->ticket.sequence++;
     return ticket;
@@ -242,7 +254,8 @@ static culex_status batch_send(const struct order *order, struct batch *batch,
 static culex_status batch_insist(struct order *order, struct batch *batch,
                                  struct culex_effort *effort, culex_error *error)
 {
-    batch->ticket = order_next_ticket(order);
+    if (batch->ticket.producer == 0)
+        batch->ticket = order_next_ticket(order);
     culex_status status = batch_send(order, batch, effort, error);
     if (status != CULEX_EEXPIRED || culex__client_sync_clock(order->client, NULL) != CULEX_OK ||
         order->has_ticket || effort->is_unknown)
@@ -273,21 +286,50 @@ static void repeat_advise(const struct order *order, culex_status status, culex_
                                     "may have, repeat until CULEX_OK");
 }
 
+/* With the client in its turn, all that is up to this thread alone. */
+static culex_status batch_try_alone(struct order *order, struct batch *batch,
+                                    struct culex_effort *effort, culex_error *error)
+{
+    culex_status status = batch_insist(order, batch, effort, error);
+    refusal_tell(order, effort, status, error);
+    status = culex__effort_judge(effort, status, error);
+    if (status == CULEX_EUNKNOWN && !order->has_ticket)
+        culex__client_leave_producers(order->client);
+    return status;
+}
+
+/* What became of a call in a convoy: true when it is over, else it goes on alone. */
+static bool batch_has_ridden(struct batch *batch, const struct culex_convoy_call *call,
+                             struct culex_effort *effort)
+{
+    batch->ticket = call->ticket;
+    batch->results[0] = call->result;
+    effort->is_unknown |= call->is_unknown;
+    return call->is_answered;
+}
+
+/* A call that may be one of a convoy: it has one run, and the client's own ticket. */
+static bool order_may_ride(const struct order *order)
+{
+    return order->count == 1 && !order->has_ticket && !order->client->is_passing;
+}
+
 /* With the client in its turn. */
 static culex_status batch_try(struct order *order, struct batch *batch, size_t first,
                               struct culex_effort *effort, culex_error *error)
 {
     culex_status status = order->has_ticket ? CULEX_OK : culex__client_know_clock(effort, error);
-    if (status == CULEX_OK)
+    if (status == CULEX_OK && batch->count == 0)
         status = batch_fill(batch, order, first, error);
     if (status != CULEX_OK)
         return status;
-    status = batch_insist(order, batch, effort, error);
-    refusal_tell(order, effort, status, error);
-    status = culex__effort_judge(effort, status, error);
-    if (status == CULEX_EUNKNOWN && !order->has_ticket)
-        culex__client_leave_producer(order->client);
-    return status;
+    if (batch->ticket.producer == 0 && order_may_ride(order)) {
+        struct culex_convoy_call call = {.queue = order->queue, .run = batch->runs};
+        culex__convoy_go(effort, &call);
+        if (batch_has_ridden(batch, &call, effort))
+            return CULEX_OK;
+    }
+    return batch_try_alone(order, batch, effort, error);
 }
 
 /* The ids of the runs that are in the store for certain; *ret_enqueued counts them. */
@@ -305,32 +347,90 @@ static culex_status results_take(const struct order *order, const struct batch *
     return CULEX_OK;
 }
 
-/* One turn with the client, so that other threads need not wait for the whole of a long order. */
-static culex_status batch_enqueue(struct order *order, struct batch *batch, size_t *ret_enqueued,
-                                  culex_error *error)
+static culex_status batch_end(struct order *order, struct batch *batch, culex_status status,
+                              size_t *ret_enqueued, culex_error *error)
 {
-    struct culex_effort effort;
-    culex_status status = culex__effort_begin(order->client, &effort, error);
-    if (status != CULEX_OK)
-        return status;
-    status = batch_try(order, batch, *ret_enqueued, &effort, error);
-    payloads_trim(&order->client->payloads);
-    status = culex__effort_end(&effort, status, error);
     repeat_advise(order, status, error);
     if (status == CULEX_EUNKNOWN && order->ids != NULL)
         order->ids[*ret_enqueued] = culex__ticket_format(batch->ticket);
     return status == CULEX_OK ? results_take(order, batch, ret_enqueued, error) : status;
 }
 
+/* With the client in its turn, which ends here, so that other threads need not wait for the whole
+ * of a long order. */
+static culex_status batch_turn(struct order *order, struct batch *batch, size_t first,
+                               struct culex_effort *effort, culex_error *error)
+{
+    culex_status status = batch_try(order, batch, first, effort, error);
+    payloads_trim(&order->client->payloads);
+    return culex__effort_end(effort, status, error);
+}
+
+/* While others have the client: shows them the run. */
+static culex_status run_await(struct order *order, struct batch *batch, struct culex_effort *effort,
+                              culex_error *error)
+{
+    struct culex_convoy_call call = {
+        .queue = order->queue, .run = batch->runs, .deadline_ns = effort->deadline_ns};
+    bool is_carried;
+    culex_status status = culex__effort_await(effort, &call, &is_carried, error);
+    if (status == CULEX_OK && is_carried) {
+        if (batch_has_ridden(batch, &call, effort))
+            return CULEX_OK;
+        status = culex__effort_await(effort, NULL, NULL, error);
+    }
+    if (status != CULEX_OK)
+        return culex__effort_judge(effort, status, error);
+    return batch_turn(order, batch, 0, effort, error);
+}
+
+/* The one run of an order, encoded beside the client's buffer. */
+static culex_status run_enqueue_later(struct order *order, struct batch *batch,
+                                      struct culex_effort *effort, culex_error *error)
+{
+    culex_buf payload;
+    culex_buf_init(&payload, 0);
+    batch->payloads = &payload;
+    culex_status status = batch_fill(batch, order, 0, error);
+    if (status == CULEX_OK)
+        status = run_await(order, batch, effort, error);
+    culex_buf_release(&payload);
+    batch->payloads = NULL;
+    return status;
+}
+
+static culex_status batch_enqueue(struct order *order, struct batch *batch, size_t *ret_enqueued,
+                                  culex_error *error)
+{
+    struct culex_effort effort;
+    culex_status status = culex__effort_start(order->client, &effort, error);
+    if (status != CULEX_OK)
+        return status;
+    batch->payloads = &order->client->payloads;
+    batch->count = 0;
+    batch->ticket = (struct culex_ticket){0};
+    bool is_ours = culex__effort_enter(&effort);
+    if (!is_ours && order_may_ride(order)) {
+        status = run_enqueue_later(order, batch, &effort, error);
+        return batch_end(order, batch, status, ret_enqueued, error);
+    }
+    if (!is_ours)
+        status = culex__effort_await(&effort, NULL, NULL, error);
+    if (status == CULEX_OK)
+        status = batch_turn(order, batch, *ret_enqueued, &effort, error);
+    return batch_end(order, batch, status, ret_enqueued, error);
+}
+
 static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_error *error)
 {
-    struct batch *batch = malloc(sizeof *batch);
-    if (batch == NULL)
+    struct batch_room *room = malloc(sizeof *room);
+    if (room == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a batch of runs");
+    struct batch batch = {.runs = room->runs, .results = room->results};
     culex_status status = CULEX_OK;
     while (*ret_enqueued < order->count && status == CULEX_OK)
-        status = batch_enqueue(order, batch, ret_enqueued, error);
-    free(batch);
+        status = batch_enqueue(order, &batch, ret_enqueued, error);
+    free(room);
     return status;
 }
 
@@ -354,13 +454,16 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
                                   culex_uuid *ret_id, culex_error *error)
 {
     size_t enqueued = 0;
+    struct culex_new_run run;
+    struct culex_enqueue_result result;
+    struct batch batch = {.runs = &run, .results = &result};
     culex_status status = order_check(order, error);
     if (status == CULEX_OK)
         status = order_prepare(order, options, error);
     if (status != CULEX_OK)
         return status;
     order->ids = ret_id;
-    return order_run(order, &enqueued, error);
+    return batch_enqueue(order, &batch, &enqueued, error);
 }
 
 culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,

@@ -1,6 +1,9 @@
 /* culex/client.h - put runs into a store and look after them.
  *
  * A client is one connection to one store. Several threads may use it at once: calls take turns.
+ * Calls that enqueue one run, into the same queue and without options->ticket, go to the store
+ * together while they wait, in one transaction or script; each has its own outcome, as if it had
+ * gone alone. So many threads share one client, a disk or a network, at the price of few calls.
  * It reconnects by itself; a lost connection costs an error, never the client.
  *
  * Every call is bounded by the client's timeout, which includes waiting for its turn, for the

@@ -96,7 +96,7 @@ MUTANTS = [
     ("one producer's call hides another's", SQL + "producer.c", "queue->last.producer != 0 && queue->last.producer != last->producer)",
      "false)", "sqlite"),
     ("keys are not looked at", SQL + "statement.def", "AND key = ? AND until_ms > ?", "AND key = ? AND until_ms < ?", "sqlite"),
-    ("a client keeps its producer", "runtime/client/enqueue.c", "culex__client_leave_producer(order->client);", "(void)0;", "redis"),
+    ("a client keeps its producer", "runtime/client/enqueue.c", "culex__client_leave_producers(order->client);", "(void)0;", "redis"),
     ("the engine loses acks when a step fails", WORKER + "lane.c",
      "    culex__worker_call_failed(lane->worker, lane, status, error);",
      "    lane->step.is_pending = false;\n"

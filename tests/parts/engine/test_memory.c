@@ -1,4 +1,5 @@
 /* Every allocation of an enqueue and a drain fails once: no crash, no leak, no run lost. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *block, size_t size);
 char *__wrap_strdup(const char *text);
 
-static long countdown = -1; /* allocations until one fails; negative: none does */
+static _Thread_local long countdown = -1; /* allocations until one fails; negative: none does */
 
 static bool fails(void)
 {
@@ -108,8 +109,86 @@ static void test_every_allocation_fails_once(void **state)
     assert_in_range(n, 20, 4999);
 }
 
+/* --- threads that wait for each other -------------------------------------------------------- */
+
+struct caller {
+    struct world *world;
+    long countdown;
+    pthread_t thread;
+    atomic_bool has_ended;
+    culex_status status;
+    long left;
+};
+
+static void *caller_run(void *user)
+{
+    struct caller *caller = user;
+    culex_job_type type = number_type();
+    struct number params = {7};
+    countdown = caller->countdown;
+    caller->status = culex_client_enqueue(caller->world->client, &type, &params, NULL, NULL, NULL);
+    caller->left = countdown;
+    atomic_store(&caller->has_ended, true);
+    return NULL;
+}
+
+static size_t line_length(struct culex_turn *turn)
+{
+    size_t length = 0;
+    pthread_mutex_lock(&turn->lock);
+    for (struct culex_turn_waiter *at = turn->first; at != NULL; at = at->next)
+        length++;
+    pthread_mutex_unlock(&turn->lock);
+    return length;
+}
+
+static void caller_start(struct caller *caller)
+{
+    struct culex_turn *turn = &caller->world->client->turn;
+    size_t before = line_length(turn);
+    assert_int_equal(pthread_create(&caller->thread, NULL, caller_run, caller), 0);
+    while (line_length(turn) == before && !atomic_load(&caller->has_ended))
+        sched_yield();
+}
+
+/* Two wait for the third, which is this one; allocation `n` of caller `which` fails. */
+static bool convoy_run(long n, int which)
+{
+    struct world *world = world_open();
+    struct caller callers[2] = {{.world = world, .countdown = -1},
+                                {.world = world, .countdown = -1}};
+    callers[which].countdown = n;
+    assert_true(culex__turn_try(&world->client->turn));
+    for (int i = 0; i < 2; i++)
+        caller_start(&callers[i]);
+    culex__turn_give(&world->client->turn);
+    for (int i = 0; i < 2; i++)
+        pthread_join(callers[i].thread, NULL);
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(callers[1 - which].status, CULEX_OK);
+    assert_true(callers[which].status == CULEX_OK || callers[which].status == CULEX_ENOMEM);
+    assert_int_equal(stats.enqueued, 1 + (callers[which].status == CULEX_OK));
+    world_close(world);
+    return callers[which].left >= 0;
+}
+
+static void test_every_allocation_of_a_convoy_fails_once(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        long n = 0;
+        while (n < 1000 && !convoy_run(n, which))
+            n++;
+        assert_in_range(n, 1, 999);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_fails_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_allocation_fails_once),
+        cmocka_unit_test(test_every_allocation_of_a_convoy_fails_once),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

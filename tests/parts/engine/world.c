@@ -119,6 +119,15 @@ static culex_status fake_enqueue(struct culex_store *store, const char *queue,
     return fault == WORLD_LOSE_REPLY && status == CULEX_OK ? fault_fail(fault, error) : status;
 }
 
+static culex_status fake_enqueue_each(struct culex_store *store, const char *queue,
+                                      const struct culex_ticket *tickets,
+                                      const struct culex_new_run *runs, size_t count,
+                                      struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex_store *inner = store_of(store);
+    return inner->ops->enqueue_each(inner, queue, tickets, runs, count, results, error);
+}
+
 /* The answer to the step comes when nobody may wait for it any more. */
 static bool step_is_cut(struct world *world)
 {
@@ -352,6 +361,7 @@ static void fake_close(struct culex_store *store)
 static const struct culex_store_ops fake_ops = {
     .name = "world",
     .enqueue = fake_enqueue,
+    .enqueue_each = fake_enqueue_each,
     .step = fake_step,
     .step_release = fake_step_release,
     .hello = fake_hello,
