@@ -50,12 +50,20 @@ static void *member_run(void *user)
     return NULL;
 }
 
-/* The share of member `number`: the same for all, the rest goes to the last one. */
-static struct member member_make(const struct crowd *crowd, size_t number)
+static bool crowd_is_sharing(const struct crowd *crowd)
+{
+    return crowd->knobs->is_shared && crowd->work->can_share;
+}
+
+/* The share of member `number`: the same for all, the rest goes to the last one. `handle` is the
+ * one that it has with others, NULL: its own. */
+static struct member member_make(const struct crowd *crowd, size_t number, void *handle)
 {
     size_t members = crowd->knobs->processes * crowd->knobs->threads;
     size_t share = crowd->knobs->count / members;
-    struct member member = {crowd, crowd->work->open(crowd->knobs), number * share, share, 0};
+    struct member member = {crowd, handle, number * share, share, 0};
+    if (handle == NULL)
+        member.handle = crowd->work->open(crowd->knobs);
     if (number == members - 1)
         member.count = crowd->knobs->count - member.first;
     return member;
@@ -81,7 +89,8 @@ static void process_run(struct crowd *crowd, size_t process)
     char byte = 0;
     close(crowd->go[1]);
     for (size_t i = 0; i < threads; i++)
-        members[i] = member_make(crowd, process * threads + i);
+        members[i] = member_make(crowd, process * threads + i,
+                                 i > 0 && crowd_is_sharing(crowd) ? members[0].handle : NULL);
     if (write(crowd->ready[1], &byte, 1) != 1)
         exit(1);
     close(crowd->ready[1]); /* so that its reader sees an end when another process is no more */
@@ -91,7 +100,8 @@ static void process_run(struct crowd *crowd, size_t process)
     for (size_t i = 0; i < threads; i++) {
         if (members[i].end_s > crowd->ends_s[process])
             crowd->ends_s[process] = members[i].end_s;
-        crowd->work->close(members[i].handle);
+        if (i == 0 || !crowd_is_sharing(crowd))
+            crowd->work->close(members[i].handle);
     }
 }
 

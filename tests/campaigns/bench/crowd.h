@@ -3,6 +3,8 @@
 #ifndef CULEX_BENCH_CROWD_H
 #define CULEX_BENCH_CROWD_H
 
+#include <stdbool.h>
+
 #include "knobs.h"
 
 struct crowd_work {
@@ -11,6 +13,7 @@ struct crowd_work {
      * when the work was done, which may be before the member has tidied up. */
     double (*run)(void *member, const struct knobs *knobs, size_t first, size_t count);
     void (*close)(void *member); /* not timed */
+    bool can_share;              /* threads may use one member at once */
 };
 
 /* On the monotonic clock, which all processes share. */

@@ -205,7 +205,7 @@ static void floor_consume(const struct knobs *knobs, struct meter *meter)
     }
 }
 
-const struct side floor_side = {{producer_open, producer_run, producer_close},
-                                {drainer_open, drainer_run, drainer_close},
+const struct side floor_side = {{producer_open, producer_run, producer_close, false},
+                                {drainer_open, drainer_run, drainer_close, false},
                                 floor_consume,
                                 floor_codec};

@@ -13,6 +13,7 @@ static const struct number {
     {"handlers", offsetof(struct knobs, handlers)},
     {"processes", offsetof(struct knobs, processes)},
     {"threads", offsetof(struct knobs, threads)},
+    {"is_shared", offsetof(struct knobs, is_shared)},
     {"bytes", offsetof(struct knobs, bytes)},
     {"keep_ms", offsetof(struct knobs, keep_ms)},
     {"fail_percent", offsetof(struct knobs, fail_percent)},

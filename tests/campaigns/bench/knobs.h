@@ -16,6 +16,7 @@ struct knobs {
     size_t handlers;     /* of one worker */
     size_t processes;    /* that do the same at once */
     size_t threads;      /* in each, each with a connection of its own */
+    size_t is_shared;    /* 1: all with one, on the side that can */
     size_t bytes;        /* of a payload; 0: that of five params */
     size_t keep_ms;      /* how long a success is kept */
     size_t fail_percent; /* so many of a hundred runs fail once */

@@ -144,7 +144,7 @@ static void producer_close(void *client)
     culex_client_close(client);
 }
 
-const struct side product_side = {{producer_open, producer_run, producer_close},
-                                  {drainer_open, drainer_run, drainer_close},
+const struct side product_side = {{producer_open, producer_run, producer_close, true},
+                                  {drainer_open, drainer_run, drainer_close, false},
                                   product_consume,
                                   product_codec};

@@ -69,6 +69,10 @@ def enqueues() -> list[Row]:
                         quick=0 if (store, place) == ("redis tcp", "same") else count // 20))
     rows.append(Row("enqueue", "8 threads", "enqueue", SCRIPT + "; 8 threads", place="free", knobs=knobs(batch=1, threads=8),
                     count=24000, quick=1200))
+    for store, floor, values in (("redis", SCRIPT, {}), ("sqlite", INSERT, {"synchronous": "full"})):
+        rows.append(Row("enqueue", "8 threads, one client", "enqueue", floor + "; 8 threads, each with a connection", store=store,
+                        place="free", knobs=knobs(batch=1, threads=8, is_shared=1, **values), count=24000 if store == "redis" else 8000,
+                        quick=1200 if store == "redis" else 400))
     rows.append(Row("enqueue", "worked off meanwhile", "mixed", "the same two scripts beside each other", place="free",
                     count=60000, quick=3000))
     return rows
