@@ -6,6 +6,7 @@
 #include "store/sqlite/error.h"
 #include "store/sqlite/memo.h"
 #include "store/sqlite/run.h"
+#include "store/sqlite/session.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
@@ -64,15 +65,18 @@ static culex_status take_back_all(struct culex_sqlite *store, struct culex_sqlit
     return status;
 }
 
-static culex_status forget_old(struct culex_sqlite *store, culex_error *error)
+/* Its memo is there as long as it speaks, and the worker's name as long as the memo. */
+static culex_status session_begin(struct culex_sqlite *store,
+                                  const struct culex_sqlite_queue *queue, const char *worker,
+                                  const char *session, culex_error *error)
 {
-    int64_t before = store->now_ms - CULEX_SESSION_TTL_MS, most = CULEX_FORGET_MAX;
-    culex_status status = culex__sqlite_finish(
-        store, SQL_BIND(store, MEMO_PURGE, SQL_INT(before), SQL_INT(most)), error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_finish(
-            store, SQL_BIND(store, WORKER_PURGE, SQL_INT(before), SQL_INT(most)), error);
-    return status;
+    culex_status status = culex__sqlite_memo_begin(store, queue, session, error);
+    if (status != CULEX_OK)
+        return status;
+    return culex__sqlite_finish(store,
+                                SQL_BIND(store, WORKER_SET, SQL_INT(queue->key), SQL_TEXT(worker),
+                                         SQL_TEXT(session), SQL_INT(store->now_ms)),
+                                error);
 }
 
 struct hello_request {
@@ -93,12 +97,8 @@ static culex_status hello_all(struct culex_sqlite *store, struct culex_sqlite_qu
             status = culex__sqlite_memo_replace(store, queue, previous, error);
     }
     if (status == CULEX_OK)
-        status =
-            culex__sqlite_finish(store,
-                                 SQL_BIND(store, WORKER_SET, SQL_INT(queue->key), SQL_TEXT(worker),
-                                          SQL_TEXT(session), SQL_INT(store->now_ms)),
-                                 error);
-    return status == CULEX_OK ? forget_old(store, error) : status;
+        status = session_begin(store, queue, worker, session, error);
+    return status == CULEX_OK ? culex__sqlite_silent_forget(store, error) : status;
 }
 
 culex_status culex__sqlite_hello(struct culex_store *base, const char *queue, const char *worker,

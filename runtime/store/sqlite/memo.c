@@ -1,9 +1,11 @@
 /* store/sqlite/memo.c - what a session's last step was answered, so that the step can be
  * repeated.
  *
- * A step that changed nothing leaves no memo in the file: an idle worker then never writes, and
+ * A step that changed nothing leaves no memo in the file: an idle worker then does not write, and
  * idle workers do not wake each other through the file's change notice. Its nonce is kept in
- * the handle instead, which is enough for the one caller that can repeat it.
+ * the handle instead, which is enough for the one caller that can repeat it. Only a memo that would
+ * soon count as one of a session gone silent is written anew: the worker's name goes with it, by
+ * which the worker's next life takes back what this one will hold.
  *
  * answers: ack count, answers, beat count, answers, grant count, (id, attempt) each; counts and
  * attempts are 32 bits, least byte first, answers one byte. */
@@ -136,6 +138,7 @@ culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
     uint64_t last = has > 0 ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
     *ret_is_old = has > 0 && step->nonce <= last;
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    store->idle.seen_ms = has > 0 ? sqlite3_column_int64(statement, 2) : INT64_MAX;
     reply->is_replaced = has > 0 && sqlite3_column_bytes(statement, 1) == 0;
     if (*ret_is_old && (step->nonce < last || reply->is_replaced))
         answer_late(step, reply);
@@ -143,6 +146,16 @@ culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
         status = recall(store, queue, step, statement, reply, error);
     culex__sqlite_end(statement);
     return status;
+}
+
+culex_status culex__sqlite_memo_begin(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, const char *session,
+                                      culex_error *error)
+{
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, MEMO_BEGIN, SQL_INT(queue->key), SQL_TEXT(session), SQL_INT(store->now_ms)),
+        error);
 }
 
 culex_status culex__sqlite_memo_replace(struct culex_sqlite *store,
@@ -154,6 +167,12 @@ culex_status culex__sqlite_memo_replace(struct culex_sqlite *store,
                                          SQL_INT((int64_t)UINT64_MAX), SQL_INT(store->now_ms),
                                          SQL_BYTES("", (size_t)0)),
                                 error);
+}
+
+/* The session's memo is as old as that of one that has half gone. */
+static bool is_fading(const struct culex_sqlite *store)
+{
+    return store->idle.seen_ms < store->now_ms - CULEX_SESSION_TTL_MS / 2;
 }
 
 static culex_status keep_idle(struct culex_sqlite *store, const struct culex_step *step,
@@ -175,7 +194,8 @@ culex_status culex__sqlite_memo_keep(struct culex_sqlite *store,
                                      const struct culex_step *step,
                                      const struct culex_step_reply *reply, culex_error *error)
 {
-    if (step->ack_count + step->beat_count + reply->grant_count == 0)
+    bool is_idle = step->ack_count + step->beat_count + reply->grant_count == 0;
+    if (is_idle && (queue->key == 0 || !is_fading(store)))
         return keep_idle(store, step, error);
     if (queue->key == 0)
         return CULEX_OK; /* no such queue: every answer is GONE, again and again */

@@ -13,6 +13,10 @@ culex_status culex__sqlite_memo_recall(struct culex_sqlite *store,
                                        const struct culex_step *step,
                                        struct culex_step_reply *reply, bool *ret_is_old,
                                        culex_error *error);
+/* HELLO's: a session that is not known yet gets a memo of no step. */
+culex_status culex__sqlite_memo_begin(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, const char *session,
+                                      culex_error *error);
 /* Ends `session`: its memo has the greatest nonce and no answers, so that each of its steps counts
  * as one that came late. */
 culex_status culex__sqlite_memo_replace(struct culex_sqlite *store,

@@ -3,6 +3,7 @@
 #include "store/sqlite/idempotency.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/run.h"
+#include "store/sqlite/session.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 
@@ -54,7 +55,9 @@ culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
     }
     if (status == CULEX_OK)
         status = culex__sqlite_producers_forget(store, queue, error);
-    return status == CULEX_OK ? culex__sqlite_keys_forget(store, 0, error) : status;
+    if (status == CULEX_OK)
+        status = culex__sqlite_keys_forget(store, 0, error);
+    return status == CULEX_OK ? culex__sqlite_silent_look(store, error) : status;
 }
 
 culex_status culex__sqlite_retention_next(struct culex_sqlite *store,

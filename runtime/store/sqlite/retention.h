@@ -1,5 +1,5 @@
-/* store/sqlite/retention.h - what STEP forgets: ended runs whose time is over, and calls and keys
- * that no longer have to be remembered. */
+/* store/sqlite/retention.h - what STEP forgets: ended runs whose time is over, calls and keys that
+ * no longer have to be remembered, sessions that have fallen silent. */
 #ifndef CULEX_STORE_SQLITE_RETENTION_H
 #define CULEX_STORE_SQLITE_RETENTION_H
 

@@ -14,6 +14,7 @@
  *                 runs; the queue's row loaded before and saved behind; who is woken after it
  *   wake.c        the doors of idle workers
  *   producer.c    the last call of each producer     idempotency.c  keys that have brought a run
+ *   session.c     sessions that have fallen silent
  *   run.c         one row of a run, which moves by core/run.h
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
@@ -43,6 +44,7 @@
 #include "store/sqlite/queue.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/run.h"
+#include "store/sqlite/session.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/wake.h"
 #include "store/store.h"
@@ -84,7 +86,9 @@ struct culex_sqlite {
         char session[CULEX__SQLITE_SESSION_SIZE];
         uint64_t nonce;
         char *queue;
+        int64_t seen_ms; /* of the memo that the step under way has found; INT64_MAX: none */
     } idle;
+    struct culex_sqlite_silence silence;
 };
 
 static inline struct culex_sqlite *culex__sqlite_of(struct culex_store *base)

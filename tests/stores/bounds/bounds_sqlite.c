@@ -12,6 +12,7 @@
 enum {
     RUNS = 20000, /* beside */
     PRODUCERS = 8000,
+    SESSIONS = 4000,
     FORGET_WORK_MAX = 6000, /* far less than one a producer and one a key */
     WORK_MAX = 4000, /* instructions: far less than one a run, somewhat more than is needed */
     HOUR_MS = 3600000,
@@ -178,6 +179,42 @@ static void test_calls_walk_no_producers_and_keys(void **state)
     assert_work_below("STEP that forgets some", FORGET_WORK_MAX);
 }
 
+static void hello_many(int count)
+{
+    for (int i = 0; i < count; i++) {
+        char worker[32], session[17];
+        suite.serial++;
+        snprintf(worker, sizeof worker, "worker-%d", (int)suite.serial);
+        snprintf(session, sizeof session, "%016llx",
+                 (unsigned long long)(suite.serial * UINT64_C(0x9e3779b97f4a7c15)));
+        suite_hello(&suite, worker, session);
+    }
+}
+
+static int64_t sessions_count(void)
+{
+    int64_t memos = 0, workers = 0;
+    struct culex_sqlite *store = culex__sqlite_of(suite.store);
+    assert_ok(culex__sqlite_ask(store, "SELECT count(*) FROM memo", &memos, NULL));
+    assert_ok(culex__sqlite_ask(store, "SELECT count(*) FROM worker", &workers, NULL));
+    return memos + workers;
+}
+
+/* Those that are over go by the HELLOs that bring others, a portion with each. */
+static void test_hello_walks_few_sessions(void **state)
+{
+    (void)state;
+    hello_many(SESSIONS);
+    work_take();
+    hello_many(1);
+    assert_work_below("HELLO beside sessions", FORGET_WORK_MAX);
+    suite.now_ms += 2 * HOUR_MS;
+    hello_many(1);
+    assert_work_below("HELLO that forgets some", FORGET_WORK_MAX);
+    hello_many(SESSIONS / 16);
+    assert_true(sessions_count() < SESSIONS / 4);
+}
+
 int main(void)
 {
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -187,6 +224,7 @@ int main(void)
         UNIT(test_clock_set_back_makes_steps_walk_nothing),
         UNIT(test_steps_walk_nothing_that_is_not_due),
         UNIT(test_calls_walk_no_producers_and_keys),
+        UNIT(test_hello_walks_few_sessions),
     };
     if (stores_start("memory", false) != 0)
         return STORES_SKIP;

@@ -354,6 +354,32 @@ void case_queue__begins_with_its_first_worker(struct suite *suite)
     assert_queue_calls(suite, CULEX_OK);
 }
 
+/* Its last step may come again after it, and is answered as it was. */
+void case_hello__again_leaves_the_last_step_known(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    culex_uuid id = suite_put(suite);
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    assert_int_equal(suite_step(suite, &step), 1);
+    assert_int_equal(suite_hello(suite, "host/1", ANN), 0);
+    assert_int_equal(suite_step(suite, &step), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, id));
+    assert_int_equal(suite->reply.grants[0].facts.attempt, 1);
+}
+
+/* By its name its next life takes back what it holds, hours of idleness before or not. */
+void case_hello__idle_worker_keeps_its_name(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    for (int minutes = 0; minutes < 180; minutes += 10) {
+        suite->now_ms += 10 * SUITE_MINUTE_MS;
+        assert_int_equal(suite_claim(suite, ANN, 1), 0);
+        suite_hello(suite, "host/2", minutes % 20 == 0 ? EVE : "00000000000000ef");
+    }
+    suite_take(suite, ANN, suite_put(suite));
+    assert_int_equal(suite_hello(suite, "host/1", BOB), 1);
+}
+
 void case_queue__begins_with_its_first_run(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
