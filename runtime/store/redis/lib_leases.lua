@@ -86,9 +86,10 @@ end
 
 -- A lease from before the clock was set back would keep its run from others for the length of the
 -- jump. Its holder, if it lives, beats before the new end. Looked for once in LEASE_LOOK_MS, which is
--- enough: in less time no clock goes back by more than the leases are granted.
+-- enough: in less time no clock goes back by more than the leases are granted. True when it has looked,
+-- for the upkeep that is due as often.
 function leases_cut(looked)
-  if not longest or looked and now >= looked and now - looked < LEASE_LOOK_MS then return end
+  if not longest or looked and now >= looked and now - looked < LEASE_LOOK_MS then return false end
   local ids = call('ZRANGEBYSCORE', active, now + longest + LEASE_LOOK_MS + 1, '+inf', 'LIMIT', 0, REAP_MAX)
   local texts = read(runs, ids)
   for at, id in ipairs(ids) do
@@ -103,5 +104,6 @@ function leases_cut(looked)
   end
   plan_write()
   call('HSET', meta, 'looked', #ids < REAP_MAX and now or 0)
+  return true
 end
 end

@@ -32,11 +32,17 @@ local function final_forget(key)
   if first then forget_at(first) end
 end
 
--- Where ENQUEUE comes by, it forgets these as it adds others: the rest is for those with nothing to do.
+-- As many have been forgotten as one step may: the next one does its upkeep too, idle or not.
+local function upkeep_again(count)
+  if count < FORGET_MAX then return end
+  forget_at(now)
+  call('HSET', meta, 'looked', 0)
+end
+
+-- Where ENQUEUE comes by, it forgets these as it adds others: the rest is for upkeep and idle steps.
 local function calls_forget()
-  local count = math.max(memory_forget(producers, producers_until, now, FORGET_MAX),
-    memory_forget(keys, keys_until, now, FORGET_MAX))
-  if count == FORGET_MAX then forget_at(now) end
+  upkeep_again(math.max(memory_forget(producers, producers_until, now, FORGET_MAX),
+    memory_forget(keys, keys_until, now, FORGET_MAX)))
 end
 
 local sessions_forget
@@ -62,5 +68,6 @@ function sessions_forget()
   write('HDEL', sessions, quiet)
   write('ZREM', sessions_seen, quiet)
   for _, mark in ipairs(marks) do worker_forget(mark) end
+  upkeep_again(#old)
 end
 end

@@ -68,7 +68,7 @@ end
 -- Should what follows be refused, the same step comes again and must not find its acks stale. (A
 -- success that is kept is known from its record.)
 if is_veiled then step_remember() end
-leases_cut(tonumber(facts[5] or nil))
+local is_upkeep = leases_cut(tonumber(facts[5] or nil)) or not is_seen
 local lease_end = head(active)
 if lease_end and lease_end <= now then
   reap()
@@ -82,7 +82,7 @@ end
 final_forget(done)
 final_forget(dead)
 final_forget(cancelled)
-if not is_seen then sessions_forget() end
+if is_upkeep then sessions_forget() end
 
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
 -- gets them when it comes again.
@@ -93,7 +93,7 @@ write('ZADD', active, claim_leases)
 write('HSET', runs, claim_puts)
 step_remember()
 if is_claiming then claimed_drop() end
-if not is_seen or (want > 0 and grant_count == 0) then calls_forget() end
+if is_upkeep or (want > 0 and grant_count == 0) then calls_forget() end
 if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
 local waiting = waiting_count()

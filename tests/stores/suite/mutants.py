@@ -58,7 +58,7 @@ MUTANTS = [
      "if is_suspected then is_enough = true end", "", "redis"),
     ("the first run counts as bytes", LUA + "lib_claims.lua", "bytes + #payload > max_bytes",
      "bytes + 2 * #payload > max_bytes", "redis"),
-    ("a lease of a clock ahead stands", LUA + "step.lua", "leases_cut(tonumber(facts[5] or nil))", "",
+    ("a lease of a clock ahead stands", LUA + "step.lua", "leases_cut(tonumber(facts[5] or nil)) or", "",
      "redis"),
     ("leases are measured by one's own", LUA + "lib_leases.lua", "now + longest + LEASE_LOOK_MS", "now + lease + LEASE_LOOK_MS",
      "redis"),
