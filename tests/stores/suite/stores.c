@@ -54,7 +54,7 @@ static int64_t rows_remembered(const char *name, const char *queue)
     sqlite3 *db = NULL;
     sqlite3_stmt *row = NULL;
     int64_t count = -1;
-    snprintf(path, sizeof path, "%s/%s.db", directory, name);
+    stores_file(name, path, sizeof path);
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
         sqlite3_prepare_v2(db, text, -1, &row, NULL) == SQLITE_OK &&
         sqlite3_bind_text(row, 1, queue, -1, SQLITE_STATIC) == SQLITE_OK &&
@@ -219,6 +219,16 @@ bool stores_check(const char *name, const char *queue)
 int64_t stores_remembered(const char *name, const char *queue)
 {
     return fixture->remembered != NULL ? fixture->remembered(name, queue) : -1;
+}
+
+const struct redis_server *stores_server(void)
+{
+    return &server;
+}
+
+void stores_file(const char *name, char *ret_path, size_t size)
+{
+    snprintf(ret_path, size, "%s/%s.db", directory, name);
 }
 
 bool stores_fault(unsigned random)

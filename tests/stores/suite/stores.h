@@ -6,6 +6,8 @@
 
 #include "store/store.h"
 
+struct redis_server;
+
 /* Exit codes of a test: no such store; a store that cannot be tested here, which Meson reads as
  * skipped. */
 enum { STORES_UNKNOWN = 2, STORES_SKIP = 77 };
@@ -30,6 +32,10 @@ bool stores_check(const char *name, const char *queue);
 /* How many producers and idempotency keys take room in `queue`, by a look beside the store; -1
  * where none is possible. */
 int64_t stores_remembered(const char *name, const char *queue);
+
+/* What a look beside a store needs: the server of "redis"; the path of the file called `name`. */
+const struct redis_server *stores_server(void);
+void stores_file(const char *name, char *ret_path, size_t size);
 
 /* Redis: one of a few faults, by chance. True when one took place. */
 bool stores_fault(unsigned random);
