@@ -1,6 +1,7 @@
 """Measures the product beside its floors: one JSON document, a table and plots of it.
 
 usage: ./dev bench [--quick] [--peers] [--only TEXT]... [--rounds N] [--out FOLDER] [--list]
+       ./dev bench --hour [--seconds N] [--only TEXT]...    flat or not; ends with 1 when it is not
        ./dev bench compiler    culexc, beside what a build does anyway
        ./dev bench asserts     what asserts cost
 
@@ -26,8 +27,9 @@ import sys
 import tempfile
 
 import draw
+import flat
 import machine
-from rows import ROWS, Row
+from rows import HOUR_S, HOURS, ROWS, Row
 from runner import rows_measure
 from stores import Stores
 
@@ -41,6 +43,8 @@ def title(row: Row) -> str:
 def chosen(args: argparse.Namespace) -> list[tuple[Row, int]]:
     """Rows and their counts."""
     words = args.only or [""]
+    if args.hour:
+        return [(row, args.seconds) for row in HOURS if any(word in title(row) for word in words)]
     rows = [row for row in ROWS if (args.peers or not row.group.startswith("peers")) and any(word in title(row) for word in words)]
     counted = [(row, row.quick if args.quick else row.count) for row in rows]
     return [(row, count) for row, count in counted if count]
@@ -58,10 +62,14 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer rows and few runs: under two minutes where little else runs")
     parser.add_argument("--peers", action="store_true", help="rows of other job systems, too; ./dev installs them")
     parser.add_argument("--only", action="append", metavar="TEXT", help="rows with this in what --list prints")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each side is measured (3)")
+    parser.add_argument("--rounds", type=int, help="how often each side is measured (3; with --hour 1)")
+    parser.add_argument("--hour", action="store_true", help="runs at a steady rate for an hour: does anything grow?")
+    parser.add_argument("--seconds", type=int, default=HOUR_S, help="so long in place of the hour")
     parser.add_argument("--out", type=pathlib.Path, help="where the document and the plots go (BUILD/bench)")
     parser.add_argument("--list", action="store_true", help="name the rows, measure nothing")
-    return parser.parse_args(words)
+    args = parser.parse_args(words)
+    args.rounds = args.rounds or (1 if args.hour else ROUNDS)
+    return args
 
 
 def measured(args: argparse.Namespace, rows: list[tuple[Row, int]]) -> dict:
@@ -99,6 +107,8 @@ def main() -> None:
     (out / "bench.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     draw.plots_write(document, out)
     print(f"\n{draw.table(document)}\n\n{out}: bench.json and {len(list(out.glob('*.svg')))} plots")
+    if any(flat.is_judged(row) and flat.faults(row) for row in document["rows"]):
+        sys.exit("bench: what a store or a process takes has grown, or the rate was not kept")
 
 
 if __name__ == "__main__":

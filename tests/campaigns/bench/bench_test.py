@@ -23,13 +23,14 @@ import jsonschema
 
 import bench
 import draw
+import flat
 import machine
 import measures
 import peers
 import plot
 import runner
 import stores
-from rows import ROWS, Row
+from rows import HOURS, ROWS, Row
 
 BUILD = pathlib.Path(sys.argv[1])
 HERE = pathlib.Path(__file__).parent
@@ -148,7 +149,17 @@ class Bytes(unittest.TestCase):
         row = next(row for row in ROWS if row.what == "sustained" and row.store == "redis")
         self.assertEqual({"rate"}, set(measured_alone(row, 1)["figures"]))
         with unittest.mock.patch.object(measures, "GROWTH_S", 1):
-            self.assertEqual({"rate", "store_growth", "resident_growth"}, set(measured_alone(row, 1)["figures"]))
+            self.assertEqual({"rate", "store_growth", "resident_growth", "server_growth"}, set(measured_alone(row, 1)["figures"]))
+
+    def test_a_paced_loop_keeps_its_rate_and_is_judged(self):
+        row = next(row for row in HOURS if row.store == "redis")
+        slow = dataclasses.replace(row, knobs=tuple({**dict(row.knobs), "rate": 500}.items()))
+        with unittest.mock.patch.object(measures, "GROWTH_S", 1):
+            made = measured_alone(slow, 2)
+        jsonschema.validate(made, {**SCHEMA["$defs"]["row"], "$defs": SCHEMA["$defs"]})
+        self.assertLess(made["figures"]["rate"]["product"]["median"], 600)
+        self.assertTrue(flat.is_judged(made))
+        self.assertIn("MiB of store by quarters: ", "\n".join(draw.row_lines(made)))
 
     def test_bytes_are_those_of_the_runs_alone(self):
         """Not those of what fewer and more runs share, nor of a log."""
@@ -163,7 +174,7 @@ class Table(unittest.TestCase):
         self.assertEqual([], [title for title, times in titles.items() if times > 1])
 
     def test_every_measure_has_rows_and_every_row_a_measure(self):
-        self.assertEqual(set(measures.MEASURES), {row.what for row in ROWS})
+        self.assertEqual(set(measures.MEASURES), {row.what for row in ROWS + HOURS})
 
     def test_quick_has_rows_of_every_group(self):
         args = bench.arguments([str(BUILD), "--quick", "--peers"])
@@ -175,6 +186,36 @@ class Table(unittest.TestCase):
 
     def test_peers_are_asked_for(self):
         self.assertFalse([row for row, _ in bench.chosen(bench.arguments([str(BUILD)])) if row.group.startswith("peers")])
+
+
+def paced_row(store: list[float], rate: float = 50000) -> dict:
+    series = [[float(at), held * 2 ** 20, 1024.0, 2048.0] for at, held in enumerate(store)]
+    growth = measures.growth_percent([sample[1] for sample in series])
+    grown = {"store": growth, "resident": 0, "server": 0}
+    return {"name": "paced", "store": "redis", "place": "free", "knobs": {"rate": 50000}, "series": {"product": series},
+            "figures": {"rate": {"product": {"median": rate}}, **{f"{name}_growth": {"product": {"median": value}} for name, value in grown.items()}}}
+
+
+class Flat(unittest.TestCase):
+    def test_quarters_are_means(self):
+        self.assertEqual([1, 2, 3, 4], flat.quarters([1, 1, 2, 2, 3, 3, 4, 4]))
+        self.assertEqual([0, 0, 0, 0], flat.quarters([]))
+
+    def test_filling_up_is_no_growth_and_growing_is(self):
+        self.assertEqual("flat", flat.verdict(paced_row([1, 4] + [9] * 10)))
+        self.assertEqual("flat", flat.verdict(paced_row([9] * 4 + [8] * 8)))
+        self.assertEqual("flat", flat.verdict(paced_row([9 + at / 20 for at in range(12)])))
+        self.assertEqual("flat", flat.verdict(paced_row([900 + at for at in range(12)])))
+        self.assertIn("store grew by 6.0 MiB", flat.verdict(paced_row(list(range(100, 112)))))
+
+    def test_a_rate_that_was_not_kept_is_told(self):
+        self.assertIn("40,000 runs/s of 50,000", flat.verdict(paced_row([9] * 12, rate=40000)))
+
+    def test_hours_are_chosen_alone(self):
+        args = bench.arguments([str(BUILD), "--hour", "--seconds", "7"])
+        self.assertEqual([(row, 7) for row in HOURS], bench.chosen(args))
+        self.assertEqual(1, args.rounds)
+        self.assertFalse({row.group for row in HOURS} & {row.group for row, _ in bench.chosen(bench.arguments([str(BUILD)]))})
 
 
 class Summary(unittest.TestCase):

@@ -6,6 +6,7 @@ import argparse
 import json
 import pathlib
 
+import flat
 import plot
 
 HEAD = (f"{'what':34} {'store':18} {'place':5} {'product':>12} {'floor':>12} {'ratio':>6} {'spread':>6}  {'unit':10} "
@@ -35,10 +36,18 @@ def figure_line(row: dict, name: str, figure: dict) -> str:
             f"{number(figure['floor']['median']):>12} {ratio:>6} {spread:>6}  {figure['unit']:10} {cost:>13}").rstrip()
 
 
+def quarters_lines(row: dict) -> list[str]:
+    """What a series had in its four quarters, and the verdict on a row that is judged."""
+    held = flat.quarters_of(row, "product")
+    lines = [f"{'':4}MiB of {name} by quarters: {', '.join(f'{mean:.1f}' for mean in means)}" for name, means in held.items() if any(means)]
+    return lines + ([f"{'':4}judged: {flat.verdict(row)}"] if flat.is_judged(row) else [])
+
+
 def row_lines(row: dict) -> list[str]:
     if "skipped" in row:
         return [f"{row['name'][:34]:34} {row['store']:18} {row['place']:5} not measured: {row['skipped']}"]
-    return [figure_line(row, name, figure) for name, figure in row["figures"].items()]
+    lines = [figure_line(row, name, figure) for name, figure in row["figures"].items()]
+    return lines + (quarters_lines(row) if "series" in row else [])
 
 
 def groups_of(document: dict) -> dict[str, list[dict]]:
@@ -95,7 +104,8 @@ def plots(document: dict) -> dict[str, str]:
         if lines_of(rows):
             axis = next(row["axis"]["name"] for row in rows if "axis" in row)
             made[f"{name}-lines.svg"] = plot.lines(group, subtitle(document), axis, "runs/s", lines_of(rows), is_log=True)
-        for title, column, scale in (("MiB in the store", 1, 2 ** 20), ("MiB resident in producer and worker", 2, 2 ** 10)):
+        for title, column, scale in (("MiB in the store", 1, 2 ** 20), ("MiB resident in producer and worker", 2, 2 ** 10),
+                                     ("MiB resident in the server", 3, 2 ** 10)):
             if any("series" in row for row in rows):
                 made[f"{name}-{title.split()[1]}-{title.split()[-1]}.svg"] = plot.lines(
                     f"{group}: {title}", subtitle(document), "seconds", "MiB", series_of(rows, column, scale), is_log=False)

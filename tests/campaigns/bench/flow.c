@@ -79,6 +79,13 @@ static void flow_end(struct flow *flow)
     flow->side->producer.close(flow->producer);
 }
 
+/* With a rate a call waits for its time. */
+static void pace(const struct knobs *knobs, size_t sent, double begun)
+{
+    if (knobs->rate > 0)
+        pause_s(begun + (double)sent / (double)knobs->rate - now_s());
+}
+
 double flow_run(const struct side *side, const struct knobs *knobs, size_t *ret_count)
 {
     struct knobs calls = *knobs;
@@ -87,6 +94,7 @@ double flow_run(const struct side *side, const struct knobs *knobs, size_t *ret_
     size_t window = knobs->window > 0 ? knobs->window : knobs->count, ahead = 0, sent = 0;
     double start = now_s();
     while (knobs->seconds > 0 ? now_s() - start < (double)knobs->seconds : sent < knobs->count) {
+        pace(knobs, sent, start);
         size_t left = knobs->seconds > 0 ? knobs->bulk : knobs->count - sent;
         size_t some = left < knobs->bulk ? left : knobs->bulk;
         if (ahead + some > window) {

@@ -5,7 +5,8 @@
 #include "side.h"
 
 /* Enqueues knobs->count runs, or for knobs->seconds, never more than knobs->window ahead of their
- * starts. *ret_count is how many there were; returns seconds until the last one has started. */
+ * starts, and with knobs->rate no more a second than that. *ret_count is how many there were;
+ * returns seconds until the last one has started. */
 double flow_run(const struct side *side, const struct knobs *knobs, size_t *ret_count);
 
 /* Microseconds from the enqueue to the start of knobs->count runs, sorted: on an idle worker, or

@@ -23,7 +23,7 @@ struct knobs {
     size_t stop_after;   /* a worker stops after so many runs; 0: when nothing is left */
     size_t window;       /* most runs that are enqueued and not done; 0: all */
     size_t bulk;         /* runs that a producer beside a worker enqueues in a call */
-    size_t rate;         /* runs enqueued a second; 0: the next when the last has started */
+    size_t rate;         /* runs enqueued a second; 0: as soon as may be */
     size_t seconds;      /* how long it goes on; 0: until `count` runs are done */
 };
 

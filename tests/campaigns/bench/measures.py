@@ -11,10 +11,12 @@ from collections.abc import Callable
 import machine
 import peers
 from bed import Bed, Taken
+from flat import SERIES, quarters
 
 FILL = 100  # runs in a call of those that are only there to be worked off
-SAMPLE_S = 0.1
+SAMPLE_S, SAMPLES_MAX = 0.1, 3600  # of one series
 GROWTH_S = 10  # in less time a store only fills up
+FLOOR_S = 60  # the floor of an hour is measured for so long
 HEADROOM = 1_200  # bytes of memory that a waiting run may take, both sides together
 PERCENTILES = {"p50": 1, "p99": 200, "p999": 2000}  # and the fewest runs that they say something of
 AHEAD = 32  # runs
@@ -130,32 +132,41 @@ def bytes_forgotten(bed: Bed, side: str) -> Taken:
 
 # --- for long --------------------------------------------------------------------------------
 
-def sampled(bed: Bed, side: str, process: subprocess.Popen) -> list[list[float]]:
-    """Rows of seconds, bytes in the store, and resident KiB of our processes."""
+def sampled(bed: Bed, process: subprocess.Popen, side: str, seconds: float) -> list[list[float]]:
+    """Rows of seconds, bytes in the store, resident KiB of our processes, and of the server."""
     begun, rows = time.monotonic(), []
-    while time.monotonic() - begun < bed.count:
-        time.sleep(SAMPLE_S)
-        rows.append([round(time.monotonic() - begun, 2), bed.store.bytes_held(side), machine.family_kib(process.pid)])
+    while time.monotonic() - begun < seconds:
+        time.sleep(max(SAMPLE_S, seconds / SAMPLES_MAX))
+        rows.append([round(time.monotonic() - begun, 2), bed.store.bytes_held(side), machine.family_kib(process.pid),
+                     bed.store.resident_kib()])
     return rows
 
 
 def growth_percent(values: list[float]) -> float:
     """Of the last quarter over the second one; the first is for filling up."""
-    quarter = len(values) // 4
-    early, late = statistics.mean(values[quarter:2 * quarter]), statistics.mean(values[-quarter:])
+    _, early, _, late = quarters(values)
     return 100 * (late - early) / early if early else 0
 
 
-def sustained(bed: Bed, side: str) -> Taken:
+def loop(bed: Bed, side: str, seconds: int) -> Taken:
     bed.store.clear()
-    process = bed.start(side, "mixed", seconds=bed.count, **bed.knobs)
-    series = sampled(bed, side, process)
+    process = bed.start(side, "mixed", seconds=seconds, **bed.knobs)
+    series = sampled(bed, process, side, seconds)
     answer = machine.program_end(process).answer
     values = {"rate": answer["count"] / answer["seconds"]}
     if bed.count >= GROWTH_S:
-        values["store_growth"] = growth_percent([row[1] for row in series])
-        values["resident_growth"] = growth_percent([row[2] for row in series])
+        for at, name in enumerate(SERIES, 1):
+            values[f"{name}_growth"] = growth_percent([row[at] for row in series])
     return Taken(values, series=series)
+
+
+def sustained(bed: Bed, side: str) -> Taken:
+    return loop(bed, side, bed.count)
+
+
+def paced(bed: Bed, side: str) -> Taken:
+    """At a rate, for long. The floor is there to be compared with, not to be judged."""
+    return loop(bed, side, min(bed.count, FLOOR_S) if side == "floor" else bed.count)
 
 
 # --- peers -----------------------------------------------------------------------------------
@@ -193,5 +204,5 @@ MEASURES = {
     "enqueue_beside": Measure(enqueue_beside, backlog_ready), "drain_beside": Measure(drain_beside, backlog_ready),
     "start": Measure(start), "start_at_half_load": Measure(start, load_ready), "idle": Measure(idle),
     "bytes_waiting": Measure(bytes_waiting), "bytes_done": Measure(bytes_done), "bytes_forgotten": Measure(bytes_forgotten),
-    "sustained": Measure(sustained), "peer_enqueue": Measure(peer_enqueue, peer_ready), "peer_drain": Measure(peer_drain, peer_ready),
+    "sustained": Measure(sustained), "paced": Measure(paced), "peer_enqueue": Measure(peer_enqueue, peer_ready), "peer_drain": Measure(peer_drain, peer_ready),
 }

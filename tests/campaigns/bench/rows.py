@@ -24,6 +24,9 @@ INSERT = "one transaction a call: a row of the same columns and one index"
 QUICK_STARTS = {("redis", "none", "idle"), ("redis", "process", "idle"), ("redis", "none", "half load"), ("sqlite", "none", "idle")}
 
 
+HOUR_S = 3600
+
+
 def knobs(**values) -> tuple[tuple[str, object], ...]:
     return tuple(values.items())
 
@@ -100,6 +103,13 @@ def sustained() -> list[Row]:
                 store=store, place="free", knobs=knobs(window=1000), count=60, quick=1) for store in ("redis", "sqlite")]
 
 
+def hours() -> list[Row]:
+    """Those of --hour: at a rate that is kept, what is taken must not grow."""
+    return [Row("an hour", f"{rate:,} runs/s, keep {keep_ms} ms", "paced", "the bare scripts, or transactions, in such a loop, for a minute",
+                store=store, place="free", knobs=knobs(window=1000, rate=rate, keep_ms=keep_ms), count=HOUR_S)
+            for store, rate in (("redis", 50000), ("sqlite", 20000)) for keep_ms in (0, 1000)]
+
+
 def payloads() -> list[Row]:
     rows = []
     for verb, size in itertools.product(("enqueue", "drain"), (20, 200, 2048, 16384, 65536)):
@@ -171,3 +181,4 @@ def peers() -> list[Row]:
 
 ROWS = [*drains(), *enqueues(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
         *persistence(), *far_away(), *codecs(), *peers()]
+HOURS = hours()

@@ -15,7 +15,7 @@ SIDES = ("floor", "product")
 FIGURES = {
     "rate": ("runs/s", "more"), "p50": ("us", "less"), "p99": ("us", "less"), "p999": ("us", "less"),
     "bytes": ("B a run", "less"), "calls": ("calls/s", "less"), "resident": ("MiB", "less"),
-    "store_growth": ("%", "less"), "resident_growth": ("%", "less"),
+    "store_growth": ("%", "less"), "resident_growth": ("%", "less"), "server_growth": ("%", "less"),
 }
 
 
