@@ -200,7 +200,7 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
 {
     assert(count <= CULEX_STORE_BATCH_MAX);
     struct culex_sqlite_call call = {NULL, runs, count, results};
-    return culex__sqlite_verb_within(store, queue, CULEX__SQLITE_ABSENT_FOR_RUN, call_do, &call,
+    return culex__sqlite_verb_within(store, queue, CULEX__SQLITE_ABSENT_MADE, call_do, &call,
                                      error);
 }
 
@@ -211,7 +211,7 @@ culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
 {
     assert(count <= CULEX_STORE_BATCH_MAX);
     struct culex_sqlite_call call = {ticket, runs, count, results};
-    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_MADE,
                                     call_do, &call, error);
 }
 
@@ -249,7 +249,7 @@ culex_status culex__sqlite_enqueue_each(struct culex_store *base, const char *qu
 {
     assert(count <= CULEX_STORE_EACH_MAX);
     struct calls calls = {tickets, runs, count, results};
-    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_FOR_RUN,
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_MADE,
                                     each_do, &calls, error);
 }
 
@@ -375,7 +375,7 @@ culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tic
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_tick_reply reply = {0};
     struct tick_request request = {tick, &reply};
-    culex_status status = culex__sqlite_verb_write(store, tick->queue, CULEX__SQLITE_ABSENT_FOR_RUN,
+    culex_status status = culex__sqlite_verb_write(store, tick->queue, CULEX__SQLITE_ABSENT_MADE,
                                                    tick_all, &request, error);
     reply.now_ms = store->now_ms;
     if (status == CULEX_OK)

@@ -38,7 +38,6 @@ static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_qu
         SQL_BIND(store, QUEUE_ADD, SQL_TEXT(queue->name), SQL_INT(queue->salt));
     culex_status status = culex__sqlite_finish(store, statement, error);
     queue->key = sqlite3_last_insert_rowid(store->db);
-    queue->is_new = true;
     return status;
 }
 
@@ -100,7 +99,7 @@ static void recent_load(const struct culex_sqlite_recent *recent, const char *na
 {
     *ret_queue = recent->queue;
     ret_queue->name = name;
-    ret_queue->is_changed = ret_queue->has_new_work = ret_queue->is_new = false;
+    ret_queue->is_changed = ret_queue->has_new_work = false;
 }
 
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
@@ -121,12 +120,6 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
     if (has == 0 && is_wanted)
         return queue_add(store, ret_queue, error);
     return has < 0 ? (culex_status)has : CULEX_OK;
-}
-
-culex_status culex__sqlite_queue_drop(struct culex_sqlite *store,
-                                      const struct culex_sqlite_queue *queue, culex_error *error)
-{
-    return culex__sqlite_finish(store, SQL_BIND(store, QUEUE_DROP, SQL_INT(queue->key)), error);
 }
 
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

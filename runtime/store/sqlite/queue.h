@@ -24,7 +24,6 @@ struct culex_sqlite_queue {
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
     bool is_changed;
     bool has_new_work; /* an idle worker should be told after COMMIT */
-    bool is_new;       /* the row was made by this call */
 };
 
 /* The row of the last queue that this handle wrote. It holds as long as SQLite's data version
@@ -42,9 +41,6 @@ struct culex_sqlite_recent {
 /* Loads the queue's row. Not there: a zeroed one with key 0, or a new one when `is_wanted`. */
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
                                       struct culex_sqlite_queue *ret_queue, culex_error *error);
-/* Deletes the row of a queue without runs. */
-culex_status culex__sqlite_queue_drop(struct culex_sqlite *store,
-                                      const struct culex_sqlite_queue *queue, culex_error *error);
 /* Saves what has changed. The last step before the transaction's end, or the row would not be the
  * one that is kept for the next one. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

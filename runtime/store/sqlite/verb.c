@@ -14,19 +14,11 @@ static culex_status load(struct culex_sqlite *store, const char *name,
                          culex_error *error)
 {
     assert(culex__queue_check(name, NULL) == CULEX_OK);
-    bool is_wanted = absent == CULEX__SQLITE_ABSENT_MADE || absent == CULEX__SQLITE_ABSENT_FOR_RUN;
-    culex_status status = culex__sqlite_queue_load(store, name, is_wanted, ret_queue, error);
+    culex_status status = culex__sqlite_queue_load(store, name, absent == CULEX__SQLITE_ABSENT_MADE,
+                                                   ret_queue, error);
     if (status == CULEX_OK && ret_queue->key == 0 && absent == CULEX__SQLITE_ABSENT_REFUSED)
         return culex__refuse_queue(name, error);
     return status;
-}
-
-static culex_status save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                         enum culex_sqlite_absent absent, culex_error *error)
-{
-    if (absent == CULEX__SQLITE_ABSENT_FOR_RUN && queue->is_new && queue->enqueued == 0)
-        return culex__sqlite_queue_drop(store, queue, error);
-    return culex__sqlite_queue_save(store, queue, error);
 }
 
 /* As verb_within, leaving the row in *queue. */
@@ -37,7 +29,7 @@ static culex_status run(struct culex_sqlite *store, const char *name,
     culex_status status = load(store, name, absent, queue, error);
     if (status == CULEX_OK)
         status = verb(store, queue, request, error);
-    return status == CULEX_OK ? save(store, queue, absent, error) : status;
+    return status == CULEX_OK ? culex__sqlite_queue_save(store, queue, error) : status;
 }
 
 culex_status culex__sqlite_verb_within(struct culex_sqlite *store, const char *name,

@@ -14,7 +14,6 @@ enum culex_sqlite_absent {
     CULEX__SQLITE_ABSENT_EMPTY,   /* the verb sees a zeroed row with key 0 */
     CULEX__SQLITE_ABSENT_REFUSED, /* CULEX_ENOTFOUND */
     CULEX__SQLITE_ABSENT_MADE,    /* it gets one */
-    CULEX__SQLITE_ABSENT_FOR_RUN, /* it gets one, unless no run comes in */
 };
 
 /* The body of a verb, within the transaction. Nothing of it lasts when it fails. */

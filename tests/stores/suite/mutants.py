@@ -97,8 +97,6 @@ MUTANTS = [
     ("an unknown queue is listed", LUA + "list.lua", "if ARGV[3] == '0' and not is_known() then return {} end", "", "redis"),
     ("an unknown queue has counts", LUA + "stats.lua", "if not m[1] and not m[12] and kept == 0 then return {} end", "",
      "redis"),
-    ("a refused run begins a queue", SQL + "verb.c", "queue->is_new && queue->enqueued == 0", "false",
-     "memory"),
     # Over a file the watch on its journal stands behind the knock: memory has the knock alone.
     ("a retry wakes nobody", LUA + "retry.lua", "then wake_one() end", "then end", "redis"),
     ("the end of a pause wakes nobody", LUA + "pause.lua", "then wake_one() end", "then end", "redis"),
