@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/end_text.h"
+#include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
@@ -176,16 +177,31 @@ static culex_status scan_priority(struct scan *scan, int64_t priority, culex_err
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
+/* The next priority below *priority that has runs, -1 for none. Ordinary ones that may be granted
+ * are runs of their own from now on. */
+static culex_status next_priority(struct scan *scan, int64_t *priority, culex_error *error)
+{
+    struct culex_sqlite *store = scan->store;
+    int64_t bodies = *priority;
+    culex_status status = culex__sqlite_bodies_priority(store, scan->queue, &bodies, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_first_int(
+            store, SQL_BIND(store, READY_PRIORITY, SQL_INT(scan->queue->key), SQL_INT(*priority)),
+            -1, priority, error);
+    if (status != CULEX_OK || bodies < *priority || bodies < 0)
+        return status;
+    *priority = bodies;
+    return culex__sqlite_bodies_adopt(store, scan->queue, bodies, scan->step->want - scan->granted,
+                                      scan->pick_max, error);
+}
+
 /* From the highest priority that has runs downwards: at most ten rounds. */
 static culex_status scan_all(struct scan *scan, culex_error *error)
 {
     int64_t priority = 10;
     culex_status status = CULEX_OK;
     while (status == CULEX_OK && scan_wants(scan)) {
-        status = culex__sqlite_first_int(
-            scan->store,
-            SQL_BIND(scan->store, READY_PRIORITY, SQL_INT(scan->queue->key), SQL_INT(priority)), -1,
-            &priority, error);
+        status = next_priority(scan, &priority, error);
         if (status != CULEX_OK || priority < 0)
             break;
         status = scan_priority(scan, priority, error);
@@ -269,7 +285,8 @@ culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
 {
     struct culex_sqlite_payload payload = {.bytes = NULL};
     struct culex_sqlite_run run;
-    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE, SQL_INT(queue->key), SQL_ID(&id));
+    sqlite3_stmt *statement =
+        SQL_BIND(store, RUN_WHOLE, SQL_INT(culex__sqlite_queue_seq(queue, id)), SQL_ID(&id));
     int has = culex__sqlite_next(store, statement, error);
     bool is_held = has > 0 && culex__sqlite_run_read(statement, &run) &&
                    run.state == CULEX_RUN_ACTIVE && run.attempt == attempt &&

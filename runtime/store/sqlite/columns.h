@@ -87,7 +87,8 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
 
 /* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. */
 #define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
-    FIRST(queue, )                                                                                 \
+    FIRST(seq, )                                                                                   \
+    NEXT(queue, )                                                                                  \
     NEXT(id, )                                                                                     \
     NEXT(priority, )                                                                               \
     NEXT(at_ms, )                                                                                  \
@@ -99,7 +100,6 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(expires_at_ms, )                                                                          \
     NEXT(created_at_ms, )                                                                          \
     NEXT(fingerprint, )                                                                            \
-    NEXT(content, )                                                                                \
     NEXT(checksum, )                                                                               \
     NEXT(payload_len, )                                                                            \
     NEXT(job, )                                                                                    \

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "store/sqlite/body.h"
 #include "store/sqlite/columns.h"
 #include "store/sqlite/idempotency.h"
 #include "store/sqlite/producer.h"
@@ -75,9 +76,9 @@ enum {
         NEW_COUNT
 };
 
-static culex_status row_add(struct culex_sqlite *store, int64_t queue, culex_uuid id,
-                            const struct culex_new_run *run, int64_t at_ms, bool is_delayed,
-                            int64_t expires_at_ms, culex_error *error)
+static culex_status row_add(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                            culex_uuid id, const struct culex_new_run *run, int64_t at_ms,
+                            bool is_delayed, int64_t expires_at_ms, culex_error *error)
 {
     bool is_long = run->payload_len > CULEX__SQLITE_INLINE_MAX;
     const void *payload = run->payload_len > 0 ? run->payload : "";
@@ -86,7 +87,8 @@ static culex_status row_add(struct culex_sqlite *store, int64_t queue, culex_uui
     uint64_t checksum = culex__sqlite_checksum(id, run->job, payload, run->payload_len);
     assert(run->job != NULL && run->attempts_max >= 1); /* culex__argument_enqueue */
     const struct culex_sqlite_value values[NEW_COUNT] = {
-        [NEW_queue] = SQL_INT(queue),
+        [NEW_seq] = SQL_INT(culex__sqlite_queue_seq(queue, id)),
+        [NEW_queue] = SQL_INT(queue->key),
         [NEW_id] = SQL_ID(&id),
         [NEW_priority] = SQL_INT(run->priority),
         [NEW_at_ms] = SQL_INT(at_ms),
@@ -98,7 +100,6 @@ static culex_status row_add(struct culex_sqlite *store, int64_t queue, culex_uui
         [NEW_expires_at_ms] = SQL_INT(expires_at_ms),
         [NEW_created_at_ms] = SQL_INT(store->now_ms),
         [NEW_fingerprint] = SQL_INT((int64_t)run->fingerprint),
-        [NEW_content] = SQL_INT((int64_t)run->content),
         [NEW_checksum] = SQL_INT((int64_t)checksum),
         [NEW_payload_len] = SQL_INT((int64_t)run->payload_len),
         [NEW_job] = SQL_TEXT(run->job),
@@ -109,8 +110,8 @@ static culex_status row_add(struct culex_sqlite *store, int64_t queue, culex_uui
         store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD, values, NEW_COUNT), error);
 }
 
-static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                           const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
+static culex_status own_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                            const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
 {
     int64_t now = store->now_ms;
     int64_t due = run->at_ms != 0 ? run->at_ms : culex__sqlite_later(now, run->delay_ms);
@@ -118,11 +119,29 @@ static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue
     int64_t place = is_delayed ? due : culex__sqlite_queue_back(store, queue);
     int64_t expires_at =
         run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0;
-    culex_status status = culex__sqlite_queue_id(store, queue, ret_id, error);
+    culex_status status = culex__sqlite_queue_id(store, queue, run->priority, ret_id, error);
     if (status == CULEX_OK)
-        status = row_add(store, queue->key, *ret_id, run, place, is_delayed, expires_at, error);
+        status = row_add(store, queue, *ret_id, run, place, is_delayed, expires_at, error);
     if (status == CULEX_OK)
         status = add_payload(store, run, error);
+    return status;
+}
+
+static culex_status ordinary_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 const struct culex_new_run *run, culex_uuid *ret_id,
+                                 culex_error *error)
+{
+    culex__sqlite_queue_back(store, queue);
+    culex_status status = culex__sqlite_queue_id(store, queue, run->priority, ret_id, error);
+    return status == CULEX_OK ? culex__sqlite_body_add(store, queue, *ret_id, run, error) : status;
+}
+
+static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                           const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
+{
+    culex_status status = culex__sqlite_body_fits(store, queue, run)
+                              ? ordinary_add(store, queue, run, ret_id, error)
+                              : own_add(store, queue, run, ret_id, error);
     queue->kept[CULEX_RUN_WAITING]++;
     queue->enqueued++;
     queue->is_changed = true;
@@ -285,6 +304,18 @@ struct schedule {
     culex_uuid newest;
 };
 
+static culex_status run_is_live(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                culex_uuid id, bool *ret_is_live, culex_error *error)
+{
+    int64_t seq = culex__sqlite_queue_seq(queue, id), is_live;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, RUN_IS_LIVE, SQL_INT(seq), SQL_ID(&id)), 0, &is_live, error);
+    *ret_is_live = is_live;
+    if (status != CULEX_OK || is_live)
+        return status;
+    return culex__sqlite_body_exists(store, queue, id, ret_is_live, error);
+}
+
 static culex_status schedule_load(struct culex_sqlite *store, int64_t queue, const char *name,
                                   struct schedule *ret_schedule, culex_error *error)
 {
@@ -328,11 +359,9 @@ static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_qu
                               const struct culex_tick *tick, struct schedule *schedule,
                               int64_t at_ms, bool *ret_is_enqueued, culex_error *error)
 {
-    int64_t is_live = 0;
+    bool is_live;
     struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, RUN_IS_LIVE, SQL_INT(queue->key), SQL_ID(&schedule->newest)), 0,
-        &is_live, error);
+    culex_status status = run_is_live(store, queue, schedule->newest, &is_live, error);
     if (status == CULEX_OK && !is_live)
         status = tick_enqueue(store, queue, tick, &result, error);
     *ret_is_enqueued = result.outcome == CULEX_ENQUEUED_NEW;

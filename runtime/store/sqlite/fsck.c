@@ -12,6 +12,7 @@
 
 #include "core/end_text.h"
 #include "core/run_id.h"
+#include "store/sqlite/body.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -21,7 +22,7 @@
 #include "base/error.h"
 
 /* ORDER FSCK_SHARE */
-enum { SHARE_RUNS, SHARE_PAYLOADS, SHARE_TOTALS, SHARE_COUNT };
+enum { SHARE_BODIES, SHARE_RUNS, SHARE_PAYLOADS, SHARE_TOTALS, SHARE_COUNT };
 
 enum { PLACE_BITS = 60, ROWS_MAX = 200 };
 
@@ -31,7 +32,7 @@ struct fsck {
     unsigned share;
     bool is_repairing;
     bool has_queue;
-    int64_t place;   /* the last row seen; 0 when the share is at its end */
+    int64_t place;   /* the last row seen, within the queue; 0 when the share is at its end */
     uint64_t number; /* the highest that was seen in the id of an intact run */
     culex_fsck_counts counts;
 };
@@ -157,7 +158,6 @@ static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_
     return culex__sqlite_run_save(fsck->store, &run, NULL, error);
 }
 
-/* Rows of all queues are walked, for no index has a queue's runs in the order of their keys. */
 static culex_status run_check(struct fsck *fsck, int64_t seq, culex_error *error)
 {
     sqlite3_stmt *statement =
@@ -179,8 +179,20 @@ static culex_status rows_collect(struct fsck *fsck, sqlite3_stmt *statement, int
     culex_status status =
         culex__sqlite_collect(fsck->store, statement, ROWS_MAX, ret_rows, ret_count, error);
     if (status == CULEX_OK)
-        fsck->place = *ret_count == ROWS_MAX ? ret_rows[ROWS_MAX - 1] : 0;
+        fsck->place = *ret_count == ROWS_MAX
+                          ? ret_rows[ROWS_MAX - 1] - culex__sqlite_queue_first(fsck->queue)
+                          : 0;
     return status;
+}
+
+static struct culex_sqlite_value place_key(const struct fsck *fsck)
+{
+    return SQL_INT(culex__sqlite_queue_first(fsck->queue) + fsck->place);
+}
+
+static struct culex_sqlite_value last_key(const struct fsck *fsck)
+{
+    return SQL_INT(culex__sqlite_queue_last(fsck->queue));
 }
 
 static culex_status runs_share(struct fsck *fsck, culex_error *error)
@@ -188,10 +200,83 @@ static culex_status runs_share(struct fsck *fsck, culex_error *error)
     int64_t rows[ROWS_MAX];
     size_t count = 0;
     culex_status status = rows_collect(
-        fsck, SQL_BIND(fsck->store, FSCK_RUNS, SQL_INT(fsck->place), SQL_INT(ROWS_MAX)), rows,
-        &count, error);
+        fsck, SQL_BIND(fsck->store, FSCK_RUNS, place_key(fsck), last_key(fsck), SQL_INT(ROWS_MAX)),
+        rows, &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = run_check(fsck, rows[i], error);
+    number_check(fsck);
+    return status;
+}
+
+/* --- ordinary runs ---------------------------------------------------------------------- */
+
+/* The way out of a damaged one is that of a run of its own. */
+static culex_status body_mark(struct fsck *fsck, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite *store = fsck->store;
+    struct culex_sqlite_run run;
+    if (!fsck->is_repairing) {
+        fsck->counts.damaged++;
+        return CULEX_OK;
+    }
+    culex_status status = culex__sqlite_body_adopt(store, fsck->queue, seq, error);
+    if (status == CULEX_OK)
+        status =
+            culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seq)), &run, error);
+    return status == CULEX_OK ? damage_mark(fsck, &run, error) : status;
+}
+
+/* Its payload is looked at; also that it is not later than the places of the other runs. */
+static culex_status body_look(struct fsck *fsck, int64_t seq, bool *ret_is_intact,
+                              culex_error *error)
+{
+    struct culex_sqlite_run run;
+    sqlite3_stmt *statement = SQL_BIND(fsck->store, BODY_WHOLE, SQL_INT(seq));
+    int has = culex__sqlite_next(fsck->store, statement, error);
+    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    *ret_is_intact = true;
+    if (has > 0 && !culex__sqlite_body_read(fsck->queue, statement, &run))
+        *ret_is_intact = false;
+    else if (has > 0)
+        status = payload_look(fsck, statement, &run, ret_is_intact, error);
+    culex__sqlite_end(statement);
+    return status;
+}
+
+/* A body whose run is there is one too many: the run has come further. */
+static culex_status body_check(struct fsck *fsck, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite *store = fsck->store;
+    int64_t has_run;
+    bool is_intact;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, FSCK_PAYLOAD_WANTED, SQL_INT(seq), SQL_INT(-1)), 0, &has_run, error);
+    if (status == CULEX_OK && has_run) {
+        fsck->counts.wrong++;
+        return fsck->is_repairing
+                   ? culex__sqlite_finish(store, SQL_BIND(store, BODY_DELETE, SQL_INT(seq)), error)
+                   : CULEX_OK;
+    }
+    if (status == CULEX_OK)
+        status = body_look(fsck, seq, &is_intact, error);
+    if (status != CULEX_OK || is_intact) {
+        fsck->counts.records += status == CULEX_OK;
+        return status;
+    }
+    fsck->counts.records += !fsck->is_repairing; /* else it is counted among the runs */
+    return body_mark(fsck, seq, error);
+}
+
+static culex_status bodies_share(struct fsck *fsck, culex_error *error)
+{
+    int64_t rows[ROWS_MAX];
+    size_t count = 0;
+    culex_status status = rows_collect(
+        fsck,
+        SQL_BIND(fsck->store, FSCK_BODIES, place_key(fsck), last_key(fsck), SQL_INT(ROWS_MAX)),
+        rows, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = body_check(fsck, rows[i], error);
     number_check(fsck);
     return status;
 }
@@ -214,15 +299,15 @@ static culex_status payload_check(struct fsck *fsck, int64_t seq, culex_error *e
     return culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(seq)), error);
 }
 
-/* A payload of nobody belongs to no queue, so whichever queue is looked at first removes it. It
- * would stand in the way of a new run that gets its key. */
+/* A payload of nobody would stand in the way of a run that gets its key. */
 static culex_status payloads_share(struct fsck *fsck, culex_error *error)
 {
     int64_t rows[ROWS_MAX];
     size_t count = 0;
     culex_status status = rows_collect(
-        fsck, SQL_BIND(fsck->store, FSCK_PAYLOADS, SQL_INT(fsck->place), SQL_INT(ROWS_MAX)), rows,
-        &count, error);
+        fsck,
+        SQL_BIND(fsck->store, FSCK_PAYLOADS, place_key(fsck), last_key(fsck), SQL_INT(ROWS_MAX)),
+        rows, &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = payload_check(fsck, rows[i], error);
     return status;
@@ -247,11 +332,24 @@ static culex_status states_count(struct fsck *fsck, int64_t ret_kept[CULEX_RUN_S
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
+static culex_status bodies_count(struct fsck *fsck, int64_t kept[CULEX_RUN_STATE_COUNT],
+                                 culex_error *error)
+{
+    int64_t count;
+    culex_status status = culex__sqlite_first_int(
+        fsck->store, SQL_BIND(fsck->store, FSCK_BODY_COUNT, place_key(fsck), last_key(fsck)), 0,
+        &count, error);
+    kept[CULEX_RUN_WAITING] += count;
+    return status;
+}
+
 /* The one share that takes as long as the queue has runs: counts hold only at one moment. */
 static culex_status totals_share(struct fsck *fsck, culex_error *error)
 {
     int64_t kept[CULEX_RUN_STATE_COUNT];
     culex_status status = states_count(fsck, kept, error);
+    if (status == CULEX_OK)
+        status = bodies_count(fsck, kept, error);
     fsck->place = 0;
     for (int state = 0; state < CULEX_RUN_STATE_COUNT && status == CULEX_OK; state++) {
         if (fsck->queue->kept[state] == kept[state])
@@ -267,7 +365,7 @@ static culex_status totals_share(struct fsck *fsck, culex_error *error)
 
 /* ORDER FSCK_SHARE */
 static culex_status (*const shares[SHARE_COUNT])(struct fsck *fsck, culex_error *error) = {
-    runs_share, payloads_share, totals_share};
+    bodies_share, runs_share, payloads_share, totals_share};
 
 static culex_status share_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               void *user, culex_error *error)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/body.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/run.h"
@@ -130,11 +131,12 @@ static bool info_copy(culex_run_info *info, sqlite3_stmt *statement, const char 
 }
 
 static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statement,
-                              const char *queue, culex_run_info **ret_run, culex_error *error)
+                              const struct culex_sqlite_queue *queue, culex_run_info **ret_run,
+                              culex_error *error)
 {
     struct culex_sqlite_run run;
     struct culex_sqlite_payload payload;
-    if (!culex__sqlite_run_read(statement, &run))
+    if (!culex__sqlite_body_read(queue, statement, &run))
         return culex__sqlite_bad_run(store, error);
     culex_status status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
     if (status != CULEX_OK)
@@ -144,7 +146,7 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
     if (info != NULL) {
         /* A damaged payload is shown as far as it is there. */
         info_fill(info, store, &run, statement);
-        is_copied = info_copy(info, statement, queue, payload.bytes,
+        is_copied = info_copy(info, statement, queue->name, payload.bytes,
                               payload.is_whole ? (size_t)run.payload_len : 0);
     }
     culex__sqlite_payload_end(&payload);
@@ -166,13 +168,21 @@ static culex_status get(struct culex_sqlite *store, struct culex_sqlite_queue *q
 {
     struct get_request *request = user;
     culex_status status;
-    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE, SQL_INT(queue->key), SQL_ID(&request->id));
+    int64_t seq = culex__sqlite_queue_seq(queue, request->id);
+    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE, SQL_INT(seq), SQL_ID(&request->id));
     int has = culex__sqlite_next(store, statement, error);
+    if (has == 0) {
+        culex__sqlite_end(statement);
+        statement = SQL_BIND(store, BODY_WHOLE, SQL_INT(seq));
+        has = culex__sqlite_next(store, statement, error);
+    }
+    if (has > 0 && !culex__sqlite_body_is(queue, statement, request->id))
+        has = 0;
     if (has == 0)
         status = culex__refuse_run(queue->name, error);
     else
-        status = has < 0 ? (culex_status)has
-                         : info_make(store, statement, queue->name, &request->info, error);
+        status =
+            has < 0 ? (culex_status)has : info_make(store, statement, queue, &request->info, error);
     culex__sqlite_end(statement);
     return status;
 }
@@ -193,7 +203,7 @@ culex_status culex__sqlite_get(struct culex_store *base, const char *queue, cule
 /* --- LIST ------------------------------------------------------------------------------ */
 
 /* Rows looked at in one call: a page may come back short, or empty, with a cursor to go on. */
-enum { LIST_SCAN_MAX = 10000, LIST_COLUMN_QUEUE = CULEX__SQLITE_COLUMN_COUNT };
+enum { LIST_SCAN_MAX = 10000 };
 
 static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement, const char *name,
                              const struct culex_sqlite_run *run, culex_run_info *info,
@@ -231,8 +241,11 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
 {
     const struct list_request *request = user;
     struct culex_list_reply *reply = request->reply;
-    int64_t after = (int64_t)request->cursor;
-    sqlite3_stmt *statement = SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(LIST_SCAN_MAX));
+    int64_t first = culex__sqlite_queue_first(queue), last = culex__sqlite_queue_last(queue);
+    uint64_t most = (uint64_t)(last - first);
+    int64_t after = first + (int64_t)(request->cursor < most ? request->cursor : most);
+    sqlite3_stmt *statement =
+        SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(last), SQL_INT(LIST_SCAN_MAX));
     culex_status status = CULEX_OK;
     int has = 0, scanned = 0;
     while (status == CULEX_OK && reply->count < request->limit &&
@@ -240,16 +253,14 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
         struct culex_sqlite_run run;
         after = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_seq);
         scanned++;
-        if (sqlite3_column_int64(statement, LIST_COLUMN_QUEUE) != queue->key)
-            continue;
         /* One bad row must not hide the others from an operator; GET tells about it. */
-        if (culex__sqlite_run_read(statement, &run) && list_wants(request, store, &run))
+        if (culex__sqlite_body_read(queue, statement, &run) && list_wants(request, store, &run))
             status =
                 list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
     }
     culex__sqlite_end(statement);
     bool is_end = has == 0 && scanned < LIST_SCAN_MAX && reply->count < request->limit;
-    reply->cursor = is_end ? 0 : (uint64_t)after;
+    reply->cursor = is_end ? 0 : (uint64_t)(after - first);
     return has < 0 ? (culex_status)has : status;
 }
 

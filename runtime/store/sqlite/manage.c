@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/memo.h"
 #include "store/sqlite/run.h"
@@ -133,9 +134,7 @@ static culex_status act(struct culex_sqlite *store, struct culex_sqlite_queue *q
                         culex_error *error)
 {
     const struct run_request *request = user;
-    culex_status status = culex__sqlite_run_one(
-        store, SQL_BIND(store, RUN_FIND, SQL_INT(queue->key), SQL_ID(&request->id)), request->run,
-        error);
+    culex_status status = culex__sqlite_body_or_run(store, queue, request->id, request->run, error);
     if (status == CULEX_ENOTFOUND)
         return culex__refuse_run(queue->name, error);
     return status == CULEX_OK ? request->action(store, queue, request->run, error) : status;
@@ -291,16 +290,39 @@ static culex_status purge_one(struct culex_sqlite *store, struct culex_sqlite_qu
     return culex__sqlite_run_forget(store, queue, &run, error);
 }
 
+/* Ordinary runs go as they are. */
+static culex_status bodies_purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 struct purge_request *request, culex_error *error)
+{
+    int64_t seqs[CULEX_STORE_PURGE_MAX];
+    size_t count = 0;
+    if (request->state != CULEX_RUN_WAITING)
+        return CULEX_OK;
+    culex_status status = culex__sqlite_collect(
+        store,
+        SQL_BIND(store, BODIES, SQL_INT(culex__sqlite_queue_first(queue)),
+                 SQL_INT(culex__sqlite_queue_last(queue)), SQL_INT((int64_t)request->limit)),
+        request->limit, seqs, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = culex__sqlite_body_forget(store, queue, seqs[i], error);
+    request->reply.deleted = count;
+    return status;
+}
+
 static culex_status purge_page(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                void *user, culex_error *error)
 {
     struct purge_request *request = user;
     int64_t seqs[CULEX_STORE_PURGE_MAX];
     size_t count = 0;
-    culex_status status = culex__sqlite_collect(
-        store, bind_purge(store, queue, request->state, (int64_t)request->limit), request->limit,
-        seqs, &count, error);
-    request->reply = (struct culex_purge_reply){.is_more = count == request->limit};
+    request->reply = (struct culex_purge_reply){.is_more = false};
+    culex_status status = bodies_purge(store, queue, request, error);
+    size_t left = request->limit - request->reply.deleted;
+    if (status == CULEX_OK && left > 0)
+        status =
+            culex__sqlite_collect(store, bind_purge(store, queue, request->state, (int64_t)left),
+                                  left, seqs, &count, error);
+    request->reply.is_more = count == left;
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = purge_one(store, queue, request, seqs[i], error);
     return status;

@@ -1,5 +1,6 @@
-/* answers in table producer: NULL when every run of the call was new; else an outcome of one byte
- * for each, and behind it the 16 bytes of the run's id where there is one that is not counted. */
+/* answers in table producer: NULL when every run of the call was new, and of one priority; else an
+ * outcome of one byte for each, and behind it the 16 bytes of the run's id where there is one that
+ * is not counted. */
 #include "store/sqlite/producer.h"
 
 #include <assert.h>
@@ -16,6 +17,9 @@
 #include "core/ticket.h"
 
 enum { MINUTE_MS = 60000, ANSWER_MAX = 1 + sizeof(culex_uuid) };
+
+/* A byte of answers is an outcome and, above it, the lane of the run's id. */
+enum { PRIORITY_MAX = 9, OUTCOME_BITS = 4, OUTCOME_MASK = (1 << OUTCOME_BITS) - 1 };
 
 /* --- time --------------------------------------------------------------------------------- */
 
@@ -51,7 +55,7 @@ static size_t answers_write(const struct culex_sqlite_call *call, unsigned char 
     unsigned char *at = ret_bytes;
     for (size_t i = 0; i < call->count; i++) {
         const struct culex_enqueue_result *result = &call->results[i];
-        *at++ = (unsigned char)result->outcome;
+        *at++ = (unsigned char)((int)result->outcome | call->runs[i].priority << OUTCOME_BITS);
         if (!has_id(result->outcome))
             continue;
         memcpy(at, &result->id, sizeof result->id);
@@ -66,10 +70,31 @@ struct kept {
     const unsigned char *answers, *end; /* NULL: all were new */
 };
 
+/* A number in the file is that of an id with its lane above it. */
+static int lane_of(int64_t number)
+{
+    return (int)(number >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX);
+}
+
+/* 0 for what is none. */
+static int64_t number_in(int64_t number)
+{
+    return number >> CULEX__SQLITE_LANE_SHIFT > PRIORITY_MAX
+               ? 0
+               : number & (int64_t)CULEX_RUN_NUMBER_MAX;
+}
+
+static void lane_set(struct culex_sqlite_last *last, int lane)
+{
+    const int64_t mask = (int64_t)CULEX_RUN_LANE_MAX << CULEX__SQLITE_LANE_SHIFT;
+    last->number = (last->number & ~mask) | (int64_t)lane << CULEX__SQLITE_LANE_SHIFT;
+}
+
 static bool new_read(const struct culex_sqlite_queue *queue, struct culex_sqlite_last *last,
                      culex_uuid *ret_id)
 {
-    if (!culex__sqlite_queue_id_at(queue, last->made_ms, last->number, ret_id))
+    if (!culex__sqlite_queue_id_at(queue, last->made_ms, lane_of(last->number),
+                                   number_in(last->number), ret_id))
         return false;
     last->number++;
     return true;
@@ -82,9 +107,11 @@ static bool answer_read(const struct culex_sqlite_queue *queue, struct kept *kep
     enum culex_enqueued outcome = CULEX_ENQUEUED_NEW;
     memset(ret_result, 0, sizeof *ret_result);
     if (kept->answers != NULL) {
-        if (kept->answers == kept->end || *kept->answers > CULEX_ENQUEUED_UNIQUE_TAKEN)
+        if (kept->answers == kept->end ||
+            (*kept->answers & OUTCOME_MASK) > CULEX_ENQUEUED_UNIQUE_TAKEN)
             return false;
-        outcome = (enum culex_enqueued) * kept->answers++;
+        outcome = (enum culex_enqueued)(*kept->answers & OUTCOME_MASK);
+        lane_set(&kept->last, *kept->answers++ >> OUTCOME_BITS);
     }
     ret_result->outcome = outcome;
     if (outcome == CULEX_ENQUEUED_NEW)
@@ -176,18 +203,19 @@ culex_status culex__sqlite_producer_recall(struct culex_sqlite *store,
 
 /* --- keeping ------------------------------------------------------------------------------- */
 
-/* The first new run's number, 0 when there is none; and whether all are new. */
-static uint64_t news_find(const struct culex_sqlite_call *call, bool *ret_are_all)
+/* The first new run's number and lane, 0 when there is none; and whether all are new, and of one
+ * lane. */
+static int64_t news_find(const struct culex_sqlite_call *call, bool *ret_are_all)
 {
     struct culex_run_id_parts parts = {.number = 0};
     *ret_are_all = true;
     for (size_t i = call->count; i-- > 0;) {
         bool is_new = call->results[i].outcome == CULEX_ENQUEUED_NEW;
-        *ret_are_all &= is_new;
+        *ret_are_all &= is_new && call->runs[i].priority == call->runs[0].priority;
         if (is_new)
             culex__run_id_read(call->results[i].id, &parts);
     }
-    return parts.number;
+    return (int64_t)parts.number | (int64_t)parts.lane << CULEX__SQLITE_LANE_SHIFT;
 }
 
 /* While a producer's minute stays, its row alone is rewritten, and no index. Sets *wants_forgetting
@@ -247,7 +275,7 @@ culex_status culex__sqlite_producer_keep(struct culex_sqlite *store,
                                          bool *ret_wants_forgetting, culex_error *error)
 {
     bool are_all_new;
-    uint64_t number = news_find(call, &are_all_new);
+    int64_t number = news_find(call, &are_all_new);
     *ret_wants_forgetting = false;
     if (call->ticket == NULL || number == 0)
         return CULEX_OK;
@@ -256,7 +284,7 @@ culex_status culex__sqlite_producer_keep(struct culex_sqlite *store,
                                            .digest =
                                                (int64_t)culex__runs_digest(call->runs, call->count),
                                            .made_ms = store->now_ms,
-                                           .number = (int64_t)number};
+                                           .number = number};
     assert(queue->is_changed); /* a run has come */
     return are_all_new ? keep_ordinary(store, queue, &last, ret_wants_forgetting, error)
                        : keep_mixed(store, queue, &last, call, ret_wants_forgetting, error);

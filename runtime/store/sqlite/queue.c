@@ -149,8 +149,8 @@ int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue)
     return --queue->front;
 }
 
-bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t ms, int64_t number,
-                               culex_uuid *ret_id)
+bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t ms, int lane,
+                               int64_t number, culex_uuid *ret_id)
 {
     if (queue->salt < 0 || queue->salt > CULEX_RUN_SALT_MAX || number < 1 ||
         number > (int64_t)CULEX_RUN_NUMBER_MAX)
@@ -158,17 +158,33 @@ bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t m
     *ret_id = culex__run_id_make((struct culex_run_id_parts){
         .ms = ms > 0 ? ms & ((INT64_C(1) << 48) - 1) : 0,
         .salt = (uint32_t)queue->salt,
+        .lane = (uint32_t)lane,
         .number = (uint64_t)number,
     });
     return true;
 }
 
+int64_t culex__sqlite_queue_seq(const struct culex_sqlite_queue *queue, culex_uuid id)
+{
+    struct culex_run_id_parts parts;
+    return culex__run_id_read(id, &parts)
+               ? culex__sqlite_queue_lane(queue, parts.lane) | (int64_t)parts.number
+               : 0;
+}
+
+bool culex__sqlite_queue_id_of(const struct culex_sqlite_queue *queue, int64_t seq, int64_t ms,
+                               culex_uuid *ret_id)
+{
+    int lane = (int)(seq >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX);
+    return culex__sqlite_queue_id_at(queue, ms, lane, seq & (int64_t)CULEX_RUN_NUMBER_MAX, ret_id);
+}
+
 culex_status culex__sqlite_queue_id(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                    culex_uuid *ret_id, culex_error *error)
+                                    int priority, culex_uuid *ret_id, culex_error *error)
 {
     /* Counted without a sign: in a damaged row it may be any number. */
     int64_t number = (int64_t)((uint64_t)queue->number + 1);
-    if (!culex__sqlite_queue_id_at(queue, store->now_ms, number, ret_id))
+    if (!culex__sqlite_queue_id_at(queue, store->now_ms, priority, number, ret_id))
         return culex__sqlite_bad_row(store, error);
     queue->number = number;
     queue->is_changed = true;

@@ -6,6 +6,9 @@
 
 struct culex_sqlite;
 
+/* In the key of a run: see schema.sql. */
+enum { CULEX__SQLITE_LANE_SHIFT = 44, CULEX__SQLITE_QUEUE_SHIFT = 48 };
+
 /* An enqueue call of a producer, which it may repeat: see sqlite/producer.c. */
 struct culex_sqlite_last {
     int64_t producer; /* 0: none */
@@ -45,19 +48,37 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
  * one that is kept for the next one. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);
+/* Keys of the queue's runs lie between these; those of one priority between those of the next. */
+static inline int64_t culex__sqlite_queue_first(const struct culex_sqlite_queue *queue)
+{
+    return (int64_t)((uint64_t)queue->key << CULEX__SQLITE_QUEUE_SHIFT & INT64_MAX);
+}
+static inline int64_t culex__sqlite_queue_last(const struct culex_sqlite_queue *queue)
+{
+    return culex__sqlite_queue_first(queue) | ((INT64_C(1) << CULEX__SQLITE_QUEUE_SHIFT) - 1);
+}
+static inline int64_t culex__sqlite_queue_lane(const struct culex_sqlite_queue *queue, int64_t lane)
+{
+    return culex__sqlite_queue_first(queue) | lane << CULEX__SQLITE_LANE_SHIFT;
+}
 /* At the transaction's begin, and after its end: is the kept row still, or again, true? */
 void culex__sqlite_queue_begin(struct culex_sqlite *store);
 void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed);
 /* The place of a run that is ready now, at the back or the front of its priority. */
 int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue);
 int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue);
-/* The id of the run `number` that came at `ms`; false when they, or the row's salt, are out of
- * their ranges. */
-bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t ms, int64_t number,
+/* The id of the run `number` of priority `lane` that came at `ms`; false when they, or the row's
+ * salt, are out of their ranges. */
+bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t ms, int lane,
+                               int64_t number, culex_uuid *ret_id);
+/* The key of the run with this id, in table run or body; 0 for what is no id of a run. */
+int64_t culex__sqlite_queue_seq(const struct culex_sqlite_queue *queue, culex_uuid id);
+/* The id of the run at that key which came at `ms`; false as above. */
+bool culex__sqlite_queue_id_of(const struct culex_sqlite_queue *queue, int64_t seq, int64_t ms,
                                culex_uuid *ret_id);
 /* The id of a run that comes in now. Its number is used up. */
 culex_status culex__sqlite_queue_id(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                    culex_uuid *ret_id, culex_error *error);
+                                    int priority, culex_uuid *ret_id, culex_error *error);
 /* No ready run has a later place. */
 int64_t culex__sqlite_queue_horizon(const struct culex_sqlite *store,
                                     const struct culex_sqlite_queue *queue);

@@ -80,6 +80,9 @@ static bool read_state(sqlite3_stmt *statement, int column, culex_run_state *ret
 static bool read_id(sqlite3_stmt *statement, int column, culex_uuid *ret_id)
 {
     const void *bytes = sqlite3_column_blob(statement, column);
+    memset(ret_id, 0, sizeof *ret_id);
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return true; /* a body, see sqlite/body.h */
     if (bytes == NULL || sqlite3_column_bytes(statement, column) != (int)sizeof *ret_id)
         return false;
     memcpy(ret_id, bytes, sizeof *ret_id);
@@ -334,7 +337,8 @@ culex_status culex__sqlite_payload_read(struct culex_sqlite *store, sqlite3_stmt
     *ret_payload = payload;
     if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)
         return CULEX_OK;
-    if (run->payload_len > CULEX__SQLITE_INLINE_MAX) {
+    if (run->payload_len > CULEX__SQLITE_INLINE_MAX &&
+        sqlite3_column_type(statement, column) == SQLITE_NULL) {
         status = payload_fetch(store, run->seq, &payload.holder, error);
         statement = payload.holder;
         column = 0;

@@ -7,7 +7,7 @@
 -- for it.
 
 CREATE TABLE queue (
-    queue INTEGER PRIMARY KEY,
+    queue INTEGER PRIMARY KEY CHECK (queue BETWEEN 1 AND 32767),
     name TEXT NOT NULL UNIQUE,
     is_paused INTEGER NOT NULL DEFAULT 0,
     capacity INTEGER NOT NULL DEFAULT 0,        -- most runs not yet final; 0 for no limit
@@ -23,7 +23,7 @@ CREATE TABLE queue (
     last_sequence INTEGER NOT NULL DEFAULT 0,
     last_digest INTEGER NOT NULL DEFAULT 0,
     last_made_ms INTEGER NOT NULL DEFAULT 0,
-    last_number INTEGER NOT NULL DEFAULT 0,
+    last_number INTEGER NOT NULL DEFAULT 0,     -- of its first new run, and above it the lane
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
@@ -37,6 +37,32 @@ CREATE TABLE queue (
     dead INTEGER NOT NULL DEFAULT 0,
     cancelled INTEGER NOT NULL DEFAULT 0,
     stale INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- A waiting run is ordinary, and a row of table body, when nothing was wanted for it beyond its kind
+-- and nothing has happened to it: it was due at once, does not expire, has no unique key and a short payload. It
+-- is written once. Whatever looks for more moves it to table run, where it keeps its key, and from
+-- where it never comes back.
+--
+-- seq, of both: queue << 48 | priority << 44 | number of its id (core/run_id.h).
+CREATE TABLE kind (
+    kind INTEGER PRIMARY KEY,
+    job TEXT NOT NULL,
+    fingerprint INTEGER NOT NULL,
+    attempts_max INTEGER NOT NULL,
+    timeout_ms INTEGER NOT NULL,
+    keep_success_ms INTEGER NOT NULL,
+    keep_failure_ms INTEGER NOT NULL,
+    tags TEXT NOT NULL,
+    UNIQUE (job, fingerprint, attempts_max, timeout_ms, keep_success_ms, keep_failure_ms, tags)
+) STRICT;
+
+CREATE TABLE body (
+    seq INTEGER PRIMARY KEY,
+    kind INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,             -- its place in the order too
+    checksum INTEGER NOT NULL,                  -- as that of a run
+    payload BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE run (
@@ -65,7 +91,6 @@ CREATE TABLE run (
     expires_at_ms INTEGER NOT NULL,
     created_at_ms INTEGER NOT NULL,
     fingerprint INTEGER NOT NULL,
-    content INTEGER NOT NULL,
     checksum INTEGER NOT NULL,                  -- over id, job and payload
     payload_len INTEGER NOT NULL,
     job TEXT NOT NULL,
@@ -77,7 +102,6 @@ CREATE TABLE run (
     payload BLOB                                -- NULL when it is in table payload, and once done
 ) STRICT;
 
-CREATE UNIQUE INDEX run_id ON run (queue, id);
 CREATE INDEX run_ready ON run (queue, priority, is_delayed, at_ms, seq) WHERE state = 'W';
 CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed = 1;
 CREATE INDEX run_lease ON run (queue, at_ms) WHERE state = 'A';
@@ -99,7 +123,7 @@ CREATE TABLE producer (
     sequence INTEGER NOT NULL,
     digest INTEGER NOT NULL,                    -- of its runs
     made_ms INTEGER NOT NULL,
-    number INTEGER NOT NULL,                    -- of its first new run
+    number INTEGER NOT NULL,                    -- of its first new run, as last_number
     answers BLOB,
     PRIMARY KEY (queue, producer)
 ) STRICT, WITHOUT ROWID;

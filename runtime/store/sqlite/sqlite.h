@@ -15,6 +15,7 @@
  *   wake.c        the doors of idle workers
  *   producer.c    the last call of each producer     idempotency.c  keys that have brought a run
  *   session.c     sessions that have fallen silent
+ *   body.c        waiting runs to which nothing has happened: one row, written once
  *   run.c         one row of a run, which moves by core/run.h
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
@@ -26,7 +27,8 @@
  *   clock.c       the time of one operation           error.c       SQLite's result codes
  *
  * Order of claims. Exact: runs without delay, in one priority, in the order of their enqueue
- * transactions (at_ms never decreases within a queue, seq breaks ties), also when the clock is set
+ * transactions (at_ms never decreases within a queue, seq breaks ties; ordinary runs have both from
+ * the first, so it is all the same when they become runs of their own), also when the clock is set
  * back; released runs before all others, the last released first. Approximate: a delayed run that
  * became due stands among the waiting ones by the time it was due, as if it had been enqueued then.
  *

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/body.h"
 #include "store/sqlite/claim.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/lease.h"
@@ -35,8 +36,7 @@ static enum culex_answer stale(struct culex_sqlite_queue *queue)
 static culex_status find(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                          culex_uuid id, struct culex_sqlite_run *ret_run, culex_error *error)
 {
-    return culex__sqlite_run_one(store, SQL_BIND(store, RUN_FIND, SQL_INT(queue->key), SQL_ID(&id)),
-                                 ret_run, error);
+    return culex__sqlite_body_or_run(store, queue, id, ret_run, error);
 }
 
 /* What a failed find comes to. A row that cannot be read is put aside: its holder would send the

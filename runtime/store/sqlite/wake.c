@@ -252,12 +252,13 @@ static culex_status look_at(struct culex_sqlite *store, const char *name, bool *
     culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
     if (status != CULEX_OK || queue.is_paused || queue.kept[CULEX_RUN_WAITING] == 0)
         return status;
-    status =
-        culex__sqlite_first_int(store,
-                                SQL_BIND(store, READY_ANY, SQL_INT(queue.key),
-                                         SQL_INT(culex__sqlite_queue_horizon(store, &queue)),
-                                         SQL_INT(store->now_ms), SQL_INT(CULEX_SUSPECT_LOSSES)),
-                                0, &has_ready, error);
+    status = culex__sqlite_first_int(store,
+                                     SQL_BIND(store, READY_ANY, SQL_INT(queue.key),
+                                              SQL_INT(culex__sqlite_queue_horizon(store, &queue)),
+                                              SQL_INT(store->now_ms), SQL_INT(CULEX_SUSPECT_LOSSES),
+                                              SQL_INT(culex__sqlite_queue_first(&queue)),
+                                              SQL_INT(culex__sqlite_queue_last(&queue))),
+                                     0, &has_ready, error);
     if (status == CULEX_OK)
         status = culex__sqlite_first_int(
             store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue.key), SQL_INT(store->now_ms)), INT64_MAX,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/run_id.h"
 #include "store/sqlite/sqlite.h"
 #include "base/error.h"
 #include "world.h"
@@ -49,10 +50,27 @@ static void must(const struct sim_store *store, int rc)
 
 /* --- reading rows -------------------------------------------------------------------------- */
 
+/* Ordinary runs among the others: as sqlite/schema.sql tells, a run keeps its seq when it becomes
+ * one of its own. */
 #define COLUMNS                                                                                    \
-    "SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, losses, "        \
+    "SELECT * FROM (SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, " \
+    "losses, "                                                                                     \
     "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms, limit_ms, "       \
-    "unique_key, is_started FROM run"
+    "unique_key, is_started FROM run UNION ALL SELECT seq, run_id((SELECT salt FROM queue q WHERE" \
+    " q.queue = seq >> 48), seq, created_at_ms), 'W', 0, 0, 0, 0, 0, 0, attempts_max, 0,"          \
+    " created_at_ms, 0, '', timeout_ms, 0, NULL, 0 FROM body JOIN kind USING (kind))"
+
+static void run_id(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    int64_t seq = sqlite3_value_int64(values[1]);
+    culex_uuid id = culex__run_id_make(
+        (struct culex_run_id_parts){.ms = sqlite3_value_int64(values[2]),
+                                    .salt = (uint32_t)sqlite3_value_int64(values[0]),
+                                    .lane = (uint32_t)(seq >> 44 & CULEX_RUN_LANE_MAX),
+                                    .number = (uint64_t)seq & CULEX_RUN_NUMBER_MAX});
+    (void)count;
+    sqlite3_result_blob(context, id.b, sizeof id.b, SQLITE_TRANSIENT);
+}
 
 static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *ret_record)
 {
@@ -152,7 +170,7 @@ static void on_update(void *user, int operation, const char *database, const cha
     struct sim_store *store = user;
     (void)operation;
     (void)database;
-    if (strcmp(table, "run") != 0)
+    if (strcmp(table, "run") != 0 && strcmp(table, "body") != 0)
         return;
     for (size_t i = store->changed_count; i-- > 0;) {
         if (store->changed[i] == row)
@@ -629,12 +647,15 @@ void sim_store_init(struct sim_world *world)
     }
     must(store, sqlite3_open_v2(culex__sqlite_of(base)->uri, &store->root,
                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL));
+    must(store,
+         sqlite3_create_function(store->root, "run_id", 3, SQLITE_UTF8, NULL, run_id, NULL, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS " WHERE seq = ?", -1, &store->row, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS, -1, &store->all, NULL));
     must(store, sqlite3_prepare_v2(
                     store->root,
                     "SELECT name FROM queue q WHERE"
                     " pending <> (SELECT count(*) FROM run WHERE queue = q.queue AND state = 'W')"
+                    " + (SELECT count(*) FROM body WHERE seq >> 48 = q.queue)"
                     " OR active <> (SELECT count(*) FROM run WHERE queue = q.queue AND state = 'A')"
                     " OR kept_done + kept_dead + kept_cancelled <> (SELECT count(*) FROM run"
                     "    WHERE queue = q.queue AND state IN ('D', 'X', 'C'))"

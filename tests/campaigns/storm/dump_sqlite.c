@@ -8,7 +8,8 @@
 static const char *const claims[] = {
     "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
     "SELECT count(*) FROM queue q WHERE pending <>"
-    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'W')",
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'W') +"
+    " (SELECT count(*) FROM body b WHERE b.seq >> 48 = q.queue)",
     "SELECT count(*) FROM queue q WHERE active <>"
     " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'A')",
     "SELECT count(*) FROM queue q WHERE kept_done <>"

@@ -168,7 +168,7 @@ static const struct {
     {"DELETE FROM payload", 0, 1, 3},
     {"UPDATE run SET payload = NULL WHERE state = 'X'", 0, 1, 4},
     {"UPDATE run SET payload = NULL WHERE state = 'C'", 0, 1, 4},
-    {"INSERT INTO payload VALUES (999, x'00')", 1, 0, 4},
+    {"INSERT INTO payload SELECT 1 + max(seq), x'00' FROM run", 1, 0, 4},
     {"INSERT INTO payload SELECT seq, x'00' FROM run WHERE state = 'D'", 1, 0, 4},
     {"UPDATE run SET at_ms = 4000000000000" PLAIN, 1, 0, 4},
     {"UPDATE run SET is_delayed = 1 WHERE state = 'A'", 1, 0, 4},
@@ -200,6 +200,52 @@ static void test_each_damage_is_counted_and_repaired(void **state)
             fail_msg("%s: not every run was executed", damages[i].sql);
         after = report(fixture);
         assert_int_equal(after.wrong + after.damaged, 0);
+    }
+}
+
+/* The seed, and two ordinary runs behind it. */
+static const struct {
+    const char *sql;
+    unsigned records, wrong, damaged, live;
+} body_damages[] = {
+    {"SELECT 1", 9, 0, 0, 6},
+    {"UPDATE body SET payload = x'00' WHERE seq % 16 = 8", 9, 0, 1, 5},
+    {"UPDATE body SET payload = zeroblob(2000)", 9, 0, 2, 4},
+    {"UPDATE body SET checksum = checksum + 1", 9, 0, 2, 4},
+    {"UPDATE body SET created_at_ms = created_at_ms + 1 WHERE seq % 16 = 8", 9, 0, 1, 5},
+    {"UPDATE body SET kind = 99 WHERE seq % 16 = 9", 9, 0, 1, 5},
+    {"UPDATE kind SET job = 'other.job'", 9, 0, 2, 4},
+    {"DELETE FROM kind", 9, 0, 2, 4},
+    {"DELETE FROM body WHERE seq % 16 = 9", 8, 1, 0, 5},
+    {"INSERT INTO body SELECT seq, 1, created_at_ms, checksum, x'00' FROM run WHERE state = 'W'"
+     " AND is_delayed = 1",
+     9, 1, 0, 6},
+    {"UPDATE queue SET number = 8", 9, 1, 0, 6},
+};
+
+static void test_each_damage_of_an_ordinary_run_is_repaired(void **state)
+{
+    for (size_t i = 0; i < sizeof body_damages / sizeof body_damages[0]; i++) {
+        if (i > 0)
+            assert_int_equal(teardown(state) + setup(state), 0);
+        struct fixture *fixture = *state;
+        put(fixture, 10, 0);
+        put(fixture, 10, 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), 2);
+        fixture_sql(fixture, body_damages[i].sql);
+        for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+            culex_fsck_counts counts = is_repairing ? fsck(fixture, "q", true) : report(fixture);
+            if (counts.wrong != body_damages[i].wrong ||
+                counts.damaged != body_damages[i].damaged ||
+                counts.records != body_damages[i].records)
+                fail_msg("%s: %d records, %d wrong, %d damaged", body_damages[i].sql,
+                         (int)counts.records, (int)counts.wrong, (int)counts.damaged);
+        }
+        culex_fsck_counts after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        assert_sound(fixture);
+        if (drain(fixture) != body_damages[i].live)
+            fail_msg("%s: not every run was executed", body_damages[i].sql);
     }
 }
 
@@ -248,8 +294,11 @@ static void test_many_rows_take_many_calls(void **state)
     struct fixture *fixture = *state;
     for (int i = 0; i < 450; i++)
         put(fixture, i % 2 == 0 ? LONG : 10, 0);
-    fixture_sql(fixture, "UPDATE payload SET bytes = x'00' WHERE seq % 4 = 0");
-    int64_t spoilt = fixture_ask(fixture, "SELECT count(*) FROM payload WHERE seq % 4 = 0");
+    fixture_sql(fixture, "UPDATE payload SET bytes = x'00' WHERE seq % 4 = 0;"
+                         "UPDATE body SET payload = x'00' WHERE seq % 4 = 1");
+    int64_t spoilt =
+        fixture_ask(fixture, "SELECT (SELECT count(*) FROM payload WHERE seq % 4 = 0) +"
+                             " (SELECT count(*) FROM body WHERE seq % 4 = 1)");
     assert_true(spoilt > 50);
     culex_fsck_counts counts = fsck(fixture, "q", true);
     assert_int_equal(counts.records, SEED_COUNT + 450);
@@ -328,6 +377,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_each_damage_is_counted_and_repaired),
+        TEST(test_each_damage_of_an_ordinary_run_is_repaired),
         TEST(test_damaged_run_is_dead_and_says_why),
         TEST(test_active_run_without_payload_may_finish),
         TEST(test_other_queue_is_left_alone),

@@ -119,6 +119,21 @@ struct culex_new_run fixture_run(const void *payload, size_t len)
     return run;
 }
 
+struct culex_new_run fixture_own_run(const void *payload, size_t len)
+{
+    struct culex_new_run run = fixture_run(payload, len);
+    run.expires_ms = INT64_C(3650) * 86400000;
+    return run;
+}
+
+int64_t fixture_place(culex_uuid id)
+{
+    int64_t place = 0;
+    for (int i = 10; i < 16; i++)
+        place = place << 8 | id.b[i];
+    return place;
+}
+
 enum culex_enqueued fixture_enqueue(struct culex_store *store, const char *queue,
                                     const struct culex_new_run *run)
 {
@@ -171,6 +186,7 @@ static sqlite3 *raw_open(struct fixture *fixture)
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_busy_timeout(db, FIXTURE_PATIENT_MS);
+    sqlite3_exec(db, FIXTURE_RUNS, NULL, NULL, NULL);
     return db;
 }
 
@@ -202,13 +218,17 @@ void assert_sound(struct fixture *fixture)
         fixture_ask(
             fixture,
             "SELECT count(*) FROM queue AS q WHERE"
-            " pending <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = 'W') OR"
-            " active <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = 'A') OR"
-            " kept_done <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = 'D') "
+            " pending <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'W') "
             "OR"
-            " kept_dead <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = 'X') "
+            " active <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'A') OR"
+            " kept_done <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = "
+            "'D') "
             "OR"
-            " kept_cancelled <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = "
+            " kept_dead <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = "
+            "'X') "
+            "OR"
+            " kept_cancelled <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state "
+            "= "
             "'C')"),
         0);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM payload WHERE seq NOT IN"

@@ -64,6 +64,15 @@ struct culex_step_reply fixture_step(struct culex_store *store, const char *queu
 /* Runs SQL on the file through a connection of its own. */
 void fixture_sql(struct fixture *fixture, const char *sql);
 int64_t fixture_ask(struct fixture *fixture, const char *sql);
+/* Makes a view of all runs for a connection: those of their own and ordinary ones, which
+ * fixture_ask has too. `place` are the last six bytes of the run's id. */
+#define FIXTURE_RUNS                                                                               \
+    "CREATE TEMP VIEW IF NOT EXISTS runs AS SELECT seq, seq & 281474976710655 AS place, queue,"    \
+    " state, attempt, priority, payload_len FROM run UNION ALL SELECT seq,"                        \
+    " seq & 281474976710655, seq >> 48, 'W', 0, seq >> 44 & 15, length(payload) FROM body"
+int64_t fixture_place(culex_uuid id);
+/* A run as fixture_run's that is one of its own from the first, as it expires. */
+struct culex_new_run fixture_own_run(const void *payload, size_t len);
 void assert_sound(struct fixture *fixture);
 
 #endif

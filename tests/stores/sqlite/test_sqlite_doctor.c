@@ -360,7 +360,8 @@ static void test_finding__damage_of_the_file_is_an_error(void **state)
     unlink(wal);
     int fd = open(fixture->path, O_RDWR);
     memset(bytes, 0xee, sizeof bytes);
-    int64_t page = fixture_ask(fixture, "SELECT rootpage FROM sqlite_schema WHERE name = 'run_id'");
+    int64_t page =
+        fixture_ask(fixture, "SELECT rootpage FROM sqlite_schema WHERE name = 'run_ready'");
     assert_int_equal(pwrite(fd, bytes, sizeof bytes, (page - 1) * 2048), sizeof bytes);
     close(fd);
     fixture->store = open_with(fixture, "", NULL);
@@ -381,7 +382,7 @@ static void test_finding__check_that_takes_too_long(void **state)
     fixture->store = open_with(fixture, "", NULL);
     char payload[1000] = {0};
     for (int i = 0; i < 300; i++) {
-        struct culex_new_run run = fixture_run(payload, sizeof payload);
+        struct culex_new_run run = fixture_own_run(payload, sizeof payload);
         fixture_enqueue(fixture->store, "q", &run);
     }
     fixture->env.boottime_ns = hasty_now;

@@ -2,6 +2,7 @@
  * and idempotency keys. What callers see of them is in suite/cases_ticket.c and cases_key.c. */
 #include "fixture.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void test_ids__come_from_the_row_of_the_queue(void **state)
     assert_int_equal(parts.ms, fixture->now_ms);
     assert_int_equal(parts.number, 1);
     assert_int_equal(others.number, 1);
-    assert_int_equal(parts.lane, 0);
+    assert_int_equal(parts.lane, 5); /* its priority */
     assert_int_equal(fixture_ask(fixture, "SELECT salt FROM queue WHERE name = 'q'"), parts.salt);
     assert_int_not_equal(parts.salt, others.salt);
 }
@@ -150,7 +151,7 @@ static void test_ids__of_a_failed_call_are_nobodys(void **state)
         fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, NULL), CULEX_OK);
     fixture_sql(fixture, "DROP TRIGGER stop");
     assert_int_equal(number_of(put(fixture, "q")), 2);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 2);
 }
 
 /* Of a row that cannot be true no id is made. */
@@ -449,11 +450,112 @@ static int teardown(void **state)
     return fixture_teardown(state);
 }
 
+/* --- ordinary runs -------------------------------------------------------------------------- */
+
+enum { BODIES = 400, STEPS = 40, WANT = 10 };
+
+static size_t step_of_no_bytes(struct fixture *fixture)
+{
+    struct culex_step step = {
+        .queue = "q", .session = ONE, .nonce = fixture_nonce(), .want = WANT, .lease_ms = 60000};
+    struct culex_step_reply reply;
+    assert_int_equal(fixture->store->ops->step(fixture->store, &step, &reply, NULL), CULEX_OK);
+    size_t granted = reply.grant_count;
+    fixture->store->ops->step_release(fixture->store, &reply);
+    return granted;
+}
+
+/* Steps that grant less than they want leave no more and more of them as runs of their own. */
+static void test_ordinary__few_are_moved_that_are_not_granted(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int i = 0; i < BODIES; i++)
+        put(fixture, "q");
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), BODIES);
+    for (int i = 0; i < STEPS; i++)
+        assert_int_equal(step_of_no_bytes(fixture), 1);
+    assert_in_range(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'W'"), 0,
+                    CULEX_FORGET_MAX + 2 * WANT);
+    assert_sound(fixture);
+}
+
+/* An idle worker that asks to be woken is told of one that waits already. */
+static void test_ordinary__wakes_who_comes_later(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *const queues[] = {"q"};
+    bool is_woken = false;
+    int fd = -1;
+    put(fixture, "q");
+    assert_int_equal(fixture->store->ops->wake_arm(fixture->store, queues, 1, 10000, &fd, NULL),
+                     CULEX_OK);
+    struct pollfd door = {.fd = fd, .events = POLLIN};
+    assert_int_equal(poll(&door, 1, 0), 1);
+    assert_int_equal(fixture->store->ops->wake_take(fixture->store, &is_woken, NULL), CULEX_OK);
+    assert_true(is_woken);
+}
+
+/* An id that leads to its key, with another time, is nobody's. */
+static void test_ordinary__is_known_by_its_whole_id(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_store_ops *ops = fixture->store->ops;
+    culex_run_state run_state;
+    culex_run_info *info = NULL;
+    culex_uuid id = put(fixture, "q"), other = id;
+    other.b[5] ^= 1;
+    assert_int_equal(ops->get(fixture->store, "q", other, &info, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(ops->cancel(fixture->store, "q", other, &run_state, NULL), CULEX_ENOTFOUND);
+    struct culex_ack ack = {.id = other, .attempt = 1, .event = CULEX_EVENT_DONE};
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 0, &ack, 1);
+    assert_int_equal(reply.acks[0], CULEX_ANSWER_GONE);
+    ops->step_release(fixture->store, &reply);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), 1);
+    assert_int_equal(ops->get(fixture->store, "q", id, &info, NULL), CULEX_OK);
+    assert_memory_equal(&info->id, &id, sizeof id);
+    assert_int_equal(info->state, CULEX_RUN_WAITING);
+    culex_run_info_free(info);
+}
+
+/* It has no place but its time. */
+static void test_ordinary__is_none_behind_the_clock(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run own = fixture_own_run("x", 1);
+    culex_uuid first = fixture_put(fixture->store, "q", &own);
+    fixture->now_ms -= 3600000;
+    put(fixture, "q");
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), 0);
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
+    assert_int_equal(reply.grant_count, 1);
+    assert_memory_equal(&reply.grants[0].facts.id, &first, sizeof first);
+    fixture->store->ops->step_release(fixture->store, &reply);
+}
+
+/* The newest one's number is not given again, whatever became of it. */
+static void test_ordinary__number_of_one_that_is_gone_stays_given(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_store_ops *ops = fixture->store->ops;
+    culex_run_state run_state;
+    culex_uuid first = put(fixture, "q");
+    assert_int_equal(ops->cancel(fixture->store, "q", first, &run_state, NULL), CULEX_OK);
+    assert_int_equal(ops->forget(fixture->store, "q", first, NULL), CULEX_OK);
+    culex_uuid second = put(fixture, "q");
+    assert_memory_not_equal(&first, &second, sizeof first);
+    assert_int_equal(number_of(second), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_ordinary__few_are_moved_that_are_not_granted),
+        TEST(test_ordinary__wakes_who_comes_later),
+        TEST(test_ordinary__is_known_by_its_whole_id),
+        TEST(test_ordinary__is_none_behind_the_clock),
+        TEST(test_ordinary__number_of_one_that_is_gone_stays_given),
         TEST(test_ids__come_from_the_row_of_the_queue),
         TEST(test_ids__numbers_only_grow),
         TEST(test_ids__of_a_failed_call_are_nobodys),

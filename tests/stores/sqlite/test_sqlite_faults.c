@@ -170,7 +170,7 @@ static void test_full__says_so_and_goes_on_when_there_is_room(void **state)
     assert_non_null(strstr(error.text, "q.db"));
     struct culex_new_run run = fixture_run("x", 1);
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), stored + 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), stored + 1);
     assert_sound(fixture);
 }
 
@@ -301,7 +301,7 @@ static void check_log_is_bounded(struct fixture *fixture, int version)
     char wal[256];
     snprintf(wal, sizeof wal, "%s-wal", fixture->path);
     unlink(wal); /* everything is in the file by now */
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1500);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1500);
     assert_sound(fixture);
 }
 
@@ -340,7 +340,7 @@ static void check_damaged(struct fixture *fixture, const char *sql, size_t paylo
 {
     char payload[4000];
     memset(payload, 'p', sizeof payload);
-    struct culex_new_run bad = fixture_run(payload, payload_len);
+    struct culex_new_run bad = fixture_own_run(payload, payload_len);
     struct culex_new_run good = fixture_run("good", 4);
     culex_uuid bad_id = fixture_put(fixture->store, "q", &bad);
     fixture_sql(fixture, sql);
@@ -399,25 +399,25 @@ static void test_damage__row_out_of_range_is_put_aside(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    struct culex_new_run bad = fixture_run("x", 1), good = fixture_run("y", 1);
+    struct culex_new_run bad = fixture_own_run("x", 1), good = fixture_own_run("y", 1);
     culex_uuid bad_id = fixture_put(fixture->store, "q", &bad);
     culex_uuid good_id = fixture_put(fixture->store, "q", &good);
-    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 1");
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq % 16 = 1");
     culex_run_info *info;
     assert_int_equal(fixture->store->ops->get(fixture->store, "q", bad_id, &info, NULL),
                      CULEX_ECORRUPT);
     assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 1);
     assert_aside(fixture, bad_id);
 
-    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 2");
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq % 16 = 2");
     struct culex_ack ack = {.id = good_id, .attempt = 1, .event = CULEX_EVENT_DONE};
     assert_int_equal(step_of(fixture, (struct culex_step){.acks = &ack, .ack_count = 1}), 0);
     assert_aside(fixture, good_id);
 
-    struct culex_new_run lost = fixture_run("z", 1);
+    struct culex_new_run lost = fixture_own_run("z", 1);
     culex_uuid lost_id = fixture_put(fixture->store, "q", &lost);
     assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 1);
-    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 3");
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq % 16 = 3");
     fixture->now_ms += 5000;
     assert_int_equal(step_of(fixture, (struct culex_step){.want = 5}), 0);
     assert_aside(fixture, lost_id);
@@ -449,14 +449,14 @@ static void test_damage__purge_puts_a_row_aside_and_goes_on(void **state)
         culex_uuid id = fixture_put(fixture->store, "q", &run);
         ids[i] = id;
     }
-    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 2");
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq % 16 = 2");
     assert_int_equal(purge_of(fixture, CULEX_RUN_SCHEDULED), 2);
     assert_aside(fixture, ids[1]);
     culex_queue_stats stats;
     assert_int_equal(fixture->store->ops->stats(fixture->store, "q", &stats, NULL), CULEX_OK);
     assert_int_equal(stats.count[CULEX_RUN_DEAD], 1);
     assert_int_equal(stats.count[CULEX_RUN_SCHEDULED] + stats.count[CULEX_RUN_WAITING], 0);
-    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 2");
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq % 16 = 2");
     assert_int_equal(purge_of(fixture, CULEX_RUN_DEAD), 0);
     assert_int_equal(purge_of(fixture, CULEX_RUN_DEAD), 1);
 }
@@ -466,11 +466,11 @@ static void test_damage__refusal_names_what_puts_the_row_aside(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    struct culex_new_run run = fixture_run("x", 1);
+    struct culex_new_run run = fixture_own_run("x", 1);
     culex_error error = {.text = ""};
     culex_run_info *info;
     culex_uuid id = fixture_put(fixture->store, "q", &run);
-    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq = 1");
+    fixture_sql(fixture, "UPDATE run SET losses = -1 WHERE seq % 16 = 1");
     assert_int_equal(fixture->store->ops->get(fixture->store, "q", id, &info, &error),
                      CULEX_ECORRUPT);
     assert_non_null(strstr(error.text, "culex_client_fsck"));
@@ -485,7 +485,7 @@ static void check_too_long(struct fixture *fixture, const char *sql, size_t len)
     culex_run_info *info;
     char *payload = calloc(1, len + 1);
     assert_non_null(payload);
-    struct culex_new_run bad = fixture_run(payload, 1), good;
+    struct culex_new_run bad = fixture_own_run(payload, 1), good;
     bad.payload_len = len;
     culex_uuid bad_id = fixture_put(fixture->store, "q", &bad);
     if (sql != NULL)
@@ -520,7 +520,7 @@ static void test_damage__get_shows_no_more_than_a_run_may_have(void **state)
 {
     struct fixture *fixture = *state;
     fixture->store = fixture_open(fixture, sqlite3_libversion_number());
-    struct culex_new_run run = fixture_run("x", 1);
+    struct culex_new_run run = fixture_own_run("x", 1);
     culex_uuid id = fixture_put(fixture->store, "q", &run);
     fixture_sql(fixture, "UPDATE run SET error_text = hex(zeroblob(9000000)), result = "
                          "zeroblob(90000000), progress = hex(zeroblob(9000000)), tags = "

@@ -142,8 +142,8 @@ static void drain_on_full_disk(struct fixture *fixture, int version)
     disk_relieve(fixture);
     assert_int_equal(try_enqueue(store, 20, &error), CULEX_OK);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), stored + 1);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'D'"), done);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), stored + 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs WHERE state = 'D'"), done);
     assert_sound(fixture);
 }
 
@@ -191,7 +191,7 @@ static void test_disk_full__repeat_of_what_was_done_is_answered(void **state)
     disk_fill(fixture);
     assert_known(fixture, ids);
     disk_relieve(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), stored);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), stored);
 }
 
 static void test_disk_full__workers_drain_and_enqueues_go_on_after_relief(void **state)
@@ -531,7 +531,8 @@ static void test_disk_full__several_processes_lose_nothing(void **state)
     culex_error error;
     assert_int_equal(try_enqueue(fixture->store, 20, &error), CULEX_OK);
     assert_int_equal(
-        fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'D' AND attempt = 1"), stored);
+        fixture_ask(fixture, "SELECT count(*) FROM runs WHERE state = 'D' AND attempt = 1"),
+        stored);
     assert_sound(fixture);
 }
 

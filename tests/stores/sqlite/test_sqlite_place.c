@@ -96,7 +96,7 @@ static void test_removed__is_told_and_put_back_goes_on(void **state)
     move(fixture, ".away", "");
     assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 2);
 }
 
 static void test_replaced__is_told_until_it_is_opened_anew(void **state)
@@ -116,7 +116,7 @@ static void test_replaced__is_told_until_it_is_opened_anew(void **state)
     begin(fixture);
     assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 3);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 3);
     fixture_release(&other);
 }
 
@@ -238,14 +238,14 @@ static void test_vacuumed__is_no_cut(void **state)
     write_back(fixture);
     struct culex_store *idle = fixture_open(fixture, GUARDED);
     int64_t before = length_of(fixture);
-    fixture_sql(fixture, "DELETE FROM payload; DELETE FROM run; VACUUM");
+    fixture_sql(fixture, "DELETE FROM payload; DELETE FROM run; DELETE FROM body; VACUUM");
     write_back(fixture);
     assert_true(length_of(fixture) < before);
     fill(fixture, 5);
     assert_int_equal(enqueue_to(idle, 2, &error), CULEX_OK);
     idle->ops->close(idle);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 6);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 6);
 }
 
 /* --- copies ------------------------------------------------------------------------------ */
@@ -303,7 +303,7 @@ static void test_stale_log__of_another_store_is_told(void **state)
     unlink(named(fixture, "-shm"));
     unlink(named(fixture, "-wal"));
     assert_int_equal(fixture_try_open(fixture, &error), CULEX_OK);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 91);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 91);
     fixture_release(&other);
 }
 
@@ -424,7 +424,7 @@ static void test_written_back_log__is_no_cut(void **state)
     }
     idle->ops->close(idle);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 61 + 32 + 31);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 61 + 32 + 31);
     assert_sound(fixture);
 }
 
@@ -438,7 +438,7 @@ static void test_emptied_log__that_begins_anew_harms_nobody(void **state)
     log_cut(fixture, 0);
     assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 62);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 62);
 }
 
 /* A borrowed handle has no names to compare: SQLite is asked. */
@@ -464,7 +464,7 @@ static void test_borrowed__is_told_as_well(void **state)
     assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 3);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 3);
 }
 
 /* What was committed before comes into the file when its users close it. */
@@ -475,7 +475,7 @@ static void test_removed_log__is_told_and_saved_at_the_end(void **state)
     assert_int_equal(unlink(named(fixture, "-wal")), 0);
     expect_moved(fixture, "q.db-wal, the log of the store");
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
     assert_sound(fixture);
 }
 
@@ -488,7 +488,7 @@ static void test_removed_index__is_told_and_the_log_is_kept(void **state)
     expect_moved(fixture, "q.db-shm, by which those");
     end(fixture);
     assert_int_equal(access(named(fixture, "-wal"), F_OK), 0);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
     assert_sound(fixture);
 }
 
@@ -586,7 +586,7 @@ static void test_removed__nobody_begins_a_store_beside_its_log(void **state)
     move(fixture, ".away", "");
     assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 2);
 }
 
 /* After the last user's end, too: what nobody wrote back is in the log alone. */
@@ -603,7 +603,7 @@ static void test_removed__a_log_that_was_left_is_kept(void **state)
     assert_int_equal(open_named(fixture, "q.db.link", fixture->folder, &fixture->store, NULL),
                      CULEX_ECORRUPT);
     move(fixture, ".away", "");
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
 }
 
 static void test_emptied__nobody_begins_a_store_beside_its_log(void **state)
@@ -646,7 +646,7 @@ static void test_removed__the_next_store_outlives_the_last_user_of_the_old_one(v
         assert_true(is_there(fixture, "-shm"));
         assert_int_equal(enqueue_to(next, 2, &error), CULEX_OK);
         next->ops->close(next);
-        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 2);
         remove_all(fixture);
     }
 }
@@ -680,7 +680,7 @@ static void test_relative__means_one_file_wherever_the_program_goes(void **state
     end(fixture);
     enter("/");
     assert_int_equal(rmdir(named(fixture, ".elsewhere")), 0); /* nothing was made there */
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 2);
 }
 
 /* Nothing that is waited for brings it back. */
@@ -730,7 +730,7 @@ static void expect_retargeted(struct fixture *fixture, const char *name, const c
     link_to(fixture, target);
     assert_int_equal(try_enqueue(fixture, &error), CULEX_OK);
     end(fixture);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 3);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 3);
 }
 
 static void test_retargeted_link__to_the_file_is_told(void **state)
@@ -768,7 +768,7 @@ static void test_link_to_nothing__makes_the_store_where_it_leads(void **state)
     end(fixture);
     assert_false(is_there(fixture, ".link-lock"));
     assert_false(is_there(fixture, ".far-lock"));
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
 }
 
 static void expect_link_refused(struct fixture *fixture, const char *target, culex_status code,
@@ -839,7 +839,7 @@ static void test_second_name__is_refused_and_the_first_goes_on(void **state)
         end(fixture);
         assert_int_equal(unlink(twin_of(fixture)), 0);
     }
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 6);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 6);
 }
 
 static void test_second_name__alone_is_the_name(void **state)
@@ -851,7 +851,7 @@ static void test_second_name__alone_is_the_name(void **state)
     remove_all(fixture);
     store_make(fixture, "q.db.twin");
     move(fixture, ".twin", "");
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
 }
 
 /* Both were in use, one after the other: what the one's log holds the other does not see. */

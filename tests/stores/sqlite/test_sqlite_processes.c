@@ -127,7 +127,7 @@ static void hammer(struct fixture *fixture, int version)
     for (int i = 0; i < PRODUCERS + WORKERS; i++)
         expect_success(children[i]);
     assert_int_equal(
-        fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'D' AND attempt = 1"),
+        fixture_ask(fixture, "SELECT count(*) FROM runs WHERE state = 'D' AND attempt = 1"),
         PRODUCERS * RUNS_EACH);
     assert_int_equal(fixture_ask(fixture, "SELECT done + stale * 1000000 FROM queue"),
                      PRODUCERS * RUNS_EACH);
@@ -228,7 +228,7 @@ static void test_log__written_back_by_others_at_any_moment_is_no_cut(void **stat
         kill(lookers[i], SIGKILL);
         waitpid(lookers[i], NULL, 0);
     }
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), PRODUCERS * RUNS);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), PRODUCERS * RUNS);
     assert_sound(fixture);
 }
 
@@ -254,7 +254,7 @@ static void test_open__many_at_once_create_one_file(void **state)
             failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
         }
         assert_int_equal(failed, 0);
-        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), OPENERS);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), OPENERS);
     }
 }
 
@@ -307,7 +307,7 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
     close(acknowledged[0]);
     assert_sound(fixture);
     uint64_t enqueued = (uint64_t)fixture_ask(fixture, "SELECT enqueued FROM queue");
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), enqueued);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), enqueued);
     fixture_sql(fixture,
                 "UPDATE run SET losses = 0 WHERE state IN ('W', 'A')"); /* let all finish */
     pid_t child = fixture_fork();

@@ -253,8 +253,7 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
 void case_argument__cursor_beyond_all_places_is_refused(struct suite *suite)
 {
     static const uint64_t beyonds[] = {CULEX_STORE_CURSOR_MAX + UINT64_C(1), UINT64_MAX};
-    static const uint64_t behinds[] = {INT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 53,
-                                       CULEX_STORE_CURSOR_MAX};
+    static const uint64_t behinds[] = {UINT64_C(1) << 53, CULEX_STORE_CURSOR_MAX};
     struct culex_store *store = suite->store;
     struct culex_list_reply page;
     suite_put(suite);

@@ -139,7 +139,7 @@ static void test_transaction__idempotency_key_enqueues_once(void **state)
     assert_int_equal(ship_with(db, 2, &options, NULL), CULEX_ECONFLICT);
     run_sql(db, "INSERT INTO orders VALUES (7); COMMIT"); /* it goes on */
     sqlite3_close(db);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM orders"), 1);
 }
 
@@ -172,7 +172,7 @@ static void test_transaction__row_of_the_queue_is_not_taken_from_before(void **s
     sqlite3_close(db);
     assert_memory_not_equal(&ids[0], &ids[1], sizeof ids[0]);
     assert_int_equal(fixture_ask(fixture, "SELECT number FROM queue WHERE name = 'q'"), 2);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run JOIN queue USING (queue)"), 3);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs JOIN queue USING (queue)"), 3);
     assert_sound(fixture);
 }
 
@@ -195,7 +195,7 @@ static void test_transaction__takes_no_ticket(void **state)
     run_sql(db, "COMMIT");
     store->ops->close(store);
     sqlite3_close(db);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 0);
 }
 
 static void test_transaction__attached_store_is_found_by_its_name_only(void **state)
@@ -217,7 +217,7 @@ static void test_transaction__attached_store_is_found_by_its_name_only(void **st
     ship_ok(db, "my \"jobs", 2, NULL);
     run_sql(db, "ROLLBACK");
     sqlite3_close(db);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
     assert_sound(fixture);
 }
 
@@ -230,7 +230,7 @@ static void test_transaction__is_asked_for(void **state)
     expect_refusal(db, NULL, CULEX_EINVAL, "not in a transaction");
     expect_refusal(NULL, NULL, CULEX_EINVAL, "no database handle");
     sqlite3_close(db);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 0);
 }
 
 static void test_transaction__other_version_is_refused(void **state)
@@ -300,7 +300,7 @@ static void test_transaction__failed_call_leaves_no_half_a_run(void **state)
     assert_false(sqlite3_get_autocommit(db));
     run_sql(db, "DROP TRIGGER no_counting; COMMIT");
     sqlite3_close(db);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 0);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM orders"), 1);
     assert_sound(fixture);
 }
@@ -365,7 +365,7 @@ static void murder_look(void *user)
     sqlite3 *db = shop_open(murder->victim.path);
     sqlite3_close(db);
     int64_t orders = fixture_ask(&murder->victim, "SELECT count(*) FROM orders WHERE n = 5");
-    assert_int_equal(fixture_ask(&murder->victim, "SELECT count(*) FROM run"), orders);
+    assert_int_equal(fixture_ask(&murder->victim, "SELECT count(*) FROM runs"), orders);
     assert_sound(&murder->victim);
     murder->looked++;
     murder->with += orders == 1;

@@ -188,7 +188,7 @@ static void test_bit_flips__no_bit_of_a_row_changes_what_runs(void **state)
     struct outcome outcome = {0};
     culex_error error;
     assert_int_equal(open_store(fixture, &fixture->store, &error), CULEX_OK);
-    struct culex_new_run run = fixture_run(PAYLOAD, sizeof PAYLOAD);
+    struct culex_new_run run = fixture_own_run(PAYLOAD, sizeof PAYLOAD);
     culex_uuid run_id = fixture_put(fixture->store, "q", &run);
     struct bytes file = file_alone(fixture);
     size_t payload = find(&file, PAYLOAD, sizeof PAYLOAD);
@@ -208,6 +208,27 @@ static void test_bit_flips__no_bit_of_a_row_changes_what_runs(void **state)
     printf("%ld bits of a row: %ld refused, %ld put aside, %ld granted unchanged\n", bits,
            outcome.refused, outcome.aside, outcome.granted);
     assert_true(outcome.aside >= (long)(8 * sizeof PAYLOAD));
+    free(file.at);
+}
+
+/* Its time, its checksum and its payload, and the job's name in its kind. */
+static void test_bit_flips__no_bit_of_an_ordinary_row_changes_what_runs(void **state)
+{
+    enum { NUMBERS = 14 };
+    struct fixture *fixture = *state;
+    struct outcome outcome = {0};
+    culex_error error;
+    assert_int_equal(open_store(fixture, &fixture->store, &error), CULEX_OK);
+    struct culex_new_run run = fixture_run(PAYLOAD, sizeof PAYLOAD);
+    culex_uuid id = fixture_put(fixture->store, "q", &run);
+    struct bytes file = file_alone(fixture);
+    size_t payload = find(&file, PAYLOAD, sizeof PAYLOAD), job = find(&file, "test.job", 8);
+    assert_true(job + 8 < payload - NUMBERS || job > payload + sizeof PAYLOAD);
+    for (size_t bit = 8 * (payload - NUMBERS); bit < 8 * (payload + sizeof PAYLOAD); bit++)
+        flip_in_row(fixture, &file, &id, bit, true, &outcome);
+    for (size_t bit = 8 * job; bit < 8 * (job + 8); bit++)
+        flip_in_row(fixture, &file, &id, bit, true, &outcome);
+    assert_int_equal(outcome.granted, 0);
     free(file.at);
 }
 
@@ -379,7 +400,7 @@ static void test_open__symbolic_link_is_the_same_store(void **state)
     store->ops->close(store);
     snprintf(path, sizeof path, "%s/link.db-lock", fixture->folder);
     assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), 1);
 }
 
 static int as_nobody(struct fixture *fixture, void (*test)(struct fixture *fixture))
@@ -446,6 +467,7 @@ int main(int argc, char **argv)
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     const struct CMUnitTest tests[] = {
         TEST(test_bit_flips__no_bit_of_a_row_changes_what_runs),
+        TEST(test_bit_flips__no_bit_of_an_ordinary_row_changes_what_runs),
         TEST(test_bit_flips__any_bit_of_the_database_is_noticed_or_harmless),
         TEST(test_bit_flips__what_came_before_the_bit_of_the_log_stays),
         TEST(test_truncated__is_refused_at_any_length),

@@ -117,8 +117,8 @@ static void test_wal_reset__processes_write_and_checkpoint_at_once(void **state)
         assert_int_equal(waitpid(children[i], &how, 0), children[i]);
         assert_int_equal(how, 0);
     }
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), PROCESSES * ROUNDS);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE attempt > 1"), 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), PROCESSES * ROUNDS);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs WHERE attempt > 1"), 0);
     assert_sound(fixture);
 }
 

@@ -181,16 +181,14 @@ static void check_left(struct pass *pass)
 {
     char sql[128];
     assert_sound(&pass->fixture);
-    assert_int_equal(fixture_ask(&pass->fixture, "SELECT count(*) FROM run"), pass->ticket_count);
+    assert_int_equal(fixture_ask(&pass->fixture, "SELECT count(*) FROM runs"), pass->ticket_count);
     for (size_t i = 0; i < pass->enqueued_count; i++) {
         const unsigned char *b = pass->enqueued[i].b;
         bool is_done = false;
         for (size_t k = 0; k < pass->done_count; k++)
             is_done |= memcmp(&pass->done[k], b, 16) == 0;
-        int len = snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE id = x'");
-        for (int k = 0; k < 16; k++)
-            len += snprintf(sql + len, sizeof sql - (size_t)len, "%02x", b[k]);
-        snprintf(sql + len, sizeof sql - (size_t)len, "'%s", is_done ? " AND state = 'D'" : "");
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM runs WHERE place = %lld%s",
+                 (long long)fixture_place(pass->enqueued[i]), is_done ? " AND state = 'D'" : "");
         if (fixture_ask(&pass->fixture, sql) != 1)
             fail_msg("%s at %ld: acknowledged run %zu is gone", pass->failure->name, pass->n, i);
     }
@@ -305,7 +303,7 @@ static void condemns_no_run(struct fixture *fixture, reading_fn reading, int cod
 {
     long n = 0;
     for (; n < CALLS_MAX && reading_fails(fixture, reading, n, code); n++) {
-        if (fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'X'") != 0)
+        if (fixture_ask(fixture, "SELECT count(*) FROM runs WHERE state = 'X'") != 0)
             fail_msg("read %ld, SQLite code %d: the run is dead", n, code);
     }
     assert_in_range(n, 3, CALLS_MAX - 1);

@@ -262,10 +262,11 @@ static void images_save(const struct image images[SHIM_PART_COUNT], const char *
 static int64_t ask(sqlite3 *db, const char *sql, const culex_uuid *id)
 {
     sqlite3_stmt *statement;
+    sqlite3_exec(db, FIXTURE_RUNS, NULL, NULL, NULL);
     if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
         fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     if (id != NULL)
-        sqlite3_bind_blob(statement, 1, id, sizeof *id, SQLITE_STATIC);
+        sqlite3_bind_int64(statement, 1, fixture_place(*id));
     int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
     sqlite3_finalize(statement);
     return value;
@@ -277,10 +278,11 @@ static void check_sound(sqlite3 *db)
     assert_int_equal(
         ask(db,
             "SELECT count(*) FROM queue AS q WHERE"
-            " pending <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = 'W') OR"
-            " active <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = 'A') OR"
-            " enqueued <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue) OR"
-            " q.done <> (SELECT count(*) FROM run AS r WHERE r.queue = q.queue AND state = 'D')",
+            " pending <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'W') "
+            "OR"
+            " active <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'A') OR"
+            " enqueued <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue) OR"
+            " q.done <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'D')",
             NULL),
         0);
     assert_int_equal(ask(db,
@@ -294,8 +296,9 @@ static void check_facts(const struct session *session, sqlite3 *db, size_t count
 {
     for (size_t i = 0; i < session->fact_count && session->facts[i].at <= count; i++) {
         const struct fact *fact = &session->facts[i];
-        const char *sql = fact->is_done ? "SELECT count(*) FROM run WHERE id = ? AND state = 'D'"
-                                        : "SELECT count(*) FROM run WHERE id = ?";
+        const char *sql = fact->is_done
+                              ? "SELECT count(*) FROM runs WHERE place = ? AND state = 'D'"
+                              : "SELECT count(*) FROM runs WHERE place = ?";
         if (ask(db, sql, &fact->id) != 1)
             fail_msg("fact %zu (%s, acknowledged at %zu) is gone", i,
                      fact->is_done ? "done" : "enqueued", fact->at);
@@ -332,25 +335,25 @@ static void check_repeat(const struct session *session, struct culex_store *stor
 static void check_hit(struct culex_store *store, const struct fact *fact)
 {
     sqlite3 *db = culex__sqlite_of(store)->db;
-    int64_t before = ask(db, "SELECT count(*) FROM run", NULL);
+    int64_t before = ask(db, "SELECT count(*) FROM runs", NULL);
     culex_uuid first, again;
     assert_int_equal(enqueue_with(store, fact->ticket, 10, &first), CULEX_OK);
     assert_int_equal(enqueue_with(store, fact->ticket, 10, &again), CULEX_OK);
     assert_memory_equal(&first, &again, sizeof first);
-    assert_int_equal(ask(db, "SELECT count(*) FROM run WHERE id = ?", &first), 1);
-    assert_in_range(ask(db, "SELECT count(*) FROM run", NULL), before, before + 1);
+    assert_int_equal(ask(db, "SELECT count(*) FROM runs WHERE place = ?", &first), 1);
+    assert_in_range(ask(db, "SELECT count(*) FROM runs", NULL), before, before + 1);
 }
 
 static void check_repeats(const struct session *session, struct culex_store *store, size_t count)
 {
     sqlite3 *db = culex__sqlite_of(store)->db;
-    int64_t before = ask(db, "SELECT count(*) FROM run", NULL);
+    int64_t before = ask(db, "SELECT count(*) FROM runs", NULL);
     size_t i = 0;
     for (; i < session->fact_count && session->facts[i].at <= count; i++) {
         if (!session->facts[i].is_done)
             check_repeat(session, store, &session->facts[i], count);
     }
-    assert_int_equal(ask(db, "SELECT count(*) FROM run", NULL), before);
+    assert_int_equal(ask(db, "SELECT count(*) FROM runs", NULL), before);
     if (i < session->fact_count && !session->facts[i].is_done)
         check_hit(store, &session->facts[i]);
 }
@@ -360,8 +363,8 @@ static void check_work(struct session *session, struct culex_store *store)
 {
     sqlite3 *db = culex__sqlite_of(store)->db;
     struct culex_ack acks[64];
-    int64_t done = ask(db, "SELECT count(*) FROM run WHERE state = 'D'", NULL);
-    int64_t kept = ask(db, "SELECT count(*) FROM run", NULL);
+    int64_t done = ask(db, "SELECT count(*) FROM runs WHERE state = 'D'", NULL);
+    int64_t kept = ask(db, "SELECT count(*) FROM runs", NULL);
     session->fixture.now_ms += 3600000; /* leases run out, retries are due */
     for (int i = 0; i < 64; i++) {
         struct culex_step_reply reply = fixture_step(store, "q", TWO, 64, NULL, 0);
