@@ -6,7 +6,6 @@
 #include "store/sqlite/error.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-#include "base/error.h"
 #include "core/run_id.h"
 
 /* --- coming in ---------------------------------------------------------------------------- */
@@ -20,40 +19,13 @@ bool culex__sqlite_body_fits(const struct culex_sqlite *store,
            run->payload_len <= CULEX__SQLITE_INLINE_MAX && store->now_ms >= queue->newest_ms;
 }
 
-enum { KIND_VALUES = 7 };
-
-static culex_status kind_key(struct culex_sqlite *store, const struct culex_new_run *run,
-                             int64_t *ret_kind, culex_error *error)
-{
-    const struct culex_sqlite_value values[KIND_VALUES] = {
-        SQL_TEXT(run->job),
-        SQL_INT((int64_t)run->fingerprint),
-        SQL_INT(run->attempts_max),
-        SQL_INT(run->timeout_ms),
-        SQL_INT(run->keep_success_ms),
-        SQL_INT(run->keep_failure_ms),
-        SQL_TEXT(run->tags != NULL ? run->tags : "")};
-    culex_status status = culex__sqlite_first_int(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_KIND_FIND, values, KIND_VALUES), 0, ret_kind,
-        error);
-    if (status != CULEX_OK || *ret_kind != 0)
-        return status;
-    status = culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_KIND_ADD, values, KIND_VALUES), error);
-    *ret_kind = sqlite3_last_insert_rowid(store->db);
-    return status;
-}
-
 culex_status culex__sqlite_body_add(struct culex_sqlite *store,
                                     const struct culex_sqlite_queue *queue, culex_uuid id,
-                                    const struct culex_new_run *run, culex_error *error)
+                                    int64_t kind, const struct culex_new_run *run,
+                                    culex_error *error)
 {
-    int64_t kind;
     const void *payload = run->payload_len > 0 ? run->payload : "";
     uint64_t checksum = culex__sqlite_checksum(id, run->job, payload, run->payload_len);
-    culex_status status = kind_key(store, run, &kind, error);
-    if (status != CULEX_OK)
-        return status;
     return culex__sqlite_finish(store,
                                 SQL_BIND(store, BODY_ADD,
                                          SQL_INT(culex__sqlite_queue_seq(queue, id)), SQL_INT(kind),
@@ -89,13 +61,18 @@ static culex_status body_find(struct culex_sqlite *store, const struct culex_sql
     return status;
 }
 
-culex_status culex__sqlite_body_exists(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue, culex_uuid id,
-                                       bool *ret_is_there, culex_error *error)
+culex_status culex__sqlite_body_is_live(struct culex_sqlite *store,
+                                        const struct culex_sqlite_queue *queue, culex_uuid id,
+                                        bool *ret_is_live, culex_error *error)
 {
+    struct culex_sqlite_stand stand;
     culex_status status = body_find(store, queue, id, error);
-    *ret_is_there = status == CULEX_OK;
-    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+    *ret_is_live = false;
+    if (status != CULEX_OK)
+        return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+    status = culex__sqlite_stand_find(store, culex__sqlite_queue_seq(queue, id), &stand, error);
+    *ret_is_live = status == CULEX_OK && !culex__run_state_is_final(stand.state);
+    return status;
 }
 
 culex_status culex__sqlite_body_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -106,18 +83,68 @@ culex_status culex__sqlite_body_forget(struct culex_sqlite *store, struct culex_
     return culex__sqlite_finish(store, SQL_BIND(store, BODY_DELETE, SQL_INT(seq)), error);
 }
 
+static culex_status body_own(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                             int64_t seq, const culex_uuid *id,
+                             const struct culex_sqlite_stand *stand, culex_error *error)
+{
+    const struct culex_sqlite_block *block = &stand->block;
+    bool is_held = stand->state == CULEX_RUN_ACTIVE, is_done = stand->state == CULEX_RUN_DONE;
+    bool is_started = is_held && (block->started & culex__sqlite_block_bit(block->first, seq)) != 0;
+    const char *owner = is_held ? block->session : is_done ? stand->end.session : "";
+    int64_t at_ms = is_held ? block->lease_ms : stand->end.until_ms;
+    int64_t since_ms = is_held ? block->since_ms + CULEX_TIMEOUT_SLACK_MS : 0;
+    const struct culex_sqlite_value place =
+        is_held || is_done ? SQL_INT(at_ms) : SQL_BYTES(NULL, 0);
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, BODY_OWN, SQL_INT(seq), SQL_INT(queue->key), SQL_ID(id),
+                 SQL_TEXT(culex__sqlite_state_text(stand->state)), SQL_INT(since_ms), place,
+                 SQL_TEXT(owner), SQL_INT(is_started)),
+        error);
+}
+
 culex_status culex__sqlite_body_adopt(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue, int64_t seq,
                                       culex_error *error)
 {
     culex_uuid id;
+    struct culex_sqlite_stand stand = {.state = CULEX_RUN_WAITING};
     culex_status status = body_id(store, queue, seq, &id, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_finish(
-            store, SQL_BIND(store, BODY_OWN, SQL_INT(seq), SQL_INT(queue->key), SQL_ID(&id)),
-            error);
+        status = culex__sqlite_stand_find(store, seq, &stand, error);
+    if (status == CULEX_OK)
+        status = body_own(store, queue, seq, &id, &stand, error);
     if (status == CULEX_OK)
         status = culex__sqlite_finish(store, SQL_BIND(store, BODY_DELETE, SQL_INT(seq)), error);
+    return status == CULEX_OK ? culex__sqlite_stand_leave(store, seq, &stand, error) : status;
+}
+
+/* The block's row is true again afterwards. */
+static culex_status held_adopt(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               struct culex_sqlite_block *block, culex_error *error)
+{
+    int bit = culex__sqlite_bits_low(block->held);
+    block->held &= block->held - 1;
+    culex_status status = culex__sqlite_body_adopt(store, queue, block->first + bit, error);
+    if (status != CULEX_ENOTFOUND)
+        return status;
+    queue->kept[CULEX_RUN_ACTIVE]--;
+    queue->is_changed = true;
+    return culex__sqlite_block_save(store, block, error);
+}
+
+culex_status culex__sqlite_block_adopt(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       struct culex_sqlite_block *block, size_t most,
+                                       size_t *ret_count, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    *ret_count = 0;
+    if (block->held == 0) /* a damaged row */
+        return culex__sqlite_block_save(store, block, error);
+    while (status == CULEX_OK && block->held != 0 && *ret_count < most) {
+        status = held_adopt(store, queue, block, error);
+        ++*ret_count;
+    }
     return status;
 }
 
@@ -139,67 +166,25 @@ culex_status culex__sqlite_body_or_run(struct culex_sqlite *store,
     return status;
 }
 
-/* --- many of them --------------------------------------------------------------------------- */
+/* --- those of a lane -------------------------------------------------------------------------- */
 
-/* Runs of their own that are ready before the first body, at most `most`; that many too when there
- * is no body. */
-static culex_status before_count(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                 int64_t priority, int64_t most, int64_t *ret_count,
-                                 culex_error *error)
+culex_status culex__sqlite_bodies_find(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue, int64_t *lane,
+                                       int64_t *ret_first, culex_error *error)
 {
-    int64_t place, first = culex__sqlite_queue_lane(queue, priority);
-    int64_t last = culex__sqlite_queue_lane(queue, priority + 1) - 1;
-    *ret_count = most;
-    culex_status status =
-        culex__sqlite_first_int(store, SQL_BIND(store, BODY_FIRST, SQL_INT(first), SQL_INT(last)),
-                                INT64_MIN, &place, error);
-    if (status != CULEX_OK || place == INT64_MIN)
-        return status;
-    return culex__sqlite_first_int(store,
-                                   SQL_BIND(store, READY_BEFORE, SQL_INT(queue->key),
-                                            SQL_INT(priority), SQL_INT(place), SQL_INT(most)),
-                                   0, ret_count, error);
-}
-
-/* The bound: runs that were adopted and then not granted stand before the next body. */
-culex_status culex__sqlite_bodies_adopt(struct culex_sqlite *store,
-                                        const struct culex_sqlite_queue *queue, int64_t priority,
-                                        size_t want, size_t look_max, culex_error *error)
-{
-    enum { ROUND = 64 };
-    int64_t seqs[ROUND], before;
-    size_t count = ROUND;
-    const struct culex_sqlite_value first = SQL_INT(culex__sqlite_queue_lane(queue, priority));
-    const struct culex_sqlite_value last =
-        SQL_INT(culex__sqlite_queue_lane(queue, priority + 1) - 1);
-    culex_status status = before_count(store, queue, priority, (int64_t)look_max, &before, error);
-    if (status != CULEX_OK || before >= (int64_t)look_max)
-        return status;
-    while (status == CULEX_OK && want > 0 && count == ROUND) {
-        size_t most = want < ROUND ? want : ROUND;
-        status = culex__sqlite_collect(store,
-                                       SQL_BIND(store, BODIES, first, last, SQL_INT((int64_t)most)),
-                                       most, seqs, &count, error);
-        for (size_t i = 0; i < count && status == CULEX_OK; i++)
-            status = culex__sqlite_body_adopt(store, queue, seqs[i], error);
-        if (status == CULEX_ENOTFOUND) /* a row that was met a moment ago */
-            status = culex__sqlite_bad_row(store, error);
-        want -= count;
+    const struct culex_sqlite_value first = SQL_INT(culex__sqlite_queue_first(queue));
+    for (;;) {
+        int64_t seq, taken = 0;
+        int64_t last = culex__sqlite_queue_lane(queue, *lane) - 1;
+        culex_status status = culex__sqlite_first_int(
+            store, SQL_BIND(store, BODY_LAST, first, SQL_INT(last)), -1, &seq, error);
+        *lane = seq < 0 ? -1 : (seq >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX);
+        if (status == CULEX_OK && seq >= 0)
+            status = culex__sqlite_lane_taken(store, queue, *lane, &taken, error);
+        *ret_first = taken + 1;
+        if (status != CULEX_OK || seq < 0 || seq > taken)
+            return status;
     }
-    return status;
-}
-
-culex_status culex__sqlite_bodies_priority(struct culex_sqlite *store,
-                                           const struct culex_sqlite_queue *queue,
-                                           int64_t *priority, culex_error *error)
-{
-    int64_t seq;
-    int64_t last = culex__sqlite_queue_lane(queue, *priority) - 1;
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, BODY_LAST, SQL_INT(culex__sqlite_queue_first(queue)), SQL_INT(last)),
-        -1, &seq, error);
-    *priority = seq < 0 ? -1 : (seq >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX);
-    return status;
 }
 
 /* --- as runs -------------------------------------------------------------------------------- */
@@ -218,10 +203,22 @@ static bool id_make(const struct culex_sqlite_queue *queue, sqlite3_stmt *statem
 }
 
 bool culex__sqlite_body_read(const struct culex_sqlite_queue *queue, sqlite3_stmt *statement,
-                             struct culex_sqlite_run *ret_run)
+                             struct culex_sqlite_run *ret_run, bool *ret_is_body)
 {
+    *ret_is_body = is_body(statement);
     return culex__sqlite_run_read(statement, ret_run) &&
-           (!is_body(statement) || id_make(queue, statement, &ret_run->id));
+           (!*ret_is_body || id_make(queue, statement, &ret_run->id));
+}
+
+void culex__sqlite_body_stands(struct culex_sqlite_run *run, const struct culex_sqlite_stand *stand)
+{
+    run->state = stand->state;
+    if (stand->state == CULEX_RUN_WAITING)
+        return;
+    run->attempt = 1;
+    run->at_ms = stand->state == CULEX_RUN_ACTIVE ? stand->block.lease_ms : stand->end.until_ms;
+    if (stand->state == CULEX_RUN_DONE)
+        run->payload_len = 0;
 }
 
 bool culex__sqlite_body_is(const struct culex_sqlite_queue *queue, sqlite3_stmt *statement,

@@ -8,6 +8,7 @@
 #include "core/end_text.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/kind.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -30,7 +31,8 @@ enum verdict {
 struct pick {
     struct culex_sqlite_run run;
     enum verdict verdict;
-    bool starts; /* at once */
+    bool starts;  /* at once */
+    bool is_body; /* of which nothing but run.seq is known */
 };
 
 struct scan {
@@ -40,6 +42,9 @@ struct scan {
     struct culex_step_reply *reply;
     struct pick *picks;
     size_t pick_count, pick_max;
+    struct culex_sqlite_kind kind;     /* of the ordinary run that was read last */
+    struct culex_sqlite_block *blocks; /* of the ordinary runs that are granted */
+    size_t block_count;
     size_t granted;
     size_t passed;  /* suspects left where they are: the worker has other runs at work */
     uint64_t bytes; /* of payload, beyond the first run */
@@ -49,20 +54,26 @@ struct scan {
 /* --- a grant ---------------------------------------------------------------------------------- */
 
 /* Attempt `attempt` of the run. One block per grant: the payload, then the job's name. */
+static culex_status grant_copy(struct culex_grant *grant, const char *job, const void *payload,
+                               size_t len, culex_error *error)
+{
+    size_t job_size = job != NULL ? strlen(job) + 1 : 0;
+    char *block = job != NULL ? malloc(len + job_size) : NULL;
+    if (block == NULL)
+        return culex__sqlite_no_memory(error);
+    if (len > 0)
+        memcpy(block, payload, len);
+    grant->job = memcpy(block + len, job, job_size);
+    grant->payload = block;
+    grant->payload_len = len;
+    return CULEX_OK;
+}
+
 static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statement,
                                const struct culex_sqlite_run *run, uint32_t attempt,
                                const void *payload, culex_error *error)
 {
     const char *job = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job);
-    size_t len = (size_t)run->payload_len;
-    if (job == NULL)
-        return culex__sqlite_no_memory(error);
-    char *block = malloc(len + strlen(job) + 1);
-    if (block == NULL)
-        return culex__sqlite_no_memory(error);
-    if (len > 0)
-        memcpy(block, payload, len);
-    strcpy(block + len, job);
     int64_t created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_created_at_ms);
     int64_t fingerprint = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_fingerprint);
     *grant = (struct culex_grant){.facts = {.id = run->id,
@@ -70,11 +81,94 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
                                             .counters = run->counters,
                                             .created_at_ms = created_at_ms,
                                             .timeout_ms = run->timeout_ms,
-                                            .fingerprint = (uint64_t)fingerprint},
-                                  .job = block + len,
-                                  .payload = block,
-                                  .payload_len = len};
+                                            .fingerprint = (uint64_t)fingerprint}};
+    return grant_copy(grant, job, payload, (size_t)run->payload_len, error);
+}
+
+/* --- ordinary runs ---------------------------------------------------------------------------- */
+
+/* ORDER BODY_FACT */
+enum { BODY_SEQ, BODY_BORN, BODY_KIND, BODY_CHECKSUM, BODY_PAYLOAD };
+
+/* What a grant takes of a body. */
+struct body {
+    int64_t seq, born_ms;
+    culex_uuid id;
+    const void *payload;
+    size_t len;
+    bool is_intact; /* else it is damaged: its way out is that of a run of its own */
+};
+
+static bool body_is_intact(const struct culex_sqlite_queue *queue,
+                           const struct culex_sqlite_kind *kind, sqlite3_stmt *row,
+                           struct body *body)
+{
+    uint64_t expected = (uint64_t)sqlite3_column_int64(row, BODY_CHECKSUM);
+    return kind->is_there && sqlite3_column_type(row, BODY_PAYLOAD) == SQLITE_BLOB &&
+           culex__sqlite_queue_id_of(queue, body->seq, body->born_ms, &body->id) &&
+           culex__sqlite_checksum(body->id, kind->job, body->payload, body->len) == expected;
+}
+
+static culex_status body_read(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              sqlite3_stmt *row, struct culex_sqlite_kind *kind,
+                              struct body *ret_body, culex_error *error)
+{
+    culex_status status =
+        culex__sqlite_kind_load(store, sqlite3_column_int64(row, BODY_KIND), kind, error);
+    if (status != CULEX_OK)
+        return status;
+    ret_body->seq = sqlite3_column_int64(row, BODY_SEQ);
+    ret_body->born_ms = sqlite3_column_int64(row, BODY_BORN);
+    ret_body->payload = sqlite3_column_blob(row, BODY_PAYLOAD);
+    ret_body->len = (size_t)sqlite3_column_bytes(row, BODY_PAYLOAD);
+    ret_body->is_intact = body_is_intact(queue, kind, row, ret_body);
     return CULEX_OK;
+}
+
+static culex_status body_grant(struct culex_grant *grant, const struct culex_sqlite_kind *kind,
+                               const struct body *body, culex_error *error)
+{
+    *grant = (struct culex_grant){.facts = {.id = body->id,
+                                            .attempt = 1,
+                                            .counters = {.attempts_max = kind->attempts_max},
+                                            .created_at_ms = body->born_ms,
+                                            .timeout_ms = kind->timeout_ms,
+                                            .fingerprint = kind->fingerprint}};
+    return grant_copy(grant, kind->job, body->payload, body->len, error);
+}
+
+/* Of the least timeout of two, of which 0 is none. */
+static int64_t timeout_least(int64_t one, int64_t other)
+{
+    if (one <= 0 || other <= 0)
+        return one <= 0 ? other : one;
+    return one < other ? one : other;
+}
+
+/* The last block, or a new one behind it that begins at `seq`. */
+static struct culex_sqlite_block *block_for(struct scan *scan, int64_t seq)
+{
+    struct culex_sqlite_block *end = &scan->blocks[scan->block_count];
+    assert(scan->blocks != NULL);
+    if (scan->block_count > 0 && culex__sqlite_block_bit(end[-1].first, seq) != 0)
+        return end - 1;
+    scan->block_count++;
+    *end = (struct culex_sqlite_block){
+        .first = seq,
+        .since_ms = scan->store->now_ms,
+        .lease_ms = culex__sqlite_later(scan->store->now_ms, scan->step->lease_ms)};
+    assert(strlen(scan->step->session) < sizeof end->session);
+    snprintf(end->session, sizeof end->session, "%s", scan->step->session);
+    return end;
+}
+
+static void block_take(struct scan *scan, const struct body *body, bool is_started)
+{
+    struct culex_sqlite_block *block = block_for(scan, body->seq);
+    int64_t bit = culex__sqlite_block_bit(block->first, body->seq);
+    block->held |= bit;
+    block->started |= is_started ? bit : 0;
+    block->timeout_ms = timeout_least(block->timeout_ms, scan->kind.timeout_ms);
 }
 
 /* --- the scan --------------------------------------------------------------------------------- */
@@ -98,12 +192,37 @@ static bool must_wait(const struct scan *scan, const struct culex_sqlite_run *ru
            (wants_start && scan->granted >= culex__step_starts(scan->step));
 }
 
-static bool is_too_much(struct scan *scan, const struct culex_sqlite_run *run)
+static bool is_too_much(struct scan *scan, int64_t payload_len)
 {
     if (scan->granted == 0)
         return false;
-    scan->bytes += (uint64_t)run->payload_len;
+    scan->bytes += (uint64_t)payload_len;
     return scan->bytes > scan->step->max_bytes;
+}
+
+static culex_status scan_body(struct scan *scan, sqlite3_stmt *row, culex_error *error)
+{
+    struct body body;
+    struct pick *pick = &scan->picks[scan->pick_count];
+    culex_status status = body_read(scan->store, scan->queue, row, &scan->kind, &body, error);
+    if (status != CULEX_OK)
+        return status;
+    if (body.is_intact && is_too_much(scan, (int64_t)body.len)) {
+        scan->is_over = true;
+        return CULEX_OK;
+    }
+    scan->pick_count++;
+    pick->is_body = true;
+    pick->run.seq = body.seq;
+    pick->verdict = body.is_intact ? VERDICT_GRANT : VERDICT_DAMAGED;
+    if (!body.is_intact)
+        return CULEX_OK;
+    status = body_grant(&scan->reply->grants[scan->reply->grant_count], &scan->kind, &body, error);
+    if (status != CULEX_OK)
+        return status;
+    scan->reply->grant_count++;
+    block_take(scan, &body, scan->granted++ < culex__step_starts(scan->step));
+    return CULEX_OK;
 }
 
 static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struct pick *pick,
@@ -143,7 +262,7 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
     } else if (must_wait(scan, &pick->run)) {
         scan->is_over = scan->reply->is_held = true;
         return CULEX_OK;
-    } else if (is_too_much(scan, &pick->run)) {
+    } else if (is_too_much(scan, pick->run.payload_len)) {
         scan->is_over = true;
         return CULEX_OK;
     } else {
@@ -161,50 +280,115 @@ static bool scan_wants(const struct scan *scan)
            scan->pick_count + scan->passed < scan->pick_max;
 }
 
-static culex_status scan_priority(struct scan *scan, int64_t priority, culex_error *error)
+/* Runs of a priority in the order of claims, of one table. */
+struct stream {
+    sqlite3_stmt *statement; /* NULL: has none */
+    int has;                 /* stands on a row */
+    int64_t place, seq;      /* of that one */
+};
+
+static void stream_next(struct scan *scan, struct stream *stream, int place, int seq,
+                        culex_error *error)
 {
-    struct culex_sqlite *store = scan->store;
-    sqlite3_stmt *statement = SQL_BIND(store, READY, SQL_INT(scan->queue->key), SQL_INT(priority),
-                                       SQL_INT(culex__sqlite_queue_horizon(store, scan->queue)),
-                                       SQL_INT(store->now_ms), SQL_INT((int64_t)scan->pick_max));
-    int has = 0;
-    while (scan_wants(scan) && (has = culex__sqlite_next(store, statement, error)) > 0) {
-        has = scan_row(scan, statement, error);
-        if (has < 0)
-            break;
-    }
-    culex__sqlite_end(statement);
-    return has < 0 ? (culex_status)has : CULEX_OK;
+    if (stream->statement != NULL)
+        stream->has = culex__sqlite_next(scan->store, stream->statement, error);
+    if (stream->has <= 0)
+        return;
+    stream->place = sqlite3_column_int64(stream->statement, place);
+    stream->seq = sqlite3_column_int64(stream->statement, seq);
 }
 
-/* The next priority below *priority that has runs, -1 for none. Ordinary ones that may be granted
- * are runs of their own from now on. */
-static culex_status next_priority(struct scan *scan, int64_t *priority, culex_error *error)
+static void own_next(struct scan *scan, struct stream *own, culex_error *error)
+{
+    stream_next(scan, own, CULEX__SQLITE_COLUMN_at_ms, CULEX__SQLITE_COLUMN_seq, error);
+}
+
+static void bodies_next(struct scan *scan, struct stream *bodies, culex_error *error)
+{
+    stream_next(scan, bodies, BODY_BORN, BODY_SEQ, error);
+}
+
+static bool is_own_first(const struct stream *own, const struct stream *bodies)
+{
+    if (own->has <= 0 || bodies->has <= 0)
+        return own->has > 0;
+    return own->place != bodies->place ? own->place < bodies->place : own->seq < bodies->seq;
+}
+
+static culex_status streams_merge(struct scan *scan, struct stream *own, struct stream *bodies,
+                                  culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    own_next(scan, own, error);
+    bodies_next(scan, bodies, error);
+    while (status == CULEX_OK && scan_wants(scan) && (own->has > 0 || bodies->has > 0)) {
+        bool is_own = is_own_first(own, bodies);
+        status = is_own ? scan_row(scan, own->statement, error)
+                        : scan_body(scan, bodies->statement, error);
+        if (status != CULEX_OK || !scan_wants(scan))
+            break;
+        if (is_own)
+            own_next(scan, own, error);
+        else
+            bodies_next(scan, bodies, error);
+    }
+    if (own->has < 0 || bodies->has < 0)
+        return (culex_status)(own->has < 0 ? own->has : bodies->has);
+    return status;
+}
+
+/* The next priority that has runs. */
+struct level {
+    int64_t own;    /* the highest below the one before that has runs of their own, -1 for none */
+    int64_t bodies; /* that has ordinary ones */
+    int64_t first;  /* the first key of those */
+};
+
+static culex_status level_scan(struct scan *scan, const struct level *level, culex_error *error)
 {
     struct culex_sqlite *store = scan->store;
-    int64_t bodies = *priority;
-    culex_status status = culex__sqlite_bodies_priority(store, scan->queue, &bodies, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_first_int(
-            store, SQL_BIND(store, READY_PRIORITY, SQL_INT(scan->queue->key), SQL_INT(*priority)),
-            -1, priority, error);
-    if (status != CULEX_OK || bodies < *priority || bodies < 0)
+    const struct culex_sqlite_queue *queue = scan->queue;
+    struct stream own = {.statement = NULL}, bodies = {.statement = NULL};
+    if (level->own >= level->bodies)
+        own.statement = SQL_BIND(store, READY, SQL_INT(queue->key), SQL_INT(level->own),
+                                 SQL_INT(culex__sqlite_queue_horizon(store, queue)),
+                                 SQL_INT(store->now_ms), SQL_INT((int64_t)scan->pick_max));
+    if (level->bodies >= level->own)
+        bodies.statement =
+            SQL_BIND(store, BODIES_CLAIM, SQL_INT(level->first),
+                     SQL_INT(culex__sqlite_queue_lane(queue, level->bodies + 1) - 1));
+    culex_status status = streams_merge(scan, &own, &bodies, error);
+    culex__sqlite_end(own.statement);
+    culex__sqlite_end(bodies.statement);
+    return status;
+}
+
+static culex_status level_next(struct scan *scan, int64_t priority, struct level *ret_level,
+                               culex_error *error)
+{
+    struct culex_sqlite *store = scan->store;
+    ret_level->bodies = priority;
+    culex_status status =
+        culex__sqlite_bodies_find(store, scan->queue, &ret_level->bodies, &ret_level->first, error);
+    if (status != CULEX_OK)
         return status;
-    *priority = bodies;
-    return culex__sqlite_bodies_adopt(store, scan->queue, bodies, scan->step->want - scan->granted,
-                                      scan->pick_max, error);
+    return culex__sqlite_first_int(
+        store, SQL_BIND(store, READY_PRIORITY, SQL_INT(scan->queue->key), SQL_INT(priority)), -1,
+        &ret_level->own, error);
 }
 
 /* From the highest priority that has runs downwards: at most ten rounds. */
 static culex_status scan_all(struct scan *scan, culex_error *error)
 {
+    struct level level;
     int64_t priority = 10;
     culex_status status = CULEX_OK;
     while (status == CULEX_OK && scan_wants(scan)) {
-        status = next_priority(scan, &priority, error);
+        status = level_next(scan, priority, &level, error);
+        priority = level.own > level.bodies ? level.own : level.bodies;
         if (status != CULEX_OK || priority < 0)
             break;
-        status = scan_priority(scan, priority, error);
+        status = level_scan(scan, &level, error);
     }
     return status;
 }
@@ -236,6 +420,33 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     return culex__sqlite_run_save(store, run, NULL, error);
 }
 
+/* A damaged body leaves as a run of its own does. */
+static culex_status body_refuse(struct scan *scan, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    struct culex_sqlite_move move = {.event = CULEX_EVENT_EXPIRE, .text = CULEX__CHECKSUM_TEXT};
+    bool is_aside = false;
+    culex_status status = culex__sqlite_body_adopt(scan->store, scan->queue, seq, error);
+    if (status == CULEX_ENOTFOUND) /* a row that was met a moment ago */
+        return culex__sqlite_bad_row(scan->store, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_run_or_aside(scan->store, scan->queue, CULEX_RUN_WAITING, seq, &run,
+                                            &is_aside, error);
+    return status == CULEX_OK && !is_aside
+               ? culex__sqlite_run_move(scan->store, scan->queue, &run, &move, error)
+               : status;
+}
+
+static culex_status block_claim(struct scan *scan, const struct culex_sqlite_block *block,
+                                culex_error *error)
+{
+    int count = culex__sqlite_bits_count(block->held);
+    scan->queue->kept[CULEX_RUN_WAITING] -= count;
+    scan->queue->kept[CULEX_RUN_ACTIVE] += count;
+    scan->queue->is_changed = true;
+    return culex__sqlite_block_add(scan->store, scan->queue, block, error);
+}
+
 static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error *error)
 {
     static const char *const reasons[] = {
@@ -243,6 +454,8 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
         [VERDICT_TOO_LONG] = CULEX__LONG_PAYLOAD_TEXT,
         [VERDICT_DAMAGED] = CULEX__CHECKSUM_TEXT,
     };
+    if (pick->is_body)
+        return pick->verdict == VERDICT_GRANT ? CULEX_OK : body_refuse(scan, pick->run.seq, error);
     if (pick->verdict == VERDICT_GRANT)
         return pick_claim(scan, pick, error);
     if (pick->verdict == VERDICT_UNREADABLE)
@@ -265,42 +478,76 @@ culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite
         return CULEX_OK;
     reply->grants = malloc(step->want * sizeof *reply->grants);
     scan.picks = malloc(scan.pick_max * sizeof *scan.picks);
-    culex_status status = reply->grants == NULL || scan.picks == NULL
-                              ? culex__sqlite_no_memory(error)
-                              : scan_all(&scan, error);
+    scan.blocks = malloc(step->want * sizeof *scan.blocks);
+    bool has_memory = reply->grants != NULL && scan.picks != NULL && scan.blocks != NULL;
+    culex_status status = has_memory ? scan_all(&scan, error) : culex__sqlite_no_memory(error);
     for (size_t i = 0; i < scan.pick_count && status == CULEX_OK; i++)
         status = pick_take(&scan, &scan.picks[i], error);
+    for (size_t i = 0; i < scan.block_count && status == CULEX_OK; i++)
+        status = block_claim(&scan, &scan.blocks[i], error);
     assert(reply->grant_count <= step->want && scan.pick_count <= scan.pick_max);
     bool is_full = scan.pick_count > 0 && scan.pick_count + scan.passed == scan.pick_max;
     *ret_is_cut = scan.is_over || scan.granted == step->want || is_full;
     free(scan.picks);
+    free(scan.blocks);
     return status;
 }
 
-culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue,
-                                       const struct culex_step *step, culex_uuid id,
-                                       uint32_t attempt, struct culex_step_reply *reply,
-                                       culex_error *error)
+static culex_status run_again(struct culex_sqlite *store, const struct culex_step *step,
+                              sqlite3_stmt *statement, uint32_t attempt,
+                              struct culex_step_reply *reply, culex_error *error)
 {
-    struct culex_sqlite_payload payload = {.bytes = NULL};
+    struct culex_sqlite_payload payload;
     struct culex_sqlite_run run;
-    sqlite3_stmt *statement =
-        SQL_BIND(store, RUN_WHOLE, SQL_INT(culex__sqlite_queue_seq(queue, id)), SQL_ID(&id));
-    int has = culex__sqlite_next(store, statement, error);
-    bool is_held = has > 0 && culex__sqlite_run_read(statement, &run) &&
-                   run.state == CULEX_RUN_ACTIVE && run.attempt == attempt &&
-                   strcmp(run.owner, step->session) == 0;
-    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
-    if (is_held)
-        status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
-    if (status == CULEX_OK && is_held &&
-        culex__sqlite_payload_is_intact(statement, &run, &payload)) {
+    bool is_held = culex__sqlite_run_read(statement, &run) && run.state == CULEX_RUN_ACTIVE &&
+                   run.attempt == attempt && strcmp(run.owner, step->session) == 0;
+    if (!is_held)
+        return CULEX_OK;
+    culex_status status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
+    if (status == CULEX_OK && culex__sqlite_payload_is_intact(statement, &run, &payload)) {
         status = grant_fill(&reply->grants[reply->grant_count], statement, &run, attempt,
                             payload.bytes, error);
         reply->grant_count += status == CULEX_OK;
     }
     culex__sqlite_payload_end(&payload);
+    return status;
+}
+
+static culex_status body_again(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               const struct culex_step *step, int64_t seq,
+                               struct culex_step_reply *reply, culex_error *error)
+{
+    struct culex_sqlite_block block;
+    struct culex_sqlite_kind kind = {.key = 0};
+    struct body body;
+    culex_status status = culex__sqlite_block_of(store, seq, &block, error);
+    if (status != CULEX_OK || strcmp(block.session, step->session) != 0)
+        return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+    sqlite3_stmt *row = SQL_BIND(store, BODIES_CLAIM, SQL_INT(seq), SQL_INT(seq));
+    int has = culex__sqlite_next(store, row, error);
+    status = has < 0 ? (culex_status)has : CULEX_OK;
+    if (has > 0)
+        status = body_read(store, queue, row, &kind, &body, error);
+    if (has > 0 && status == CULEX_OK && body.is_intact) {
+        status = body_grant(&reply->grants[reply->grant_count], &kind, &body, error);
+        reply->grant_count += status == CULEX_OK;
+    }
+    culex__sqlite_end(row);
+    return status;
+}
+
+culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue,
+                                       const struct culex_step *step, int64_t seq, uint32_t attempt,
+                                       struct culex_step_reply *reply, culex_error *error)
+{
+    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE_BY_SEQ, SQL_INT(seq), SQL_INT(queue->key));
+    int has = culex__sqlite_next(store, statement, error);
+    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    if (has > 0)
+        status = run_again(store, step, statement, attempt, reply, error);
     culex__sqlite_end(statement);
+    if (status == CULEX_OK && has == 0 && attempt == 1)
+        status = body_again(store, queue, step, seq, reply, error);
     return status;
 }

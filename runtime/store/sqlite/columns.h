@@ -19,6 +19,9 @@
     NEXT(longest_lease_ms, longest_lease_ms)                                                       \
     NEXT(salt, salt)                                                                               \
     NEXT(number, number)                                                                           \
+    NEXT(sweep, sweep)                                                                             \
+    NEXT(swept, swept)                                                                             \
+    NEXT(kinds_left, kinds_left)                                                                   \
     NEXT(last_producer, last.producer)                                                             \
     NEXT(last_sequence, last.sequence)                                                             \
     NEXT(last_digest, last.digest)                                                                 \

@@ -6,6 +6,7 @@
 #include "store/sqlite/body.h"
 #include "store/sqlite/columns.h"
 #include "store/sqlite/idempotency.h"
+#include "store/sqlite/kind.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
@@ -132,8 +133,12 @@ static culex_status ordinary_add(struct culex_sqlite *store, struct culex_sqlite
                                  culex_error *error)
 {
     culex__sqlite_queue_back(store, queue);
-    culex_status status = culex__sqlite_queue_id(store, queue, run->priority, ret_id, error);
-    return status == CULEX_OK ? culex__sqlite_body_add(store, queue, *ret_id, run, error) : status;
+    int64_t kind;
+    culex_status status = culex__sqlite_kind_of(store, queue, run, &kind, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_queue_id(store, queue, run->priority, ret_id, error);
+    return status == CULEX_OK ? culex__sqlite_body_add(store, queue, *ret_id, kind, run, error)
+                              : status;
 }
 
 static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -313,7 +318,7 @@ static culex_status run_is_live(struct culex_sqlite *store, const struct culex_s
     *ret_is_live = is_live;
     if (status != CULEX_OK || is_live)
         return status;
-    return culex__sqlite_body_exists(store, queue, id, ret_is_live, error);
+    return culex__sqlite_body_is_live(store, queue, id, ret_is_live, error);
 }
 
 static culex_status schedule_load(struct culex_sqlite *store, int64_t queue, const char *name,

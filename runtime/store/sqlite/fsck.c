@@ -5,7 +5,8 @@
  * there is refused with CULEX_ECORRUPT by whatever reads it.
  *
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
- * checksum, payloads in a table of their own, and the counters and the number of the queue's row.
+ * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, and the
+ * counters and the number of the queue's row.
  */
 #include <assert.h>
 #include <string.h>
@@ -22,9 +23,18 @@
 #include "base/error.h"
 
 /* ORDER FSCK_SHARE */
-enum { SHARE_BODIES, SHARE_RUNS, SHARE_PAYLOADS, SHARE_TOTALS, SHARE_COUNT };
+enum {
+    SHARE_BODIES,
+    SHARE_BLOCKS,
+    SHARE_ENDED,
+    SHARE_RUNS,
+    SHARE_PAYLOADS,
+    SHARE_TOTALS,
+    SHARE_COUNT
+};
 
-enum { PLACE_BITS = 60, ROWS_MAX = 200 };
+/* In a cursor: the place, above it whether a wrong number has been told, and the share. */
+enum { PLACE_BITS = 48, TOLD_BIT = 59, SHARE_BIT = 60, ROWS_MAX = 200 };
 
 struct fsck {
     struct culex_sqlite *store;
@@ -32,8 +42,10 @@ struct fsck {
     unsigned share;
     bool is_repairing;
     bool has_queue;
-    int64_t place;   /* the last row seen, within the queue; 0 when the share is at its end */
-    uint64_t number; /* the highest that was seen in the id of an intact run */
+    int64_t lane, taken; /* 1 more than the lane that was looked at last, and what was found */
+    bool is_number_told; /* it counts once, whatever has a greater one */
+    int64_t place;       /* the last row seen, within the queue; 0 when the share is at its end */
+    uint64_t number;     /* the highest that was seen in the id of an intact run */
     culex_fsck_counts counts;
 };
 
@@ -118,7 +130,8 @@ static void number_check(struct fsck *fsck)
 {
     if ((int64_t)fsck->number <= fsck->queue->number)
         return;
-    fsck->counts.wrong++;
+    fsck->counts.wrong += !fsck->is_number_told;
+    fsck->is_number_told = true;
     fsck->queue->number = (int64_t)fsck->number;
     fsck->queue->is_changed = true;
 }
@@ -161,7 +174,7 @@ static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_
 static culex_status run_check(struct fsck *fsck, int64_t seq, culex_error *error)
 {
     sqlite3_stmt *statement =
-        SQL_BIND(fsck->store, FSCK_RUN, SQL_INT(seq), SQL_INT(fsck->queue->key));
+        SQL_BIND(fsck->store, RUN_WHOLE_BY_SEQ, SQL_INT(seq), SQL_INT(fsck->queue->key));
     int has = culex__sqlite_next(fsck->store, statement, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     if (has > 0) {
@@ -226,16 +239,17 @@ static culex_status body_mark(struct fsck *fsck, int64_t seq, culex_error *error
     return status == CULEX_OK ? damage_mark(fsck, &run, error) : status;
 }
 
-/* Its payload is looked at; also that it is not later than the places of the other runs. */
+/* The payload of a waiting one is looked at. */
 static culex_status body_look(struct fsck *fsck, int64_t seq, bool *ret_is_intact,
                               culex_error *error)
 {
     struct culex_sqlite_run run;
+    bool is_body;
     sqlite3_stmt *statement = SQL_BIND(fsck->store, BODY_WHOLE, SQL_INT(seq));
     int has = culex__sqlite_next(fsck->store, statement, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     *ret_is_intact = true;
-    if (has > 0 && !culex__sqlite_body_read(fsck->queue, statement, &run))
+    if (has > 0 && !culex__sqlite_body_read(fsck->queue, statement, &run, &is_body))
         *ret_is_intact = false;
     else if (has > 0)
         status = payload_look(fsck, statement, &run, ret_is_intact, error);
@@ -243,12 +257,92 @@ static culex_status body_look(struct fsck *fsck, int64_t seq, bool *ret_is_intac
     return status;
 }
 
+/* Only those of `bits` that have a body are left. */
+static culex_status bodies_there(struct fsck *fsck, int64_t first, int64_t *bits,
+                                 culex_error *error)
+{
+    int64_t seqs[CULEX__SQLITE_BLOCK_MAX], there = 0;
+    size_t count = 0;
+    culex_status status =
+        culex__sqlite_collect(fsck->store,
+                              SQL_BIND(fsck->store, FSCK_THERE, SQL_INT(first),
+                                       SQL_INT(first + CULEX__SQLITE_BLOCK_MAX - 1)),
+                              CULEX__SQLITE_BLOCK_MAX, seqs, &count, error);
+    for (size_t i = 0; i < count; i++)
+        there |= culex__sqlite_block_bit(first, seqs[i]);
+    *bits &= there;
+    return status;
+}
+
+/* Of rows with a key and bits, the last block first: the last key of a body that they tell of. */
+static culex_status last_there(struct fsck *fsck, sqlite3_stmt *statement, int64_t *seq,
+                               culex_error *error)
+{
+    int has;
+    culex_status status = CULEX_OK;
+    while (status == CULEX_OK && (has = culex__sqlite_next(fsck->store, statement, error)) != 0) {
+        int64_t first = has > 0 ? sqlite3_column_int64(statement, 0) : 0;
+        int64_t bits = has > 0 ? sqlite3_column_int64(statement, 1) : 0;
+        if (has > 0 && first + CULEX__SQLITE_BLOCK_MAX <= *seq)
+            break;
+        bits = bits > 0 ? bits : 0;
+        status = has > 0 ? bodies_there(fsck, first, &bits, error) : (culex_status)has;
+        int64_t last = bits != 0 ? first + culex__sqlite_bits_high(bits) : 0;
+        *seq = last > *seq ? last : *seq;
+    }
+    culex__sqlite_end(statement);
+    return status;
+}
+
+/* As culex__sqlite_lane_taken, but for bits without a body, which are damage themselves. */
+static culex_status lane_look(struct fsck *fsck, int64_t lane, culex_error *error)
+{
+    struct culex_sqlite *store = fsck->store;
+    const struct culex_sqlite_value first = SQL_INT(culex__sqlite_queue_lane(fsck->queue, lane));
+    const struct culex_sqlite_value last =
+        SQL_INT(culex__sqlite_queue_lane(fsck->queue, lane + 1) - 1);
+    if (fsck->lane == lane + 1)
+        return CULEX_OK;
+    fsck->lane = lane + 1;
+    fsck->taken = 0;
+    culex_status status =
+        last_there(fsck, SQL_BIND(store, FSCK_HELD, first, last), &fsck->taken, error);
+    if (status == CULEX_OK)
+        status = last_there(fsck, SQL_BIND(store, ENDED_LAST, first, last), &fsck->taken, error);
+    return status;
+}
+
+/* One that no block knows, among those that have been taken: no claim would find it. */
+static culex_status body_stray(struct fsck *fsck, int64_t seq, culex_error *error)
+{
+    culex_status status =
+        lane_look(fsck, seq >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX, error);
+    bool is_stray = status == CULEX_OK && seq <= fsck->taken;
+    fsck->counts.wrong += is_stray;
+    fsck->counts.records += !is_stray || !fsck->is_repairing; /* else it is one of the runs now */
+    return is_stray && fsck->is_repairing
+               ? culex__sqlite_body_adopt(fsck->store, fsck->queue, seq, error)
+               : status;
+}
+
+static culex_status waiting_check(struct fsck *fsck, int64_t seq, culex_error *error)
+{
+    bool is_intact;
+    culex_status status = body_look(fsck, seq, &is_intact, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_intact)
+        return body_stray(fsck, seq, error);
+    fsck->counts.records += !fsck->is_repairing; /* as above */
+    return body_mark(fsck, seq, error);
+}
+
 /* A body whose run is there is one too many: the run has come further. */
 static culex_status body_check(struct fsck *fsck, int64_t seq, culex_error *error)
 {
     struct culex_sqlite *store = fsck->store;
     int64_t has_run;
-    bool is_intact;
+    struct culex_sqlite_stand stand;
     culex_status status = culex__sqlite_first_int(
         store, SQL_BIND(store, FSCK_PAYLOAD_WANTED, SQL_INT(seq), SQL_INT(-1)), 0, &has_run, error);
     if (status == CULEX_OK && has_run) {
@@ -258,13 +352,11 @@ static culex_status body_check(struct fsck *fsck, int64_t seq, culex_error *erro
                    : CULEX_OK;
     }
     if (status == CULEX_OK)
-        status = body_look(fsck, seq, &is_intact, error);
-    if (status != CULEX_OK || is_intact) {
-        fsck->counts.records += status == CULEX_OK;
-        return status;
-    }
-    fsck->counts.records += !fsck->is_repairing; /* else it is counted among the runs */
-    return body_mark(fsck, seq, error);
+        status = culex__sqlite_stand_find(store, seq, &stand, error);
+    if (status == CULEX_OK && stand.state == CULEX_RUN_WAITING)
+        return waiting_check(fsck, seq, error);
+    fsck->counts.records += status == CULEX_OK;
+    return status;
 }
 
 static culex_status bodies_share(struct fsck *fsck, culex_error *error)
@@ -277,6 +369,79 @@ static culex_status bodies_share(struct fsck *fsck, culex_error *error)
         rows, &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = body_check(fsck, rows[i], error);
+    number_check(fsck);
+    return status;
+}
+
+/* --- blocks ----------------------------------------------------------------------------- */
+
+/* As bodies_there, counted. A number that a body has must not be given again. */
+static culex_status bits_check(struct fsck *fsck, int64_t first, int64_t *bits, culex_error *error)
+{
+    int64_t before = *bits;
+    culex_status status = bodies_there(fsck, first, bits, error);
+    fsck->counts.wrong += (uint64_t)culex__sqlite_bits_count(before & ~*bits);
+    uint64_t last = *bits != 0 ? (uint64_t)(first + culex__sqlite_bits_high(*bits)) : 0;
+    uint64_t number = last & CULEX_RUN_NUMBER_MAX;
+    fsck->number = number > fsck->number ? number : fsck->number;
+    return status;
+}
+
+static culex_status block_check(struct fsck *fsck, int64_t first, culex_error *error)
+{
+    struct culex_sqlite_block block;
+    culex_status status = culex__sqlite_block_one(
+        fsck->store, SQL_BIND(fsck->store, FSCK_BLOCK, SQL_INT(first)), &block, error);
+    if (status != CULEX_OK)
+        return status;
+    int64_t held = block.held;
+    status = bits_check(fsck, first, &block.held, error);
+    if (status != CULEX_OK || !fsck->is_repairing || block.held == held)
+        return status;
+    return culex__sqlite_block_save(fsck->store, &block, error);
+}
+
+/* All of one block. */
+static culex_status ends_check(struct fsck *fsck, int64_t first, culex_error *error)
+{
+    struct culex_sqlite_end end = {.until_ms = INT64_MIN};
+    culex_status status = CULEX_OK;
+    while (status == CULEX_OK) {
+        status = culex__sqlite_end_one(
+            fsck->store, SQL_BIND(fsck->store, FSCK_END, SQL_INT(first), SQL_INT(end.until_ms)),
+            &end, error);
+        int64_t runs = end.runs;
+        if (status == CULEX_OK)
+            status = bits_check(fsck, first, &end.runs, error);
+        if (status == CULEX_OK && fsck->is_repairing && end.runs != runs)
+            status = culex__sqlite_end_save(fsck->store, &end, error);
+    }
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
+static culex_status blocks_share(struct fsck *fsck, culex_error *error)
+{
+    int64_t rows[ROWS_MAX];
+    size_t count = 0;
+    culex_status status = rows_collect(
+        fsck,
+        SQL_BIND(fsck->store, FSCK_BLOCKS, place_key(fsck), last_key(fsck), SQL_INT(ROWS_MAX)),
+        rows, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = block_check(fsck, rows[i], error);
+    number_check(fsck);
+    return status;
+}
+
+static culex_status ended_share(struct fsck *fsck, culex_error *error)
+{
+    int64_t rows[ROWS_MAX];
+    size_t count = 0;
+    culex_status status = rows_collect(
+        fsck, SQL_BIND(fsck->store, FSCK_ENDED, place_key(fsck), last_key(fsck), SQL_INT(ROWS_MAX)),
+        rows, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = ends_check(fsck, rows[i], error);
     number_check(fsck);
     return status;
 }
@@ -332,14 +497,38 @@ static culex_status states_count(struct fsck *fsck, int64_t ret_kept[CULEX_RUN_S
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
+/* Of rows with a key and bits: how many bodies they tell of. */
+static culex_status bits_count(struct fsck *fsck, sqlite3_stmt *statement, int64_t *ret_count,
+                               culex_error *error)
+{
+    int has;
+    culex_status status = CULEX_OK;
+    *ret_count = 0;
+    while (status == CULEX_OK && (has = culex__sqlite_next(fsck->store, statement, error)) != 0) {
+        int64_t bits = has > 0 ? sqlite3_column_int64(statement, 1) : 0;
+        bits = bits > 0 ? bits : 0;
+        status = has > 0 ? bodies_there(fsck, sqlite3_column_int64(statement, 0), &bits, error)
+                         : (culex_status)has;
+        *ret_count += culex__sqlite_bits_count(bits);
+    }
+    culex__sqlite_end(statement);
+    return status;
+}
+
 static culex_status bodies_count(struct fsck *fsck, int64_t kept[CULEX_RUN_STATE_COUNT],
                                  culex_error *error)
 {
-    int64_t count;
+    const struct culex_sqlite_value first = place_key(fsck), last = last_key(fsck);
+    int64_t count = 0, held = 0, done = 0;
     culex_status status = culex__sqlite_first_int(
-        fsck->store, SQL_BIND(fsck->store, FSCK_BODY_COUNT, place_key(fsck), last_key(fsck)), 0,
-        &count, error);
-    kept[CULEX_RUN_WAITING] += count;
+        fsck->store, SQL_BIND(fsck->store, FSCK_BODY_COUNT, first, last), 0, &count, error);
+    if (status == CULEX_OK)
+        status = bits_count(fsck, SQL_BIND(fsck->store, FSCK_HELD, first, last), &held, error);
+    if (status == CULEX_OK)
+        status = bits_count(fsck, SQL_BIND(fsck->store, ENDED_LAST, first, last), &done, error);
+    kept[CULEX_RUN_WAITING] += count - held - done;
+    kept[CULEX_RUN_ACTIVE] += held;
+    kept[CULEX_RUN_DONE] += done;
     return status;
 }
 
@@ -365,7 +554,7 @@ static culex_status totals_share(struct fsck *fsck, culex_error *error)
 
 /* ORDER FSCK_SHARE */
 static culex_status (*const shares[SHARE_COUNT])(struct fsck *fsck, culex_error *error) = {
-    bodies_share, runs_share, payloads_share, totals_share};
+    bodies_share, blocks_share, ended_share, runs_share, payloads_share, totals_share};
 
 static culex_status share_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               void *user, culex_error *error)
@@ -387,19 +576,31 @@ static culex_status share_transact(struct culex_sqlite *store, const char *queue
                                                         share_run, fsck, error);
 }
 
+static struct fsck fsck_begin(uint64_t cursor)
+{
+    return (struct fsck){.share = (unsigned)(cursor >> SHARE_BIT),
+                         .is_number_told = (cursor >> TOLD_BIT & 1) != 0,
+                         .place = (int64_t)(cursor & ((UINT64_C(1) << PLACE_BITS) - 1))};
+}
+
+static uint64_t fsck_cursor(const struct fsck *fsck)
+{
+    uint64_t share = fsck->has_queue ? fsck->share + (fsck->place == 0) : SHARE_COUNT;
+    return share == SHARE_COUNT ? 0
+                                : share << SHARE_BIT | (uint64_t)fsck->is_number_told << TOLD_BIT |
+                                      (uint64_t)fsck->place;
+}
+
 culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uint64_t cursor,
                                 bool is_repairing, struct culex_fsck_reply *ret_reply,
                                 culex_error *error)
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
-    unsigned share = (unsigned)(cursor >> PLACE_BITS);
-    struct fsck fsck = {.share = share,
-                        .place = (int64_t)(cursor & ((UINT64_C(1) << PLACE_BITS) - 1))};
-    struct fsck again = fsck;
-    if (share >= SHARE_COUNT)
+    struct fsck fsck = fsck_begin(cursor), again = fsck;
+    if (fsck.share >= SHARE_COUNT)
         return culex__fail(error, CULEX_EINVAL, "this cursor is not one of FSCK");
     /* Counting for long must not keep writers out: under their lock only if it must be. */
-    fsck.is_repairing = is_repairing && share != SHARE_TOTALS;
+    fsck.is_repairing = is_repairing && fsck.share != SHARE_TOTALS;
     culex_status status = share_transact(store, queue, &fsck, error);
     if (status == CULEX_OK && is_repairing && !fsck.is_repairing && fsck.counts.wrong > 0) {
         fsck = again;
@@ -408,9 +609,6 @@ culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uin
     }
     if (status != CULEX_OK)
         return status;
-    share = fsck.has_queue ? share + (fsck.place == 0) : SHARE_COUNT;
-    *ret_reply = (struct culex_fsck_reply){
-        .cursor = share == SHARE_COUNT ? 0 : (uint64_t)share << PLACE_BITS | (uint64_t)fsck.place,
-        .counts = fsck.counts};
+    *ret_reply = (struct culex_fsck_reply){.cursor = fsck_cursor(&fsck), .counts = fsck.counts};
     return CULEX_OK;
 }

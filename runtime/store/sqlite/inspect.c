@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/progress.h"
+#include "core/run_id.h"
 
 /* --- STATS ----------------------------------------------------------------------------- */
 
@@ -136,9 +137,17 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
 {
     struct culex_sqlite_run run;
     struct culex_sqlite_payload payload;
-    if (!culex__sqlite_body_read(queue, statement, &run))
+    struct culex_sqlite_stand stand;
+    bool is_body;
+    culex_status status = CULEX_OK;
+    if (!culex__sqlite_body_read(queue, statement, &run, &is_body))
         return culex__sqlite_bad_run(store, error);
-    culex_status status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
+    if (is_body)
+        status = culex__sqlite_stand_find(store, run.seq, &stand, error);
+    if (status == CULEX_OK && is_body)
+        culex__sqlite_body_stands(&run, &stand);
+    if (status == CULEX_OK)
+        status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
     if (status != CULEX_OK)
         return status;
     culex_run_info *info = calloc(1, sizeof *info);
@@ -236,6 +245,46 @@ static bool list_wants(const struct list_request *request, const struct culex_sq
            culex__sqlite_run_state(store, run) == request->state;
 }
 
+/* The lane whose runs the scan is at. */
+struct list_lane {
+    int64_t lane, taken; /* of the queue: -1 at first */
+};
+
+/* What has been taken off a lane is asked for once: most ordinary runs wait behind it. */
+static culex_status body_place(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               struct list_lane *at, struct culex_sqlite_run *run,
+                               culex_error *error)
+{
+    struct culex_sqlite_stand stand;
+    int64_t lane = run->seq >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX;
+    culex_status status = CULEX_OK;
+    if (lane != at->lane)
+        status = culex__sqlite_lane_taken(store, queue, lane, &at->taken, error);
+    at->lane = lane;
+    if (status != CULEX_OK || run->seq > at->taken)
+        return status;
+    status = culex__sqlite_stand_find(store, run->seq, &stand, error);
+    if (status == CULEX_OK)
+        culex__sqlite_body_stands(run, &stand);
+    return status;
+}
+
+/* One bad row must not hide the others from an operator; GET tells about it. */
+static culex_status list_row(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                             const struct list_request *request, struct list_lane *at,
+                             sqlite3_stmt *statement, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    struct culex_list_reply *reply = request->reply;
+    bool is_body;
+    if (!culex__sqlite_body_read(queue, statement, &run, &is_body))
+        return CULEX_OK;
+    culex_status status = is_body ? body_place(store, queue, at, &run, error) : CULEX_OK;
+    if (status != CULEX_OK || !list_wants(request, store, &run))
+        return status;
+    return list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
+}
+
 static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               void *user, culex_error *error)
 {
@@ -246,17 +295,14 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     int64_t after = first + (int64_t)(request->cursor < most ? request->cursor : most);
     sqlite3_stmt *statement =
         SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(last), SQL_INT(LIST_SCAN_MAX));
+    struct list_lane at = {-1, 0};
     culex_status status = CULEX_OK;
     int has = 0, scanned = 0;
     while (status == CULEX_OK && reply->count < request->limit &&
            (has = culex__sqlite_next(store, statement, error)) > 0) {
-        struct culex_sqlite_run run;
         after = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_seq);
         scanned++;
-        /* One bad row must not hide the others from an operator; GET tells about it. */
-        if (culex__sqlite_body_read(queue, statement, &run) && list_wants(request, store, &run))
-            status =
-                list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
+        status = list_row(store, queue, request, &at, statement, error);
     }
     culex__sqlite_end(statement);
     bool is_end = has == 0 && scanned < LIST_SCAN_MAX && reply->count < request->limit;

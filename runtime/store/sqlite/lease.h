@@ -16,4 +16,9 @@ culex_status culex__sqlite_leases_reap(struct culex_sqlite *store, struct culex_
 culex_status culex__sqlite_leases_cut(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);
 
+/* When the first lease of the queue ends, INT64_MAX for never. */
+culex_status culex__sqlite_leases_next(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue, int64_t *ret_at_ms,
+                                       culex_error *error);
+
 #endif

@@ -6,6 +6,7 @@
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/memo.h"
+#include "store/sqlite/retention.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/session.h"
 #include "store/sqlite/sqlite.h"
@@ -15,6 +16,7 @@
 #include "store/refusal.h"
 #include "store/argument.h"
 #include "base/error.h"
+#include "core/run_id.h"
 
 /* --- HELLO ----------------------------------------------------------------------------- */
 
@@ -45,6 +47,24 @@ static culex_status held_take_back(struct culex_sqlite *store, struct culex_sqli
     return culex__sqlite_run_vanish(store, queue, &run, how, error);
 }
 
+/* Ordinary ones go back as runs of their own. */
+static culex_status blocks_take_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     const char *session, culex_error *error)
+{
+    struct culex_sqlite_block block;
+    size_t count;
+    culex_status status = CULEX_OK;
+    while (status == CULEX_OK) {
+        status = culex__sqlite_block_one(
+            store, SQL_BIND(store, BLOCK_BY, SQL_INT(queue->key), SQL_TEXT(session)), &block,
+            error);
+        if (status == CULEX_OK)
+            status = culex__sqlite_block_adopt(store, queue, &block, CULEX__SQLITE_BLOCK_MAX,
+                                               &count, error);
+    }
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
 /* In rounds, to bound the memory; what a session holds is bounded by its own claims. */
 static culex_status take_back_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                   const char *session, const char *worker, size_t *ret_released,
@@ -53,7 +73,7 @@ static culex_status take_back_all(struct culex_sqlite *store, struct culex_sqlit
     enum { ROUND = 64 };
     int64_t seqs[ROUND];
     size_t count = ROUND;
-    culex_status status = CULEX_OK;
+    culex_status status = blocks_take_back(store, queue, session, error);
     while (status == CULEX_OK && count == ROUND) {
         status = culex__sqlite_collect(
             store, SQL_BIND(store, HELD_BY, SQL_INT(queue->key), SQL_TEXT(session)), ROUND, seqs,
@@ -290,22 +310,38 @@ static culex_status purge_one(struct culex_sqlite *store, struct culex_sqlite_qu
     return culex__sqlite_run_forget(store, queue, &run, error);
 }
 
+/* Waiting ones of the highest lane below *lane that has some. */
+static culex_status lane_purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               int64_t *lane, size_t most, size_t *deleted, culex_error *error)
+{
+    int64_t seqs[CULEX_STORE_PURGE_MAX], first;
+    size_t count = 0;
+    culex_status status = culex__sqlite_bodies_find(store, queue, lane, &first, error);
+    if (status != CULEX_OK || *lane < 0)
+        return status;
+    const struct culex_sqlite_value last = SQL_INT(culex__sqlite_queue_lane(queue, *lane + 1) - 1);
+    status = culex__sqlite_collect(
+        store, SQL_BIND(store, BODIES, SQL_INT(first), last, SQL_INT((int64_t)most)), most, seqs,
+        &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = culex__sqlite_body_forget(store, queue, seqs[i], error);
+    *deleted += count;
+    return status;
+}
+
 /* Ordinary runs go as they are. */
 static culex_status bodies_purge(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                  struct purge_request *request, culex_error *error)
 {
-    int64_t seqs[CULEX_STORE_PURGE_MAX];
-    size_t count = 0;
+    size_t *deleted = &request->reply.deleted;
+    int64_t lane = CULEX_RUN_LANE_MAX;
+    culex_status status = CULEX_OK;
+    if (request->state == CULEX_RUN_DONE)
+        return culex__sqlite_ended_forget(store, queue, INT64_MAX, request->limit, deleted, error);
     if (request->state != CULEX_RUN_WAITING)
         return CULEX_OK;
-    culex_status status = culex__sqlite_collect(
-        store,
-        SQL_BIND(store, BODIES, SQL_INT(culex__sqlite_queue_first(queue)),
-                 SQL_INT(culex__sqlite_queue_last(queue)), SQL_INT((int64_t)request->limit)),
-        request->limit, seqs, &count, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = culex__sqlite_body_forget(store, queue, seqs[i], error);
-    request->reply.deleted = count;
+    while (status == CULEX_OK && lane >= 0 && *deleted < request->limit)
+        status = lane_purge(store, queue, &lane, request->limit - *deleted, deleted, error);
     return status;
 }
 

@@ -33,6 +33,8 @@ static culex_status queue_write(struct culex_sqlite *store, const struct culex_s
 static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               culex_error *error)
 {
+    queue->sweep = 1;
+    queue->kinds_left = CULEX__SQLITE_KINDS_MIN;
     queue->salt = (int64_t)(culex__env_random(store->base.env) & CULEX_RUN_SALT_MAX);
     sqlite3_stmt *statement =
         SQL_BIND(store, QUEUE_ADD, SQL_TEXT(queue->name), SQL_INT(queue->salt));
@@ -100,6 +102,7 @@ static void recent_load(const struct culex_sqlite_recent *recent, const char *na
     *ret_queue = recent->queue;
     ret_queue->name = name;
     ret_queue->is_changed = ret_queue->has_new_work = false;
+    ret_queue->newest_run = NULL;
 }
 
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,

@@ -8,6 +8,9 @@ struct culex_sqlite;
 
 /* In the key of a run: see schema.sql. */
 enum { CULEX__SQLITE_LANE_SHIFT = 44, CULEX__SQLITE_QUEUE_SHIFT = 48 };
+enum {
+    CULEX__SQLITE_KINDS_MIN = 64, /* kinds that a queue makes before the first sweep */
+};
 
 /* An enqueue call of a producer, which it may repeat: see sqlite/producer.c. */
 struct culex_sqlite_last {
@@ -21,10 +24,13 @@ struct culex_sqlite_queue {
     const char *name; /* borrowed from the request */
     int64_t key;      /* 0: not in the file */
     int64_t is_paused, capacity, front, newest_ms, longest_lease_ms;
-    int64_t salt, number; /* of its runs' ids: see core/run_id.h */
+    int64_t salt, number;             /* of its runs' ids: see core/run_id.h */
+    int64_t sweep, swept, kinds_left; /* see sqlite/kind.c */
     struct culex_sqlite_last last;
     int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
+    const struct culex_new_run *newest_run; /* that this call has brought, and its kind */
+    int64_t newest_kind;
     bool is_changed;
     bool has_new_work; /* an idle worker should be told after COMMIT */
 };

@@ -1,6 +1,8 @@
 #include "store/sqlite/retention.h"
 
+#include "store/sqlite/block.h"
 #include "store/sqlite/idempotency.h"
+#include "store/sqlite/kind.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/session.h"
@@ -40,6 +42,41 @@ static culex_status state_forget(struct culex_sqlite *store, struct culex_sqlite
     return status;
 }
 
+/* The first `most` of these bits, or all. */
+static int64_t bits_first(int64_t bits, size_t most)
+{
+    int64_t rest = bits;
+    while (rest != 0 && most-- > 0)
+        rest &= rest - 1;
+    return bits & ~rest;
+}
+
+culex_status culex__sqlite_ended_forget(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue, int64_t until_ms,
+                                        size_t most, size_t *ret_count, culex_error *error)
+{
+    struct culex_sqlite_end end;
+    culex_status status = CULEX_OK;
+    *ret_count = 0;
+    while (status == CULEX_OK && *ret_count < most) {
+        status = culex__sqlite_end_one(
+            store, SQL_BIND(store, ENDED_OVER, SQL_INT(queue->key), SQL_INT(until_ms)), &end,
+            error);
+        if (status != CULEX_OK)
+            break;
+        int64_t over = bits_first(end.runs, most - *ret_count);
+        if (over != 0)
+            status = culex__sqlite_block_bodies_delete(store, end.first, over, error);
+        end.runs &= ~over;
+        if (status == CULEX_OK)
+            status = culex__sqlite_end_save(store, &end, error);
+        *ret_count += (size_t)culex__sqlite_bits_count(over);
+    }
+    queue->kept[CULEX_RUN_DONE] -= (int64_t)*ret_count;
+    queue->is_changed = queue->is_changed || *ret_count > 0;
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
 static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
 
 enum { FINAL_COUNT = sizeof finals / sizeof finals[0] };
@@ -48,13 +85,18 @@ culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
                                             struct culex_sqlite_queue *queue, size_t added,
                                             culex_error *error)
 {
+    size_t count, most = CULEX_FORGET_MAX + added;
     culex_status status = CULEX_OK;
+    if (queue->kept[CULEX_RUN_DONE] > 0)
+        status = culex__sqlite_ended_forget(store, queue, store->now_ms, most, &count, error);
     for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
         if (queue->kept[finals[i]] > 0)
             status = state_forget(store, queue, added, finals[i], error);
     }
     if (status == CULEX_OK)
         status = culex__sqlite_producers_forget(store, queue, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_kinds_sweep(store, queue, added, error);
     if (status == CULEX_OK)
         status = culex__sqlite_keys_forget(store, 0, error);
     return status == CULEX_OK ? culex__sqlite_silent_look(store, error) : status;
@@ -66,6 +108,9 @@ culex_status culex__sqlite_retention_next(struct culex_sqlite *store,
 {
     int64_t first = INT64_MAX, at_ms;
     culex_status status = CULEX_OK;
+    if (queue->kept[CULEX_RUN_DONE] > 0)
+        status = culex__sqlite_first_int(store, SQL_BIND(store, ENDED_NEXT, SQL_INT(queue->key)),
+                                         INT64_MAX, &first, error);
     for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
         if (queue->kept[finals[i]] == 0)
             continue;

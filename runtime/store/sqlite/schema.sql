@@ -17,6 +17,10 @@ CREATE TABLE queue (
     -- Of its runs' ids (core/run_id.h); the number is that of the newest, and never given twice.
     salt INTEGER NOT NULL CHECK (salt BETWEEN 0 AND 67108863),
     number INTEGER NOT NULL DEFAULT 0 CHECK (number BETWEEN 0 AND 17592186044415),
+    -- Of its kinds: see sqlite/kind.c.
+    sweep INTEGER NOT NULL DEFAULT 1,           -- the newest one
+    swept INTEGER NOT NULL DEFAULT 0,           -- place where it goes on, 0 when it is over
+    kinds_left INTEGER NOT NULL DEFAULT 64,     -- so many new ones until the next
     -- The newest enqueue call, when all its runs were new; those of other producers are in table
     -- producer, which has the same columns.
     last_producer INTEGER NOT NULL DEFAULT 0,   -- 0: none
@@ -39,14 +43,19 @@ CREATE TABLE queue (
     stale INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- A waiting run is ordinary, and a row of table body, when nothing was wanted for it beyond its kind
--- and nothing has happened to it: it was due at once, does not expire, has no unique key and a short payload. It
--- is written once. Whatever looks for more moves it to table run, where it keeps its key, and from
--- where it never comes back.
+-- A run is ordinary, and a row of table body, when nothing was wanted for it beyond its kind and
+-- nothing has happened to it but a claim and a success: it was due at once, does not expire, has no
+-- unique key and a short payload. It is written once. Whatever looks for more moves it to table run,
+-- where it keeps its key, and from where it never comes back.
+--
+-- Within a priority, ordinary runs are claimed in the order of their keys. So those behind the last
+-- one of which a block or an end knows are waiting, and nothing else is written about that.
 --
 -- seq, of both: queue << 48 | priority << 44 | number of its id (core/run_id.h).
 CREATE TABLE kind (
     kind INTEGER PRIMARY KEY,
+    queue INTEGER NOT NULL,
+    sweep INTEGER NOT NULL,                     -- the queue's, when the kind was last seen in use
     job TEXT NOT NULL,
     fingerprint INTEGER NOT NULL,
     attempts_max INTEGER NOT NULL,
@@ -54,16 +63,46 @@ CREATE TABLE kind (
     keep_success_ms INTEGER NOT NULL,
     keep_failure_ms INTEGER NOT NULL,
     tags TEXT NOT NULL,
-    UNIQUE (job, fingerprint, attempts_max, timeout_ms, keep_success_ms, keep_failure_ms, tags)
+    UNIQUE (queue, job, fingerprint, attempts_max, timeout_ms, keep_success_ms, keep_failure_ms,
+        tags)
 ) STRICT;
+
+CREATE INDEX kind_sweep ON kind (queue, sweep);
 
 CREATE TABLE body (
     seq INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL,
     created_at_ms INTEGER NOT NULL,             -- its place in the order too
     checksum INTEGER NOT NULL,                  -- as that of a run
-    payload BLOB NOT NULL
+    payload BLOB NOT NULL                       -- a long one is emptied once its run is done
 ) STRICT;
+
+-- Ordinary runs that one claim has granted, of one priority: bit n of held and started stands for
+-- the run with the key first + n. It goes with the last run that is held.
+CREATE TABLE block (
+    first INTEGER PRIMARY KEY,
+    queue INTEGER NOT NULL CHECK (queue = first >> 48),
+    session TEXT NOT NULL,
+    since_ms INTEGER NOT NULL,                  -- of the claim
+    lease_ms INTEGER NOT NULL,                  -- end of the lease
+    timeout_ms INTEGER NOT NULL,                -- the least of its runs', 0 when none has one
+    held INTEGER NOT NULL CHECK (held > 0),
+    started INTEGER NOT NULL                    -- as is_started of a run
+) STRICT;
+
+CREATE INDEX block_lease ON block (queue, lease_ms);
+
+-- Successes among the runs of a block that are kept until the same moment.
+CREATE TABLE ended (
+    first INTEGER NOT NULL,                     -- as the block's
+    until_ms INTEGER NOT NULL,
+    queue INTEGER NOT NULL CHECK (queue = first >> 48),
+    session TEXT NOT NULL,
+    runs INTEGER NOT NULL CHECK (runs > 0),     -- bits, as held
+    PRIMARY KEY (first, until_ms)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX ended_until ON ended (queue, until_ms);
 
 CREATE TABLE run (
     seq INTEGER PRIMARY KEY,

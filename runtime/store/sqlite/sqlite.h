@@ -9,13 +9,16 @@
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
  *   memo.c        a session's last step               claim.c       granting ready runs
- *   lease.c       leases that are over                retention.c   what is forgotten, and when
+ *   group.c       acks and beats of a block's runs    lease.c       leases that are over
+ *   retention.c   what is forgotten, and when
  *   verb.c        the bracket of a verb: one BEGIN IMMEDIATE, never held while anything but SQL
  *                 runs; the queue's row loaded before and saved behind; who is woken after it
  *   wake.c        the doors of idle workers
  *   producer.c    the last call of each producer     idempotency.c  keys that have brought a run
  *   session.c     sessions that have fallen silent
- *   body.c        waiting runs to which nothing has happened: one row, written once
+ *   body.c        ordinary runs: one row, written once
+ *   kind.c        what those of one sort have in common
+ *   block.c       what has happened to them: claims and successes
  *   run.c         one row of a run, which moves by core/run.h
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT

@@ -7,6 +7,7 @@
 #include "store/sqlite/body.h"
 #include "store/sqlite/claim.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/group.h"
 #include "store/sqlite/lease.h"
 #include "store/sqlite/memo.h"
 #include "store/sqlite/retention.h"
@@ -133,15 +134,45 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
         error);
 }
 
+/* The acks from `from` on that can be settled together, or one. */
+static culex_status acks_settle(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_step *step, size_t from,
+                                enum culex_answer *answers, size_t *ret_count, culex_error *error)
+{
+    culex_status status = culex__sqlite_group_ack(store, queue, step, from, ret_count, error);
+    for (size_t i = 0; i < *ret_count; i++)
+        answers[from + i] = CULEX_ANSWER_OK;
+    if (status != CULEX_OK || *ret_count > 0)
+        return status;
+    *ret_count = 1;
+    return ack_one(store, queue, step, &step->acks[from], &answers[from], error);
+}
+
+static culex_status beats_settle(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 const struct culex_step *step, size_t from,
+                                 enum culex_answer *answers, size_t *ret_count, culex_error *error)
+{
+    culex_status status = culex__sqlite_group_beat(store, queue, step, from, ret_count, error);
+    for (size_t i = 0; i < *ret_count; i++)
+        answers[from + i] = CULEX_ANSWER_OK;
+    if (*ret_count > 0)
+        lease_note(queue, step);
+    if (status != CULEX_OK || *ret_count > 0)
+        return status;
+    *ret_count = 1;
+    return beat_one(store, queue, step, &step->beats[from], &answers[from], error);
+}
+
 static culex_status settle(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                            const struct culex_step *step, struct culex_step_reply *reply,
                            culex_error *error)
 {
     culex_status status = CULEX_OK;
-    for (size_t i = 0; i < step->ack_count && status == CULEX_OK; i++)
-        status = ack_one(store, queue, step, &step->acks[i], &reply->acks[i], error);
-    for (size_t i = 0; i < step->beat_count && status == CULEX_OK; i++)
-        status = beat_one(store, queue, step, &step->beats[i], &reply->beats[i], error);
+    size_t count;
+    for (size_t i = 0; i < step->ack_count && status == CULEX_OK; i += count)
+        status = acks_settle(store, queue, step, i, reply->acks, &count, error);
+    for (size_t i = 0; i < step->beat_count && status == CULEX_OK; i += count)
+        status = beats_settle(store, queue, step, i, reply->beats, &count, error);
     return status;
 }
 
@@ -160,8 +191,7 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
     int64_t lease = INT64_MAX, due = INT64_MAX, forget = INT64_MAX;
     culex_status status = CULEX_OK;
     if (queue->kept[CULEX_RUN_ACTIVE] > 0)
-        status = culex__sqlite_first_int(store, SQL_BIND(store, NEXT_LEASE, SQL_INT(queue->key)),
-                                         INT64_MAX, &lease, error);
+        status = culex__sqlite_leases_next(store, queue, &lease, error);
     if (status == CULEX_OK && queue->kept[CULEX_RUN_WAITING] > 0)
         status = culex__sqlite_first_int(
             store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue->key), SQL_INT(store->now_ms)),

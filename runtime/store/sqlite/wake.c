@@ -33,11 +33,13 @@
 #include <unistd.h>
 
 #include "store/sqlite/beside.h"
+#include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/transaction.h"
+#include "core/run_id.h"
 #include "store/sqlite/verbs.h"
 #include "store/argument.h"
 #include "base/error.h"
@@ -244,6 +246,22 @@ void culex__sqlite_wake_abandon(struct culex_sqlite *store)
 
 /* --- a look into the file -------------------------------------------------------------- */
 
+static culex_status has_ready_run(struct culex_sqlite *store,
+                                  const struct culex_sqlite_queue *queue, int64_t *ret_has_ready,
+                                  culex_error *error)
+{
+    int64_t first, lane = CULEX_RUN_LANE_MAX;
+    culex_status status = culex__sqlite_bodies_find(store, queue, &lane, &first, error);
+    *ret_has_ready = status == CULEX_OK && lane >= 0;
+    if (status != CULEX_OK || *ret_has_ready)
+        return status;
+    return culex__sqlite_first_int(store,
+                                   SQL_BIND(store, READY_ANY, SQL_INT(queue->key),
+                                            SQL_INT(culex__sqlite_queue_horizon(store, queue)),
+                                            SQL_INT(store->now_ms), SQL_INT(CULEX_SUSPECT_LOSSES)),
+                                   0, ret_has_ready, error);
+}
+
 static culex_status look_at(struct culex_sqlite *store, const char *name, bool *is_ready,
                             int64_t *due_ms, culex_error *error)
 {
@@ -252,13 +270,7 @@ static culex_status look_at(struct culex_sqlite *store, const char *name, bool *
     culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
     if (status != CULEX_OK || queue.is_paused || queue.kept[CULEX_RUN_WAITING] == 0)
         return status;
-    status = culex__sqlite_first_int(store,
-                                     SQL_BIND(store, READY_ANY, SQL_INT(queue.key),
-                                              SQL_INT(culex__sqlite_queue_horizon(store, &queue)),
-                                              SQL_INT(store->now_ms), SQL_INT(CULEX_SUSPECT_LOSSES),
-                                              SQL_INT(culex__sqlite_queue_first(&queue)),
-                                              SQL_INT(culex__sqlite_queue_last(&queue))),
-                                     0, &has_ready, error);
+    status = has_ready_run(store, &queue, &has_ready, error);
     if (status == CULEX_OK)
         status = culex__sqlite_first_int(
             store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue.key), SQL_INT(store->now_ms)), INT64_MAX,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/run_id.h"
+#include "store/sqlite/block.h"
 #include "store/sqlite/sqlite.h"
 #include "base/error.h"
 #include "world.h"
@@ -20,7 +21,7 @@ struct handle;
 struct sim_store {
     sqlite3 *root; /* keeps the database alive, and looks at it */
     sqlite3_stmt *row, *all, *queues;
-    int64_t changed[CHANGES_MAX]; /* rows of table run that the call under way has touched */
+    int64_t changed[CHANGES_MAX]; /* keys of runs that the call under way has touched */
     size_t changed_count;
     struct sim_dict ids;    /* row number to id */
     struct handle *handles; /* open ones */
@@ -57,8 +58,17 @@ static void must(const struct sim_store *store, int rc)
     "losses, "                                                                                     \
     "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms, limit_ms, "       \
     "unique_key, is_started FROM run UNION ALL SELECT seq, run_id((SELECT salt FROM queue q WHERE" \
-    " q.queue = seq >> 48), seq, created_at_ms), 'W', 0, 0, 0, 0, 0, 0, attempts_max, 0,"          \
-    " created_at_ms, 0, '', timeout_ms, 0, NULL, 0 FROM body JOIN kind USING (kind))"
+    " q.queue = seq >> 48), seq, created_at_ms),"                                                  \
+    " CASE WHEN b.first IS NOT NULL THEN 'A' WHEN e.first IS NOT NULL THEN 'D' ELSE 'W' END, 0,"   \
+    " b.first IS NOT NULL OR e.first IS NOT NULL, 0, 0, 0, 0, attempts_max, 0,"                    \
+    " coalesce(lease_ms, until_ms, created_at_ms), 0, coalesce(b.session, e.session, ''),"         \
+    " k.timeout_ms, iif(b.first IS NOT NULL AND k.timeout_ms > 0, since_ms + k.timeout_ms + 5000," \
+    " 0), NULL, coalesce(started >> seq - b.first & 1, 0)"                                         \
+    " FROM body JOIN kind k USING (kind)"                                                          \
+    " LEFT JOIN block b ON b.first BETWEEN seq - 62 AND seq AND held >> seq - b.first & 1"         \
+    " LEFT JOIN ended e ON e.first BETWEEN seq - 62 AND seq AND runs >> seq - e.first & 1)"
+
+#define RUNS "(" COLUMNS ") WHERE seq >> 48 = q.queue"
 
 static void run_id(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -164,14 +174,8 @@ static void row_tell(struct sim_world *world, int64_t seq)
     change_tell(world->oracle, id, &record);
 }
 
-static void on_update(void *user, int operation, const char *database, const char *table,
-                      sqlite3_int64 row)
+static void change_note(struct sim_store *store, int64_t row)
 {
-    struct sim_store *store = user;
-    (void)operation;
-    (void)database;
-    if (strcmp(table, "run") != 0 && strcmp(table, "body") != 0)
-        return;
     for (size_t i = store->changed_count; i-- > 0;) {
         if (store->changed[i] == row)
             return;
@@ -179,6 +183,20 @@ static void on_update(void *user, int operation, const char *database, const cha
     if (store->changed_count == CHANGES_MAX)
         abort();
     store->changed[store->changed_count++] = row;
+}
+
+/* What becomes of ordinary runs stands in their block, and in table ended only when it does there
+ * as well. */
+static void on_update(void *user, int operation, const char *database, const char *table,
+                      sqlite3_int64 row)
+{
+    struct sim_store *store = user;
+    (void)operation;
+    (void)database;
+    if (strcmp(table, "run") == 0 || strcmp(table, "body") == 0)
+        change_note(store, row);
+    for (int i = 0; strcmp(table, "block") == 0 && i < CULEX__SQLITE_BLOCK_MAX; i++)
+        change_note(store, row + i);
 }
 
 /* --- wake-ups ------------------------------------------------------------------------------ */
@@ -654,11 +672,10 @@ void sim_store_init(struct sim_world *world)
     must(store, sqlite3_prepare_v2(
                     store->root,
                     "SELECT name FROM queue q WHERE"
-                    " pending <> (SELECT count(*) FROM run WHERE queue = q.queue AND state = 'W')"
-                    " + (SELECT count(*) FROM body WHERE seq >> 48 = q.queue)"
-                    " OR active <> (SELECT count(*) FROM run WHERE queue = q.queue AND state = 'A')"
-                    " OR kept_done + kept_dead + kept_cancelled <> (SELECT count(*) FROM run"
-                    "    WHERE queue = q.queue AND state IN ('D', 'X', 'C'))"
+                    " pending <> (SELECT count(*) FROM " RUNS " AND state = 'W')"
+                    " OR active <> (SELECT count(*) FROM " RUNS " AND state = 'A')"
+                    " OR kept_done + kept_dead + kept_cancelled <> (SELECT count(*) FROM " RUNS
+                    "    AND state IN ('D', 'X', 'C'))"
                     " OR EXISTS (SELECT 1 FROM run r WHERE queue = q.queue AND state <> 'D'"
                     "    AND payload IS NULL AND NOT EXISTS"
                     "    (SELECT 1 FROM payload p WHERE p.seq = r.seq))"

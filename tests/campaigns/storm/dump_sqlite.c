@@ -4,16 +4,23 @@
 #include <sqlite3.h>
 #include <string.h>
 
+/* Ordinary runs, with their states. */
+#define BODIES                                                                                     \
+    " (SELECT count(*) FROM body b WHERE b.seq >> 48 = q.queue AND CASE WHEN EXISTS"               \
+    " (SELECT 1 FROM block WHERE first BETWEEN seq - 62 AND seq AND held >> seq - first & 1)"      \
+    " THEN 'A' WHEN EXISTS"                                                                        \
+    " (SELECT 1 FROM ended WHERE first BETWEEN seq - 62 AND seq AND runs >> seq - first & 1)"      \
+    " THEN 'D' ELSE 'W' END = "
+
 /* Each must answer 0. */
 static const char *const claims[] = {
     "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
     "SELECT count(*) FROM queue q WHERE pending <>"
-    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'W') +"
-    " (SELECT count(*) FROM body b WHERE b.seq >> 48 = q.queue)",
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'W') +" BODIES "'W')",
     "SELECT count(*) FROM queue q WHERE active <>"
-    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'A')",
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'A') +" BODIES "'A')",
     "SELECT count(*) FROM queue q WHERE kept_done <>"
-    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'D')",
+    " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'D') +" BODIES "'D')",
     "SELECT count(*) FROM queue q WHERE kept_dead <>"
     " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'X')",
     "SELECT count(*) FROM queue q WHERE kept_cancelled <>"
@@ -40,10 +47,8 @@ static bool rows_visit(sqlite3 *db, const char *sql, void (*row)(sqlite3_stmt *r
     return false;
 }
 
-static void run_row(sqlite3_stmt *rows, FILE *out)
+static void facts_row(const char *id, sqlite3_stmt *rows, FILE *out)
 {
-    char id[DUMP_ID_SIZE];
-    dump_id(sqlite3_column_blob(rows, 0), id);
     fprintf(out, "run %s", id);
     for (int i = 1; i < 11; i++)
         fprintf(out, " %s", (const char *)sqlite3_column_text(rows, i));
@@ -51,6 +56,19 @@ static void run_row(sqlite3_stmt *rows, FILE *out)
     dump_text(out, (const char *)sqlite3_column_text(rows, 11),
               (size_t)sqlite3_column_bytes(rows, 11));
     fputs(" .\n", out);
+}
+
+static void run_row(sqlite3_stmt *rows, FILE *out)
+{
+    char id[DUMP_ID_SIZE];
+    dump_id(sqlite3_column_blob(rows, 0), id);
+    facts_row(id, rows, out);
+}
+
+/* Its id is a text already. */
+static void body_row(sqlite3_stmt *rows, FILE *out)
+{
+    facts_row((const char *)sqlite3_column_text(rows, 0), rows, out);
 }
 
 static void queue_row(sqlite3_stmt *rows, FILE *out)
@@ -80,6 +98,19 @@ static bool content_dump(sqlite3 *db, FILE *out)
                       " iif(state = 'X', coalesce(error_text, ''), '')"
                       " FROM run JOIN queue USING (queue)",
                       run_row, out) &&
+           rows_visit(db,
+                      "SELECT printf('%08llx-%04llx-%04llx-%04llx-%012llx', created_at_ms >> 16,"
+                      " created_at_ms & 65535, 28672 | (salt >> 14), 32768 | (salt & 16383),"
+                      " seq & 281474976710655), name,"
+                      " CASE WHEN b.first IS NOT NULL THEN 'A' WHEN e.first IS NOT NULL THEN 'D'"
+                      " ELSE 'W' END, b.first IS NOT NULL OR e.first IS NOT NULL, 0, 0, 0, 0,"
+                      " attempts_max, coalesce(b.session, e.session, '-'), job, ''"
+                      " FROM body JOIN kind USING (kind) JOIN queue q ON q.queue = seq >> 48"
+                      " LEFT JOIN block b ON b.first BETWEEN seq - 62 AND seq AND"
+                      " held >> seq - b.first & 1"
+                      " LEFT JOIN ended e ON e.first BETWEEN seq - 62 AND seq AND"
+                      " runs >> seq - e.first & 1",
+                      body_row, out) &&
            rows_visit(db,
                       "SELECT name, enqueued, done, failed, crashed, lost, dead, cancelled, stale"
                       " FROM queue",

@@ -24,6 +24,13 @@ static void put(struct fixture *fixture, size_t len, int64_t delay_ms)
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
 }
 
+/* One of its own from the first, with all its columns in table run. */
+static void put_own(struct fixture *fixture)
+{
+    struct culex_new_run run = fixture_own_run("{\"to\":\"x\"}", 10);
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+}
+
 static culex_uuid take(struct fixture *fixture)
 {
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
@@ -46,7 +53,7 @@ static void end(struct fixture *fixture, culex_uuid id, enum culex_run_event eve
 static void seed(struct fixture *fixture)
 {
     for (int i = 0; i < 5; i++)
-        put(fixture, 10, 0);
+        put_own(fixture);
     take(fixture);
     end(fixture, take(fixture), CULEX_EVENT_DONE);
     end(fixture, take(fixture), CULEX_EVENT_DISCARD);
@@ -249,6 +256,67 @@ static void test_each_damage_of_an_ordinary_run_is_repaired(void **state)
     }
 }
 
+/* Of six ordinary runs one is done, three are held and two wait. */
+static void seed_block(struct fixture *fixture)
+{
+    fixture_sql(fixture, "DELETE FROM run; DELETE FROM payload;"
+                         "UPDATE queue SET pending = 0, active = 0, kept_done = 0, kept_dead = 0,"
+                         " kept_cancelled = 0");
+    for (int i = 0; i < 6; i++)
+        put(fixture, 10, 0);
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 4, NULL, 0);
+    assert_int_equal(reply.grant_count, 4);
+    end(fixture, reply.grants[0].facts.id, CULEX_EVENT_DONE);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM block JOIN ended USING (first)"),
+                     1);
+}
+
+static const struct {
+    const char *sql;
+    unsigned records, wrong, damaged, live;
+} block_damages[] = {
+    {"SELECT 1", 6, 0, 0, 5},
+    {"UPDATE block SET held = held | (1 << 40)", 6, 1, 0, 5},
+    {"UPDATE ended SET runs = runs | (1 << 40)", 6, 1, 0, 5},
+    {"UPDATE block SET session = printf('%99d', 1)", 6, 0, 0, 5},
+    {"DELETE FROM body WHERE seq % 16 = 9", 5, 2, 0, 4},
+    {"DELETE FROM body WHERE seq % 16 = 8", 5, 2, 0, 5},
+    {"DELETE FROM body WHERE seq % 16 < 12", 2, 6, 0, 2},
+    {"UPDATE block SET held = held & 8", 6, 4, 0, 5},
+    {"DELETE FROM ended", 6, 3, 0, 6},
+    {"UPDATE body SET payload = x'00' WHERE seq % 16 < 12", 6, 0, 0, 2},
+    {"UPDATE queue SET number = 9", 6, 1, 0, 5},
+    {"DELETE FROM body WHERE seq % 16 > 11; UPDATE queue SET number = 9, pending = 0", 4, 1, 0, 3},
+};
+
+static void test_each_damage_of_a_block_is_repaired(void **state)
+{
+    for (size_t i = 0; i < sizeof block_damages / sizeof block_damages[0]; i++) {
+        if (i > 0)
+            assert_int_equal(teardown(state) + setup(state), 0);
+        struct fixture *fixture = *state;
+        seed_block(fixture);
+        fixture_sql(fixture, block_damages[i].sql);
+        for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+            culex_fsck_counts counts = is_repairing ? fsck(fixture, "q", true) : report(fixture);
+            if (counts.wrong != block_damages[i].wrong ||
+                counts.damaged != block_damages[i].damaged ||
+                counts.records != block_damages[i].records)
+                fail_msg("%s: %d records, %d wrong, %d damaged", block_damages[i].sql,
+                         (int)counts.records, (int)counts.wrong, (int)counts.damaged);
+        }
+        culex_fsck_counts after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        assert_sound(fixture);
+        size_t live = drain(fixture);
+        if (live != block_damages[i].live)
+            fail_msg("%s: %zu runs were executed", block_damages[i].sql, live);
+        after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+    }
+}
+
 static void test_damaged_run_is_dead_and_says_why(void **state)
 {
     struct fixture *fixture = *state;
@@ -378,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_each_damage_is_counted_and_repaired),
         TEST(test_each_damage_of_an_ordinary_run_is_repaired),
+        TEST(test_each_damage_of_a_block_is_repaired),
         TEST(test_damaged_run_is_dead_and_says_why),
         TEST(test_active_run_without_payload_may_finish),
         TEST(test_other_queue_is_left_alone),

@@ -69,7 +69,12 @@ int64_t fixture_ask(struct fixture *fixture, const char *sql);
 #define FIXTURE_RUNS                                                                               \
     "CREATE TEMP VIEW IF NOT EXISTS runs AS SELECT seq, seq & 281474976710655 AS place, queue,"    \
     " state, attempt, priority, payload_len FROM run UNION ALL SELECT seq,"                        \
-    " seq & 281474976710655, seq >> 48, 'W', 0, seq >> 44 & 15, length(payload) FROM body"
+    " seq & 281474976710655, seq >> 48, state, state <> 'W', seq >> 44 & 15,"                      \
+    " iif(state = 'D', 0, length(payload)) FROM (SELECT *, CASE WHEN EXISTS"                       \
+    " (SELECT 1 FROM block WHERE first BETWEEN seq - 62 AND seq AND held >> seq - first & 1)"      \
+    " THEN 'A' WHEN EXISTS"                                                                        \
+    " (SELECT 1 FROM ended WHERE first BETWEEN seq - 62 AND seq AND runs >> seq - first & 1)"      \
+    " THEN 'D' ELSE 'W' END AS state FROM body)"
 int64_t fixture_place(culex_uuid id);
 /* A run as fixture_run's that is one of its own from the first, as it expires. */
 struct culex_new_run fixture_own_run(const void *payload, size_t len);
