@@ -30,15 +30,30 @@ static culex_status queue_write(struct culex_sqlite *store, const struct culex_s
     return culex__sqlite_finish(store, statement, error);
 }
 
+/* The queue stands in the keys of its runs, which have room for so many. */
+static culex_status room_check(struct culex_sqlite *store, culex_error *error)
+{
+    int64_t last;
+    culex_status status = culex__sqlite_first_int(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_QUEUE_LAST, NULL, 0), 0, &last, error);
+    if (status != CULEX_OK || last < CULEX__SQLITE_QUEUES_MAX)
+        return status;
+    return culex__fail(error, CULEX_EUNSUPPORTED, "%s has %d queues, and no room for another one",
+                       store->path, CULEX__SQLITE_QUEUES_MAX);
+}
+
 static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               culex_error *error)
 {
+    culex_status status = room_check(store, error);
+    if (status != CULEX_OK)
+        return status;
     queue->sweep = 1;
     queue->kinds_left = CULEX__SQLITE_KINDS_MIN;
     queue->salt = (int64_t)(culex__env_random(store->base.env) & CULEX_RUN_SALT_MAX);
     sqlite3_stmt *statement =
         SQL_BIND(store, QUEUE_ADD, SQL_TEXT(queue->name), SQL_INT(queue->salt));
-    culex_status status = culex__sqlite_finish(store, statement, error);
+    status = culex__sqlite_finish(store, statement, error);
     queue->key = sqlite3_last_insert_rowid(store->db);
     return status;
 }

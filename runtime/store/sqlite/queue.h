@@ -9,6 +9,7 @@ struct culex_sqlite;
 /* In the key of a run: see schema.sql. */
 enum { CULEX__SQLITE_LANE_SHIFT = 44, CULEX__SQLITE_QUEUE_SHIFT = 48 };
 enum {
+    CULEX__SQLITE_QUEUES_MAX = 32767,
     CULEX__SQLITE_KINDS_MIN = 64, /* kinds that a queue makes before the first sweep */
 };
 

@@ -866,6 +866,24 @@ static void test_kinds__are_of_one_queue(void **state)
     assert_int_equal(kinds_count(fixture), 2);
 }
 
+/* --- queues ----------------------------------------------------------------------------------- */
+
+static void test_queues__have_an_end(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = run_of(0);
+    struct culex_enqueue_result result;
+    culex_error error = {.text = ""};
+    put(fixture, 0);
+    fixture_sql(fixture, "INSERT INTO queue (queue, name, salt) VALUES (32767, 'last', 1)");
+    fixture_put(fixture->store, "last", &run);
+    assert_int_equal(
+        fixture->store->ops->enqueue(fixture->store, "next", NULL, &run, 1, &result, &error),
+        CULEX_EUNSUPPORTED);
+    assert_non_null(strstr(error.text, "has 32767 queues"));
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM queue"), 2);
+}
+
 /* --- runner ----------------------------------------------------------------------------------- */
 
 static int setup(void **state)
@@ -936,6 +954,7 @@ int main(void)
         TEST(test_kinds__are_looked_for_in_portions),
         TEST(test_kinds__differ_in_each_of_their_columns),
         TEST(test_kinds__are_of_one_queue),
+        TEST(test_queues__have_an_end),
     };
     return cmocka_run_group_tests_name("sqlite blocks", tests, NULL, NULL);
 }
