@@ -7,8 +7,16 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "core/run_id.h"
+#include "base/limits.h"
 
 /* --- coming in ---------------------------------------------------------------------------- */
+
+/* No producer of ours brings a longer one; such a run is granted as it is, and the worker tells
+ * what is wrong with it. */
+static bool kind_has_room_for(const char *job)
+{
+    return strnlen(job, CULEX_JOB_NAME_MAX + 1) <= CULEX_JOB_NAME_MAX;
+}
 
 bool culex__sqlite_body_fits(const struct culex_sqlite *store,
                              const struct culex_sqlite_queue *queue,
@@ -16,7 +24,8 @@ bool culex__sqlite_body_fits(const struct culex_sqlite *store,
 {
     bool has_key = run->unique_key != NULL && run->unique_key[0] != '\0';
     return run->delay_ms <= 0 && run->at_ms == 0 && run->expires_ms <= 0 && !has_key &&
-           run->payload_len <= CULEX__SQLITE_INLINE_MAX && store->now_ms >= queue->newest_ms;
+           run->payload_len <= CULEX__SQLITE_INLINE_MAX && kind_has_room_for(run->job) &&
+           store->now_ms >= queue->newest_ms;
 }
 
 culex_status culex__sqlite_body_add(struct culex_sqlite *store,

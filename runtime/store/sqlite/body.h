@@ -14,7 +14,8 @@
 #include "store/sqlite/run.h"
 
 /* May the run that comes in now be an ordinary one? Not while the clock is behind the last place
- * that was given out, as a body has no place but its time. */
+ * that was given out, as a body has no place but its time; nor with a job's name that no kind has
+ * room for. */
 bool culex__sqlite_body_fits(const struct culex_sqlite *store,
                              const struct culex_sqlite_queue *queue,
                              const struct culex_new_run *run);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/sqlite/block.h"
+#include "base/limits.h"
 
 #define ONE "aaaaaaaaaaaaaaaa"
 #define TWO "bbbbbbbbbbbbbbbb"
@@ -326,6 +327,28 @@ static void test_claim__of_damaged_ones_goes_on(void **state)
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'X' AND"
                                           " error_text LIKE 'damaged in the store:%'"),
                      2);
+}
+
+/* Past the checks of producers: what is wrong with it is up to the worker, so it is handed out. */
+static void test_claim__hands_out_an_endless_name(void **state)
+{
+    struct fixture *fixture = *state;
+    char job[CULEX_JOB_NAME_MAX + 2];
+    struct culex_new_run runs[] = {run_of(0), run_of(0)};
+    struct culex_enqueue_result results[2];
+    memset(job, 'j', sizeof job - 1);
+    job[sizeof job - 1] = '\0';
+    runs[0].job = job;
+    runs[1].job = job + 1;
+    assert_int_equal(
+        fixture->store->table->enqueue(fixture->store, "q", NULL, runs, 2, results, NULL),
+        CULEX_OK);
+    assert_rows(fixture, 1, 0, 0, 1); /* the longest good one is ordinary */
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 2, NULL, 0);
+    assert_int_equal(reply.grant_count, 2);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(reply.grants[i].job, runs[i].job);
+    fixture->store->ops->step_release(fixture->store, &reply);
 }
 
 /* --- acks ------------------------------------------------------------------------------------- */
@@ -929,6 +952,7 @@ int main(void)
         TEST(test_claim__is_repeated_in_its_order),
         TEST(test_claim__is_not_repeated_to_others),
         TEST(test_claim__of_damaged_ones_goes_on),
+        TEST(test_claim__hands_out_an_endless_name),
         TEST(test_ack__of_a_part_leaves_the_rest),
         TEST(test_ack__keeps_successes_together),
         TEST(test_ack__knows_how_long_each_is_kept),
