@@ -42,6 +42,13 @@ class Live(unittest.TestCase):
                                "runs": sum(row["runs"] for row in rows)})
         return rows
 
+    def sql(self, *texts):
+        store = sqlite3.connect(self.file)
+        for text in texts:
+            store.execute(text)
+        store.commit()
+        store.close()
+
     def test_a_line_for_each_version_of_each_job_sorted(self):
         self.enqueue("2", 2)
         self.enqueue("1", 3)
@@ -75,10 +82,7 @@ class Live(unittest.TestCase):
         self.assertIn("[field-limit-narrowed]", self.breaking(self.live(), 1))
         self.assertIn("[listing-incomplete]", self.breaking(b"", 1))
         self.assertIn("[listing-incomplete]", self.breaking(self.live().partition(b"\n")[2], 1))
-        store = sqlite3.connect(self.file)
-        store.execute("DELETE FROM run")
-        store.commit()
-        store.close()
+        self.sql("DELETE FROM body", "DELETE FROM run")
         self.assertEqual(self.rows(), [])
         self.assertNotIn("error:", self.breaking(self.live(), 0))
 
@@ -128,12 +132,13 @@ class Live(unittest.TestCase):
             self.assertIn("cannot write", self.live(code=3, out=full))
             self.assertIn("cannot write", self.live("--help", code=3, out=full))
 
-    def test_names_in_a_store_reach_no_terminal_raw(self):
-        self.enqueue()
+    def names_in(self, table):
         names = [b'a"b\\c', b"\x1b[2J", b"\xc2\x9b1m", b"\xff\xfe", b"\n{}", "ü".encode()]
         store = sqlite3.connect(self.file)
-        for name, (seq,) in zip(names, list(store.execute("SELECT seq FROM run"))):
-            store.execute("UPDATE run SET job = CAST(? AS TEXT) WHERE seq = ?", (name, seq))
+        rows = list(store.execute(f"SELECT rowid FROM {table}"))
+        self.assertGreaterEqual(len(rows), len(names))
+        for name, (row,) in zip(names, rows):
+            store.execute(f"UPDATE {table} SET job = CAST(? AS TEXT) WHERE rowid = ?", (name, row))
         store.commit()
         store.close()
         text = self.live()
@@ -141,6 +146,20 @@ class Live(unittest.TestCase):
         self.assertNotIn(b"\xc2\x9b", text)
         jobs = {json.loads(line).get("job") for line in text.decode().splitlines()}
         self.assertLessEqual({'a"b\\c', "\x1b[2J", "\x9b1m", "\ufffd\ufffd", "\n{}", "ü"}, jobs)
+
+    def test_names_of_ordinary_runs_reach_no_terminal_raw(self):
+        self.enqueue()
+        self.names_in("kind")
+
+    def test_names_of_other_runs_reach_no_terminal_raw(self):
+        self.enqueue()
+        self.sql("INSERT INTO run (seq, queue, id, state, priority, at_ms, is_delayed, attempts_max,"
+                 " timeout_ms, keep_success_ms, keep_failure_ms, expires_at_ms, created_at_ms,"
+                 " fingerprint, checksum, payload_len, job, tags, payload) SELECT seq, queue,"
+                 " zeroblob(16), 'W', 0, created_at_ms, 0, attempts_max, timeout_ms, keep_success_ms,"
+                 " keep_failure_ms, 0, created_at_ms, fingerprint, checksum, length(payload), job,"
+                 " tags, payload FROM body JOIN kind USING (kind)", "DELETE FROM body")
+        self.names_in("run")
 
     def test_help_and_version(self):
         self.assertIn(b"--queue", self.live("--help", url=False))
