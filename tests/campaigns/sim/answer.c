@@ -35,6 +35,7 @@ struct sim_call *sim_oracle_begin(struct sim_oracle *oracle)
     oracle->call.is_refused = oracle->call.is_too_old = false;
     oracle->call.is_repeat = oracle->call.is_late = false;
     oracle->call.changes = 0;
+    oracle->call.first = (culex_uuid){{0}};
     oracle->is_in_call = true;
     int64_t now_ms = sim_store_ms(oracle->world);
     oracle->clock_min_ms = now_ms < oracle->clock_min_ms ? now_ms : oracle->clock_min_ms;
@@ -349,6 +350,7 @@ static void order_add(struct sim_oracle *oracle)
         abort();
     struct order *order = &oracle->orders[oracle->order_count++];
     *order = (struct order){.ticket = call->ticket,
+                            .first = call->first,
                             .epoch = oracle->epoch,
                             .last_ms = (ticket_ms > call->now_ms ? ticket_ms : call->now_ms) +
                                        CULEX_TICKET_HORIZON_MS};
@@ -395,13 +397,17 @@ static void enqueue_answered(struct sim_oracle *oracle)
         order_add(oracle);
 }
 
-bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid text)
+bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid text,
+                          culex_uuid *ret_first)
 {
     struct culex_ticket ticket;
     if (!culex__ticket_parse(text, &ticket))
         return false;
     const struct order *order = order_find(oracle, queue, ticket);
-    return order != NULL && order->ticket.sequence == ticket.sequence;
+    if (order == NULL || order->ticket.sequence != ticket.sequence)
+        return false;
+    *ret_first = order->first;
+    return true;
 }
 
 /* What the session before sends again is answered as to somebody who came late. */

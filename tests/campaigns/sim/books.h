@@ -80,6 +80,7 @@ struct schedule {
 struct order {
     char queue[64];
     struct culex_ticket ticket;
+    culex_uuid first; /* of the runs */
     uint64_t epoch;
     int64_t last_ms; /* remembered up to and with this */
 };

@@ -283,12 +283,28 @@ static void key_choose(struct sim_random *random, culex_enqueue_options *options
 
 /* --- orders */
 
+static bool is_same_id(culex_uuid a, culex_uuid b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* sim_oracle_must_know of the order's ticket. */
+static bool order_is_known(const struct sim_process *process, const struct known *order,
+                           culex_uuid *ret_first)
+{
+    const struct sim_world *world = process->world;
+    return order->has_ticket &&
+           sim_oracle_must_know(world->oracle, queue_of(&world->cast->jobs[order->job]),
+                                order->ticket, ret_first);
+}
+
 /* What was told of an order with one run; `id` is as the call left it. */
 static void order_told(struct sim_process *process, const struct known *order, culex_status status,
                        culex_uuid id)
 {
     struct sim_oracle *oracle = process->world->oracle;
     struct known *known = known_add(process->world->cast, order->job, order->n);
+    culex_uuid first;
     *known = *order;
     if (status == CULEX_EUNKNOWN) {
         SOMETIMES(ENQUEUE_UNKNOWN);
@@ -296,6 +312,8 @@ static void order_told(struct sim_process *process, const struct known *order, c
         return;
     }
     known_id(known, id);
+    if (order_is_known(process, order, &first) && !is_same_id(first, id))
+        sim_violation(oracle, &id, "a call brings one run and is answered with another");
     sim_oracle_acknowledged(oracle, id);
     if (order->key >= 0)
         sim_oracle_keyed(oracle, key_of(order->key), id, window_of(order->key));
@@ -421,12 +439,13 @@ static void enqueue_many(struct sim_process *process, culex_client *client)
     known_ticket(rest, ids[enqueued]);
 }
 
-/* What its repeat was answered. Where the store must know the call, there is one answer only, if
- * any. */
-static void again_told(struct sim_process *process, const struct known *order, bool is_known,
-                       culex_status status, const culex_uuid *ids)
+/* What its repeat was answered. Where the store must know the call, whose first run is `first` then
+ * and NULL otherwise, there is one answer only, if any. */
+static void again_told(struct sim_process *process, const struct known *order,
+                       const culex_uuid *first, culex_status status, const culex_uuid *ids)
 {
     struct sim_oracle *oracle = process->world->oracle;
+    bool is_known = first != NULL;
     if (is_known && (status == CULEX_ECONFLICT || status == CULEX_EEXPIRED))
         sim_violation(oracle, order->has_id ? &order->id : NULL,
                       "the repeat of a call that is remembered is refused: %d", (int)status);
@@ -435,7 +454,7 @@ static void again_told(struct sim_process *process, const struct known *order, b
                       "the ticket that a client gave out was used for another call");
     if (status != CULEX_OK)
         return;
-    if (is_known && order->has_id && memcmp(&order->id, &ids[0], sizeof ids[0]) != 0)
+    if (is_known && !is_same_id(*first, ids[0]))
         sim_violation(oracle, &ids[0], "a repeat is answered with another run");
     const struct sim_record *record = sim_oracle_find(oracle, ids[0]);
     if (is_known)
@@ -470,14 +489,14 @@ static void enqueue_again(struct sim_process *process, culex_client *client)
         options.has_idempotency_window = true;
         options.idempotency_window = window_of(order.key) * CULEX_MILLISECOND;
     }
-    bool is_known = sim_oracle_must_know(process->world->oracle, queue_of(type), order.ticket);
+    culex_uuid first, still;
+    bool is_known = order_is_known(process, &order, &first);
     culex_status status = culex_client_enqueue_many(client, type, params, sizeof params[0],
                                                     order.count, &options, ids, &enqueued, &error);
     if (process->is_killed)
         return;
-    is_known =
-        is_known && sim_oracle_must_know(process->world->oracle, queue_of(type), order.ticket);
-    again_told(process, &order, is_known, status, ids);
+    is_known = is_known && order_is_known(process, &order, &still) && is_same_id(first, still);
+    again_told(process, &order, is_known ? &first : NULL, status, ids);
     /* The place may be another order's by now. */
     if (status == CULEX_OK && picked->has_ticket && !picked->has_id &&
         memcmp(&picked->ticket, &order.ticket, sizeof order.ticket) == 0)

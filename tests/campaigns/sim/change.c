@@ -389,6 +389,14 @@ void sim_change_check(struct sim_oracle *oracle, struct run *run, const struct s
     }
 }
 
+/* Runs of one call that have one priority have ids in their order. */
+static void first_note(struct sim_call *call, culex_uuid id)
+{
+    static const culex_uuid none;
+    if (memcmp(&call->first, &none, sizeof none) == 0 || memcmp(&id, &call->first, sizeof id) < 0)
+        call->first = id;
+}
+
 void sim_oracle_change(struct sim_oracle *oracle, culex_uuid id, const struct sim_record *after)
 {
     struct run *run = sim_run_get(oracle, id);
@@ -400,6 +408,8 @@ void sim_oracle_change(struct sim_oracle *oracle, culex_uuid id, const struct si
     if (!oracle->is_in_call)
         sim_violation(oracle, &id, "a record changes outside of any call");
     oracle->call.changes++;
+    if (run->record.state == '-')
+        first_note(&oracle->call, id);
     sim_change_check(oracle, run, after);
     oracle->live += (size_t)sim_is_live(after->state);
     oracle->live -= (size_t)sim_is_live(run->record.state);

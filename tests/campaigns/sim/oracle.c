@@ -89,7 +89,8 @@ void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id)
 
 void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid ticket)
 {
-    if (sim_oracle_must_know(oracle, queue, ticket))
+    culex_uuid first;
+    if (sim_oracle_must_know(oracle, queue, ticket, &first))
         sim_violation(oracle, NULL, "an enqueue that happened is refused for certain");
 }
 

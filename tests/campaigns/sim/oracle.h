@@ -95,6 +95,7 @@ struct sim_call {
     /* The oracle's. */
     bool is_repeat, is_late; /* of the session's last step; sent before that */
     size_t changes;
+    culex_uuid first; /* of the runs that it has brought; zeroed: it has brought none */
 };
 
 struct sim_oracle *sim_oracle_create(struct sim_world *world);
@@ -139,8 +140,12 @@ void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id);
 /* Or that it certainly is not, and never was: the call of this ticket has brought none. */
 void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid ticket);
 
-/* The call of this ticket has brought runs, and the store must know it still. */
-bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid ticket);
+/* The call of this ticket has brought runs, *ret_first the first of them, and the store must know
+ * it still: whoever repeats it hears of them. A call that an idempotency key held off has brought
+ * none, whatever run its producer was told of: it is judged anew, and brings one when the key is
+ * free by then. */
+bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid ticket,
+                          culex_uuid *ret_first);
 
 /* A producer was told that `id` is what this key has brought, within the window that it gave. */
 void sim_oracle_keyed(struct sim_oracle *oracle, const char *key, culex_uuid id, int64_t window_ms);

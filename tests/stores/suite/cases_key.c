@@ -212,6 +212,37 @@ void case_key__leaves_a_repeat_its_answer(struct suite *suite)
     assert_int_equal(again.outcome, CULEX_ENQUEUED_DUPLICATE);
 }
 
+static void assert_answer(struct suite *suite, struct culex_ticket ticket,
+                          const struct culex_new_run *run, enum culex_enqueued outcome,
+                          culex_uuid id)
+{
+    struct culex_enqueue_result result;
+    assert_ok(suite_call(suite, &ticket, run, 1, &result));
+    assert_int_equal(result.outcome, outcome);
+    assert_true(suite_same_id(result.id, id));
+}
+
+/* It has brought no run. When the key is free, it does, and from then on its repeats hear of that
+ * run, whatever it was answered before. */
+void case_key__held_off_call_is_judged_anew(struct suite *suite)
+{
+    struct culex_new_run run = keyed(suite, "order 7");
+    struct culex_ticket ticket = suite_ticket(suite);
+    struct culex_enqueue_result result;
+    culex_uuid first = suite_put_run(suite, &run);
+    assert_answer(suite, ticket, &run, CULEX_ENQUEUED_DUPLICATE, first);
+    suite->now_ms += WINDOW_MS - 1;
+    assert_answer(suite, ticket, &run, CULEX_ENQUEUED_DUPLICATE, first);
+    suite->now_ms += 1;
+    assert_ok(suite_call(suite, &ticket, &run, 1, &result));
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    assert_false(suite_same_id(result.id, first));
+    assert_answer(suite, ticket, &run, CULEX_ENQUEUED_NEW, result.id);
+    suite->now_ms += WINDOW_MS;
+    assert_answer(suite, ticket, &run, CULEX_ENQUEUED_NEW, result.id);
+    assert_int_equal(suite_stats(suite).enqueued, 2);
+}
+
 void case_key__is_any_text(struct suite *suite)
 {
     static char longest[CULEX_STORE_IDEMPOTENCY_MAX + 1];
