@@ -40,7 +40,7 @@ void case_id__has_the_time_the_salt_of_its_queue_and_a_number(struct suite *suit
 void case_id__is_of_the_same_queue_by_any_handle(struct suite *suite)
 {
     if (strcmp(suite->kind, "model") == 0)
-        skip();
+        skip(); /* a model has no second handle */
     struct culex_run_id_parts parts = parts_of(suite_put(suite));
     for (int i = 0; i < 4; i++) {
         struct culex_store *first = suite->store;
@@ -194,7 +194,7 @@ void case_ticket__repeat_outlives_the_runs(struct suite *suite)
 void case_ticket__repeat_by_another_handle_is_known(struct suite *suite)
 {
     if (strcmp(suite->kind, "model") == 0)
-        skip();
+        skip(); /* a model has no second handle */
     struct culex_new_run run = suite_run(suite);
     struct culex_ticket ticket = suite_ticket(suite);
     struct culex_enqueue_result result = call_new(suite, ticket, &run);
