@@ -229,6 +229,24 @@ static void test_end_from_before_a_set_back_is_not_told_for_the_new_execution(vo
     assert_true(world_ms(world) >= world->call_ms[2] + 2000);
 }
 
+/* --- the world itself ---------------------------------------------------------------------- */
+
+/* Tests run beside each other, and the names of doors without files are the machine's. */
+static void test_worlds_have_doors_of_their_own(void **state)
+{
+    static const char *const queues[] = {"numbers"};
+    struct world *worlds[] = {*state, world_open()};
+    worlds[1]->seed = worlds[0]->seed;
+    for (int i = 0; i < 2; i++) {
+        struct culex_store *store = worlds[i]->store;
+        culex_error error = {0};
+        int fd;
+        if (store->ops->wake_arm(store, queues, 1, 1000, &fd, &error) != CULEX_OK)
+            fail_msg("%s", error.text);
+    }
+    world_close(worlds[1]);
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -238,6 +256,7 @@ int main(void)
         UNIT(test_stop_gives_back_what_is_queued_and_lets_the_rest_end),
         UNIT(test_queued_run_that_was_given_up_is_not_told_again),
         UNIT(test_end_from_before_a_set_back_is_not_told_for_the_new_execution),
+        UNIT(test_worlds_have_doors_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

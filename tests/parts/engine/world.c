@@ -43,6 +43,24 @@ static void env_random(void *self, void *ret_bytes, size_t len)
     }
 }
 
+/* The store draws the name of its door from this, and the machine has one set of such names: worlds
+ * of one seed would stand in each other's way. */
+static void store_random(void *self, void *ret_bytes, size_t len)
+{
+    struct world *world = self;
+    unsigned char *bytes = ret_bytes;
+    env_random(world, bytes, len);
+    for (size_t i = 0; i < len; i++)
+        bytes[i] ^= (unsigned char)(world->store_mask >> i % 8 * 8);
+}
+
+/* Another one for each world of each process. */
+static uint64_t store_mask_choose(void)
+{
+    static uint32_t count;
+    return (uint64_t)getpid() << 32 | count++;
+}
+
 static int env_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms)
 {
     struct world *world = self;
@@ -447,10 +465,14 @@ struct world *world_open(void)
     world->env.boottime_ns = env_boottime_ns;
     world->env.random = env_random;
     world->env.poll = env_poll;
+    world->store_env = world->env;
+    world->store_env.random = store_random;
+    world->store_mask = store_mask_choose();
     world->base.ops = &fake_ops;
     world->base.env = &world->env;
     world->now_ns = 1000000000;
-    assert_int_equal(culex__store_open("memory:", NULL, &world->env, &world->store, &error), 0);
+    assert_int_equal(culex__store_open("memory:", NULL, &world->store_env, &world->store, &error),
+                     0);
     assert_int_equal(culex__client_create(&world->base, 5000, &world->env, &world->client, &error),
                      0);
     return world;

@@ -45,7 +45,9 @@ struct world {
     struct culex_store base; /* first: what the worker gets */
     struct culex_store *store;
     struct culex_env env;
-    int64_t now_ns; /* boot time; the store's clock is the same plus START_MS */
+    struct culex_env store_env; /* the same, with a randomness of its own: see world.c */
+    uint64_t store_mask;        /* of that */
+    int64_t now_ns;             /* boot time; the store's clock is the same plus START_MS */
     int64_t store_skew_ms;
     uint64_t seed;
     unsigned polls;
