@@ -114,7 +114,6 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
     assert(!step->is_pending); /* or its acks would be forgotten, and its grants be lost */
     step->nonce = worker->nonce++;
     step->may_be_applied = false;
-    step->sent_ns = now_ns;
     culex__acks_add(lane);
     step_add_claims(lane);
     culex__beats_add(lane, now_ns);
@@ -178,8 +177,11 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
 {
     culex_worker *worker = lane->worker;
     struct culex_lane_step *state = &lane->step;
+    int64_t now_ns = culex__worker_now_ns(worker);
     if (!state->is_pending)
-        step_prepare(lane, culex__worker_now_ns(worker));
+        step_prepare(lane, now_ns);
+    if (!state->may_be_applied)
+        state->sent_ns = now_ns;
     struct culex_step step = {.queue = lane->name,
                               .session = lane->greeting.session,
                               .nonce = state->nonce,

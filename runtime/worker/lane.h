@@ -24,7 +24,7 @@ struct culex_lane_step {
     uint64_t nonce;
     uint32_t want;
     uint32_t ahead;  /* of these, for handlers that are at work now */
-    int64_t sent_ns; /* first time: leases count from here */
+    int64_t sent_ns; /* of the first try that may have been applied: leases count from here */
 };
 
 struct culex_lane {

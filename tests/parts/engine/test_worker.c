@@ -776,6 +776,60 @@ static void test_lost_answer_to_an_ack_is_asked_for_again(void **state)
     assert_false(world_log_has(world, "refused: the lease"));
 }
 
+static culex_outcome act_take_600_ms(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    world_pass(world, 600);
+    return CULEX_DONE;
+}
+
+/* The step that claims it was made before the outage, and has reached the store after it. */
+static void test_run_granted_after_an_outage_has_all_of_its_time(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = 1000;
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_take_600_ms;
+    world->fault_until_ns = world->now_ns + INT64_C(5000000000);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_in_range(world->call_ms[0], 5000, 10000);
+    assert_int_equal(world->calls, 1);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    assert_int_equal(run->attempt, 1);
+    assert_int_equal(run->failures, 0);
+    culex_run_info_free(run);
+}
+
+static void refuse_until_14_s(struct world *world)
+{
+    world->fault_until_ns = world->now_ns + INT64_C(14000000000);
+}
+
+/* Its first try may have been the one that counted, and the lease may have begun then. */
+static void test_lease_counts_from_the_first_try_that_may_have_been_applied(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->fault = WORLD_LOSE_REPLY;
+    world->fault_count = 1;
+    world->then = refuse_until_14_s;
+    world->then_ms = 1;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->steps[1].fault, WORLD_REFUSE);
+    assert_int_equal(world->calls, 1);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    assert_int_equal(run->attempt, 2);
+    assert_int_equal(run->failures + run->losses, 0);
+    culex_run_info_free(run);
+}
+
 static culex_outcome act_outage(struct world *world, culex_run *run, int64_t n)
 {
     (void)run;
@@ -1678,6 +1732,8 @@ int main(void)
         UNIT(test_result_in_time_is_no_timeout),
         UNIT(test_lost_reply_is_repeated_with_the_same_nonce),
         UNIT(test_lost_answer_to_an_ack_is_asked_for_again),
+        UNIT(test_run_granted_after_an_outage_has_all_of_its_time),
+        UNIT(test_lease_counts_from_the_first_try_that_may_have_been_applied),
         UNIT(test_lost_store_is_logged_once_a_minute_and_once_when_back),
         UNIT(test_store_in_trouble_is_tried_several_times_in_a_lease),
         UNIT(test_stop_gives_back_what_has_not_started),
