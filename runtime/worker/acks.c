@@ -98,12 +98,18 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
     return ack;
 }
 
+struct culex_flight *culex__acks_pop(struct culex_lane *lane)
+{
+    struct culex_run *run = culex__run_list_pop(&lane->acks.ends);
+    return run != NULL ? culex__flight_of(run) : NULL;
+}
+
 void culex__acks_add(struct culex_lane *lane)
 {
     struct culex_acks *acks = &lane->acks;
     acks->count = 0;
     while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX) {
-        struct culex_flight *flight = culex__flight_of(culex__run_list_pop(&acks->ends));
+        struct culex_flight *flight = culex__acks_pop(lane);
         acks->sent[acks->count] = ack_make(lane->worker, flight);
         acks->flights[acks->count++] = flight;
     }

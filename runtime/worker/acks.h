@@ -30,6 +30,9 @@ void culex__acks_release(struct culex_flight *flight, int64_t delay_ms);
 /* Drops the end of this attempt if it waits for the store. */
 void culex__acks_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt);
 
+/* The oldest end that waits for the store, which waits no more; NULL: none does. */
+struct culex_flight *culex__acks_pop(struct culex_lane *lane);
+
 /* Puts the oldest ends into the lane's next step. */
 void culex__acks_add(struct culex_lane *lane);
 

@@ -157,10 +157,19 @@ void culex__flight_lose(struct culex_flight *flight)
     flight_give_up(flight);
 }
 
+/* It has ended, and the store takes its end no more. */
+static void flight_discard(struct culex_flight *flight)
+{
+    lease_log(flight, "the result came too late and is discarded");
+    culex__flight_recycle(flight->lane->worker, flight);
+}
+
 void culex__flight_lose_all(struct culex_lane *lane)
 {
     while (lane->flight_count > 0)
         culex__flight_lose(lane->flights[lane->flight_count - 1]);
+    for (struct culex_flight *ended; (ended = culex__acks_pop(lane)) != NULL;)
+        flight_discard(ended);
 }
 
 /* Another worker may get the run when the lease is over: the handler must have ended by then. */
@@ -239,8 +248,7 @@ static void flight_land(struct culex_flight *flight)
         culex__acks_settle(flight);
         return;
     }
-    lease_log(flight, "the result came too late and is discarded");
-    culex__flight_recycle(worker, flight);
+    flight_discard(flight);
 }
 
 size_t culex__flight_collect(culex_worker *worker)

@@ -56,7 +56,8 @@ void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
 /* Boot time at which that has something to do, INT64_MAX for never. */
 int64_t culex__flights_next_ns(const struct culex_lane *lane);
 
-/* Gives up all runs in flight of the lane: the store has taken them away. */
+/* Gives up all runs of the lane, ended ones too that the store has not been told of: it has taken
+ * them away. */
 void culex__flight_lose_all(struct culex_lane *lane);
 
 /* Asks the handlers of all runs in flight to stop, and ends their processes soon after. */

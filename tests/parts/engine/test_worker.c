@@ -1653,6 +1653,49 @@ static void test_worker_whose_name_is_taken_goes_on_under_another(void **state)
     assert_true(world_log_has(world, "result refused"));
 }
 
+static void take_name_in_an_outage(struct world *world)
+{
+    size_t released = 0;
+    int64_t now_ms;
+    assert_int_equal(world->store->ops->hello(world->store, "numbers", "box-1", "00000000deadbeef",
+                                              &released, &now_ms, NULL),
+                     CULEX_OK);
+    assert_int_equal(released, 1);
+    world->fault_until_ns = world->now_ns + INT64_C(1500000000);
+}
+
+static culex_outcome act_take_1500_ms_at_first(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    world->hang_ms = world->calls == 1 ? 1500 : 0;
+    return CULEX_DONE;
+}
+
+/* The run ends while its beat is refused. By the time the store tells that the name is taken, its
+ * end waits for the next step, which would be of another session. */
+static void test_end_that_waited_while_the_name_was_taken_is_dropped(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_take_1500_ms_at_first;
+    world->then = take_name_in_an_outage;
+    world->then_ms = 500;
+    world_worker(world, (culex_worker_options){.name = "box-1", .drain = true}, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world_run(world);
+    size_t acks = 0;
+    for (size_t i = 0; i < world->step_count; i++)
+        acks += world->steps[i].fault == WORLD_OK ? world->steps[i].ack_count : 0;
+    assert_int_equal(world->calls, 2);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    assert_int_equal(acks, 1);
+    assert_int_equal(
+        world_log_count(world, "lease lost; the result came too late and is discarded"), 1);
+    assert_false(world_log_has(world, "result refused"));
+}
+
 static void test_expired_runs_are_told_once_a_minute(void **state)
 {
     struct world *world = *state;
@@ -1768,6 +1811,7 @@ int main(void)
         UNIT(test_nothing_is_fetched_ahead_until_the_former_lifes_runs_have_ended),
         UNIT(test_lost_answer_to_hello_leaves_the_worker_careful),
         UNIT(test_worker_whose_name_is_taken_goes_on_under_another),
+        UNIT(test_end_that_waited_while_the_name_was_taken_is_dropped),
         UNIT(test_expired_runs_are_told_once_a_minute),
         UNIT(test_memory_limit_without_processes_is_said_to_be_ignored),
         UNIT(test_memory_limit_of_each_process_alone_is_told_once),
