@@ -110,15 +110,41 @@ static culex_status kind_get(struct culex_sqlite *store, struct culex_sqlite_que
     return sweep != queue->sweep ? kind_seen(store, queue, *ret_kind, error) : CULEX_OK;
 }
 
+static bool is_recent(const struct culex_sqlite_recent_kind *recent,
+                      const struct culex_sqlite_queue *queue, const struct culex_new_run *run)
+{
+    return recent->key != 0 && recent->queue == queue->key && recent->sweep == queue->sweep &&
+           is_kind_same(&recent->run, run);
+}
+
+static void recent_keep(struct culex_sqlite_recent_kind *recent,
+                        const struct culex_sqlite_queue *queue, const struct culex_new_run *run,
+                        int64_t kind)
+{
+    const char *tags = run->tags != NULL ? run->tags : "";
+    recent->key = 0;
+    if (strlen(run->job) >= sizeof recent->job || strlen(tags) >= sizeof recent->tags)
+        return;
+    recent->run = *run;
+    recent->run.job = strcpy(recent->job, run->job);
+    recent->run.tags = strcpy(recent->tags, tags);
+    recent->queue = queue->key;
+    recent->sweep = queue->sweep;
+    recent->key = kind;
+}
+
 culex_status culex__sqlite_kind_of(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                    const struct culex_new_run *run, int64_t *ret_kind,
                                    culex_error *error)
 {
-    culex_status status = CULEX_OK;
-    if (queue->newest_run == NULL || !is_kind_same(queue->newest_run, run))
-        status = kind_get(store, queue, run, &queue->newest_kind, error);
-    queue->newest_run = status == CULEX_OK ? run : NULL;
-    *ret_kind = queue->newest_kind;
+    struct culex_sqlite_recent_kind *recent = &store->recent_kind;
+    if (is_recent(recent, queue, run)) {
+        *ret_kind = recent->key;
+        return CULEX_OK;
+    }
+    culex_status status = kind_get(store, queue, run, ret_kind, error);
+    if (status == CULEX_OK)
+        recent_keep(recent, queue, run, *ret_kind);
     return status;
 }
 

@@ -3,9 +3,12 @@
 #define CULEX_STORE_SQLITE_KIND_H
 
 #include "store/sqlite/queue.h"
+#include "store/store.h"
 #include "base/limits.h"
 
 struct culex_sqlite;
+
+enum { CULEX__SQLITE_RECENT_TAGS_MAX = 255 };
 
 /* What is asked for of a kind again and again. */
 struct culex_sqlite_kind {
@@ -15,6 +18,15 @@ struct culex_sqlite_kind {
     uint64_t fingerprint;
     uint32_t attempts_max;
     int64_t timeout_ms, keep_success_ms;
+};
+
+/* The kind that this handle has used last in an enqueue. A sweep leaves it as long as it is the one
+ * that has given it its number, so it holds while the queue has the same one. */
+struct culex_sqlite_recent_kind {
+    int64_t key; /* 0: none */
+    int64_t queue, sweep;
+    struct culex_new_run run; /* its kind's members, with the texts below */
+    char job[CULEX_JOB_NAME_MAX + 1], tags[CULEX__SQLITE_RECENT_TAGS_MAX + 1];
 };
 
 /* Loads the kind, unless it is there already. One that is missing or damaged is none, and no

@@ -90,6 +90,7 @@ void culex__sqlite_queue_end(struct culex_sqlite *store, bool is_committed)
     }
     free(recent->name);
     recent->name = NULL;
+    store->recent_kind.key = 0; /* it may have been made, or seen, in vain */
 }
 
 static bool is_recent(const struct culex_sqlite_recent *recent, const char *name)
@@ -117,13 +118,14 @@ static void recent_load(const struct culex_sqlite_recent *recent, const char *na
     *ret_queue = recent->queue;
     ret_queue->name = name;
     ret_queue->is_changed = ret_queue->has_new_work = false;
-    ret_queue->newest_run = NULL;
 }
 
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
                                       struct culex_sqlite_queue *ret_queue, culex_error *error)
 {
     assert(!sqlite3_get_autocommit(store->db)); /* a row is true within a transaction only */
+    if (store->schema != NULL)
+        store->recent_kind.key = 0; /* a part of it may have been undone */
     if (is_recent(&store->recent, name)) {
         recent_load(&store->recent, name, ret_queue);
         return CULEX_OK;

@@ -30,8 +30,6 @@ struct culex_sqlite_queue {
     struct culex_sqlite_last last;
     int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
-    const struct culex_new_run *newest_run; /* that this call has brought, and its kind */
-    int64_t newest_kind;
     bool is_changed;
     bool has_new_work; /* an idle worker should be told after COMMIT */
 };

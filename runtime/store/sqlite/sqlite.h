@@ -44,6 +44,7 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
+#include "store/sqlite/kind.h"
 #include "store/sqlite/option.h"
 #include "store/sqlite/place.h"
 #include "store/sqlite/queue.h"
@@ -84,6 +85,7 @@ struct culex_sqlite {
     sqlite3_stmt *statements[CULEX__SQLITE_STATEMENT_COUNT];
     struct culex_sqlite_wake wake;
     struct culex_sqlite_recent recent;
+    struct culex_sqlite_recent_kind recent_kind;
     struct culex_sqlite_reserve reserve;
     struct culex_sqlite_place place;
     /* The last step that found nothing and so left no memo in the file. */
