@@ -15,18 +15,11 @@
     FIRST(is_paused, is_paused)                                                                    \
     NEXT(capacity, capacity)                                                                       \
     NEXT(front, front)                                                                             \
-    NEXT(newest_ms, newest_ms)                                                                     \
     NEXT(longest_lease_ms, longest_lease_ms)                                                       \
     NEXT(salt, salt)                                                                               \
-    NEXT(number, number)                                                                           \
     NEXT(sweep, sweep)                                                                             \
     NEXT(swept, swept)                                                                             \
     NEXT(kinds_left, kinds_left)                                                                   \
-    NEXT(last_producer, last.producer)                                                             \
-    NEXT(last_sequence, last.sequence)                                                             \
-    NEXT(last_digest, last.digest)                                                                 \
-    NEXT(last_made_ms, last.made_ms)                                                               \
-    NEXT(last_number, last.number)                                                                 \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
     NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
     NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \

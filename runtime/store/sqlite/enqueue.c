@@ -147,10 +147,7 @@ static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue
     culex_status status = culex__sqlite_body_fits(store, queue, run)
                               ? ordinary_add(store, queue, run, ret_id, error)
                               : own_add(store, queue, run, ret_id, error);
-    queue->kept[CULEX_RUN_WAITING]++;
-    queue->enqueued++;
-    queue->is_changed = true;
-    queue->has_new_work = true;
+    culex__sqlite_queue_arrive(queue);
     return status;
 }
 

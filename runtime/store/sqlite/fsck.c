@@ -6,7 +6,7 @@
  *
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, and the
- * counters and the number of the queue's row.
+ * counters of the queue's row and its rear, which holds the last number.
  */
 #include <assert.h>
 #include <string.h>
@@ -128,12 +128,11 @@ static void number_note(struct fsck *fsck, const struct culex_sqlite_run *run)
 /* A number that a run has must not be given again. */
 static void number_check(struct fsck *fsck)
 {
-    if ((int64_t)fsck->number <= fsck->queue->number)
+    if ((int64_t)fsck->number <= fsck->queue->rear.number)
         return;
     fsck->counts.wrong += !fsck->is_number_told;
     fsck->is_number_told = true;
-    fsck->queue->number = (int64_t)fsck->number;
-    fsck->queue->is_changed = true;
+    fsck->queue->rear.number = (int64_t)fsck->number;
 }
 
 /* Sets *ret_is_intact; also when nobody wants the payload, or when its damage is known. */
@@ -361,12 +360,14 @@ static culex_status body_check(struct fsck *fsck, int64_t seq, culex_error *erro
 
 static culex_status bodies_share(struct fsck *fsck, culex_error *error)
 {
+    bool is_first = fsck->place == 0;
     int64_t rows[ROWS_MAX];
     size_t count = 0;
     culex_status status = rows_collect(
         fsck,
         SQL_BIND(fsck->store, FSCK_BODIES, place_key(fsck), last_key(fsck), SQL_INT(ROWS_MAX)),
         rows, &count, error);
+    fsck->counts.wrong += is_first && fsck->queue->is_rear_lost;
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = body_check(fsck, rows[i], error);
     number_check(fsck);

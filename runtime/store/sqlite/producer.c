@@ -173,8 +173,8 @@ static culex_status look(struct culex_sqlite *store, const struct culex_sqlite_q
                          culex_error *error)
 {
     int64_t producer = (int64_t)call->ticket->producer;
-    struct kept kept = {.last = queue->last};
-    if (queue->last.producer == producer)
+    struct kept kept = {.last = queue->rear.last};
+    if (queue->rear.last.producer == producer)
         return judge(store, queue, call, &kept, ret_is_answered, error);
     sqlite3_stmt *row = SQL_BIND(store, PRODUCER_GET, SQL_INT(queue->key), SQL_INT(producer));
     int has = culex__sqlite_next(store, row, error);
@@ -238,17 +238,17 @@ static culex_status row_set(struct culex_sqlite *store, const struct culex_sqlit
         store, culex__sqlite_bind(store, CULEX__SQLITE_PRODUCER_SET, values, COUNT), error);
 }
 
-/* In the queue's row, from which another producer's call goes to the table. */
+/* In the queue's rear, from which another producer's call goes to the table. */
 static culex_status keep_ordinary(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                   const struct culex_sqlite_last *last, bool *ret_wants_forgetting,
                                   culex_error *error)
 {
     culex_status status = CULEX_OK;
-    *ret_wants_forgetting = minute_of(&queue->last) != minute_of(last);
-    if (queue->last.producer != 0 && queue->last.producer != last->producer)
-        status =
-            row_set(store, queue, &queue->last, SQL_BYTES(NULL, 0), ret_wants_forgetting, error);
-    queue->last = *last;
+    *ret_wants_forgetting = minute_of(&queue->rear.last) != minute_of(last);
+    if (queue->rear.last.producer != 0 && queue->rear.last.producer != last->producer)
+        status = row_set(store, queue, &queue->rear.last, SQL_BYTES(NULL, 0), ret_wants_forgetting,
+                         error);
+    queue->rear.last = *last;
     return status;
 }
 
@@ -264,8 +264,8 @@ static culex_status keep_mixed(struct culex_sqlite *store, struct culex_sqlite_q
     culex_status status =
         row_set(store, queue, last, SQL_BYTES(bytes, len), ret_wants_forgetting, error);
     free(bytes);
-    if (queue->last.producer == last->producer)
-        queue->last = (struct culex_sqlite_last){0};
+    if (queue->rear.last.producer == last->producer)
+        queue->rear.last = (struct culex_sqlite_last){0};
     return status;
 }
 
@@ -285,7 +285,6 @@ culex_status culex__sqlite_producer_keep(struct culex_sqlite *store,
                                                (int64_t)culex__runs_digest(call->runs, call->count),
                                            .made_ms = store->now_ms,
                                            .number = number};
-    assert(queue->is_changed); /* a run has come */
     return are_all_new ? keep_ordinary(store, queue, &last, ret_wants_forgetting, error)
                        : keep_mixed(store, queue, &last, call, ret_wants_forgetting, error);
 }
@@ -315,10 +314,8 @@ culex_status culex__sqlite_producers_forget(struct culex_sqlite *store,
     int64_t minute = store->now_ms / MINUTE_MS;
     bool is_gone = true;
     culex_status status = CULEX_OK;
-    if (queue->last.producer != 0 && minute_of(&queue->last) < minute) {
-        queue->last = (struct culex_sqlite_last){0};
-        queue->is_changed = true;
-    }
+    if (queue->rear.last.producer != 0 && minute_of(&queue->rear.last) < minute)
+        queue->rear.last = (struct culex_sqlite_last){0};
     for (int i = 0; i < CULEX_FORGET_MAX && is_gone && status == CULEX_OK; i++)
         status = row_forget(store, minute, &is_gone, error);
     return status;

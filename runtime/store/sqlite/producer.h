@@ -3,7 +3,7 @@
  *
  * Only calls that brought a run are kept; any other may be made again as well. The ids of new runs
  * are counted on from the first one's, so an ordinary call takes a few numbers. Those of the newest
- * one stand in the queue's row, which every enqueue writes anyway: a producer that is alone pays
+ * one stand in the queue's rear, which every enqueue writes anyway: a producer that is alone pays
  * for no page more. They move to table producer when another one comes. */
 #ifndef CULEX_STORE_SQLITE_PRODUCER_H
 #define CULEX_STORE_SQLITE_PRODUCER_H

@@ -11,6 +11,29 @@
 #include "base/error.h"
 #include "core/run_id.h"
 
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* What the rear counts is in the members that it belongs to. */
+static void queue_count(struct culex_sqlite_queue *queue, int64_t arrived)
+{
+    queue->kept[CULEX_RUN_WAITING] += arrived;
+    queue->enqueued += arrived;
+}
+
+static void rear_read(sqlite3_stmt *statement, int column, struct culex_sqlite_queue *ret_queue)
+{
+    struct culex_sqlite_rear rear = {
+        .arrived = sqlite3_column_int64(statement, column),
+        .newest_ms = sqlite3_column_int64(statement, column + 1),
+        .number = sqlite3_column_int64(statement, column + 2),
+    };
+    const void *bytes = sqlite3_column_blob(statement, column + 3);
+    size_t len = (size_t)sqlite3_column_bytes(statement, column + 3);
+    ret_queue->is_rear_lost = !culex__sqlite_last_read(bytes, len, &rear.last);
+    if (!ret_queue->is_rear_lost)
+        ret_queue->rear = ret_queue->saved_rear = rear;
+}
+
 static void queue_read(sqlite3_stmt *statement, struct culex_sqlite_queue *ret_queue)
 {
     int column = 0;
@@ -18,11 +41,40 @@ static void queue_read(sqlite3_stmt *statement, struct culex_sqlite_queue *ret_q
 #define READ(name, member) ret_queue->member = sqlite3_column_int64(statement, column++);
     CULEX__SQLITE_QUEUE_COLUMNS(READ, READ)
 #undef READ
+    rear_read(statement, column, ret_queue);
+    queue_count(ret_queue, ret_queue->rear.arrived);
 }
 
-static culex_status queue_write(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+static culex_status rear_write(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               culex_error *error)
+{
+    const struct culex_sqlite_rear *rear = &queue->rear;
+    unsigned char bytes[CULEX__SQLITE_LAST_BYTES];
+    culex__sqlite_last_write(&rear->last, bytes);
+    return culex__sqlite_finish(store,
+                                SQL_BIND(store, REAR_SET, SQL_INT(culex__sqlite_queue_rear(queue)),
+                                         SQL_INT(rear->arrived), SQL_INT(rear->newest_ms),
+                                         SQL_INT(rear->number), SQL_BYTES(bytes, sizeof bytes)),
+                                error);
+}
+
+/* A rear that damage took away: no number that a run has may be given again. What it counted, FSCK
+ * finds out. */
+static culex_status rear_restore(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 culex_error *error)
+{
+    return culex__sqlite_first_int(store,
+                                   SQL_BIND(store, REAR_NUMBER,
+                                            SQL_INT(culex__sqlite_queue_first(queue)),
+                                            SQL_INT(culex__sqlite_queue_last(queue))),
+                                   0, &queue->rear.number, error);
+}
+
+static culex_status queue_write(struct culex_sqlite *store, const struct culex_sqlite_queue *whole,
                                 culex_error *error)
 {
+    struct culex_sqlite_queue row = *whole, *queue = &row;
+    queue_count(queue, -queue->rear.arrived);
 #define VALUE(name, member) SQL_INT(queue->member),
     sqlite3_stmt *statement =
         SQL_BIND(store, QUEUE_SAVE, CULEX__SQLITE_QUEUE_COLUMNS(VALUE, VALUE) SQL_INT(queue->key));
@@ -55,7 +107,7 @@ static culex_status queue_add(struct culex_sqlite *store, struct culex_sqlite_qu
         SQL_BIND(store, QUEUE_ADD, SQL_TEXT(queue->name), SQL_INT(queue->salt));
     status = culex__sqlite_finish(store, statement, error);
     queue->key = sqlite3_last_insert_rowid(store->db);
-    return status;
+    return status == CULEX_OK ? rear_write(store, queue, error) : status;
 }
 
 /* --- the row kept from transaction to transaction --------------------------------------------- */
@@ -137,9 +189,22 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
     if (has > 0)
         queue_read(statement, ret_queue);
     culex__sqlite_end(statement);
+    if (has > 0 && ret_queue->is_rear_lost)
+        return rear_restore(store, ret_queue, error);
     if (has == 0 && is_wanted)
         return queue_add(store, ret_queue, error);
     return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static culex_status rear_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              culex_error *error)
+{
+    if (!queue->is_rear_lost && culex__sqlite_rear_is_same(&queue->rear, &queue->saved_rear))
+        return CULEX_OK;
+    culex_status status = rear_write(store, queue, error);
+    queue->saved_rear = queue->rear;
+    queue->is_rear_lost = false;
+    return status;
 }
 
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -149,6 +214,8 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
     assert(store->is_writing || store->schema != NULL); /* or in somebody else's transaction */
     if (queue->is_changed && queue->key != 0)
         status = queue_write(store, queue, error);
+    if (status == CULEX_OK && queue->key != 0)
+        status = rear_save(store, queue, error);
     /* What becomes of somebody else's transaction, or of a part of it, is not seen here. */
     if (status == CULEX_OK && queue->key != 0 && store->schema == NULL)
         recent_keep(&store->recent, queue);
@@ -157,10 +224,9 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
 
 int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue)
 {
-    if (store->now_ms > queue->newest_ms)
-        queue->newest_ms = store->now_ms;
-    queue->is_changed = true;
-    return queue->newest_ms;
+    if (store->now_ms > queue->rear.newest_ms)
+        queue->rear.newest_ms = store->now_ms;
+    return queue->rear.newest_ms;
 }
 
 int64_t culex__sqlite_queue_front(struct culex_sqlite_queue *queue)
@@ -187,9 +253,10 @@ bool culex__sqlite_queue_id_at(const struct culex_sqlite_queue *queue, int64_t m
 int64_t culex__sqlite_queue_seq(const struct culex_sqlite_queue *queue, culex_uuid id)
 {
     struct culex_run_id_parts parts;
-    return culex__run_id_read(id, &parts)
-               ? culex__sqlite_queue_lane(queue, parts.lane) | (int64_t)parts.number
-               : 0;
+    if (!culex__run_id_read(id, &parts))
+        return 0;
+    int64_t seq = culex__sqlite_queue_lane(queue, parts.lane) | (int64_t)parts.number;
+    return seq <= culex__sqlite_queue_last(queue) ? seq : 0;
 }
 
 bool culex__sqlite_queue_id_of(const struct culex_sqlite_queue *queue, int64_t seq, int64_t ms,
@@ -203,16 +270,22 @@ culex_status culex__sqlite_queue_id(struct culex_sqlite *store, struct culex_sql
                                     int priority, culex_uuid *ret_id, culex_error *error)
 {
     /* Counted without a sign: in a damaged row it may be any number. */
-    int64_t number = (int64_t)((uint64_t)queue->number + 1);
+    int64_t number = (int64_t)((uint64_t)queue->rear.number + 1);
     if (!culex__sqlite_queue_id_at(queue, store->now_ms, priority, number, ret_id))
         return culex__sqlite_bad_row(store, error);
-    queue->number = number;
-    queue->is_changed = true;
+    queue->rear.number = number;
     return CULEX_OK;
+}
+
+void culex__sqlite_queue_arrive(struct culex_sqlite_queue *queue)
+{
+    queue->rear.arrived++;
+    queue_count(queue, 1);
+    queue->has_new_work = true;
 }
 
 int64_t culex__sqlite_queue_horizon(const struct culex_sqlite *store,
                                     const struct culex_sqlite_queue *queue)
 {
-    return store->now_ms > queue->newest_ms ? store->now_ms : queue->newest_ms;
+    return store->now_ms > queue->rear.newest_ms ? store->now_ms : queue->rear.newest_ms;
 }

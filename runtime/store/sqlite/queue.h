@@ -2,6 +2,7 @@
 #ifndef CULEX_STORE_SQLITE_QUEUE_H
 #define CULEX_STORE_SQLITE_QUEUE_H
 
+#include "store/sqlite/rear.h"
 #include "store/store.h"
 
 struct culex_sqlite;
@@ -13,25 +14,19 @@ enum {
     CULEX__SQLITE_KINDS_MIN = 64, /* kinds that a queue makes before the first sweep */
 };
 
-/* An enqueue call of a producer, which it may repeat: see sqlite/producer.c. */
-struct culex_sqlite_last {
-    int64_t producer; /* 0: none */
-    int64_t sequence, digest, made_ms;
-    int64_t number; /* of its first new run */
-};
-
-/* Row of table queue. */
+/* Row of table queue, and the queue's rear. */
 struct culex_sqlite_queue {
     const char *name; /* borrowed from the request */
     int64_t key;      /* 0: not in the file */
-    int64_t is_paused, capacity, front, newest_ms, longest_lease_ms;
-    int64_t salt, number;             /* of its runs' ids: see core/run_id.h */
-    int64_t sweep, swept, kinds_left; /* see sqlite/kind.c */
-    struct culex_sqlite_last last;
+    int64_t is_paused, capacity, front, longest_lease_ms;
+    int64_t salt;                        /* of its runs' ids: see core/run_id.h */
+    int64_t sweep, swept, kinds_left;    /* see sqlite/kind.c */
     int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
-    bool is_changed;
-    bool has_new_work; /* an idle worker should be told after COMMIT */
+    struct culex_sqlite_rear rear, saved_rear; /* saved when it is another one */
+    bool is_rear_lost;                         /* it was not there, or no good, and made anew */
+    bool is_changed;                           /* but for the rear */
+    bool has_new_work;                         /* an idle worker should be told after COMMIT */
 };
 
 /* The row of the last queue that this handle wrote. It holds as long as SQLite's data version
@@ -53,6 +48,8 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
  * one that is kept for the next one. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);
+/* A run has come: it waits, and is enqueued. */
+void culex__sqlite_queue_arrive(struct culex_sqlite_queue *queue);
 /* Keys of the queue's runs lie between these; those of one priority between those of the next. */
 static inline int64_t culex__sqlite_queue_first(const struct culex_sqlite_queue *queue)
 {
@@ -60,7 +57,12 @@ static inline int64_t culex__sqlite_queue_first(const struct culex_sqlite_queue 
 }
 static inline int64_t culex__sqlite_queue_last(const struct culex_sqlite_queue *queue)
 {
-    return culex__sqlite_queue_first(queue) | ((INT64_C(1) << CULEX__SQLITE_QUEUE_SHIFT) - 1);
+    return culex__sqlite_queue_first(queue) | ((INT64_C(1) << CULEX__SQLITE_QUEUE_SHIFT) - 2);
+}
+/* The key of its rear. */
+static inline int64_t culex__sqlite_queue_rear(const struct culex_sqlite_queue *queue)
+{
+    return culex__sqlite_queue_last(queue) + 1;
 }
 static inline int64_t culex__sqlite_queue_lane(const struct culex_sqlite_queue *queue, int64_t lane)
 {

@@ -12,28 +12,18 @@ CREATE TABLE queue (
     is_paused INTEGER NOT NULL DEFAULT 0,
     capacity INTEGER NOT NULL DEFAULT 0,        -- most runs not yet final; 0 for no limit
     front INTEGER NOT NULL DEFAULT 0,           -- last place given out at the front; counts down
-    newest_ms INTEGER NOT NULL DEFAULT 0,       -- last place given out at the back; never goes back
     longest_lease_ms INTEGER NOT NULL DEFAULT 0, -- that was ever given
-    -- Of its runs' ids (core/run_id.h); the number is that of the newest, and never given twice.
-    salt INTEGER NOT NULL CHECK (salt BETWEEN 0 AND 67108863),
-    number INTEGER NOT NULL DEFAULT 0 CHECK (number BETWEEN 0 AND 17592186044415),
+    salt INTEGER NOT NULL CHECK (salt BETWEEN 0 AND 67108863), -- of its runs' ids (core/run_id.h)
     -- Of its kinds: see sqlite/kind.c.
     sweep INTEGER NOT NULL DEFAULT 1,           -- the newest one
     swept INTEGER NOT NULL DEFAULT 0,           -- place where it goes on, 0 when it is over
     kinds_left INTEGER NOT NULL DEFAULT 64,     -- so many new ones until the next
-    -- The newest enqueue call, when all its runs were new; those of other producers are in table
-    -- producer, which has the same columns.
-    last_producer INTEGER NOT NULL DEFAULT 0,   -- 0: none
-    last_sequence INTEGER NOT NULL DEFAULT 0,
-    last_digest INTEGER NOT NULL DEFAULT 0,
-    last_made_ms INTEGER NOT NULL DEFAULT 0,
-    last_number INTEGER NOT NULL DEFAULT 0,     -- of its first new run, and above it the lane
-    pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state
+    pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state, but see the queue's rear
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
     kept_dead INTEGER NOT NULL DEFAULT 0,
     kept_cancelled INTEGER NOT NULL DEFAULT 0,
-    enqueued INTEGER NOT NULL DEFAULT 0,        -- totals since the queue began
+    enqueued INTEGER NOT NULL DEFAULT 0,        -- totals since the queue began, as above
     done INTEGER NOT NULL DEFAULT 0,
     failed INTEGER NOT NULL DEFAULT 0,
     crashed INTEGER NOT NULL DEFAULT 0,
@@ -69,6 +59,13 @@ CREATE TABLE kind (
 
 CREATE INDEX kind_sweep ON kind (queue, sweep);
 
+-- Behind all bodies of a queue, at queue << 48 | 281474976710655, stands its rear: what an enqueue
+-- changes of the queue, on the page that it changes anyway (sqlite/rear.h):
+--   kind           runs that the queue's row counts neither in pending nor in enqueued
+--   created_at_ms  last place given out at the back of the order; never goes back
+--   checksum       number of the newest run's id, never given twice
+--   payload        the newest enqueue call, when all its runs were new: producer, sequence, digest,
+--                  made_ms and number as in table producer, where those of other producers are
 CREATE TABLE body (
     seq INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL,

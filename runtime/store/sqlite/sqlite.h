@@ -22,6 +22,7 @@
  *   run.c         one row of a run, which moves by core/run.h
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
+ *   rear.c        what an enqueue changes of it
  *   file.c        opening the file                    heritage.c    not one that was inherited
  *   names.c       its hard links                      place.c       is it the one others find
  *   index.c       how long file and log have to be    reserve.c     space for a full disk

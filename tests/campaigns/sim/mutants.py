@@ -93,7 +93,7 @@ MUTANTS = [
     ("a repeat is done again", SQL + "producer.c", "*ret_is_answered = true;", "*ret_is_answered = false;", "sqlite"),
     ("an older call is done", SQL + "producer.c", "|| sequence > kept->last.sequence)", "|| sequence != kept->last.sequence)",
      "sqlite"),
-    ("one producer's call hides another's", SQL + "producer.c", "queue->last.producer != 0 && queue->last.producer != last->producer)",
+    ("one producer's call hides another's", SQL + "producer.c", "queue->rear.last.producer != 0 && queue->rear.last.producer != last->producer)",
      "false)", "sqlite"),
     ("a repeat is told of the next run", SQL + "producer.c", ".number = number};", ".number = number + 1};", "sqlite"),
     ("a call is told of the run before", SQL + "enqueue.c", "        *ret_result = result;",

@@ -53,6 +53,7 @@ static void must(const struct sim_store *store, int rc)
 
 /* Ordinary runs among the others: as sqlite/schema.sql tells, a run keeps its seq when it becomes
  * one of its own. */
+#define IS_BODY "seq & 281474976710655 < 281474976710655" /* and no queue's rear */
 #define COLUMNS                                                                                    \
     "SELECT * FROM (SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, " \
     "losses, "                                                                                     \
@@ -64,7 +65,7 @@ static void must(const struct sim_store *store, int rc)
     " coalesce(lease_ms, until_ms, created_at_ms), 0, coalesce(b.session, e.session, ''),"         \
     " k.timeout_ms, iif(b.first IS NOT NULL AND k.timeout_ms > 0, since_ms + k.timeout_ms + 5000," \
     " 0), NULL, coalesce(started >> seq - b.first & 1, 0)"                                         \
-    " FROM body JOIN kind k USING (kind)"                                                          \
+    " FROM (SELECT * FROM body WHERE " IS_BODY ") JOIN kind k USING (kind)"                        \
     " LEFT JOIN block b ON b.first BETWEEN seq - 62 AND seq AND held >> seq - b.first & 1"         \
     " LEFT JOIN ended e ON e.first BETWEEN seq - 62 AND seq AND runs >> seq - e.first & 1)"
 
@@ -671,8 +672,9 @@ void sim_store_init(struct sim_world *world)
     must(store, sqlite3_prepare_v2(store->root, COLUMNS, -1, &store->all, NULL));
     must(store, sqlite3_prepare_v2(
                     store->root,
-                    "SELECT name FROM queue q WHERE"
-                    " pending <> (SELECT count(*) FROM " RUNS " AND state = 'W')"
+                    "SELECT name FROM queue q JOIN body rear ON rear.seq ="
+                    " (q.queue << 48) + 281474976710655 WHERE"
+                    " pending + rear.kind <> (SELECT count(*) FROM " RUNS " AND state = 'W')"
                     " OR active <> (SELECT count(*) FROM " RUNS " AND state = 'A')"
                     " OR kept_done + kept_dead + kept_cancelled <> (SELECT count(*) FROM " RUNS
                     "    AND state IN ('D', 'X', 'C'))"

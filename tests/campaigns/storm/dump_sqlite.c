@@ -4,9 +4,14 @@
 #include <sqlite3.h>
 #include <string.h>
 
+/* Behind the bodies of a queue stands its rear, which counts runs that came. */
+#define REAR    " body rear ON rear.seq = (q.queue << 48) + 281474976710655"
+#define IS_BODY " seq & 281474976710655 < 281474976710655"
+
 /* Ordinary runs, with their states. */
 #define BODIES                                                                                     \
-    " (SELECT count(*) FROM body b WHERE b.seq >> 48 = q.queue AND CASE WHEN EXISTS"               \
+    " (SELECT count(*) FROM body b WHERE b.seq >> 48 = q.queue AND" IS_BODY                        \
+    " AND CASE WHEN EXISTS"                                                                        \
     " (SELECT 1 FROM block WHERE first BETWEEN seq - 62 AND seq AND held >> seq - first & 1)"      \
     " THEN 'A' WHEN EXISTS"                                                                        \
     " (SELECT 1 FROM ended WHERE first BETWEEN seq - 62 AND seq AND runs >> seq - first & 1)"      \
@@ -15,7 +20,7 @@
 /* Each must answer 0. */
 static const char *const claims[] = {
     "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
-    "SELECT count(*) FROM queue q WHERE pending <>"
+    "SELECT count(*) FROM queue q JOIN" REAR " WHERE pending + rear.kind <>"
     " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'W') +" BODIES "'W')",
     "SELECT count(*) FROM queue q WHERE active <>"
     " (SELECT count(*) FROM run r WHERE r.queue = q.queue AND state = 'A') +" BODIES "'A')",
@@ -105,16 +110,18 @@ static bool content_dump(sqlite3 *db, FILE *out)
                       " CASE WHEN b.first IS NOT NULL THEN 'A' WHEN e.first IS NOT NULL THEN 'D'"
                       " ELSE 'W' END, b.first IS NOT NULL OR e.first IS NOT NULL, 0, 0, 0, 0,"
                       " attempts_max, coalesce(b.session, e.session, '-'), job, ''"
-                      " FROM body JOIN kind USING (kind) JOIN queue q ON q.queue = seq >> 48"
+                      " FROM body JOIN kind USING (kind) JOIN queue q ON" IS_BODY
+                      " AND q.queue = seq >> 48"
                       " LEFT JOIN block b ON b.first BETWEEN seq - 62 AND seq AND"
                       " held >> seq - b.first & 1"
                       " LEFT JOIN ended e ON e.first BETWEEN seq - 62 AND seq AND"
                       " runs >> seq - e.first & 1",
                       body_row, out) &&
-           rows_visit(db,
-                      "SELECT name, enqueued, done, failed, crashed, lost, dead, cancelled, stale"
-                      " FROM queue",
-                      queue_row, out);
+           rows_visit(
+               db,
+               "SELECT name, enqueued + rear.kind, done, failed, crashed, lost, dead, cancelled,"
+               " stale FROM queue q JOIN" REAR,
+               queue_row, out);
 }
 
 bool dump_sqlite(const char *path, FILE *out)

@@ -164,9 +164,9 @@ static const struct {
     {"UPDATE queue SET pending = 0, active = 9, kept_done = 7, kept_dead = 9, kept_cancelled = 4",
      5, 0, 4},
     {"UPDATE queue SET front = 0", 1, 0, 4},
-    {"UPDATE queue SET number = 0", 1, 0, 4},
-    {"UPDATE queue SET number = 6", 1, 0, 4},
-    {"UPDATE queue SET number = 8", 0, 0, 4},
+    {"UPDATE body SET checksum = 0 WHERE " FIXTURE_REAR, 1, 0, 4},
+    {"UPDATE body SET checksum = 6 WHERE " FIXTURE_REAR, 1, 0, 4},
+    {"UPDATE body SET checksum = 8 WHERE " FIXTURE_REAR, 0, 0, 4},
     {"UPDATE run SET payload = zeroblob(10)" PLAIN, 0, 1, 3},
     {"UPDATE run SET payload = NULL" PLAIN, 0, 1, 3},
     {"UPDATE run SET job = 'other.job'" LATER, 0, 1, 3},
@@ -216,18 +216,22 @@ static const struct {
     unsigned records, wrong, damaged, live;
 } body_damages[] = {
     {"SELECT 1", 9, 0, 0, 6},
-    {"UPDATE body SET payload = x'00' WHERE seq % 16 = 8", 9, 0, 1, 5},
-    {"UPDATE body SET payload = zeroblob(2000)", 9, 0, 2, 4},
-    {"UPDATE body SET checksum = checksum + 1", 9, 0, 2, 4},
-    {"UPDATE body SET created_at_ms = created_at_ms + 1 WHERE seq % 16 = 8", 9, 0, 1, 5},
-    {"UPDATE body SET kind = 99 WHERE seq % 16 = 9", 9, 0, 1, 5},
+    {"UPDATE body SET payload = x'00' WHERE " FIXTURE_BODY " AND seq % 16 = 8", 9, 0, 1, 5},
+    {"UPDATE body SET payload = zeroblob(2000) WHERE " FIXTURE_BODY, 9, 0, 2, 4},
+    {"UPDATE body SET checksum = checksum + 1 WHERE " FIXTURE_BODY, 9, 0, 2, 4},
+    {"UPDATE body SET created_at_ms = created_at_ms + 1 WHERE " FIXTURE_BODY " AND seq % 16 = 8", 9,
+     0, 1, 5},
+    {"UPDATE body SET kind = 99 WHERE " FIXTURE_BODY " AND seq % 16 = 9", 9, 0, 1, 5},
     {"UPDATE kind SET job = 'other.job'", 9, 0, 2, 4},
     {"DELETE FROM kind", 9, 0, 2, 4},
-    {"DELETE FROM body WHERE seq % 16 = 9", 8, 1, 0, 5},
+    {"DELETE FROM body WHERE " FIXTURE_BODY " AND seq % 16 = 9", 8, 1, 0, 5},
     {"INSERT INTO body SELECT seq, 1, created_at_ms, checksum, x'00' FROM run WHERE state = 'W'"
      " AND is_delayed = 1",
      9, 1, 0, 6},
-    {"UPDATE queue SET number = 8", 9, 1, 0, 6},
+    {"UPDATE body SET checksum = 8 WHERE " FIXTURE_REAR, 9, 1, 0, 6},
+    {"DELETE FROM body WHERE " FIXTURE_REAR, 9, 2, 0, 6},
+    {"UPDATE body SET payload = x'00' WHERE " FIXTURE_REAR, 9, 2, 0, 6},
+    {"UPDATE body SET kind = kind + 1 WHERE " FIXTURE_REAR, 9, 1, 0, 6},
 };
 
 static void test_each_damage_of_an_ordinary_run_is_repaired(void **state)
@@ -238,7 +242,7 @@ static void test_each_damage_of_an_ordinary_run_is_repaired(void **state)
         struct fixture *fixture = *state;
         put(fixture, 10, 0);
         put(fixture, 10, 0);
-        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), 2);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies"), 2);
         fixture_sql(fixture, body_damages[i].sql);
         for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
             culex_fsck_counts counts = is_repairing ? fsck(fixture, "q", true) : report(fixture);
@@ -261,7 +265,7 @@ static void seed_block(struct fixture *fixture)
 {
     fixture_sql(fixture, "DELETE FROM run; DELETE FROM payload;"
                          "UPDATE queue SET pending = 0, active = 0, kept_done = 0, kept_dead = 0,"
-                         " kept_cancelled = 0");
+                         " kept_cancelled = 0; UPDATE body SET kind = 0 WHERE " FIXTURE_REAR);
     for (int i = 0; i < 6; i++)
         put(fixture, 10, 0);
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 4, NULL, 0);
@@ -280,14 +284,17 @@ static const struct {
     {"UPDATE block SET held = held | (1 << 40)", 6, 1, 0, 5},
     {"UPDATE ended SET runs = runs | (1 << 40)", 6, 1, 0, 5},
     {"UPDATE block SET session = printf('%99d', 1)", 6, 0, 0, 5},
-    {"DELETE FROM body WHERE seq % 16 = 9", 5, 2, 0, 4},
-    {"DELETE FROM body WHERE seq % 16 = 8", 5, 2, 0, 5},
-    {"DELETE FROM body WHERE seq % 16 < 12", 2, 6, 0, 2},
+    {"DELETE FROM body WHERE " FIXTURE_BODY " AND seq % 16 = 9", 5, 2, 0, 4},
+    {"DELETE FROM body WHERE " FIXTURE_BODY " AND seq % 16 = 8", 5, 2, 0, 5},
+    {"DELETE FROM body WHERE " FIXTURE_BODY " AND seq % 16 < 12", 2, 6, 0, 2},
     {"UPDATE block SET held = held & 8", 6, 4, 0, 5},
     {"DELETE FROM ended", 6, 3, 0, 6},
-    {"UPDATE body SET payload = x'00' WHERE seq % 16 < 12", 6, 0, 0, 2},
-    {"UPDATE queue SET number = 9", 6, 1, 0, 5},
-    {"DELETE FROM body WHERE seq % 16 > 11; UPDATE queue SET number = 9, pending = 0", 4, 1, 0, 3},
+    {"UPDATE body SET payload = x'00' WHERE " FIXTURE_BODY " AND seq % 16 < 12", 6, 0, 0, 2},
+    {"UPDATE body SET checksum = 9 WHERE " FIXTURE_REAR, 6, 1, 0, 5},
+    {"DELETE FROM body WHERE " FIXTURE_BODY
+     " AND seq % 16 > 11; UPDATE queue SET pending = 0; UPDATE body SET checksum = 9, kind = 0 "
+     "WHERE " FIXTURE_REAR,
+     4, 1, 0, 3},
 };
 
 static void test_each_damage_of_a_block_is_repaired(void **state)
@@ -351,7 +358,9 @@ static void test_other_queue_is_left_alone(void **state)
 {
     struct fixture *fixture = *state;
     fixture_sql(fixture, "UPDATE run SET payload = NULL" PLAIN);
-    fixture_sql(fixture, "INSERT INTO queue (name, salt) VALUES ('other', 1)");
+    fixture_sql(fixture, "INSERT INTO queue (name, salt) VALUES ('other', 1);"
+                         "INSERT INTO body SELECT (queue << 48) + 281474976710655, 0, 0, 0,"
+                         " zeroblob(40) FROM queue WHERE name = 'other'");
     culex_fsck_counts counts = fsck(fixture, "other", true);
     assert_int_equal(counts.records + counts.wrong + counts.damaged, 0);
     assert_int_equal(fsck(fixture, "q", false).damaged, 1);
@@ -363,10 +372,10 @@ static void test_many_rows_take_many_calls(void **state)
     for (int i = 0; i < 450; i++)
         put(fixture, i % 2 == 0 ? LONG : 10, 0);
     fixture_sql(fixture, "UPDATE payload SET bytes = x'00' WHERE seq % 4 = 0;"
-                         "UPDATE body SET payload = x'00' WHERE seq % 4 = 1");
+                         "UPDATE body SET payload = x'00' WHERE " FIXTURE_BODY " AND seq % 4 = 1");
     int64_t spoilt =
         fixture_ask(fixture, "SELECT (SELECT count(*) FROM payload WHERE seq % 4 = 0) +"
-                             " (SELECT count(*) FROM body WHERE seq % 4 = 1)");
+                             " (SELECT count(*) FROM bodies WHERE seq % 4 = 1)");
     assert_true(spoilt > 50);
     culex_fsck_counts counts = fsck(fixture, "q", true);
     assert_int_equal(counts.records, SEED_COUNT + 450);
@@ -380,13 +389,29 @@ static void test_numbers_go_on_behind_those_in_use(void **state)
     static const char *const numbers[] = {"0", "6", "7", "100"};
     static const int64_t next[] = {8, 9, 10, 101};
     struct fixture *fixture = *state;
-    char sql[64];
+    char sql[128];
     for (size_t i = 0; i < sizeof next / sizeof next[0]; i++) {
-        snprintf(sql, sizeof sql, "UPDATE queue SET number = %s", numbers[i]);
+        snprintf(sql, sizeof sql, "UPDATE body SET checksum = %s WHERE " FIXTURE_REAR, numbers[i]);
         fixture_sql(fixture, sql);
         fsck(fixture, "q", true);
         put(fixture, 10, 0);
-        assert_int_equal(fixture_ask(fixture, "SELECT number FROM queue"), next[i]);
+        assert_int_equal(fixture_ask(fixture, "SELECT number FROM queues"), next[i]);
+    }
+}
+
+/* Without its rear too a queue gives no number again: of whichever kind the last run is, done ones
+ * that are kept included. */
+static void test_numbers_go_on_without_a_rear(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int i = 0; i < 4; i++) {
+        int64_t last = fixture_ask(fixture, "SELECT max(place) FROM runs") % (1 << 20);
+        fixture_sql(fixture, "DELETE FROM body WHERE " FIXTURE_REAR);
+        put(fixture, i % 2 == 0 ? LONG : 10, 0);
+        assert_in_range(fixture_ask(fixture, "SELECT number FROM queues"), last + 1, last + 64);
+        fsck(fixture, "q", true);
+        assert_sound(fixture);
+        drain(fixture);
     }
 }
 
@@ -399,7 +424,7 @@ static void test_number_of_a_damaged_run_is_not_believed(void **state)
     culex_fsck_counts counts = fsck(fixture, "q", true);
     assert_int_equal(counts.damaged, 1);
     assert_int_equal(counts.wrong, 0);
-    assert_int_equal(fixture_ask(fixture, "SELECT number FROM queue"), SEED_COUNT);
+    assert_int_equal(fixture_ask(fixture, "SELECT number FROM queues"), SEED_COUNT);
 }
 
 /* The public call goes from share to share and adds up. */
@@ -452,6 +477,7 @@ int main(void)
         TEST(test_other_queue_is_left_alone),
         TEST(test_many_rows_take_many_calls),
         TEST(test_numbers_go_on_behind_those_in_use),
+        TEST(test_numbers_go_on_without_a_rear),
         TEST(test_number_of_a_damaged_run_is_not_believed),
         TEST(test_client_adds_up_all_shares),
         TEST(test_cursor_of_nobody_is_refused),

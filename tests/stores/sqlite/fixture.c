@@ -217,7 +217,7 @@ void assert_sound(struct fixture *fixture)
     assert_int_equal(
         fixture_ask(
             fixture,
-            "SELECT count(*) FROM queue AS q WHERE"
+            "SELECT count(*) FROM queues AS q WHERE"
             " pending <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'W') "
             "OR"
             " active <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'A') OR"

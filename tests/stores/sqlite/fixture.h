@@ -64,8 +64,12 @@ struct culex_step_reply fixture_step(struct culex_store *store, const char *queu
 /* Runs SQL on the file through a connection of its own. */
 void fixture_sql(struct fixture *fixture, const char *sql);
 int64_t fixture_ask(struct fixture *fixture, const char *sql);
-/* Makes a view of all runs for a connection: those of their own and ordinary ones, which
- * fixture_ask has too. `place` are the last six bytes of the run's id. */
+/* Of the rows of table body those that are a queue's rear, and those that are none. */
+#define FIXTURE_REAR "seq & 281474976710655 = 281474976710655"
+#define FIXTURE_BODY "seq & 281474976710655 < 281474976710655"
+/* Makes views for a connection, which fixture_ask and fixture_sql have too. Of all runs, those of
+ * their own and ordinary ones: `place` are the last six bytes of the run's id. Of ordinary ones, in
+ * any state. Of the queues, as their rows and their rears tell together. */
 #define FIXTURE_RUNS                                                                               \
     "CREATE TEMP VIEW IF NOT EXISTS runs AS SELECT seq, seq & 281474976710655 AS place, queue,"    \
     " state, attempt, priority, payload_len FROM run UNION ALL SELECT seq,"                        \
@@ -74,7 +78,12 @@ int64_t fixture_ask(struct fixture *fixture, const char *sql);
     " (SELECT 1 FROM block WHERE first BETWEEN seq - 62 AND seq AND held >> seq - first & 1)"      \
     " THEN 'A' WHEN EXISTS"                                                                        \
     " (SELECT 1 FROM ended WHERE first BETWEEN seq - 62 AND seq AND runs >> seq - first & 1)"      \
-    " THEN 'D' ELSE 'W' END AS state FROM body)"
+    " THEN 'D' ELSE 'W' END AS state FROM body WHERE " FIXTURE_BODY ");"                           \
+    "CREATE TEMP VIEW IF NOT EXISTS bodies AS SELECT * FROM body WHERE " FIXTURE_BODY ";"          \
+    "CREATE TEMP VIEW IF NOT EXISTS queues AS SELECT q.queue, name, active, kept_done, kept_dead," \
+    " kept_cancelled, done, pending + kind AS pending, enqueued + kind AS enqueued,"               \
+    " checksum AS number, substr(payload, 1, 8) AS last_producer FROM queue AS q"                  \
+    " JOIN body ON seq = (q.queue << 48) + 281474976710655"
 int64_t fixture_place(culex_uuid id);
 /* A run as fixture_run's that is one of its own from the first, as it expires. */
 struct culex_new_run fixture_own_run(const void *payload, size_t len);

@@ -9,6 +9,7 @@
 
 #include "store/sqlite/block.h"
 #include "base/limits.h"
+#include "core/run_id.h"
 
 #define ONE "aaaaaaaaaaaaaaaa"
 #define TWO "bbbbbbbbbbbbbbbb"
@@ -144,7 +145,7 @@ static void assert_gone(struct fixture *fixture, culex_uuid id)
 /* Rows of bodies, blocks, ends and runs. */
 static void assert_rows(struct fixture *fixture, int bodies, int blocks, int ends, int runs)
 {
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), bodies);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies"), bodies);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM block"), blocks);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM ended"), ends);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM run"), runs);
@@ -268,8 +269,9 @@ static void test_claim__is_repeated(void **state)
                      CULEX_OK);
     taken = taken_of(fixture, &step); /* as its own run, the same attempt of the same session */
     assert_taken(&taken, ids, 5);
-    fixture_sql(fixture, "UPDATE block SET held = 1, started = 1; UPDATE queue SET active = 3;"
-                         "DELETE FROM body WHERE seq NOT IN (SELECT first FROM block)");
+    fixture_sql(fixture,
+                "UPDATE block SET held = 1, started = 1; UPDATE queue SET active = 3;"
+                "DELETE FROM body WHERE " FIXTURE_BODY " AND seq NOT IN (SELECT first FROM block)");
     left[0] = ids[0];
     left[1] = ids[2];
     left[2] = ids[3];
@@ -318,8 +320,8 @@ static void test_claim__of_damaged_ones_goes_on(void **state)
     culex_uuid ids[4];
     for (int i = 0; i < 4; i++)
         ids[i] = put(fixture, 0);
-    fixture_sql(fixture, "UPDATE body SET payload = x'00' WHERE seq % 16 = 2;"
-                         "UPDATE body SET kind = 99 WHERE seq % 16 = 3");
+    fixture_sql(fixture, "UPDATE body SET payload = x'00' WHERE " FIXTURE_BODY " AND seq % 16 = 2;"
+                         "UPDATE body SET kind = 99 WHERE " FIXTURE_BODY " AND seq % 16 = 3");
     culex_uuid whole[] = {ids[0], ids[3]};
     struct taken taken = take(fixture, ONE, 4);
     assert_taken(&taken, whole, 2);
@@ -390,7 +392,7 @@ static void test_ack__keeps_successes_together(void **state)
     assert_rows(fixture, 4, 0, 1, 0);
     for (int i = 0; i < 4; i++)
         assert_state(fixture, ids[i], CULEX_RUN_DONE, fixture->now_ms + 1000);
-    assert_int_equal(fixture_ask(fixture, "SELECT sum(length(payload)) FROM body"), 20);
+    assert_int_equal(fixture_ask(fixture, "SELECT sum(length(payload)) FROM bodies"), 20);
     fixture->now_ms += 999;
     idle_step(fixture);
     assert_int_equal(stat_of(fixture, CULEX_RUN_DONE), 4);
@@ -431,7 +433,7 @@ static void test_ack__is_forgotten_in_portions(void **state)
     done(fixture, ONE, ids, MOST, CULEX_ANSWER_OK);
     fixture->now_ms += 1000;
     for (int left = MOST; left > 0; left -= CULEX_FORGET_MAX) {
-        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), left);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies"), left);
         assert_int_equal(stat_of(fixture, CULEX_RUN_DONE), left);
         idle_step(fixture);
     }
@@ -659,7 +661,7 @@ static void test_lost__run_without_a_body_is_not_counted_any_more(void **state)
     for (int i = 0; i < 3; i++)
         put(fixture, 0);
     take(fixture, ONE, 3);
-    fixture_sql(fixture, "DELETE FROM body WHERE seq % 16 = 2");
+    fixture_sql(fixture, "DELETE FROM body WHERE " FIXTURE_BODY " AND seq % 16 = 2");
     fixture->now_ms += LEASE_MS;
     idle_step(fixture);
     assert_rows(fixture, 0, 0, 0, 2);
@@ -811,7 +813,7 @@ static void test_kinds__are_forgotten_when_no_run_has_them(void **state)
         done(fixture, ONE, &id, 1, CULEX_ANSWER_OK);
         assert_in_range(kinds_count(fixture), 1, 3 * CULEX__SQLITE_KINDS_MIN);
     }
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body JOIN kind USING (kind)"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies JOIN kind USING (kind)"), 1);
     done(fixture, TWO, &first, 1, CULEX_ANSWER_OK);
 }
 
@@ -830,8 +832,70 @@ static void test_kinds__stay_when_one_comes_while_they_go(void **state)
         idle_step(fixture);
     assert_int_equal(fixture_ask(fixture, "SELECT swept FROM queue"), 0);
     assert_int_equal(kinds_count(fixture), 1);
-    assert_int_equal(fixture_ask(fixture, "SELECT kind FROM body"), old);
+    assert_int_equal(fixture_ask(fixture, "SELECT kind FROM bodies"), old);
     assert_int_equal(take(fixture, ONE, 1).count, 1);
+}
+
+static void assert_kinds_are_there(struct fixture *fixture, int64_t bodies)
+{
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies"), bodies);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies JOIN kind USING (kind)"),
+                     bodies);
+}
+
+/* A handle keeps the kind that it has used last; another one's sweep may take it away. */
+static void test_kinds__in_hand_are_found_again_after_a_sweep(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_store *own = fixture->store;
+    put_tagged(fixture, 0);
+    fixture->store = fixture_open(fixture, sqlite3_libversion_number());
+    for (int i = 1; i < 2 * CULEX__SQLITE_KINDS_MIN; i++)
+        put_tagged(fixture, i);
+    purge(fixture, CULEX_RUN_WAITING, 500);
+    for (int i = 0; i < 8; i++)
+        idle_step(fixture);
+    assert_int_equal(kinds_count(fixture), 0);
+    fixture->store->ops->close(fixture->store);
+    fixture->store = own;
+    put_tagged(fixture, 0);
+    assert_kinds_are_there(fixture, 1);
+    assert_int_equal(take(fixture, ONE, 1).count, 1);
+}
+
+/* Nor is it there when the call that made it failed. */
+static void test_kinds__of_a_failed_call_are_made_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = run_of(0);
+    struct culex_enqueue_result result;
+    put_tagged(fixture, 0);
+    run.tags = "tag1";
+    fixture_sql(fixture, "CREATE TRIGGER stop BEFORE INSERT ON body WHEN new." FIXTURE_REAR " BEGIN"
+                         " SELECT raise(ABORT, 'no'); END");
+    assert_int_not_equal(
+        fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, NULL), CULEX_OK);
+    fixture_sql(fixture, "DROP TRIGGER stop");
+    put_tagged(fixture, 1);
+    assert_kinds_are_there(fixture, 2);
+}
+
+/* Nobody's id leads to the row behind the bodies. */
+static void test_rear__is_no_run(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_store_ops *ops = fixture->store->ops;
+    struct culex_run_id_parts parts;
+    culex_run_state run_state;
+    culex_run_info *info = NULL;
+    assert_true(culex__run_id_read(put_tagged(fixture, 0), &parts));
+    parts.lane = CULEX_RUN_LANE_MAX;
+    parts.number = CULEX_RUN_NUMBER_MAX;
+    culex_uuid id = culex__run_id_make(parts);
+    assert_int_equal(ops->get(fixture->store, "q", id, &info, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(ops->cancel(fixture->store, "q", id, &run_state, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(purge(fixture, CULEX_RUN_WAITING, 500), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT checksum FROM body"), 1);
 }
 
 /* Each step walks a portion of the bodies. */
@@ -874,7 +938,7 @@ static void test_kinds__differ_in_each_of_their_columns(void **state)
         fixture->store->ops->enqueue(fixture->store, "q", NULL, runs, 2 * COUNT, results, NULL),
         CULEX_OK);
     assert_int_equal(kinds_count(fixture), COUNT);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body JOIN kind USING (kind) WHERE"
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies JOIN kind USING (kind) WHERE"
                                           " keep_success_ms = 1 OR tags = 'a'"),
                      2);
 }
@@ -921,7 +985,7 @@ static int setup(void **state)
 /* The figures of each state are true. */
 static void assert_counts(struct fixture *fixture)
 {
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM queue q WHERE"
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM queues q WHERE"
                                           " pending <> (SELECT count(*) FROM runs r WHERE"
                                           "  r.queue = q.queue AND state = 'W') OR"
                                           " active <> (SELECT count(*) FROM runs r WHERE"
@@ -975,6 +1039,9 @@ int main(void)
         TEST(test_wake__held_runs_and_kept_ones_are_no_work),
         TEST(test_kinds__are_forgotten_when_no_run_has_them),
         TEST(test_kinds__stay_when_one_comes_while_they_go),
+        TEST(test_kinds__in_hand_are_found_again_after_a_sweep),
+        TEST(test_kinds__of_a_failed_call_are_made_again),
+        TEST(test_rear__is_no_run),
         TEST(test_kinds__are_looked_for_in_portions),
         TEST(test_kinds__differ_in_each_of_their_columns),
         TEST(test_kinds__are_of_one_queue),

@@ -46,19 +46,19 @@ static culex_uuid call_one(struct fixture *fixture, const char *queue, struct cu
 /* The call was made before and was answered with `id`. */
 static void assert_repeated(struct fixture *fixture, struct culex_ticket ticket, culex_uuid id)
 {
-    int64_t before = fixture_ask(fixture, "SELECT sum(enqueued) FROM queue");
+    int64_t before = fixture_ask(fixture, "SELECT sum(enqueued) FROM queues");
     culex_uuid again = call_one(fixture, "q", ticket);
     assert_memory_equal(&again, &id, sizeof id);
-    assert_int_equal(fixture_ask(fixture, "SELECT sum(enqueued) FROM queue"), before);
+    assert_int_equal(fixture_ask(fixture, "SELECT sum(enqueued) FROM queues"), before);
 }
 
 static void assert_refused(struct fixture *fixture, struct culex_ticket ticket, uint64_t content,
                            culex_status status)
 {
     struct culex_enqueue_result result;
-    int64_t before = fixture_ask(fixture, "SELECT sum(enqueued) FROM queue");
+    int64_t before = fixture_ask(fixture, "SELECT sum(enqueued) FROM queues");
     assert_int_equal(call(fixture, "q", ticket, &content, 1, &result), status);
-    assert_int_equal(fixture_ask(fixture, "SELECT sum(enqueued) FROM queue"), before);
+    assert_int_equal(fixture_ask(fixture, "SELECT sum(enqueued) FROM queues"), before);
 }
 
 static struct culex_enqueue_result put_keyed(struct fixture *fixture, const char *queue,
@@ -97,8 +97,9 @@ static void reopen(struct fixture *fixture)
 
 static int64_t producers_count(struct fixture *fixture)
 {
-    return fixture_ask(fixture, "SELECT (SELECT count(*) FROM producer) +"
-                                " (SELECT count(*) FROM queue WHERE last_producer <> 0)");
+    return fixture_ask(fixture,
+                       "SELECT (SELECT count(*) FROM producer) +"
+                       " (SELECT count(*) FROM queues WHERE last_producer <> zeroblob(8))");
 }
 
 /* --- ids ------------------------------------------------------------------------------------ */
@@ -145,7 +146,7 @@ static void test_ids__of_a_failed_call_are_nobodys(void **state)
     struct culex_new_run run = fixture_run("x", 1);
     struct culex_enqueue_result result;
     put(fixture, "q");
-    fixture_sql(fixture, "CREATE TRIGGER stop BEFORE UPDATE ON queue BEGIN"
+    fixture_sql(fixture, "CREATE TRIGGER stop BEFORE INSERT ON body WHEN new." FIXTURE_REAR " BEGIN"
                          " SELECT raise(ABORT, 'no'); END");
     assert_int_not_equal(
         fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, NULL), CULEX_OK);
@@ -157,25 +158,29 @@ static void test_ids__of_a_failed_call_are_nobodys(void **state)
 /* Of a row that cannot be true no id is made. */
 static void test_ids__damaged_row_is_told(void **state)
 {
-    static const char *const damages[] = {"salt = 67108864", "salt = -1", "number = -2",
-                                          "number = 17592186044415",
-                                          "number = 9223372036854775807"};
+    static const char *const damages[] = {
+        "queue SET salt = 67108864",
+        "queue SET salt = -1",
+        "body SET checksum = -2 WHERE " FIXTURE_REAR,
+        "body SET checksum = 17592186044415 WHERE " FIXTURE_REAR,
+        "body SET checksum = 9223372036854775807 WHERE " FIXTURE_REAR,
+    };
+    static const char good[] = "PRAGMA ignore_check_constraints=1; UPDATE queue SET salt = 5;"
+                               "UPDATE body SET checksum = 1 WHERE " FIXTURE_REAR;
     struct fixture *fixture = *state;
     struct culex_new_run run = fixture_run("x", 1);
     struct culex_enqueue_result result;
     char sql[128];
     put(fixture, "q");
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
-        fixture_sql(fixture,
-                    "PRAGMA ignore_check_constraints=1; UPDATE queue SET salt = 5, number = 1");
-        snprintf(sql, sizeof sql, "PRAGMA ignore_check_constraints=1; UPDATE queue SET %s",
-                 damages[i]);
+        fixture_sql(fixture, good);
+        snprintf(sql, sizeof sql, "PRAGMA ignore_check_constraints=1; UPDATE %s", damages[i]);
         fixture_sql(fixture, sql);
         assert_int_equal(
             fixture->store->ops->enqueue(fixture->store, "q", NULL, &run, 1, &result, NULL),
             CULEX_ECORRUPT);
     }
-    fixture_sql(fixture, "UPDATE queue SET salt = 5, number = 1");
+    fixture_sql(fixture, good);
     assert_int_equal(number_of(put(fixture, "q")), 2);
 }
 
@@ -217,7 +222,8 @@ static void test_ticket__of_a_single_producer_takes_no_row(void **state)
         fixture->now_ms += 1000;
     }
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM producer"), 0);
-    assert_int_equal(fixture_ask(fixture, "SELECT last_producer FROM queue"), 9);
+    assert_int_equal(fixture_ask(fixture, "SELECT last_producer = x'0000000000000009' FROM queues"),
+                     1);
 }
 
 /* Calls with a run that was refused are in the table, ordinary ones of the same producer before
@@ -308,7 +314,8 @@ static void test_producers__step_of_any_queue_forgets_them(void **state)
         fixture->store->ops->step_release(fixture->store, &reply);
     }
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM producer"), 0);
-    assert_int_equal(fixture_ask(fixture, "SELECT last_producer FROM queue WHERE name = 'q'"), 0);
+    assert_int_equal(
+        fixture_ask(fixture, "SELECT last_producer = zeroblob(8) FROM queues WHERE name = 'q'"), 1);
 }
 
 /* One call forgets no more than a portion. */
@@ -471,7 +478,7 @@ static void test_ordinary__few_are_moved_that_are_not_granted(void **state)
     struct fixture *fixture = *state;
     for (int i = 0; i < BODIES; i++)
         put(fixture, "q");
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), BODIES);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies"), BODIES);
     for (int i = 0; i < STEPS; i++)
         assert_int_equal(step_of_no_bytes(fixture), 1);
     assert_in_range(fixture_ask(fixture, "SELECT count(*) FROM run WHERE state = 'W'"), 0,
@@ -510,7 +517,7 @@ static void test_ordinary__is_known_by_its_whole_id(void **state)
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 0, &ack, 1);
     assert_int_equal(reply.acks[0], CULEX_ANSWER_GONE);
     ops->step_release(fixture->store, &reply);
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies"), 1);
     assert_int_equal(ops->get(fixture->store, "q", id, &info, NULL), CULEX_OK);
     assert_memory_equal(&info->id, &id, sizeof id);
     assert_int_equal(info->state, CULEX_RUN_WAITING);
@@ -525,7 +532,7 @@ static void test_ordinary__is_none_behind_the_clock(void **state)
     culex_uuid first = fixture_put(fixture->store, "q", &own);
     fixture->now_ms -= 3600000;
     put(fixture, "q");
-    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM body"), 0);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies"), 0);
     struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
     assert_int_equal(reply.grant_count, 1);
     assert_memory_equal(&reply.grants[0].facts.id, &first, sizeof first);

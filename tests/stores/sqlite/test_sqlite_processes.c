@@ -306,7 +306,7 @@ static void test_kill__no_acknowledged_run_is_lost(void **state)
     check_acknowledged(fixture, acknowledged[0]);
     close(acknowledged[0]);
     assert_sound(fixture);
-    uint64_t enqueued = (uint64_t)fixture_ask(fixture, "SELECT enqueued FROM queue");
+    uint64_t enqueued = (uint64_t)fixture_ask(fixture, "SELECT enqueued FROM queues");
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs"), enqueued);
     fixture_sql(fixture,
                 "UPDATE run SET losses = 0 WHERE state IN ('W', 'A')"); /* let all finish */
@@ -536,7 +536,7 @@ static void test_recent__another_writers_change_is_seen(void **state)
         struct culex_new_run run = real_run();
         fixture_enqueue(i % 2 == 0 ? one : other, "q", &run);
     }
-    assert_int_equal(fixture_ask(fixture, "SELECT pending FROM queue"), 4);
+    assert_int_equal(fixture_ask(fixture, "SELECT pending FROM queues"), 4);
     struct culex_step_reply reply = fixture_step(one, "q", SESSION, 4, NULL, 0);
     assert_int_equal(reply.grant_count, 4);
     one->ops->step_release(one, &reply);

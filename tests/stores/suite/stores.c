@@ -48,8 +48,9 @@ static int64_t rows_remembered(const char *name, const char *queue)
 {
     static const char text[] =
         "SELECT (SELECT count(*) FROM producer p WHERE p.queue = q.queue) +"
-        " (SELECT count(*) FROM idempotency i WHERE i.queue = q.queue) + (last_producer <> 0)"
-        " FROM queue q WHERE name = ?";
+        " (SELECT count(*) FROM idempotency i WHERE i.queue = q.queue) + (substr(payload, 1, 8) <> "
+        "zeroblob(8))"
+        " FROM queue q JOIN body ON seq = (q.queue << 48) + 281474976710655 WHERE name = ?";
     char path[128];
     sqlite3 *db = NULL;
     sqlite3_stmt *row = NULL;

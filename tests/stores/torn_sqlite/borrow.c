@@ -171,8 +171,9 @@ static void test_transaction__row_of_the_queue_is_not_taken_from_before(void **s
     store->ops->close(store);
     sqlite3_close(db);
     assert_memory_not_equal(&ids[0], &ids[1], sizeof ids[0]);
-    assert_int_equal(fixture_ask(fixture, "SELECT number FROM queue WHERE name = 'q'"), 2);
+    assert_int_equal(fixture_ask(fixture, "SELECT number FROM queues WHERE name = 'q'"), 2);
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM runs JOIN queue USING (queue)"), 3);
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM bodies JOIN kind USING (kind)"), 3);
     assert_sound(fixture);
 }
 

@@ -277,7 +277,7 @@ static void check_sound(sqlite3 *db)
     assert_int_equal(ask(db, "SELECT integrity_check = 'ok' FROM pragma_integrity_check", NULL), 1);
     assert_int_equal(
         ask(db,
-            "SELECT count(*) FROM queue AS q WHERE"
+            "SELECT count(*) FROM queues AS q WHERE"
             " pending <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'W') "
             "OR"
             " active <> (SELECT count(*) FROM runs AS r WHERE r.queue = q.queue AND state = 'A') OR"
