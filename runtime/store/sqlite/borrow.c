@@ -140,7 +140,7 @@ culex_status culex__sqlite_borrow_as(int library_version, struct sqlite3 *db, co
     culex__store_init(&store->base, &operations, env, NULL);
     store->db = db;
     store->is_guarded = library_version < CULEX__SQLITE_WAL_RESET_FIXED;
-    store->lock_fd = store->reserve.fd = -1;
+    store->lock_fd = store->reserve.fd = store->place.log_fd = -1;
     culex__sqlite_wake_init(store);
     store->schema = strdup(schema);
     store->path = strdup(sqlite3_db_filename(db, schema));

@@ -8,14 +8,14 @@
  *
  * The log itself must hold the frames that its index tells of. SQLite never lets the two disagree:
  * frames are in the log before the index tells of them, and the index tells of none any more before
- * the log is begun anew or cut, by whatever checkpoint. Whether they are there is asked of SQLite's
- * own descriptor. */
+ * the log is begun anew or cut, by whatever checkpoint. */
 #include "store/sqlite/index.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/sqlite/sqlite.h"
 
@@ -198,13 +198,26 @@ static int64_t frame_at(const struct header *header, uint32_t frame)
     return LOG_HEADER_BYTES + (int64_t)(frame - 1) * (FRAME_HEADER_BYTES + page_bytes(header));
 }
 
+enum { READ, READ_SHORT, READ_FAILED };
+
+static int log_read(const struct culex_sqlite *store, sqlite3_file *log, int64_t at, size_t len,
+                    unsigned char *ret_bytes)
+{
+    if (store->place.log_fd >= 0) {
+        ssize_t done = pread(store->place.log_fd, ret_bytes, len, at);
+        return done == (ssize_t)len ? READ : done < 0 ? READ_FAILED : READ_SHORT;
+    }
+    int rc = log->pMethods->xRead(log, ret_bytes, (int)len, at);
+    return rc == SQLITE_OK ? READ : rc == SQLITE_IOERR_SHORT_READ ? READ_SHORT : READ_FAILED;
+}
+
 /* What cannot be read is not taken for damage. */
-static bool has_salt(sqlite3_file *log, int64_t at, const struct header *header)
+static bool has_salt(const struct culex_sqlite *store, sqlite3_file *log, int64_t at,
+                     const struct header *header)
 {
     unsigned char salt[sizeof header->salt];
-    int rc = log->pMethods->xRead(log, salt, sizeof salt, at);
-    return rc == SQLITE_OK ? memcmp(salt, header->salt, sizeof salt) == 0
-                           : rc != SQLITE_IOERR_SHORT_READ;
+    int outcome = log_read(store, log, at, sizeof salt, salt);
+    return outcome == READ ? memcmp(salt, header->salt, sizeof salt) == 0 : outcome == READ_FAILED;
 }
 
 static bool is_same_log(const struct culex_sqlite_frame *frame, const struct header *header)
@@ -215,15 +228,19 @@ static bool is_same_log(const struct culex_sqlite_frame *frame, const struct hea
 
 /* A log that was cut and written on is as long as it should be, but for a hole, in which the frame
  * lies that was the last one before. */
-static bool log_is_whole(sqlite3_file *log, const struct header *header,
-                         const struct culex_sqlite_frame *last)
+static bool log_is_whole(const struct culex_sqlite *store, sqlite3_file *log, int64_t bytes,
+                         const struct header *header, const struct culex_sqlite_frame *last)
 {
-    sqlite3_int64 bytes = 0;
-    if (log->pMethods->xFileSize(log, &bytes) != SQLITE_OK)
-        return true;
     int64_t at =
         is_same_log(last, header) ? frame_at(header, last->number) + FRAME_SALT_AT : LOG_SALT_AT;
-    return bytes >= frame_at(header, header->frames + 1) && has_salt(log, at, header);
+    return bytes >= frame_at(header, header->frames + 1) && has_salt(store, log, at, header);
+}
+
+/* Where it cannot be told, it is long enough. */
+static int64_t log_length(sqlite3_file *log)
+{
+    sqlite3_int64 bytes = 0;
+    return log->pMethods->xFileSize(log, &bytes) == SQLITE_OK ? bytes : INT64_MAX;
 }
 
 static void frame_note(struct culex_sqlite_frame *last, const struct header *header)
@@ -232,19 +249,22 @@ static void frame_note(struct culex_sqlite_frame *last, const struct header *hea
     memcpy(last->salt, header->salt, sizeof last->salt);
 }
 
-bool culex__sqlite_index_log_is_cut(const struct culex_sqlite *store,
+/* A length that was taken before the index was read shows that all is well, not that it is not. */
+bool culex__sqlite_index_log_is_cut(const struct culex_sqlite *store, int64_t bytes,
                                     struct culex_sqlite_frame *last)
 {
     struct index before, after;
     sqlite3_file *log = log_of(store);
-    for (int tries = 0; log != NULL && tries < TRIES; tries++) {
+    bool is_early = bytes >= 0;
+    for (int tries = 0; log != NULL && tries < TRIES; tries++, is_early = false) {
         if (!index_read(store, &before) || !is_sane(&before))
             continue;
-        if (before.header.frames == 0 || log_is_whole(log, &before.header, last)) {
+        bytes = is_early ? bytes : log_length(log);
+        if (before.header.frames == 0 || log_is_whole(store, log, bytes, &before.header, last)) {
             frame_note(last, &before.header);
             return false;
         }
-        if (index_read(store, &after) && memcmp(&before, &after, sizeof before) == 0)
+        if (!is_early && index_read(store, &after) && memcmp(&before, &after, sizeof before) == 0)
             return true;
     }
     return false;

@@ -24,8 +24,9 @@ struct culex_sqlite_frame {
 bool culex__sqlite_index_is_cut(const struct culex_sqlite *store, int64_t bytes,
                                 struct culex_sqlite_extent *extent);
 /* Are frames missing from the log that others can read only there? False as well where it cannot
- * be told. `last` is zeroed at first, and noted anew when all is well. */
-bool culex__sqlite_index_log_is_cut(const struct culex_sqlite *store,
+ * be told. `bytes` is its length a moment ago, -1 when it is not known. `last` is zeroed at first,
+ * and noted anew when all is well. */
+bool culex__sqlite_index_log_is_cut(const struct culex_sqlite *store, int64_t bytes,
                                     struct culex_sqlite_frame *last);
 
 #endif

@@ -10,6 +10,7 @@
 #include "store/sqlite/file.h"
 #include "store/sqlite/heritage.h"
 #include "store/sqlite/option.h"
+#include "store/sqlite/place.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/room.h"
 #include "store/sqlite/sqlite.h"
@@ -34,6 +35,7 @@ void culex__sqlite_close(struct culex_store *base)
         culex__sqlite_guard_close(store);
     }
     culex__sqlite_reserve_close(store);
+    culex__sqlite_place_close(store);
     sqlite3_close(store->db);
     culex__sqlite_heritage_leave(store);
     free(store->idle.queue);
@@ -53,6 +55,7 @@ void culex__sqlite_abandon(struct culex_store *base)
     culex__sqlite_wake_abandon(store);
     culex__sqlite_guard_abandon(store);
     culex__sqlite_reserve_close(store);
+    culex__sqlite_place_close(store);
 }
 
 /* A memory store's name becomes part of a URI; hex digits need no quoting there. */
@@ -105,7 +108,7 @@ static struct culex_sqlite *store_create(int version, const char *rest, bool is_
                       options != NULL ? options->until_ns : NULL);
     store->is_memory = is_memory;
     store->is_guarded = !is_memory && version < CULEX__SQLITE_WAL_RESET_FIXED;
-    store->lock_fd = store->reserve.fd = -1;
+    store->lock_fd = store->reserve.fd = store->place.log_fd = -1;
     store->timeout_ms =
         options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TIMEOUT_MS;
     culex__sqlite_wake_init(store);

@@ -25,6 +25,7 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "base/error.h"
+#include "platform/descriptor.h"
 
 enum { HEADER_BYTES = 512 }; /* the smallest page: no database that was written is smaller */
 
@@ -95,10 +96,11 @@ static culex_status check_length(struct culex_sqlite *store, int64_t bytes, cule
                        store->path, store->path);
 }
 
-static culex_status check_frames(struct culex_sqlite *store, culex_status status, const char *when,
-                                 culex_error *error)
+/* `bytes` of the log, which were there a moment ago. */
+static culex_status check_frames(struct culex_sqlite *store, int64_t bytes, culex_status status,
+                                 const char *when, culex_error *error)
 {
-    if (!culex__sqlite_index_log_is_cut(store, &store->place.last_frame))
+    if (!culex__sqlite_index_log_is_cut(store, bytes, &store->place.last_frame))
         return CULEX_OK;
     store->place.is_lost = true;
     return culex__fail(
@@ -206,18 +208,44 @@ static culex_status check_mark_first(struct culex_sqlite *store, culex_error *er
 
 /* --- how long -------------------------------------------------------------------------- */
 
+static void names_note(struct culex_sqlite *store)
+{
+    struct culex_sqlite_place *place = &store->place;
+    if (place->index_name == NULL)
+        place->index_name = culex__sqlite_beside_name(store->path, "-shm");
+    place->log_name = log_name(store);
+}
+
+/* And its index; false when there is none. */
+static bool log_note(struct culex_sqlite *store)
+{
+    struct culex_sqlite_place *place = &store->place;
+    struct culex_sqlite_glance opened;
+    if (!culex__sqlite_glance_at(place->log_name, &place->log))
+        return false;
+    if (place->index_name != NULL)
+        culex__sqlite_glance_at(place->index_name, &place->index);
+    culex__descriptor_close(place->log_fd);
+    place->log_fd = culex__sqlite_glance_open(place->log_name);
+    bool is_same = place->log_fd >= 0 && culex__sqlite_glance_in(place->log_fd, &opened) &&
+                   culex__sqlite_glance_is_same(&place->log, &opened);
+    if (!is_same) {
+        culex__descriptor_close(place->log_fd);
+        place->log_fd = -1;
+    }
+    return true;
+}
+
 /* At the opening, beside others who have it open; alone, SQLite itself refuses it. Without a log
  * there is no index to ask, and asking would make one. */
 static culex_status check_length_first(struct culex_sqlite *store, culex_error *error)
 {
-    struct stat file, log, index;
-    if (stat(store->path, &file) != 0 || stat(log_name(store), &log) != 0)
+    struct stat file;
+    names_note(store);
+    if (stat(store->path, &file) != 0 || !log_note(store))
         return CULEX_OK;
-    store->place.log = inode_of(&log);
-    if (culex__sqlite_beside_look(store->path, "-shm", &index))
-        store->place.index = inode_of(&index);
-    culex_status status =
-        check_frames(store, CULEX_ECORRUPT, "is emptied, cut off or overwritten", error);
+    culex_status status = check_frames(store, store->place.log.bytes, CULEX_ECORRUPT,
+                                       "is emptied, cut off or overwritten", error);
     return status == CULEX_OK
                ? check_length(store, file.st_size, CULEX_ECORRUPT, "is cut off", error)
                : status;
@@ -254,24 +282,32 @@ static bool is_gone(int cause)
     return cause == ENOENT || cause == ENOTDIR;
 }
 
-static culex_status check_log(const struct culex_sqlite *store, culex_error *error)
+static bool is_still(const struct culex_sqlite_glance *first, const char *name,
+                     struct culex_sqlite_glance *ret_glance)
 {
-    struct stat info;
-    if (store->place.log.number == 0)
-        return CULEX_OK;
-    bool is_there = stat(log_name(store), &info) == 0;
-    if (is_there ? is_at(&store->place.log, &info) : !is_gone(errno))
-        return CULEX_OK;
-    return fail_log(store, error);
+    ret_glance->bytes = -1;
+    return culex__sqlite_glance_at(name, ret_glance)
+               ? culex__sqlite_glance_is_same(first, ret_glance)
+               : !is_gone(errno);
+}
+
+/* *ret_bytes: its length, -1 when it could not be told. */
+static culex_status check_log(const struct culex_sqlite *store, int64_t *ret_bytes,
+                              culex_error *error)
+{
+    struct culex_sqlite_glance glance = {.bytes = -1};
+    const struct culex_sqlite_place *place = &store->place;
+    bool is_there = place->log.number == 0 || is_still(&place->log, place->log_name, &glance);
+    *ret_bytes = glance.bytes;
+    return is_there ? CULEX_OK : fail_log(store, error);
 }
 
 static culex_status check_index(struct culex_sqlite *store, culex_error *error)
 {
-    struct stat info;
-    if (store->place.index.number == 0)
-        return CULEX_OK;
-    bool is_there = culex__sqlite_beside_look(store->path, "-shm", &info);
-    if (is_there ? is_at(&store->place.index, &info) : !is_gone(errno))
+    struct culex_sqlite_glance glance;
+    const struct culex_sqlite_place *place = &store->place;
+    if (place->index.number == 0 || place->index_name == NULL ||
+        is_still(&place->index, place->index_name, &glance))
         return CULEX_OK;
     return fail_index(store, error);
 }
@@ -289,6 +325,7 @@ static culex_status check_given(const struct culex_sqlite *store, culex_error *e
 culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *error)
 {
     struct stat info;
+    int64_t log_bytes = -1;
     if (store->place.file.number == 0)
         return CULEX_OK;
     if (stat(store->path, &info) != 0)
@@ -303,16 +340,24 @@ culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *
     if (status == CULEX_OK)
         status = check_index(store, error);
     if (status == CULEX_OK)
-        status = check_log(store, error);
+        status = check_log(store, &log_bytes, error);
     if (status == CULEX_OK)
         status = check_mark(store, &info, error);
     if (status != CULEX_OK || store->place.log.number == 0)
         return status;
-    status = check_frames(store, CULEX_EMOVED,
+    status = check_frames(store, log_bytes, CULEX_EMOVED,
                           "was emptied, cut off or overwritten while it was open here", error);
     return status == CULEX_OK ? check_length(store, info.st_size, CULEX_EMOVED,
                                              "was cut off while it was open here", error)
                               : status;
+}
+
+void culex__sqlite_place_close(struct culex_sqlite *store)
+{
+    culex__descriptor_close(store->place.log_fd);
+    store->place.log_fd = -1;
+    free(store->place.index_name);
+    store->place.index_name = NULL;
 }
 
 culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store,

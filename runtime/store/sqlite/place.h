@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "store/sqlite/glance.h"
 #include "store/sqlite/index.h"
 #include "store/store.h"
 
@@ -17,7 +18,11 @@ struct culex_sqlite_inode {
 
 /* What stood behind the names when they were opened. */
 struct culex_sqlite_place {
-    struct culex_sqlite_inode file, log, index;
+    struct culex_sqlite_inode file;
+    struct culex_sqlite_glance log, index;
+    const char *log_name; /* SQLite's */
+    char *index_name;
+    int log_fd; /* a look into the log; -1: none */
     struct culex_sqlite_extent extent;
     struct culex_sqlite_frame last_frame;
     struct timespec modified; /* of the file, when its header was last read */
@@ -39,6 +44,7 @@ culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *e
 culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *error);
 /* After CULEX_ECORRUPT at the opening: the same, with a better text where there is one. */
 culex_status culex__sqlite_place_explain(struct culex_sqlite *store, culex_error *error);
+void culex__sqlite_place_close(struct culex_sqlite *store);
 culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store,
                                                 culex_error *error);
 

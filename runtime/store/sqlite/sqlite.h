@@ -26,6 +26,7 @@
  *   file.c        opening the file                    heritage.c    not one that was inherited
  *   names.c       its hard links                      place.c       is it the one others find
  *   index.c       how long file and log have to be    reserve.c     space for a full disk
+ *   glance.c      looks at files that leave no trace
  *   checkpoint.c  writing the log back
  *   statement.c   prepared SQL                        beside.c      files beside the database
  *   clock.c       the time of one operation           error.c       SQLite's result codes
