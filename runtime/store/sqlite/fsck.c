@@ -376,11 +376,40 @@ static culex_status bodies_share(struct fsck *fsck, culex_error *error)
 
 /* --- blocks ----------------------------------------------------------------------------- */
 
-/* As bodies_there, counted. A number that a body has must not be given again. */
-static culex_status bits_check(struct fsck *fsck, int64_t first, int64_t *bits, culex_error *error)
+/* Until when what a block holds is kept: before all ends. */
+static const int64_t HELD_MS = -INT64_MAX;
+
+/* Takes those away that another row tells of too. Claims go forward, so what a later one has taken
+ * was not in the block before, whatever has become of it; in one block, a run that is done must not
+ * run again, and of two ends the longer one counts. */
+static culex_status bits_above(struct fsck *fsck, int64_t first, int64_t until_ms, int64_t *bits,
+                               culex_error *error)
+{
+    sqlite3_stmt *row = SQL_BIND(fsck->store, FSCK_ABOVE, SQL_INT(first), SQL_INT(until_ms));
+    int has;
+    while ((has = culex__sqlite_next(fsck->store, row, error)) > 0) {
+        int64_t off = sqlite3_column_int64(row, 0) - first, above = sqlite3_column_int64(row, 1);
+        uint64_t taken = (uint64_t)(above > 0 ? above : 0) << off;
+        *bits &= (int64_t)~taken;
+    }
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* Only those of `bits` are left that are bodies', and of no other row. */
+static culex_status bits_own(struct fsck *fsck, int64_t first, int64_t until_ms, int64_t *bits,
+                             culex_error *error)
+{
+    culex_status status = bodies_there(fsck, first, bits, error);
+    return status == CULEX_OK ? bits_above(fsck, first, until_ms, bits, error) : status;
+}
+
+/* As bits_own, counted. A number that a body has must not be given again. */
+static culex_status bits_check(struct fsck *fsck, int64_t first, int64_t until_ms, int64_t *bits,
+                               culex_error *error)
 {
     int64_t before = *bits;
-    culex_status status = bodies_there(fsck, first, bits, error);
+    culex_status status = bits_own(fsck, first, until_ms, bits, error);
     fsck->counts.wrong += (uint64_t)culex__sqlite_bits_count(before & ~*bits);
     uint64_t last = *bits != 0 ? (uint64_t)(first + culex__sqlite_bits_high(*bits)) : 0;
     uint64_t number = last & CULEX_RUN_NUMBER_MAX;
@@ -396,7 +425,7 @@ static culex_status block_check(struct fsck *fsck, int64_t first, culex_error *e
     if (status != CULEX_OK)
         return status;
     int64_t held = block.held;
-    status = bits_check(fsck, first, &block.held, error);
+    status = bits_check(fsck, first, HELD_MS, &block.held, error);
     if (status != CULEX_OK || !fsck->is_repairing || block.held == held)
         return status;
     return culex__sqlite_block_save(fsck->store, &block, error);
@@ -413,7 +442,7 @@ static culex_status ends_check(struct fsck *fsck, int64_t first, culex_error *er
             &end, error);
         int64_t runs = end.runs;
         if (status == CULEX_OK)
-            status = bits_check(fsck, first, &end.runs, error);
+            status = bits_check(fsck, first, end.until_ms, &end.runs, error);
         if (status == CULEX_OK && fsck->is_repairing && end.runs != runs)
             status = culex__sqlite_end_save(fsck->store, &end, error);
     }
@@ -498,7 +527,7 @@ static culex_status states_count(struct fsck *fsck, int64_t ret_kept[CULEX_RUN_S
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
-/* Of rows with a key and bits: how many bodies they tell of. */
+/* Of rows with a key, bits and the end of their time: how many bodies they tell of. */
 static culex_status bits_count(struct fsck *fsck, sqlite3_stmt *statement, int64_t *ret_count,
                                culex_error *error)
 {
@@ -508,7 +537,8 @@ static culex_status bits_count(struct fsck *fsck, sqlite3_stmt *statement, int64
     while (status == CULEX_OK && (has = culex__sqlite_next(fsck->store, statement, error)) != 0) {
         int64_t bits = has > 0 ? sqlite3_column_int64(statement, 1) : 0;
         bits = bits > 0 ? bits : 0;
-        status = has > 0 ? bodies_there(fsck, sqlite3_column_int64(statement, 0), &bits, error)
+        status = has > 0 ? bits_own(fsck, sqlite3_column_int64(statement, 0),
+                                    sqlite3_column_int64(statement, 2), &bits, error)
                          : (culex_status)has;
         *ret_count += culex__sqlite_bits_count(bits);
     }
@@ -524,9 +554,10 @@ static culex_status bodies_count(struct fsck *fsck, int64_t kept[CULEX_RUN_STATE
     culex_status status = culex__sqlite_first_int(
         fsck->store, SQL_BIND(fsck->store, FSCK_BODY_COUNT, first, last), 0, &count, error);
     if (status == CULEX_OK)
-        status = bits_count(fsck, SQL_BIND(fsck->store, FSCK_HELD, first, last), &held, error);
+        status = bits_count(fsck, SQL_BIND(fsck->store, FSCK_HELD_BITS, first, last), &held, error);
     if (status == CULEX_OK)
-        status = bits_count(fsck, SQL_BIND(fsck->store, ENDED_LAST, first, last), &done, error);
+        status =
+            bits_count(fsck, SQL_BIND(fsck->store, FSCK_ENDED_BITS, first, last), &done, error);
     kept[CULEX_RUN_WAITING] += count - held - done;
     kept[CULEX_RUN_ACTIVE] += held;
     kept[CULEX_RUN_DONE] += done;

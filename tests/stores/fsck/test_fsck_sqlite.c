@@ -276,10 +276,32 @@ static void seed_block(struct fixture *fixture)
                      1);
 }
 
+/* Another block, of what the third of the four has. */
+#define SECOND_BLOCK                                                                               \
+    "INSERT INTO block SELECT first + 2, queue, 'bbbbbbbbbbbbbbbb', since_ms, lease_ms,"           \
+    " timeout_ms, 1, 1 FROM block"
+
 static const struct {
     const char *sql;
     unsigned records, wrong, damaged, live;
 } block_damages[] = {
+    /* Done and held: it does not run again. */
+    {"UPDATE block SET held = held | 1", 6, 1, 0, 5},
+    {"UPDATE ended SET runs = runs | 2; UPDATE queue SET active = active - 1, kept_done = 2", 6, 1,
+     0, 4},
+    /* Held twice, kept twice: once is enough. */
+    {SECOND_BLOCK, 6, 1, 0, 5},
+    {"INSERT INTO ended SELECT first, until_ms + 1, queue, session, runs FROM ended", 6, 1, 0, 5},
+    /* What a later claim has taken was not of the one before, whatever that tells. */
+    {SECOND_BLOCK "; UPDATE block SET held = held - 4 WHERE held > 4; UPDATE ended SET runs = 5", 6,
+     1, 0, 5},
+    {"INSERT INTO ended SELECT first + 2, until_ms, queue, session, 1 FROM ended;"
+     "UPDATE queue SET active = active - 1, kept_done = 2",
+     6, 1, 0, 4},
+    {"INSERT INTO ended SELECT first + 2, until_ms, queue, session, 1 FROM ended;"
+     "UPDATE ended SET runs = 5 WHERE runs = 1 AND first % 4 = 0;"
+     "UPDATE block SET held = held - 4; UPDATE queue SET active = active - 1, kept_done = 2",
+     6, 1, 0, 4},
     {"SELECT 1", 6, 0, 0, 5},
     {"UPDATE block SET held = held | (1 << 40)", 6, 1, 0, 5},
     {"UPDATE ended SET runs = runs | (1 << 40)", 6, 1, 0, 5},
