@@ -173,9 +173,12 @@ static culex_status look(struct culex_sqlite *store, const struct culex_sqlite_q
                          culex_error *error)
 {
     int64_t producer = (int64_t)call->ticket->producer;
-    struct kept kept = {.last = queue->rear.last};
-    if (queue->rear.last.producer == producer)
+    struct kept kept = {.answers = NULL};
+    const struct culex_sqlite_last *last = culex__sqlite_rear_find(&queue->rear, producer);
+    if (last != NULL) {
+        kept.last = *last;
         return judge(store, queue, call, &kept, ret_is_answered, error);
+    }
     sqlite3_stmt *row = SQL_BIND(store, PRODUCER_GET, SQL_INT(queue->key), SQL_INT(producer));
     int has = culex__sqlite_next(store, row, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
@@ -238,17 +241,19 @@ static culex_status row_set(struct culex_sqlite *store, const struct culex_sqlit
         store, culex__sqlite_bind(store, CULEX__SQLITE_PRODUCER_SET, values, COUNT), error);
 }
 
-/* In the queue's rear, from which another producer's call goes to the table. */
+/* In the queue's rear, from which the oldest call goes to the table when it is full. */
 static culex_status keep_ordinary(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                   const struct culex_sqlite_last *last, bool *ret_wants_forgetting,
                                   culex_error *error)
 {
     culex_status status = CULEX_OK;
-    *ret_wants_forgetting = minute_of(&queue->rear.last) != minute_of(last);
-    if (queue->rear.last.producer != 0 && queue->rear.last.producer != last->producer)
-        status = row_set(store, queue, &queue->rear.last, SQL_BYTES(NULL, 0), ret_wants_forgetting,
-                         error);
-    queue->rear.last = *last;
+    struct culex_sqlite_rear *rear = &queue->rear;
+    bool is_full = rear->last_count == CULEX__SQLITE_LASTS_MAX;
+    *ret_wants_forgetting = rear->last_count == 0 || minute_of(&rear->lasts[0]) != minute_of(last);
+    if (is_full && culex__sqlite_rear_find(rear, last->producer) == NULL)
+        status = row_set(store, queue, &rear->lasts[CULEX__SQLITE_LASTS_MAX - 1],
+                         SQL_BYTES(NULL, 0), ret_wants_forgetting, error);
+    culex__sqlite_rear_put(rear, last);
     return status;
 }
 
@@ -264,8 +269,7 @@ static culex_status keep_mixed(struct culex_sqlite *store, struct culex_sqlite_q
     culex_status status =
         row_set(store, queue, last, SQL_BYTES(bytes, len), ret_wants_forgetting, error);
     free(bytes);
-    if (queue->rear.last.producer == last->producer)
-        queue->rear.last = (struct culex_sqlite_last){0};
+    culex__sqlite_rear_drop(&queue->rear, last->producer);
     return status;
 }
 
@@ -308,14 +312,21 @@ static culex_status row_forget(struct culex_sqlite *store, int64_t minute, bool 
     return status;
 }
 
+static void rear_forget(struct culex_sqlite_rear *rear, int64_t minute)
+{
+    for (size_t i = rear->last_count; i-- > 0;) {
+        if (minute_of(&rear->lasts[i]) < minute)
+            culex__sqlite_rear_drop(rear, rear->lasts[i].producer);
+    }
+}
+
 culex_status culex__sqlite_producers_forget(struct culex_sqlite *store,
                                             struct culex_sqlite_queue *queue, culex_error *error)
 {
     int64_t minute = store->now_ms / MINUTE_MS;
     bool is_gone = true;
     culex_status status = CULEX_OK;
-    if (queue->rear.last.producer != 0 && minute_of(&queue->rear.last) < minute)
-        queue->rear.last = (struct culex_sqlite_last){0};
+    rear_forget(&queue->rear, minute);
     for (int i = 0; i < CULEX_FORGET_MAX && is_gone && status == CULEX_OK; i++)
         status = row_forget(store, minute, &is_gone, error);
     return status;

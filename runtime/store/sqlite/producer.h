@@ -2,9 +2,9 @@
  * repeatable: see core/ticket.h.
  *
  * Only calls that brought a run are kept; any other may be made again as well. The ids of new runs
- * are counted on from the first one's, so an ordinary call takes a few numbers. Those of the newest
- * one stand in the queue's rear, which every enqueue writes anyway: a producer that is alone pays
- * for no page more. They move to table producer when another one comes. */
+ * are counted on from the first one's, so an ordinary call takes a few numbers. Those of the
+ * CULEX__SQLITE_LASTS_MAX producers that called last stand in the queue's rear, which every enqueue
+ * writes anyway: they pay for no page more. With more of them the oldest go to table producer. */
 #ifndef CULEX_STORE_SQLITE_PRODUCER_H
 #define CULEX_STORE_SQLITE_PRODUCER_H
 
@@ -35,8 +35,8 @@ culex_status culex__sqlite_producer_keep(struct culex_sqlite *store,
                                          const struct culex_sqlite_call *call,
                                          bool *ret_wants_forgetting, culex_error *error);
 
-/* Forgets the newest call of `queue` when its time is over, and of the table's at most
- * CULEX_FORGET_MAX, in whichever queue: one that nobody uses any more is emptied too. */
+/* Forgets the calls in the rear of `queue` whose time is over, and of the table's at most
+ * CULEX_FORGET_MAX, in whichever queue: one that nobody uses any more keeps those in its rear. */
 culex_status culex__sqlite_producers_forget(struct culex_sqlite *store,
                                             struct culex_sqlite_queue *queue, culex_error *error);
 

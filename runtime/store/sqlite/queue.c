@@ -27,9 +27,10 @@ static void rear_read(sqlite3_stmt *statement, int column, struct culex_sqlite_q
         .newest_ms = sqlite3_column_int64(statement, column + 1),
         .number = sqlite3_column_int64(statement, column + 2),
     };
+    bool is_there = sqlite3_column_type(statement, column + 3) == SQLITE_BLOB;
     const void *bytes = sqlite3_column_blob(statement, column + 3);
     size_t len = (size_t)sqlite3_column_bytes(statement, column + 3);
-    ret_queue->is_rear_lost = !culex__sqlite_last_read(bytes, len, &rear.last);
+    ret_queue->is_rear_lost = !is_there || !culex__sqlite_rear_read(bytes, len, &rear);
     if (!ret_queue->is_rear_lost)
         ret_queue->rear = ret_queue->saved_rear = rear;
 }
@@ -49,12 +50,12 @@ static culex_status rear_write(struct culex_sqlite *store, const struct culex_sq
                                culex_error *error)
 {
     const struct culex_sqlite_rear *rear = &queue->rear;
-    unsigned char bytes[CULEX__SQLITE_LAST_BYTES];
-    culex__sqlite_last_write(&rear->last, bytes);
+    unsigned char bytes[CULEX__SQLITE_LAST_BYTES * CULEX__SQLITE_LASTS_MAX];
+    size_t len = culex__sqlite_rear_write(rear, bytes);
     return culex__sqlite_finish(store,
                                 SQL_BIND(store, REAR_SET, SQL_INT(culex__sqlite_queue_rear(queue)),
                                          SQL_INT(rear->arrived), SQL_INT(rear->newest_ms),
-                                         SQL_INT(rear->number), SQL_BYTES(bytes, sizeof bytes)),
+                                         SQL_INT(rear->number), SQL_BYTES(bytes, len)),
                                 error);
 }
 

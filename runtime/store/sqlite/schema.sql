@@ -64,8 +64,9 @@ CREATE INDEX kind_sweep ON kind (queue, sweep);
 --   kind           runs that the queue's row counts neither in pending nor in enqueued
 --   created_at_ms  last place given out at the back of the order; never goes back
 --   checksum       number of the newest run's id, never given twice
---   payload        the newest enqueue call, when all its runs were new: producer, sequence, digest,
---                  made_ms and number as in table producer, where those of other producers are
+--   payload        of each of the newest enqueue calls whose runs were all new, at most 8, the newest
+--                  first and each of another producer: producer, sequence, digest, made_ms and number
+--                  as in table producer, where the others are
 CREATE TABLE body (
     seq INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL,

@@ -82,7 +82,8 @@ int64_t fixture_ask(struct fixture *fixture, const char *sql);
     "CREATE TEMP VIEW IF NOT EXISTS bodies AS SELECT * FROM body WHERE " FIXTURE_BODY ";"          \
     "CREATE TEMP VIEW IF NOT EXISTS queues AS SELECT q.queue, name, active, kept_done, kept_dead," \
     " kept_cancelled, done, pending + kind AS pending, enqueued + kind AS enqueued,"               \
-    " checksum AS number, substr(payload, 1, 8) AS last_producer FROM queue AS q"                  \
+    " checksum AS number, substr(payload, 1, 8) AS last_producer, length(payload) / 40 AS lasts "  \
+    "FROM queue AS q"                                                                              \
     " JOIN body ON seq = (q.queue << 48) + 281474976710655"
 int64_t fixture_place(culex_uuid id);
 /* A run as fixture_run's that is one of its own from the first, as it expires. */

@@ -12,7 +12,7 @@
 
 #define ONE "aaaaaaaaaaaaaaaa"
 
-enum { MINUTE_MS = 60000, SOME = 3, MANY = 300 };
+enum { MINUTE_MS = 60000, SOME = 3, CROWD = CULEX__SQLITE_LASTS_MAX + 3, MANY = 300 };
 
 /* --- short verbs ---------------------------------------------------------------------------- */
 
@@ -97,9 +97,8 @@ static void reopen(struct fixture *fixture)
 
 static int64_t producers_count(struct fixture *fixture)
 {
-    return fixture_ask(fixture,
-                       "SELECT (SELECT count(*) FROM producer) +"
-                       " (SELECT count(*) FROM queues WHERE last_producer <> zeroblob(8))");
+    return fixture_ask(fixture, "SELECT (SELECT count(*) FROM producer) +"
+                                " (SELECT coalesce(sum(lasts), 0) FROM queues)");
 }
 
 /* --- ids ------------------------------------------------------------------------------------ */
@@ -186,31 +185,50 @@ static void test_ids__damaged_row_is_told(void **state)
 
 /* --- producers ------------------------------------------------------------------------------ */
 
-/* The newest call is in the queue's row and the others in the table: all can be repeated, by
+/* The newest calls are in the queue's rear and the others in the table: all can be repeated, by
  * whichever handle, and in any order. */
 static void test_ticket__calls_of_several_producers_are_known(void **state)
 {
     struct fixture *fixture = *state;
-    struct culex_ticket tickets[SOME];
-    culex_uuid ids[SOME];
+    struct culex_ticket tickets[CROWD];
+    culex_uuid ids[CROWD];
     for (int round = 0; round < 4; round++) {
-        for (uint64_t i = 0; i < SOME; i++) {
+        for (uint64_t i = 0; i < CROWD; i++) {
             tickets[i] = ticket_of(fixture, i + 1);
             ids[i] = call_one(fixture, "q", tickets[i]);
         }
-        for (int i = 0; i < SOME; i++)
+        for (int i = 0; i < CROWD; i++)
             assert_repeated(fixture, tickets[i], ids[i]);
-        /* The one in the queue's row may have an older call in the table. */
-        assert_in_range(producers_count(fixture), SOME, SOME + 1);
+        /* Those in the queue's rear may have an older call in the table. */
+        assert_in_range(producers_count(fixture), CROWD, CROWD + CULEX__SQLITE_LASTS_MAX);
         fixture->now_ms += MINUTE_MS / 3;
         reopen(fixture);
-        for (int i = SOME; i-- > 0;)
+        assert_true(fixture_ask(fixture, "SELECT count(*) FROM producer") > 0);
+        for (int i = CROWD; i-- > 0;)
             assert_repeated(fixture, tickets[i], ids[i]);
         tickets[1].sequence--;
         assert_refused(fixture, tickets[1], 1, CULEX_ECONFLICT);
     }
-    for (int i = 0; i < SOME; i++)
+    for (int i = 0; i < CROWD; i++)
         assert_refused(fixture, tickets[i], 2, CULEX_ECONFLICT);
+}
+
+/* Nor do a few together; each call leaves the others'. */
+static void test_ticket__of_few_producers_takes_no_row(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_ticket tickets[CULEX__SQLITE_LASTS_MAX];
+    culex_uuid ids[CULEX__SQLITE_LASTS_MAX];
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < CULEX__SQLITE_LASTS_MAX; i++) {
+            tickets[i] = ticket_of(fixture, i + 1);
+            ids[i] = call_one(fixture, "q", tickets[i]);
+        }
+        for (int i = 0; i < CULEX__SQLITE_LASTS_MAX; i++)
+            assert_repeated(fixture, tickets[i], ids[i]);
+    }
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM producer"), 0);
+    assert_int_equal(producers_count(fixture), CULEX__SQLITE_LASTS_MAX);
 }
 
 /* A producer that is alone costs no row of the table. */
@@ -222,8 +240,10 @@ static void test_ticket__of_a_single_producer_takes_no_row(void **state)
         fixture->now_ms += 1000;
     }
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM producer"), 0);
-    assert_int_equal(fixture_ask(fixture, "SELECT last_producer = x'0000000000000009' FROM queues"),
-                     1);
+    assert_int_equal(
+        fixture_ask(fixture,
+                    "SELECT lasts = 1 AND last_producer = x'0000000000000009' FROM queues"),
+        1);
 }
 
 /* Calls with a run that was refused are in the table, ordinary ones of the same producer before
@@ -314,8 +334,7 @@ static void test_producers__step_of_any_queue_forgets_them(void **state)
         fixture->store->ops->step_release(fixture->store, &reply);
     }
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM producer"), 0);
-    assert_int_equal(
-        fixture_ask(fixture, "SELECT last_producer = zeroblob(8) FROM queues WHERE name = 'q'"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT lasts FROM queues WHERE name = 'q'"), 0);
 }
 
 /* One call forgets no more than a portion. */
@@ -337,7 +356,7 @@ static void test_producers__calls_forget_them_where_no_worker_comes_by(void **st
     struct fixture *fixture = *state;
     for (int round = 0; round < 4; round++) {
         producers_come(fixture, round % 2 == 0 ? "q" : "other", MANY);
-        assert_in_range(producers_count(fixture), MANY, MANY + 2);
+        assert_in_range(producers_count(fixture), MANY, MANY + CULEX__SQLITE_LASTS_MAX + 1);
         producers_grow_old(fixture);
     }
     struct culex_ticket ticket = ticket_of(fixture, 1);
@@ -348,7 +367,8 @@ static void test_producers__calls_forget_them_where_no_worker_comes_by(void **st
         call_one(fixture, "q", ticket);
         fixture->now_ms += MINUTE_MS;
     }
-    assert_in_range(producers_count(fixture), 1, 2);
+    /* Those in the rear of the queue that nobody uses stay. */
+    assert_in_range(producers_count(fixture), 1, 1 + CULEX__SQLITE_LASTS_MAX);
 }
 
 /* Rows that may still be asked for stay to the end. */
@@ -569,6 +589,7 @@ int main(void)
         TEST(test_ids__damaged_row_is_told),
         TEST(test_ticket__calls_of_several_producers_are_known),
         TEST(test_ticket__of_a_single_producer_takes_no_row),
+        TEST(test_ticket__of_few_producers_takes_no_row),
         TEST(test_ticket__mixed_calls_and_ordinary_ones_take_turns),
         TEST(test_ticket__damaged_answers_are_told),
         TEST(test_producers__step_of_any_queue_forgets_them),

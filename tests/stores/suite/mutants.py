@@ -245,10 +245,15 @@ MUTANTS = [
      "memory"),
     ("a call is forgotten too soon", SQL + "producer.c", "store->now_ms > remembered_ms(&kept->last)",
      "store->now_ms >= remembered_ms(&kept->last)", "memory"),
-    ("one producer's call hides another's", SQL + "producer.c", "queue->rear.last.producer != 0 && queue->rear.last.producer != last->producer)",
-     "false)", "memory"),
+    ("one producer's call hides another's", SQL + "rear.c", "at == rear->last_count && at < CULEX__SQLITE_LASTS_MAX)",
+     "at == rear->last_count && at < 1)", "memory"),
+    ("a crowd's calls are forgotten", SQL + "producer.c", "if (is_full && culex__sqlite_rear_find(rear, last->producer) == NULL)",
+     "if (false)", "sqlite"),
+    ("a call goes to the table for nothing", SQL + "producer.c", "if (is_full && culex__sqlite_rear_find(rear, last->producer) == NULL)",
+     "if (rear->last_count > 0 && culex__sqlite_rear_find(rear, last->producer) == NULL)", "sqlite"),
+    ("calls in the rear are never forgotten", SQL + "producer.c", "    rear_forget(&queue->rear, minute);\n", "    (void)rear_forget;\n", "memory"),
     ("what was answered before stays", SQL + "producer.c",
-     "    if (queue->rear.last.producer == last->producer)\n        queue->rear.last = (struct culex_sqlite_last){0};\n", "", "memory"),
+     "    culex__sqlite_rear_drop(&queue->rear, last->producer);\n    return status;", "    return status;", "memory"),
     ("a call that brought nothing is remembered", SQL + "producer.c", "if (call->ticket == NULL || number == 0)",
      "if (call->ticket == NULL)", "memory"),
     ("a key is remembered too long", SQL + "statement.def", "AND key = ? AND until_ms > ?", "AND key = ? AND until_ms >= ?", "memory"),
@@ -564,6 +569,7 @@ def tests_of(build, store, is_fsck):
         yield "differential", [suite / "differential", store, "--ops", "5000", "--seed", seed]
     if store in ("memory", "sqlite"):
         yield "blocks", [build / "tests/stores/sqlite/test_sqlite_block"]
+        yield "enqueue", [build / "tests/stores/sqlite/test_sqlite_enqueue"]
 
 
 def killer(build, store, is_fsck):
@@ -587,7 +593,8 @@ def killer(build, store, is_fsck):
 def build_all(build):
     return subprocess.run(["ninja", "-C", build, "-j1", "tests/stores/suite/conformance",
                            "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis",
-                           "tests/stores/fsck/test_fsck_sqlite", "tests/stores/sqlite/test_sqlite_block"], capture_output=True, check=False).returncode == 0
+                           "tests/stores/fsck/test_fsck_sqlite", "tests/stores/sqlite/test_sqlite_block",
+                           "tests/stores/sqlite/test_sqlite_enqueue"], capture_output=True, check=False).returncode == 0
 
 
 def tree_copy(target):

@@ -48,8 +48,8 @@ static int64_t rows_remembered(const char *name, const char *queue)
 {
     static const char text[] =
         "SELECT (SELECT count(*) FROM producer p WHERE p.queue = q.queue) +"
-        " (SELECT count(*) FROM idempotency i WHERE i.queue = q.queue) + (substr(payload, 1, 8) <> "
-        "zeroblob(8))"
+        " (SELECT count(*) FROM idempotency i WHERE i.queue = q.queue) +"
+        " length(payload) / 40"
         " FROM queue q JOIN body ON seq = (q.queue << 48) + 281474976710655 WHERE name = ?";
     char path[128];
     sqlite3 *db = NULL;
