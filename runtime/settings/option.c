@@ -20,7 +20,8 @@ const struct culex_option culex__options[] = {
     {"concurrency", "CULEX_CONCURRENCY", CULEX_OPTION_NUMBER, "N", AT(concurrency), 1,
      CULEX_OPTION_CONCURRENCY_MAX, "runs at a time [number of processors]", CULEX_OPTION_OF_WORKER},
     {"batch", "CULEX_BATCH", CULEX_OPTION_NUMBER, "N", AT(batch), 1, CULEX_BATCH_MAX,
-     "most runs claimed in one call [32]", CULEX_OPTION_OF_WORKER},
+     "most runs claimed in one call\n[what handlers do in 4 ms, up to 256]",
+     CULEX_OPTION_OF_WORKER},
     {"isolation", "CULEX_ISOLATION", CULEX_OPTION_CHOICE, "none|process|job", AT(isolation), 0, 0,
      "handlers on threads of this process, in child\nprocesses, each run in one of its own "
      "[process]",

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "worker/acks.h"
+#include "worker/appetite.h"
 #include "worker/crew.h"
 #include "worker/flight_pool.h"
 #include "worker/overstay.h"
@@ -242,7 +243,7 @@ static void flight_land(struct culex_flight *flight)
     culex__pace_note_end(worker);
     if (!flight_return(flight))
         return;
-    culex__pace_learn(worker, flight->run.end.duration_ns);
+    culex__appetite_learn(flight->lane, flight->run.end.duration_ns);
     flight_hear(flight);
     if (culex__verdict_reach(flight)) {
         culex__acks_settle(flight);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "worker/acks.h"
+#include "worker/appetite.h"
 #include "worker/beats.h"
 #include "worker/pace.h"
 #include "worker/flight.h"
@@ -36,23 +37,21 @@ static uint32_t free_handlers(const culex_worker *worker)
 static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
-    size_t limit = culex__worker_limit(worker);
-    if (worker->phases.current != CULEX_WORKER_RUNNING || worker->crew.count >= limit ||
-        !culex__solitude_lets_claim(lane) || (lane->is_held && free_handlers(worker) == 0))
+    if (worker->phases.current != CULEX_WORKER_RUNNING || !culex__solitude_lets_claim(lane) ||
+        (lane->is_held && free_handlers(worker) == 0))
         return 0;
-    size_t room = limit - worker->crew.count;
-    return room < worker->options.batch ? room : worker->options.batch;
+    return culex__appetite_room(lane);
 }
 
-/* Short runs end by the dozen. While the handlers have more to do, it pays to wait for half a batch
- * of ends before the next step. */
-static bool lane_should_gather(const struct culex_lane *lane, size_t queued, size_t room,
-                               int64_t now_ns)
+/* Short runs end by the dozen. While the handlers have more of them to do, it pays to wait for half
+ * a batch of ends, or of room for what the store may have, before the next step. */
+static bool lane_should_gather(const struct culex_lane *lane, size_t queued, int64_t now_ns)
 {
     const culex_worker *worker = lane->worker;
-    size_t half = (worker->options.batch + 1) / 2;
-    return worker->phases.current == CULEX_WORKER_RUNNING && culex__worker_runs_are_short(worker) &&
-           queued > 0 && worker->pace.careful_count == 0 && room < half &&
+    size_t half = (culex__appetite_batch(lane) + 1) / 2;
+    bool has_room = now_ns >= culex__outlook_next_ns(lane) && lane_room(lane) >= half;
+    return worker->phases.current == CULEX_WORKER_RUNNING && culex__appetite_is_quick(lane) &&
+           queued > 0 && worker->pace.careful_count == 0 && !has_room &&
            lane->acks.ends.count < half &&
            (lane->acks.ends.count == 0 || now_ns - lane->acks.since_ns < GATHER_NS);
 }
@@ -88,7 +87,7 @@ bool culex__lane_wants_step(const struct culex_lane *lane, size_t queued, int64_
 {
     if (now_ns < culex__lane_next_ns(lane))
         return false;
-    return now_ns >= urgent_ns(lane) || !lane_should_gather(lane, queued, lane_room(lane), now_ns);
+    return now_ns >= urgent_ns(lane) || !lane_should_gather(lane, queued, now_ns);
 }
 
 /* Call it before the step is pending, which would count its own claims as taken, and after its acks
@@ -200,6 +199,7 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
         state->may_be_applied |= culex__call_may_be_applied(worker->store, status);
         return status;
     }
+    culex__appetite_learn_step(lane, culex__worker_now_ns(worker) - now_ns);
     step_take_reply(lane, &reply);
     worker->store->ops->step_release(worker->store, &reply);
     return CULEX_OK;

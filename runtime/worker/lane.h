@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "store/store.h"
 #include "worker/acks.h"
+#include "worker/appetite.h"
 #include "worker/beats.h"
 #include "worker/greeting.h"
 #include "worker/outage.h"
@@ -32,6 +33,7 @@ struct culex_lane {
     char name[CULEX_QUEUE_NAME_MAX + 1];
     struct culex_greeting greeting;
     struct culex_outlook outlook;
+    struct culex_appetite appetite;
     bool is_held;    /* the next run wants a free handler: culex__pace_set_held */
     bool is_awaited; /* the store was asked to tell of its new work */
     int64_t beat_ns; /* no run in flight wants a beat earlier */

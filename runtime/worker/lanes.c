@@ -7,8 +7,10 @@
 #include "client/newrun.h"
 #include "core/queue_name.h"
 #include "worker/acks.h"
+#include "worker/appetite.h"
 #include "worker/beats.h"
 #include "worker/greeting.h"
+#include "worker/pace.h"
 #include "worker/worker_private.h"
 
 static culex_status lane_add(culex_worker *worker, const char *queue, size_t room,
@@ -31,6 +33,7 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
     culex__beats_init(lane);
     culex__greeting_prepare(lane);
     culex__outlook_init(lane);
+    culex__appetite_init(lane);
     lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
     return CULEX_OK;
@@ -40,7 +43,7 @@ culex_status culex__lanes_create(culex_worker *worker, culex_error *error)
 {
     const culex_worker_options *options = &worker->options;
     size_t count = options->queue_count > 0 ? options->queue_count : worker->job_count;
-    size_t room = options->concurrency + 2 * (size_t)options->batch + 1;
+    size_t room = culex__pace_flights_max(worker) + 1;
     if (count == 0)
         return culex__fail(error, CULEX_EINVAL, "no job is registered");
     worker->lanes = calloc(count, sizeof *worker->lanes);

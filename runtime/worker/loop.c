@@ -8,6 +8,7 @@
 #include "worker/loop.h"
 
 #include "base/error.h"
+#include "worker/appetite.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/overstay.h"
@@ -30,6 +31,7 @@ static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
     if (now_ns < culex__pace_stall_ns(worker, queued))
         return;
     culex__pace_note_stall(worker, now_ns);
+    culex__appetites_spoil(worker);
     culex__flight_withdraw(worker);
 }
 

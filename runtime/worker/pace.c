@@ -6,23 +6,13 @@
 #include "worker/worker_private.h"
 
 enum {
-    SHORT_NS = 1000000, /* runs below this are short */
     STALL_MS = 200, /* queued runs go back when the handlers before them stand still this long */
     LATE_MS = 2000, /* the same where each has a handler, whose process is slow to begin */
-    SLOW_MS = 1000, /* and take that long from then on, as far as we know */
 };
-
-/* Taken for the time of handlers until some have ended: too long to fetch runs ahead. */
-#define FIRST_AVERAGE_NS INT64_C(2000000)
 
 void culex__pace_reset(culex_worker *worker)
 {
-    worker->pace = (struct culex_pace){.average_ns = FIRST_AVERAGE_NS};
-}
-
-void culex__pace_learn(culex_worker *worker, int64_t duration_ns)
-{
-    worker->pace.average_ns += (duration_ns - worker->pace.average_ns) / 8;
+    worker->pace = (struct culex_pace){0};
 }
 
 void culex__pace_note_end(culex_worker *worker)
@@ -40,15 +30,15 @@ void culex__pace_note_released(culex_worker *worker, size_t count)
     worker->pace.careful_count += count;
 }
 
-/* The most runs in flight with so many handlers. */
-static size_t flights_ahead(const culex_worker *worker, size_t handlers)
+size_t culex__pace_flights_max(const culex_worker *worker)
 {
-    return handlers + 2 * (size_t)worker->options.batch;
+    size_t batch = worker->options.batch > 0 ? worker->options.batch : CULEX_BATCH_MAX;
+    return worker->options.concurrency + 2 * batch;
 }
 
 void culex__pace_note_uncounted(culex_worker *worker)
 {
-    size_t most = flights_ahead(worker, worker->options.concurrency);
+    size_t most = culex__pace_flights_max(worker);
     if (worker->pace.careful_count < most)
         worker->pace.careful_count = most;
 }
@@ -71,31 +61,10 @@ int64_t culex__pace_stall_ns(const culex_worker *worker, size_t queued)
 
 void culex__pace_note_stall(culex_worker *worker, int64_t now_ns)
 {
-    worker->pace.average_ns = SLOW_MS * CULEX_MS_NS;
     worker->pace.progress_ns = now_ns;
 }
 
-bool culex__pace_is_gathering(const culex_worker *worker, size_t queued)
+bool culex__pace_is_exact(const culex_worker *worker)
 {
-    return queued > 0 && culex__worker_runs_are_short(worker);
-}
-
-bool culex__worker_runs_are_short(const culex_worker *worker)
-{
-    return worker->pace.average_ns < SHORT_NS;
-}
-
-size_t culex__worker_limit(const culex_worker *worker)
-{
-    size_t handlers = culex__crew_capacity(worker);
-    bool is_exact = worker->pace.careful_count > 0 || worker->pace.held_count > 0;
-    return culex__worker_runs_are_short(worker) && !is_exact && handlers > 0
-               ? flights_ahead(worker, handlers)
-               : handlers;
-}
-
-bool culex__worker_has_room(const culex_worker *worker)
-{
-    return worker->phases.current == CULEX_WORKER_RUNNING &&
-           worker->crew.count < culex__worker_limit(worker);
+    return worker->pace.careful_count > 0 || worker->pace.held_count > 0;
 }

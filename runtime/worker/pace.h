@@ -1,4 +1,5 @@
-/* worker/pace.h - how many runs a worker takes: by what its handlers have done of late. */
+/* worker/pace.h - how the runs in flight come along: whether they move at all, and what forbids to
+ * have more of them than there are handlers. */
 #ifndef CULEX_WORKER_PACE_H
 #define CULEX_WORKER_PACE_H
 
@@ -9,17 +10,13 @@ struct culex_lane;
 enum { CULEX_QUIET_MS = 1 /* executors may hold back short runs' ends this long */ };
 
 struct culex_pace {
-    int64_t average_ns;   /* recent handler time */
     int64_t progress_ns;  /* last time a run came back, or the executor had nothing queued */
-    size_t careful_count; /* as long as so many runs have not ended: see culex__worker_limit */
+    size_t careful_count; /* as long as so many runs have not ended: see culex__pace_is_exact */
     size_t held_count;    /* lanes that are held */
 };
 
 /* At the start of a worker's life. */
 void culex__pace_reset(culex_worker *worker);
-
-/* A handler took this long. */
-void culex__pace_learn(culex_worker *worker, int64_t duration_ns);
 
 /* A run came back from the executor. */
 void culex__pace_note_end(culex_worker *worker);
@@ -40,23 +37,16 @@ void culex__pace_set_held(struct culex_lane *lane, bool is_held);
  * they should go to others; INT64_MAX when none is queued. */
 int64_t culex__pace_stall_ns(const culex_worker *worker, size_t queued);
 
-/* That time has come: handlers are slow from now on. */
+/* That time has come. */
 void culex__pace_note_stall(culex_worker *worker, int64_t now_ns);
 
-/* While handlers have short runs to do, ends and their announcement may be held back: nothing else
- * needs a look sooner than QUIET_MS from now. */
-bool culex__pace_is_gathering(const culex_worker *worker, size_t queued);
+/* No more runs may be in flight than there are handlers, in two cases. After this worker's former
+ * life left runs behind, until as many have ended: one of them may kill this life, too, and the
+ * store should then know which had started. And while the next run of a lane waits for a free
+ * handler. */
+bool culex__pace_is_exact(const culex_worker *worker);
 
-/* Runs are so short at present that it pays to collect several claims or ends for one step. */
-bool culex__worker_runs_are_short(const culex_worker *worker);
-
-/* The most runs to have in flight. While runs are short they are more than there are handlers, with
- * two exceptions. After this worker's former life left runs behind, until as many have ended: one
- * of them may kill this life, too, and the store should then know which had started. And while
- * the next run of a lane waits for a free handler. */
-size_t culex__worker_limit(const culex_worker *worker);
-
-/* It claims, and is below that limit. */
-bool culex__worker_has_room(const culex_worker *worker);
+/* The most runs that a life with these options ever has in flight. */
+size_t culex__pace_flights_max(const culex_worker *worker);
 
 #endif

@@ -1,5 +1,6 @@
 #include "worker/waits.h"
 
+#include "worker/appetite.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/lane.h"
@@ -37,7 +38,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
 void culex__worker_wait(culex_worker *worker, int64_t now_ns)
 {
     size_t queued = culex__crew_queued(worker);
-    int64_t next_ns = culex__pace_is_gathering(worker, queued)
+    int64_t next_ns = culex__worker_is_gathering(worker, queued)
                           ? now_ns + CULEX_QUIET_MS * CULEX_MS_NS
                           : worker_next_ns(worker, queued, now_ns);
     struct pollfd fds[3] = {

@@ -1,7 +1,7 @@
 #include "worker/wake.h"
 
 #include "core/patience.h"
-#include "worker/pace.h"
+#include "worker/appetite.h"
 #include "worker/worker_private.h"
 
 void culex__wake_reset(culex_worker *worker)

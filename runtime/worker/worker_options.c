@@ -17,7 +17,6 @@ enum {
     LEASE_MS = 15000,
     GRACE_MS = 25000,
     IDLE_WAIT_MS = 100,
-    BATCH = 32,
 };
 
 /* It goes into logs and into the error texts of runs, and a second worker of that name gets a
@@ -163,8 +162,6 @@ void culex__worker_options_complete(culex_worker_options *options)
         options->isolation = isolation_parse(isolation_wanted());
     if (options->concurrency == 0)
         options->concurrency = processor_count();
-    if (options->batch == 0)
-        options->batch = BATCH;
     if (options->lease_ms == 0)
         options->lease_ms = LEASE_MS;
     if (options->grace_ms == 0)

@@ -24,7 +24,8 @@
  *   tick.c         periodic jobs
  *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   repair.c       FSCK of a queue after trouble
- *   outlook.c      when a lane asks for runs          pace.c   how much the worker takes
+ *   outlook.c      when a lane asks for runs          appetite.c  and for how many
+ *   pace.c         how the runs in flight come along
  *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended

@@ -64,12 +64,12 @@ static culex_uuid enqueue_behind_a_long_one(struct world *world, const culex_job
     return id;
 }
 
-static void run_worker(struct world *world, const culex_job_type *type, bool drain,
-                       culex_status (*create)(const struct culex_executor_config *config,
-                                              struct culex_executor **ret_executor,
-                                              culex_error *error))
+static void
+run_worker(struct world *world, const culex_job_type *type, culex_worker_options options,
+           culex_status (*create)(const struct culex_executor_config *config,
+                                  struct culex_executor **ret_executor, culex_error *error))
 {
-    world_worker(world, (culex_worker_options){.drain = drain}, type);
+    world_worker(world, options, type);
     culex__worker_set_executor(world->worker, create);
     world_run(world);
 }
@@ -102,7 +102,7 @@ static void test_runs_behind_a_long_one_are_given_back_for_others_to_start(void 
     culex_uuid last = enqueue_behind_a_long_one(world, &type);
     world->then = expect_none_queued;
     world->then_ms = 1000;
-    run_worker(world, &type, true, executor_killing_create);
+    run_worker(world, &type, (culex_worker_options){.drain = true}, executor_killing_create);
     assert_null(world->then);
     assert_int_equal(world->calls, SHORT + 1 + BEHIND);
     assert_counts(world, 0, 0, SHORT + 1 + BEHIND);
@@ -122,7 +122,7 @@ static void test_stop_gives_back_what_is_queued_and_lets_the_rest_end(void **sta
     culex_uuid last = enqueue_behind_a_long_one(world, &type);
     world->then = stop_with_a_queue;
     world->then_ms = 100;
-    run_worker(world, &type, false, executor_killing_create);
+    run_worker(world, &type, (culex_worker_options){.drain = false}, executor_killing_create);
     assert_int_equal(world->calls, SHORT + 1);
     assert_counts(world, BEHIND, 0, SHORT + 1);
     assert_uncharged(world, last, CULEX_RUN_WAITING, 1);
@@ -131,8 +131,9 @@ static void test_stop_gives_back_what_is_queued_and_lets_the_rest_end(void **sta
 }
 
 /* On a thread a timeout gives a run up, also one that has not started, and a stand-in tells the
- * store at once. The worker is granted them again; when it is stopped, the executor hands back
- * those that were given up and those that were granted since, and only these are to be told. */
+ * store at once. A worker that claims by number is granted them again; when it is stopped, the
+ * executor hands back those that were given up and those that were granted since, and only these
+ * are to be told. */
 static void test_queued_run_that_was_given_up_is_not_told_again(void **state)
 {
     struct world *world = *state;
@@ -143,7 +144,7 @@ static void test_queued_run_that_was_given_up_is_not_told_again(void **state)
     world->manner = WORLD_STUBBORN;
     world->then = stop_worker;
     world->then_ms = 190;
-    run_worker(world, &type, false, executor_asking_create);
+    run_worker(world, &type, (culex_worker_options){.batch = 32}, executor_asking_create);
     assert_int_equal(world->calls, SHORT + 1);
     assert_counts(world, BEHIND, 0, SHORT);
     assert_uncharged(world, last, CULEX_RUN_WAITING, 2);

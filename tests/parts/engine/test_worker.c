@@ -1601,16 +1601,15 @@ static size_t granted_before_ahead(const struct world *world)
     return granted;
 }
 
-static void work_as_box_1(struct world *world)
+static void work_as_box_1(struct world *world, unsigned batch)
 {
     culex_job_type type = number_type();
     former_life_leave(world, &type, 100, FORMER_HELD);
-    world_worker(world,
-                 (culex_worker_options){.drain = true,
-                                        .name = "box-1",
-                                        .concurrency = FORMER_CONCURRENCY,
-                                        .batch = FORMER_BATCH},
-                 &type);
+    world_worker(
+        world,
+        (culex_worker_options){
+            .drain = true, .name = "box-1", .concurrency = FORMER_CONCURRENCY, .batch = batch},
+        &type);
     world_run(world);
     assert_int_equal(world->calls, 100);
     assert_true(granted_before_ahead(world) >= FORMER_HELD);
@@ -1619,9 +1618,14 @@ static void work_as_box_1(struct world *world)
 static void test_nothing_is_fetched_ahead_until_the_former_lifes_runs_have_ended(void **state)
 {
     struct world *world = *state;
-    work_as_box_1(world);
+    work_as_box_1(world, FORMER_BATCH);
     assert_true(world_log_has(world, "18 runs of this worker's former life were given back"));
     assert_false(world_log_has(world, "was lost"));
+}
+
+static void test_nothing_is_fetched_ahead_by_time_either(void **state)
+{
+    work_as_box_1(*state, 0);
 }
 
 /* The repeat counts what it takes back itself: nothing. */
@@ -1629,7 +1633,7 @@ static void test_lost_answer_to_hello_leaves_the_worker_careful(void **state)
 {
     struct world *world = *state;
     world->hello_losses = 2;
-    work_as_box_1(world);
+    work_as_box_1(world, FORMER_BATCH);
     assert_int_equal(world_log_count(world, "queue numbers: an answer to HELLO was lost"), 1);
 }
 
@@ -1809,6 +1813,7 @@ int main(void)
         UNIT(test_retired_periodic_job_ticks_no_more),
         UNIT(test_same_name_gets_its_runs_back_at_once),
         UNIT(test_nothing_is_fetched_ahead_until_the_former_lifes_runs_have_ended),
+        UNIT(test_nothing_is_fetched_ahead_by_time_either),
         UNIT(test_lost_answer_to_hello_leaves_the_worker_careful),
         UNIT(test_worker_whose_name_is_taken_goes_on_under_another),
         UNIT(test_end_that_waited_while_the_name_was_taken_is_dropped),

@@ -170,7 +170,7 @@ static culex_status fake_step(struct culex_store *store, const struct culex_step
                                  .beat_count = step->beat_count,
                                  .at_ms = world_ms(world),
                                  .fault = step_fault_take(world, step->queue)};
-    world->now_ns += 100000; /* a call takes time */
+    world->now_ns += 100000 + world->step_us * 1000; /* a call takes time */
     for (size_t i = 0; i < step->beat_count; i++) {
         if (step->beats[i].extend_ms > 0 && world->extended_ms == 0)
             world->extended_ms = world_ms(world) + 1;

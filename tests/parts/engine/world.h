@@ -79,6 +79,7 @@ struct world {
     culex_outcome (*act)(struct world *world, culex_run *run, int64_t n);
     /* With the killing executor: set by act, the handler goes on for this long. */
     int64_t hang_ms;
+    int64_t hang_us; /* and for this */
     enum world_manner manner;
     void (*then)(struct world *world); /* called once, when the clock reaches then_ms */
     int64_t then_ms;
@@ -92,6 +93,7 @@ struct world {
     bool was_suspect;
     bool stop_when_ended;  /* stop the worker twice after the first such end */
     int64_t ended_ms;      /* when the last child came to its end */
+    int64_t step_us;       /* each step takes so much longer than it does anyway */
     int64_t step_sleep_ms; /* once, between the answer of a step and the worker's reading it */
     int64_t extended_ms;   /* when a step carried an extension first */
     unsigned progress_count;

@@ -127,7 +127,7 @@ culex_status executor_inline_create(const struct culex_executor_config *config,
 
 /* --- killing executor ------------------------------------------------------------------------ */
 
-enum { KILLING_MAX = 64 };
+enum { KILLING_MAX = 1024 };
 
 struct killing_run {
     struct culex_run *run;
@@ -219,20 +219,20 @@ static void killing_start(struct killing_executor *self, struct culex_run *run)
     struct world *world = self->world;
     struct killing_run *running = &self->running[self->running_count++];
     assert_true(self->running_count < KILLING_MAX);
-    world->hang_ms = 0;
+    world->hang_ms = world->hang_us = 0;
     world->was_suspect = run->terms.is_suspect;
     int64_t begin_ns = world->now_ns;
     culex__run_execute(run, self->base.arena, self->base.env);
-    *running =
-        (struct killing_run){.run = run,
-                             .begin_ns = begin_ns,
-                             .end_ns = world->now_ns + world->hang_ms * 1000000,
-                             .manner = world->manner,
-                             .flag_ns = INT64_MAX,
-                             .term_ns = INT64_MAX,
-                             .kill_ns = INT64_MAX,
-                             .lease_ns = self->base.base.ops->can_kill ? run->lease_ns : INT64_MAX};
-    if (run->started_ns == 0 || world->hang_ms == 0)
+    *running = (struct killing_run){
+        .run = run,
+        .begin_ns = begin_ns,
+        .end_ns = world->now_ns + world->hang_ms * 1000000 + world->hang_us * 1000,
+        .manner = world->manner,
+        .flag_ns = INT64_MAX,
+        .term_ns = INT64_MAX,
+        .kill_ns = INT64_MAX,
+        .lease_ns = self->base.base.ops->can_kill ? run->lease_ns : INT64_MAX};
+    if (run->started_ns == 0 || world->hang_ms + world->hang_us == 0)
         running->is_over = true;
 }
 
