@@ -48,16 +48,12 @@ void culex__acks_release(struct culex_flight *flight, int64_t delay_ms)
     culex__acks_settle(flight);
 }
 
-void culex__acks_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
+void culex__acks_unsettle(struct culex_flight *flight)
 {
-    struct culex_run *next;
-    for (struct culex_run *run = lane->acks.ends.first; run != NULL; run = next) {
-        next = run->next;
-        if (!culex__run_facts_match(&run->facts, id, attempt))
-            continue;
-        culex__run_list_remove(&lane->acks.ends, run);
-        culex__flight_recycle(lane->worker, culex__flight_of(run));
-    }
+    bool was_there = culex__run_list_remove(&flight->lane->acks.ends, &flight->run);
+    assert(was_there);
+    (void)was_there;
+    culex__flight_recycle(flight->lane->worker, flight);
 }
 
 static struct culex_ack ack_make(const culex_worker *worker, const struct culex_flight *flight)

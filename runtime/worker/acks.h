@@ -27,8 +27,8 @@ void culex__acks_settle(struct culex_flight *flight);
 /* The same for a run that is given back uncharged, for no reason worth keeping. */
 void culex__acks_release(struct culex_flight *flight, int64_t delay_ms);
 
-/* Drops the end of this attempt if it waits for the store. */
-void culex__acks_unsettle(struct culex_lane *lane, culex_uuid id, uint32_t attempt);
+/* Drops the end of a run that waits for the store. */
+void culex__acks_unsettle(struct culex_flight *flight);
 
 /* The oldest end that waits for the store, which waits no more; NULL: none does. */
 struct culex_flight *culex__acks_pop(struct culex_lane *lane);

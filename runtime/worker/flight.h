@@ -33,11 +33,12 @@ struct culex_flight {
     int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
     unsigned progress_told; /* the tag of the last report sent, 0 for none */
     size_t place;           /* in the lane's list */
-    bool has_cancel;        /* somebody asked to cancel it */
-    bool is_timed_out;      /* asked to stop because of its timeout */
-    bool is_cut_off;        /* asked to stop because the store has not been heard of */
-    bool is_excused; /* a suspect that was alone for long: others may be started, as the next beat
-                        says */
+    struct culex_flight *next_in_roster;
+    bool has_cancel;   /* somebody asked to cancel it */
+    bool is_timed_out; /* asked to stop because of its timeout */
+    bool is_cut_off;   /* asked to stop because the store has not been heard of */
+    bool is_excused;   /* a suspect that was alone for long: others may be started, as the next beat
+                          says */
     struct culex_overstay overstay;
 
     /* The report of progress that goes with its end to the store, "" for none. */

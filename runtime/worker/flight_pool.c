@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "worker/roster.h"
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
 
@@ -41,6 +42,8 @@ struct culex_flight *culex__flight_begin(struct culex_lane *lane)
 void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight)
 {
     assert(flight->state != CULEX_FLIGHT_POOLED && flight->state != CULEX_FLIGHT_ALOFT);
+    if (flight->state == CULEX_FLIGHT_ENDED)
+        culex__roster_remove(flight);
     assert(flight->overstay.asked_ns == 0); /* or the list of overstay.c would hold it */
     culex__solitude_let_go(flight);
     flight->state = CULEX_FLIGHT_POOLED;
@@ -57,6 +60,7 @@ void culex__flight_add(struct culex_flight *flight)
     flight->place = lane->flight_count;
     lane->flights[lane->flight_count++] = flight;
     lane->worker->flight_count++;
+    culex__roster_add(flight);
 }
 
 void culex__flight_remove(struct culex_flight *flight)
@@ -68,6 +72,7 @@ void culex__flight_remove(struct culex_flight *flight)
     lane->flights[flight->place] = last;
     last->place = flight->place;
     lane->worker->flight_count--;
+    culex__roster_remove(flight);
 }
 
 void culex__flight_set_aside(struct culex_flight *flight)
@@ -80,6 +85,7 @@ void culex__flight_settle(struct culex_flight *flight)
 {
     assert(flight->state == CULEX_FLIGHT_GROUNDED);
     flight->state = CULEX_FLIGHT_ENDED;
+    culex__roster_add(flight);
 }
 
 void culex__flight_pool_free(culex_worker *worker)

@@ -9,6 +9,7 @@
 #include "worker/flight.h"
 #include "worker/flight_pool.h"
 #include "worker/jobs.h"
+#include "worker/roster.h"
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
 
@@ -135,12 +136,13 @@ static bool grant_accept(struct culex_flight *flight, const struct culex_grant *
  * the very same attempt. The older execution is dropped, or its end would count for the newer. */
 static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
 {
-    for (size_t i = lane->flight_count; i-- > 0;) {
-        struct culex_flight *flight = lane->flights[i];
-        if (culex__run_facts_match(&flight->run.facts, id, attempt))
-            culex__flight_lose(flight);
+    struct culex_flight *twin;
+    while ((twin = culex__roster_find(lane, id, attempt)) != NULL) {
+        if (twin->state == CULEX_FLIGHT_ALOFT)
+            culex__flight_lose(twin);
+        else
+            culex__acks_unsettle(twin);
     }
-    culex__acks_unsettle(lane, id, attempt);
 }
 
 void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grants, size_t count,

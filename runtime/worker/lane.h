@@ -14,6 +14,7 @@
 #include "worker/outage.h"
 #include "worker/outlook.h"
 #include "worker/repair.h"
+#include "worker/roster.h"
 #include "worker/unread.h"
 
 struct culex_flight;
@@ -45,6 +46,7 @@ struct culex_lane {
     struct culex_flight **flights;
     size_t flight_count;
     size_t flight_room;
+    struct culex_roster roster;
     struct culex_acks acks;
     struct culex_beats beats;
     struct culex_unread unread;

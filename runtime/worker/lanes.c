@@ -11,6 +11,7 @@
 #include "worker/beats.h"
 #include "worker/greeting.h"
 #include "worker/pace.h"
+#include "worker/roster.h"
 #include "worker/worker_private.h"
 
 static culex_status lane_add(culex_worker *worker, const char *queue, size_t room,
@@ -26,8 +27,10 @@ static culex_status lane_add(culex_worker *worker, const char *queue, size_t roo
     struct culex_lane *lane = &worker->lanes[worker->lane_count];
     lane->flights = calloc(room, sizeof *lane->flights);
     lane->flight_room = room;
-    if (lane->flights == NULL)
+    if (lane->flights == NULL || !culex__roster_init(lane, room)) {
+        free(lane->flights);
         return culex__fail(error, CULEX_ENOMEM, "no memory for queue %s", queue);
+    }
     lane->worker = worker;
     strcpy(lane->name, queue);
     culex__beats_init(lane);
@@ -69,6 +72,7 @@ void culex__lanes_free(culex_worker *worker)
         culex__beats_free(lane);
         culex__unread_free(lane);
         free(lane->flights);
+        culex__roster_free(lane);
     }
     free(worker->lanes);
     free(worker->lane_names);

@@ -19,12 +19,13 @@
  *   flight.c       runs in flight: leases, timeouts, ends
  *   verdict.c      what the store is told of an end   acks.c   how it is told
  *   ack_log.c      what the log is told then
- *   flight_pool.c  their structs                      overstay.c  handlers that go on
+ *   flight_pool.c  their structs                      roster.c   which of them has which run
+ *   overstay.c     handlers that go on
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
  *   tick.c         periodic jobs
  *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   repair.c       FSCK of a queue after trouble
- *   outlook.c      when a lane asks for runs          appetite.c  and for how many
+ *   outlook.c      when a lane asks for runs          appetite.c     and for how many
  *   pace.c         how the runs in flight come along
  *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store

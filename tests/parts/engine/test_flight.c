@@ -206,14 +206,10 @@ static culex_uuid enqueue_late(struct world *world, const culex_job_type *type, 
     return id;
 }
 
-/* The first run's end waits behind a step without an answer, which carries the second one's. That
- * step is answered with a grant of the first run, the very same attempt: its older end would be
- * taken for the newer one's. */
-static void test_end_from_before_a_set_back_is_not_told_for_the_new_execution(void **state)
+static void work_through_a_set_back(struct world *world, int64_t first_ms)
 {
-    struct world *world = *state;
     culex_job_type type = number_type();
-    culex_uuid first = enqueue_late(world, &type, 2000);
+    culex_uuid first = enqueue_late(world, &type, first_ms);
     enqueue_late(world, &type, 600);
     world->act = act_hang;
     world->then = save;
@@ -225,9 +221,27 @@ static void test_end_from_before_a_set_back_is_not_told_for_the_new_execution(vo
     assert_int_equal(world->calls, 4);
     assert_counts(world, 0, 0, 2);
     assert_uncharged(world, first, CULEX_RUN_DONE, 1);
+}
+
+/* The first run's end waits behind a step without an answer, which carries the second one's. That
+ * step is answered with a grant of the first run, the very same attempt: its older end would be
+ * taken for the newer one's. */
+static void test_end_from_before_a_set_back_is_not_told_for_the_new_execution(void **state)
+{
+    struct world *world = *state;
+    work_through_a_set_back(world, 2000);
     assert_int_equal(world_log_count(world, "result refused"), 1); /* of the second run's first */
     assert_false(world_log_has(world, "lease lost"));
     assert_true(world_ms(world) >= world->call_ms[2] + 2000);
+}
+
+/* The same when it is still at work: the end of that execution would come as the newer one's. */
+static void test_run_from_before_a_set_back_is_given_up_for_the_new_execution(void **state)
+{
+    struct world *world = *state;
+    work_through_a_set_back(world, 4000);
+    assert_int_equal(world_log_count(world, "lease lost"), 1);
+    assert_true(world_ms(world) >= world->call_ms[2] + 4000);
 }
 
 /* --- the world itself ---------------------------------------------------------------------- */
@@ -257,6 +271,7 @@ int main(void)
         UNIT(test_stop_gives_back_what_is_queued_and_lets_the_rest_end),
         UNIT(test_queued_run_that_was_given_up_is_not_told_again),
         UNIT(test_end_from_before_a_set_back_is_not_told_for_the_new_execution),
+        UNIT(test_run_from_before_a_set_back_is_given_up_for_the_new_execution),
         UNIT(test_worlds_have_doors_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
