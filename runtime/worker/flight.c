@@ -184,14 +184,36 @@ static void flight_cut_off(struct culex_flight *flight, int64_t now_ns)
     flight_ask(flight, now_ns, flight->run.lease_ns);
 }
 
+/* Its time counts from its start, which may be some while after its claim; 0: it has not begun. */
+static int64_t timeout_from_start_ns(const struct culex_flight *flight)
+{
+    int64_t started_ns = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed);
+    int64_t now_ns = culex__worker_now_ns(flight->lane->worker); /* a child may tell anything */
+    return started_ns > 0
+               ? culex__after_ms(culex__min_ns(started_ns, now_ns), flight->run.facts.timeout_ms)
+               : 0;
+}
+
+/* Moves its deadline if the handler began later than the claim, or has asked for more time. False
+ * when that changes nothing. */
+static bool flight_move(struct culex_flight *flight)
+{
+    if (flight->is_timed_out || flight->run.facts.timeout_ms <= 0)
+        return false;
+    int64_t asked_ns = culex__news_until_ns(&flight->run.news);
+    int64_t full_ns = timeout_from_start_ns(flight);
+    int64_t until_ns = asked_ns > full_ns ? asked_ns : full_ns;
+    if (until_ns <= flight->deadline_ns)
+        return false;
+    flight->deadline_ns = until_ns;
+    return true;
+}
+
+/* The store is told soon, or it would take nothing from the run beyond the time that it knows. */
 static void flight_hear(struct culex_flight *flight)
 {
-    int64_t until_ns =
-        flight->run.facts.timeout_ms > 0 ? culex__news_until_ns(&flight->run.news) : 0;
-    if (flight->is_timed_out || until_ns <= flight->deadline_ns)
-        return;
-    flight->deadline_ns = until_ns;
-    flight->lane->beat_ns = 0;
+    if (flight_move(flight))
+        flight->lane->beat_ns = 0;
 }
 
 static void flight_attend(struct culex_flight *flight, int64_t now_ns)
@@ -244,7 +266,7 @@ static void flight_land(struct culex_flight *flight)
     if (!flight_return(flight))
         return;
     culex__appetite_learn(flight->lane, flight->run.end.duration_ns);
-    flight_hear(flight);
+    flight_move(flight);
     if (culex__verdict_reach(flight)) {
         culex__acks_settle(flight);
         return;

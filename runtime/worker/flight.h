@@ -28,7 +28,9 @@ struct culex_flight {
     struct culex_lane *lane;
     int64_t claimed_ns;     /* boot time at send of the claim */
     int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
-    int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none */
+    int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none.
+                               Counted from the claim until it strikes or the run is back: then
+                               from the start */
     int64_t told_ns;        /* the deadline as the store knows it */
     int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
     unsigned progress_told; /* the tag of the last report sent, 0 for none */

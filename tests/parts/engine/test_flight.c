@@ -32,6 +32,14 @@ static culex_outcome act_hang(struct world *world, culex_run *run, int64_t n)
     return CULEX_DONE;
 }
 
+static culex_outcome act_hang_100_us(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    world->hang_us = 100;
+    return CULEX_DONE;
+}
+
 static void stop_worker(struct world *world)
 {
     culex_worker_stop(world->worker);
@@ -154,6 +162,99 @@ static void test_queued_run_that_was_given_up_is_not_told_again(void **state)
     assert_int_equal(acks, SHORT + 1 + 2 * BEHIND);
 }
 
+/* --- the time of what was queued ------------------------------------------------------------ */
+
+enum { WAIT_MS = 180, TIMEOUT_MS = 1500 };
+
+/* A run of `ms` that waits for its handler, as it was claimed together with one before it. */
+static culex_run_info *
+run_behind_another(struct world *world, int64_t ms,
+                   culex_status (*create)(const struct culex_executor_config *config,
+                                          struct culex_executor **ret_executor, culex_error *error))
+{
+    culex_job_type type = number_type();
+    type.timeout_ms = TIMEOUT_MS;
+    type.retry.max = 0;
+    for (int i = 0; i < SHORT; i++)
+        world_enqueue(world, &type, 0);
+    world_enqueue(world, &type, WAIT_MS);
+    culex_uuid id = world_enqueue(world, &type, ms);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    run_worker(world, &type, (culex_worker_options){.drain = true}, create);
+    assert_int_equal(world->call_ms[SHORT + 1] - world->call_ms[SHORT], WAIT_MS);
+    return world_get(world, id);
+}
+
+static void test_timeout_counts_from_the_start_and_not_from_the_claim(void **state)
+{
+    struct world *world = *state;
+    culex_run_info *run = run_behind_another(world, TIMEOUT_MS - 50, executor_killing_create);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    assert_int_equal(run->attempt, 1);
+    culex_run_info_free(run);
+    assert_in_range(world->extended_ms, TIMEOUT_MS, TIMEOUT_MS + 10); /* the store knows */
+}
+
+static void test_timeout_on_a_thread_counts_from_the_start_too(void **state)
+{
+    culex_run_info *run = run_behind_another(*state, TIMEOUT_MS - 50, executor_asking_create);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    culex_run_info_free(run);
+}
+
+static culex_outcome act_pass(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    world_pass(world, n);
+    return CULEX_DONE;
+}
+
+/* It begins and ends between two looks of the worker. */
+static void test_timeout_that_nobody_watched_counts_from_the_start_too(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = TIMEOUT_MS;
+    type.retry.max = 0;
+    for (int i = 0; i < SHORT; i++)
+        world_enqueue(world, &type, 0);
+    world_enqueue(world, &type, WAIT_MS);
+    culex_uuid id = world_enqueue(world, &type, TIMEOUT_MS - 50);
+    world->act = act_pass;
+    run_worker(world, &type, (culex_worker_options){.drain = true}, executor_inline_create);
+    assert_int_equal(world->call_ms[SHORT + 1] - world->call_ms[SHORT], WAIT_MS);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+}
+
+static void test_run_that_waited_has_no_more_than_its_time(void **state)
+{
+    struct world *world = *state;
+    culex_run_info *run = run_behind_another(world, TIMEOUT_MS + 50, executor_killing_create);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_string_equal(run->error_text,
+                        "timed out after 1.5s; the handler returned by itself 50ms later");
+    culex_run_info_free(run);
+}
+
+/* Its time is over before anybody looked, and a landing is no reason for a step. */
+static void test_ends_of_runs_with_a_timeout_gather_as_others_do(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    size_t steps[2];
+    world->act = act_hang_100_us;
+    for (int i = 0; i < 2; i++) {
+        type.timeout_ms = i * TIMEOUT_MS;
+        for (int k = 0; k < 200; k++)
+            world_enqueue(world, &type, 0);
+        steps[i] = world->step_count;
+        run_worker(world, &type, (culex_worker_options){.drain = true}, executor_killing_create);
+        steps[i] = world->step_count - steps[i];
+    }
+    assert_int_equal(steps[0], steps[1]);
+}
+
 /* --- a store that was set back ------------------------------------------------------------- */
 
 static sqlite3 *saved;
@@ -270,6 +371,11 @@ int main(void)
         UNIT(test_runs_behind_a_long_one_are_given_back_for_others_to_start),
         UNIT(test_stop_gives_back_what_is_queued_and_lets_the_rest_end),
         UNIT(test_queued_run_that_was_given_up_is_not_told_again),
+        UNIT(test_timeout_counts_from_the_start_and_not_from_the_claim),
+        UNIT(test_timeout_on_a_thread_counts_from_the_start_too),
+        UNIT(test_timeout_that_nobody_watched_counts_from_the_start_too),
+        UNIT(test_run_that_waited_has_no_more_than_its_time),
+        UNIT(test_ends_of_runs_with_a_timeout_gather_as_others_do),
         UNIT(test_end_from_before_a_set_back_is_not_told_for_the_new_execution),
         UNIT(test_run_from_before_a_set_back_is_given_up_for_the_new_execution),
         UNIT(test_worlds_have_doors_of_their_own),
