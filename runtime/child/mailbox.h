@@ -1,4 +1,4 @@
-/* child/mailbox.h - the page of memory that the supervisor shares with one child.
+/* child/mailbox.h - the pages of memory that the supervisor shares with one child.
  *
  * Runs get sequence numbers, counted from 1 in each child; run `seq` owns one
  * entry of every array here (culex__mailbox_index) until the supervisor has seen its end. A child
@@ -12,7 +12,7 @@
  *
  * A child with a broken heap may write anything here. The supervisor copies a value once,
  * checks the copy, and uses only that; a lie ends the child. Nobody but the supervisor, the
- * zygote and this one child ever has the page mapped. */
+ * zygote and this one child ever has these pages mapped. */
 #ifndef CULEX_CHILD_MAILBOX_H
 #define CULEX_CHILD_MAILBOX_H
 
@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Runs that may be in one child at a time. */
-enum { CULEX_WINDOW = 32 };
+/* Runs that may be in one child at a time: as many as a step claims. */
+enum { CULEX_WINDOW = 256 };
 
 enum { CULEX_CRASH_FRAMES = 48 };
 
@@ -62,17 +62,21 @@ struct culex_mailbox {
     /* Written by the child. */
     _Atomic uint64_t started;
     _Atomic uint64_t finished;
-    struct culex_mailbox_end ends[CULEX_WINDOW];
     struct culex_crash_report crash;
-
-    /* Written by the supervisor; the zygote reads lease_ns. */
-    _Alignas(64) _Atomic uint64_t skip_until;
-    _Atomic uint64_t cancelled[CULEX_WINDOW]; /* the sequence number to cancel */
-    _Atomic int64_t lease_ns[CULEX_WINDOW];   /* boot time at which the run must be over; 0 none */
 
     /* Written by the zygote: the child's process group, 0 once that is dead. Only for the case that
      * the zygote is killed and cannot end the group itself. */
     _Atomic int64_t group;
+
+    /* Written by the supervisor; the zygote reads these two of leases. */
+    _Alignas(64) _Atomic uint64_t skip_until;
+    _Atomic uint64_t lease_count;             /* of those below that are not 0 */
+    _Atomic int64_t lease_ns[CULEX_WINDOW];   /* boot time at which the run must be over; 0 none */
+    _Atomic uint64_t cancelled[CULEX_WINDOW]; /* the sequence number to cancel */
+
+    /* Written by the child. What stands above is all that the zygote needs to look at, and all but
+     * this fits a page, or little more: most children are at few runs at a time. */
+    _Alignas(64) struct culex_mailbox_end ends[CULEX_WINDOW];
 };
 
 /* Where run `seq` has its places in the arrays. */
@@ -81,7 +85,8 @@ static inline size_t culex__mailbox_index(uint64_t seq)
     return (size_t)(seq % CULEX_WINDOW);
 }
 
-_Static_assert(sizeof(struct culex_mailbox) <= 4096, "a mailbox is one page");
+_Static_assert((CULEX_WINDOW & (CULEX_WINDOW - 1)) == 0, "the place of a run is quickly found");
+_Static_assert(sizeof(struct culex_mailbox) <= 5 * 4096, "a mailbox is a few pages");
 
 /* Those of all slots, in memory that supervisor, zygote and children share. */
 struct culex_mailboxes {

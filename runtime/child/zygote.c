@@ -237,6 +237,8 @@ static int64_t lease_of(struct culex_mailbox *mailbox)
     int64_t lease_ns = atomic_load(&mailbox->lease_ns[culex__mailbox_index(started)]);
     if (lease_ns != 0)
         return lease_ns;
+    if (atomic_load(&mailbox->lease_count) == 0)
+        return INT64_MAX;
     int64_t first_ns = INT64_MAX;
     for (size_t i = 0; i < CULEX_WINDOW; i++) {
         lease_ns = atomic_load(&mailbox->lease_ns[i]);

@@ -23,6 +23,12 @@ void culex__child_link_close(struct culex_child_link *child)
 
 /* --- to the child ---------------------------------------------------------------------- */
 
+/* For the zygote, which else would look through all of them. */
+static void leases_count(struct culex_child_link *child)
+{
+    atomic_store_explicit(&child->mailbox->lease_count, child->window.live, memory_order_relaxed);
+}
+
 void culex__child_link_assign(struct culex_child_link *child, struct culex_run *run, bool is_last)
 {
     struct culex_window_entry *entry = culex__window_add(&child->window, run);
@@ -30,6 +36,7 @@ void culex__child_link_assign(struct culex_child_link *child, struct culex_run *
     atomic_store_explicit(&child->mailbox->cancelled[index],
                           atomic_load(&run->is_cancelled) ? entry->seq : 0, memory_order_relaxed);
     atomic_store(&child->mailbox->lease_ns[index], atomic_load(&run->lease_ns));
+    leases_count(child);
     child->is_used = true;
     child->is_spent = child->is_spent || is_last;
 }
@@ -266,6 +273,7 @@ void culex__child_link_receive(struct culex_child_link *child, struct culex_chil
     while (child->wrong == NULL && child->window.finished < finished &&
            end_take(child, !is_more, sink)) {
     }
+    leases_count(child);
     if (child->wrong == NULL)
         started_look(child, now_ns);
 }
@@ -308,6 +316,7 @@ void culex__child_link_take_back(struct culex_child_link *child,
     }
     if (window->sent > window->finished && child->wrong == NULL)
         known_take_back(child, sink);
+    leases_count(child);
 }
 
 struct culex_run *culex__child_link_blame(struct culex_child_link *child)

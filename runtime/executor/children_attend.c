@@ -32,6 +32,17 @@ static void ladder_climb(struct culex_children *children, struct culex_child_lin
     }
 }
 
+static void ladders_climb(struct culex_children *children, struct culex_child_link *child,
+                          int64_t now_ns)
+{
+    struct culex_window *window = &child->window;
+    for (uint64_t seq = window->finished + 1; window->has_asked && seq <= window->assigned; seq++) {
+        struct culex_window_entry *entry = culex__window_find(window, seq);
+        if (entry != NULL)
+            ladder_climb(children, child, entry, now_ns);
+    }
+}
+
 /* The run that it is at has become long, or it says nothing more: what waits behind goes
  * elsewhere. */
 static void stall_relieve(struct culex_children *children, struct culex_child_link *child,
@@ -76,8 +87,7 @@ static void live_attend(struct culex_children *children, struct culex_child_link
                         int64_t now_ns)
 {
     stall_relieve(children, child, now_ns);
-    for (size_t i = 0; child->window.live > 0 && i < CULEX_WINDOW; i++)
-        ladder_climb(children, child, &child->window.entries[i], now_ns);
+    ladders_climb(children, child, now_ns);
     if (child->window.live == 0 && (child->is_spent || child->is_deaf) &&
         child->state == CULEX_CHILD_LIVE)
         culex__children_dismiss(children, child);

@@ -32,6 +32,14 @@ static int64_t ladder_next_ns(const struct culex_window_entry *entry)
                          entry->is_killed ? INT64_MAX : entry->kill_ns);
 }
 
+static int64_t ladders_next_ns(const struct culex_window *window)
+{
+    int64_t next_ns = INT64_MAX;
+    for (size_t i = 0; window->has_asked && window->live > 0 && i < CULEX_WINDOW; i++)
+        next_ns = culex__min_ns(next_ns, ladder_next_ns(&window->entries[i]));
+    return next_ns;
+}
+
 /* When the child wants to be looked at by itself. */
 static int64_t child_next_ns(const struct culex_children *children,
                              const struct culex_child_link *child, int64_t now_ns)
@@ -42,9 +50,7 @@ static int64_t child_next_ns(const struct culex_children *children,
     if (child->pending_signal != 0 || child->window.live > 1 ||
         (child->is_deaf && child->window.live > 0))
         next_ns = culex__min_ns(next_ns, now_ns + LOOK_MS * CULEX_MS_NS);
-    for (size_t i = 0; child->window.live > 0 && i < CULEX_WINDOW; i++)
-        next_ns = culex__min_ns(next_ns, ladder_next_ns(&child->window.entries[i]));
-    return next_ns;
+    return culex__min_ns(next_ns, ladders_next_ns(&child->window));
 }
 
 void culex__children_timer_arm(struct culex_children *children)

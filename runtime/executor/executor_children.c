@@ -15,6 +15,7 @@
  * This file has the table and the executor's life; children.h tells where the rest is. */
 #include "executor/executor_children.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -22,12 +23,15 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "executor/children.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
 #include "platform/pages.h"
 
 enum { EVENTS_MAX = 64 };
+
+static_assert((int)CULEX_WINDOW >= (int)CULEX_BATCH_MAX, "a child may hold what a step claims");
 
 /* --- a turn ---------------------------------------------------------------------------- */
 
@@ -151,10 +155,12 @@ static struct culex_window_entry *entry_find(struct culex_children *children,
 {
     for (size_t i = 0; i < children->slot_count; i++) {
         struct culex_child_link *child = &children->links[i];
-        for (size_t k = 0; child->window.live > 0 && k < CULEX_WINDOW; k++) {
-            if (child->window.entries[k].run == run) {
+        uint64_t end = child->window.live > 0 ? child->window.assigned : 0;
+        for (uint64_t seq = child->window.finished + 1; seq <= end; seq++) {
+            struct culex_window_entry *entry = culex__window_find(&child->window, seq);
+            if (entry != NULL && entry->run == run) {
                 *ret_child = child;
-                return &child->window.entries[k];
+                return entry;
             }
         }
     }
@@ -170,8 +176,7 @@ static void children_cancel(struct culex_executor *executor, struct culex_run *r
     struct culex_window_entry *entry = entry_find(children, run, &child);
     if (entry != NULL) {
         atomic_store(&child->mailbox->cancelled[culex__mailbox_index(entry->seq)], entry->seq);
-        entry->term_ns = culex__min_ns(entry->term_ns, term_ns);
-        entry->kill_ns = culex__min_ns(entry->kill_ns, kill_ns);
+        culex__window_ask(&child->window, entry, term_ns, kill_ns);
         culex__children_timer_arm(children);
     } else if (culex__run_list_remove(&children->to_start, run)) {
         culex__children_release(children, run, 0);
@@ -345,11 +350,12 @@ static culex_status children_start(struct culex_children *children, culex_error 
 {
     struct culex_zygote_config *zygote = &children->zygote_config;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t stride = (sizeof(struct culex_mailbox) + page - 1) / page * page;
     zygote->handler = &children->config.handler;
     zygote->effects = &children->effects;
     zygote->cgroup = &children->cgroup;
     zygote->mailboxes = (struct culex_mailboxes){
-        culex__process_share(&children->effects, page * children->slot_count), page,
+        culex__process_share(&children->effects, stride * children->slot_count), stride,
         children->slot_count};
     children->buffers = malloc(sizeof *children->buffers);
     children->symbols = culex__symbols_create();

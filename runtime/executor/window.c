@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/instant.h"
 #include "core/run.h"
 
 /* What window.h promises of the numbers. */
@@ -29,11 +30,20 @@ struct culex_window_entry *culex__window_add(struct culex_window *window, struct
     struct culex_window_entry *entry = &window->entries[culex__mailbox_index(seq)];
     *entry = (struct culex_window_entry){
         .seq = seq, .run = run, .term_ns = INT64_MAX, .kill_ns = INT64_MAX};
+    window->has_asked = window->has_asked && window->live > 0;
     window->live++;
     run->has_result = false;
     run->result.len = 0;
     window_assert(window);
     return entry;
+}
+
+void culex__window_ask(struct culex_window *window, struct culex_window_entry *entry,
+                       int64_t term_ns, int64_t kill_ns)
+{
+    entry->term_ns = culex__min_ns(entry->term_ns, term_ns);
+    entry->kill_ns = culex__min_ns(entry->kill_ns, kill_ns);
+    window->has_asked = true;
 }
 
 struct culex_run *culex__window_remove(struct culex_window *window,

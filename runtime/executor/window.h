@@ -29,6 +29,7 @@ struct culex_window {
     uint64_t finished; /* last one whose end was taken */
     uint64_t started;  /* last one known to have begun */
     size_t live;       /* entries with a run */
+    bool has_asked;    /* one of them may have a term_ns or kill_ns */
 };
 
 static inline bool culex__window_is_full(const struct culex_window *window)
@@ -38,6 +39,10 @@ static inline bool culex__window_is_full(const struct culex_window *window)
 
 /* The entry of a run that is still inside, or NULL. */
 struct culex_window_entry *culex__window_find(struct culex_window *window, uint64_t seq);
+
+/* The run's handler is asked to stop, and is ended at these times; later calls may only hurry. */
+void culex__window_ask(struct culex_window *window, struct culex_window_entry *entry,
+                       int64_t term_ns, int64_t kill_ns);
 
 /* Borrows `run` until its end or until it is taken back. The window must not be full. */
 struct culex_window_entry *culex__window_add(struct culex_window *window, struct culex_run *run);

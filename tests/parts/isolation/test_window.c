@@ -1,0 +1,146 @@
+/* The runs that one child holds, and what its mailbox tells the zygote of them: no process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "executor/child_link.h"
+
+enum { COUNT = CULEX_BATCH_MAX };
+
+struct hold {
+    struct culex_child_link child;
+    struct culex_mailbox mailbox;
+    struct culex_run *runs[COUNT];
+    size_t returned;
+};
+
+static int setup(void **state)
+{
+    struct hold *hold = calloc(1, sizeof *hold);
+    assert_non_null(hold);
+    hold->child.fd = -1;
+    hold->child.mailbox = &hold->mailbox;
+    for (size_t i = 0; i < COUNT; i++) {
+        hold->runs[i] = culex__run_create();
+        atomic_store(&hold->runs[i]->lease_ns, 1000 + (int64_t)i);
+    }
+    *state = hold;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct hold *hold = *state;
+    for (size_t i = 0; i < COUNT; i++)
+        culex__run_free(hold->runs[i]);
+    free(hold);
+    return 0;
+}
+
+static void assign_all(struct hold *hold)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_false(culex__window_is_full(&hold->child.window));
+        culex__child_link_assign(&hold->child, hold->runs[i], false);
+    }
+}
+
+static void returned_take(void *self, struct culex_run *run)
+{
+    struct hold *hold = self;
+    assert_ptr_equal(run, hold->runs[COUNT - 1 - hold->returned]); /* newest first */
+    hold->returned++;
+}
+
+static void test_child_takes_as_many_runs_as_a_step_claims(void **state)
+{
+    struct hold *hold = *state;
+    const struct culex_child_sink sink = {.self = hold, .returned = returned_take};
+    assign_all(hold);
+    culex__child_link_take_back(&hold->child, &sink);
+    assert_int_equal(hold->returned, COUNT);
+}
+
+static size_t leases_of(const struct culex_mailbox *mailbox)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < CULEX_WINDOW; i++)
+        count += atomic_load(&mailbox->lease_ns[i]) != 0;
+    return count;
+}
+
+/* It looks at none where the count is 0. */
+static void test_leases_are_counted_for_the_zygote(void **state)
+{
+    struct hold *hold = *state;
+    const struct culex_child_sink sink = {.self = hold, .returned = returned_take};
+    assign_all(hold);
+    assert_int_equal(leases_of(&hold->mailbox), COUNT);
+    assert_int_equal(atomic_load(&hold->mailbox.lease_count), COUNT);
+    culex__child_link_take_back(&hold->child, &sink);
+    assert_int_equal(leases_of(&hold->mailbox), 0);
+    assert_int_equal(atomic_load(&hold->mailbox.lease_count), 0);
+}
+
+static void skip_first(struct hold *hold)
+{
+    hold->child.window.sent = hold->child.window.assigned;
+    hold->mailbox.ends[culex__mailbox_index(1)] =
+        (struct culex_mailbox_end){.seq = 1, .flags = CULEX_END_SKIPPED};
+    atomic_store(&hold->mailbox.started, 1);
+    atomic_store(&hold->mailbox.finished, 1);
+}
+
+static void first_take(void *self, struct culex_run *run)
+{
+    struct hold *hold = self;
+    assert_ptr_equal(run, hold->runs[0]);
+    hold->returned++;
+}
+
+static void test_lease_of_a_run_that_is_back_counts_no_more(void **state)
+{
+    struct hold *hold = *state;
+    const struct culex_child_sink sink = {.self = hold, .returned = first_take};
+    assign_all(hold);
+    skip_first(hold);
+    culex__child_link_receive(&hold->child, NULL, &sink, 1);
+    assert_int_equal(hold->returned, 1);
+    assert_int_equal(leases_of(&hold->mailbox), COUNT - 1);
+    assert_int_equal(atomic_load(&hold->mailbox.lease_count), COUNT - 1);
+}
+
+static void test_run_that_is_asked_to_stop_is_known_until_the_child_is_idle(void **state)
+{
+    struct hold *hold = *state;
+    struct culex_window *window = &hold->child.window;
+    struct culex_window_entry *first = culex__window_add(window, hold->runs[0]);
+    assert_false(window->has_asked);
+    culex__window_ask(window, first, 2000, 3000);
+    culex__window_ask(window, first, 2500, 2500); /* may only hurry */
+    assert_int_equal(first->term_ns, 2000);
+    assert_int_equal(first->kill_ns, 2500);
+    culex__window_add(window, hold->runs[1]);
+    assert_true(window->has_asked);
+    culex__window_unassign(window);
+    culex__window_unassign(window);
+    culex__window_add(window, hold->runs[1]);
+    assert_false(window->has_asked);
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(test_child_takes_as_many_runs_as_a_step_claims),
+        UNIT(test_leases_are_counted_for_the_zygote),
+        UNIT(test_lease_of_a_run_that_is_back_counts_no_more),
+        UNIT(test_run_that_is_asked_to_stop_is_known_until_the_child_is_idle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
