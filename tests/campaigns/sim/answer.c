@@ -179,7 +179,7 @@ static const struct grant *grant_at_work(const struct sim_oracle *oracle, const 
     if (record->state != 'A' || record->timeout_ms > 0 || strcmp(record->owner, session) != 0)
         return NULL;
     const struct grant *grant = sim_grant_find(run, record->attempt, session);
-    if (grant == NULL || grant->is_dropped || grant->refused_nonce != 0 ||
+    if (grant == NULL || grant->is_dropped || grant->is_given_up || grant->refused_nonce != 0 ||
         oracle->world->now_ns >= grant->sure_ns ||
         (grant->is_ended && grant->epoch != oracle->epoch))
         return NULL;

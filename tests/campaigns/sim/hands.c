@@ -349,7 +349,11 @@ static size_t hands_collect(struct culex_executor *executor, struct culex_run **
     hands_fill(hands);
     while (count < max && hands->ended_first != NULL) {
         struct culex_run *run = list_pop(&hands->ended_first, &hands->ended_last);
-        if (culex__flight_of(run)->state == CULEX_FLIGHT_ALOFT && !process->is_killed)
+        bool is_aloft = culex__flight_of(run)->state == CULEX_FLIGHT_ALOFT;
+        if (!is_aloft && !process->is_killed)
+            sim_oracle_given_up(process->world->oracle, run->facts.id, run->facts.attempt,
+                                session_of(run, session));
+        if (is_aloft && !process->is_killed)
             sim_oracle_ended(process->world->oracle, run->facts.id, run->facts.attempt,
                              session_of(run, session), run->end.event, is_late(hands, run));
         ret_runs[count++] = run;

@@ -40,6 +40,14 @@ void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt
     grant->ended_as = event;
 }
 
+void sim_oracle_given_up(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                         const char *session)
+{
+    struct grant *grant = sim_grant_find(sim_run_get(oracle, id), attempt, session);
+    if (grant != NULL)
+        grant->is_given_up = true;
+}
+
 /* Who was charged twice for the company that it was in is so no more. */
 void sim_oracle_murder(struct sim_oracle *oracle, culex_uuid killer, const char *session)
 {

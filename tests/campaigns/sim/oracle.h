@@ -126,6 +126,10 @@ void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attem
  * store must not hear of it. */
 void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
                       const char *session, enum culex_run_event event, bool is_late);
+/* It ended after the worker had given it up, maybe long before the store's lease is over: after an
+ * answer that was lost the worker counts from the try that may have been the first. */
+void sim_oracle_given_up(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                         const char *session);
 /* An execution is about to take its worker along: nobody may be charged a third time for it. */
 void sim_oracle_murder(struct sim_oracle *oracle, culex_uuid killer, const char *session);
 /* The worker's loop came to its own end: whatever it took from its handlers must be settled. */
