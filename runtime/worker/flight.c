@@ -265,7 +265,8 @@ static void flight_land(struct culex_flight *flight)
     culex__pace_note_end(worker);
     if (!flight_return(flight))
         return;
-    culex__appetite_learn(flight->lane, flight->run.end.duration_ns);
+    if (atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0)
+        culex__appetite_learn(flight->lane, flight->run.end.duration_ns);
     flight_move(flight);
     if (culex__verdict_reach(flight)) {
         culex__acks_settle(flight);

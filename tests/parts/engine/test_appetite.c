@@ -152,6 +152,26 @@ static void test_runs_of_some_ms_are_not_claimed_ahead(void **state)
     }
 }
 
+static void stop_worker(struct world *world)
+{
+    culex_worker_stop(world->worker);
+    culex_worker_stop(world->worker);
+}
+
+/* The store answers when their leases are over, and they go back. */
+static void test_runs_that_did_not_start_teach_nothing(void **state)
+{
+    struct world *world = *state;
+    put(world, &numbers, 3000, 200);
+    world->step_us = 20000000;
+    world->in_step = stop_worker;
+    world->in_step_ms = 1000000;
+    work(world, (culex_worker_options){.concurrency = 1});
+    assert_int_equal(world->calls, 0);
+    assert_true(world->step_count > 40);
+    assert_int_equal(want_most(world, 0, world->step_count), 1);
+}
+
 static size_t slow_end_step;
 
 /* The slow one is the last that there is, and others come at its end. */
@@ -376,6 +396,7 @@ int main(void)
         UNIT(test_no_more_is_claimed_ahead_for_a_store_that_hangs),
         UNIT(test_batch_that_was_asked_for_stays_what_it_is),
         UNIT(test_runs_of_some_ms_are_not_claimed_ahead),
+        UNIT(test_runs_that_did_not_start_teach_nothing),
         UNIT(test_one_slow_run_shrinks_it_at_once_and_short_ones_let_it_grow),
         UNIT(test_one_run_of_many_seconds_is_forgotten_after_some_dozens),
         UNIT(test_second_worker_gets_its_share_of_slow_runs),
