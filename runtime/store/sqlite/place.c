@@ -216,6 +216,14 @@ static void names_note(struct culex_sqlite *store)
     place->log_name = log_name(store);
 }
 
+/* What another one writes may be in the file in a form of its own. */
+static bool has_system_vfs(const struct culex_sqlite *store)
+{
+    sqlite3_vfs *vfs = NULL;
+    sqlite3_file_control(store->db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+    return vfs != NULL && strcmp(vfs->zName, "unix") == 0;
+}
+
 /* And its index; false when there is none. */
 static bool log_note(struct culex_sqlite *store)
 {
@@ -226,7 +234,7 @@ static bool log_note(struct culex_sqlite *store)
     if (place->index_name != NULL)
         culex__sqlite_glance_at(place->index_name, &place->index);
     culex__descriptor_close(place->log_fd);
-    place->log_fd = culex__sqlite_glance_open(place->log_name);
+    place->log_fd = has_system_vfs(store) ? culex__sqlite_glance_open(place->log_name) : -1;
     bool is_same = place->log_fd >= 0 && culex__sqlite_glance_in(place->log_fd, &opened) &&
                    culex__sqlite_glance_is_same(&place->log, &opened);
     if (!is_same) {

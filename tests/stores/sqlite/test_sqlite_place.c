@@ -895,11 +895,79 @@ static void test_second_name__of_a_borrowed_handle_is_refused(void **state)
     sqlite3_close(db);
 }
 
+/* --- a file system of somebody else's ------------------------------------------------------- */
+
+/* SQLite's own, but for the log, of which each byte is another one in the file. */
+static struct {
+    sqlite3_vfs vfs, *system;
+    sqlite3_io_methods log;
+    const sqlite3_io_methods *plain;
+} veil;
+
+static int veiled_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+{
+    unsigned char other[65536];
+    assert_in_range(count, 0, sizeof other);
+    for (int i = 0; i < count; i++)
+        other[i] = (unsigned char)~((const unsigned char *)bytes)[i];
+    return veil.plain->xWrite(file, other, count, at);
+}
+
+static int veiled_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
+{
+    int rc = veil.plain->xRead(file, bytes, count, at);
+    for (int i = 0; i < count && rc == SQLITE_OK; i++)
+        ((unsigned char *)bytes)[i] = (unsigned char)~((unsigned char *)bytes)[i];
+    return rc;
+}
+
+static int veiled_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *out)
+{
+    (void)self;
+    int rc = veil.system->xOpen(veil.system, name, file, flags, out);
+    if (rc != SQLITE_OK || (flags & SQLITE_OPEN_WAL) == 0)
+        return rc;
+    veil.plain = file->pMethods;
+    veil.log = *file->pMethods;
+    veil.log.xRead = veiled_read;
+    veil.log.xWrite = veiled_write;
+    file->pMethods = &veil.log;
+    return rc;
+}
+
+static int veil_setup(void **state)
+{
+    veil.system = sqlite3_vfs_find(NULL);
+    veil.vfs = *veil.system;
+    veil.vfs.zName = "veil";
+    veil.vfs.xOpen = veiled_open;
+    return sqlite3_vfs_register(&veil.vfs, 1) + fixture_setup(state);
+}
+
+static int veil_teardown(void **state)
+{
+    return fixture_teardown(state) + sqlite3_vfs_unregister(&veil.vfs);
+}
+
+/* What is in the log is asked of whoever wrote it. */
+static void test_log__in_another_form_is_no_cut(void **state)
+{
+    struct fixture *fixture = *state;
+    culex_error error = {.text = ""};
+    fixture->store = fixture_open(fixture, GUARDED);
+    for (int i = 0; i < 3; i++) {
+        if (try_enqueue(fixture, &error) != CULEX_OK)
+            fail_msg("%s", error.text);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_removed__is_told_and_put_back_goes_on),
+        cmocka_unit_test_setup_teardown(test_log__in_another_form_is_no_cut, veil_setup,
+                                        veil_teardown),
         TEST(test_replaced__is_told_until_it_is_opened_anew),
         TEST(test_emptied__is_told),
         TEST(test_cut__is_told_at_any_length),
