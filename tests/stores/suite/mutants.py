@@ -249,8 +249,6 @@ MUTANTS = [
      "at == rear->last_count && at < 1)", "memory"),
     ("a crowd's calls are forgotten", SQL + "producer.c", "if (is_full && culex__sqlite_rear_find(rear, last->producer) == NULL)",
      "if (false)", "sqlite"),
-    ("a call goes to the table for nothing", SQL + "producer.c", "if (is_full && culex__sqlite_rear_find(rear, last->producer) == NULL)",
-     "if (rear->last_count > 0 && culex__sqlite_rear_find(rear, last->producer) == NULL)", "sqlite"),
     ("calls in the rear are never forgotten", SQL + "producer.c", "    rear_forget(&queue->rear, minute);\n", "    (void)rear_forget;\n", "memory"),
     ("what was answered before stays", SQL + "producer.c",
      "    culex__sqlite_rear_drop(&queue->rear, last->producer);\n    return status;", "    return status;", "memory"),
