@@ -19,12 +19,12 @@
 bool culex__sqlite_body_fits(const struct culex_sqlite *store,
                              const struct culex_sqlite_queue *queue,
                              const struct culex_new_run *run);
-/* Brings the run, of kind `kind`; counting it is up to the caller. */
+/* Adds the run, of kind `kind`; counting it is up to the caller. */
 culex_status culex__sqlite_body_add(struct culex_sqlite *store,
                                     const struct culex_sqlite_queue *queue, culex_uuid id,
                                     int64_t kind, const struct culex_new_run *run,
                                     culex_error *error);
-/* Is it there, and neither done? */
+/* Is it there, waiting or held, and not done? */
 culex_status culex__sqlite_body_is_live(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue, culex_uuid id,
                                         bool *ret_is_live, culex_error *error);

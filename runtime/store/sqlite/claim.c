@@ -541,7 +541,7 @@ culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
                                        const struct culex_step *step, int64_t seq, uint32_t attempt,
                                        struct culex_step_reply *reply, culex_error *error)
 {
-    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE_BY_SEQ, SQL_INT(seq), SQL_INT(queue->key));
+    sqlite3_stmt *statement = SQL_BIND(store, RUN_WHOLE_BY_SEQ, SQL_INT(seq));
     int has = culex__sqlite_next(store, statement, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     if (has > 0)

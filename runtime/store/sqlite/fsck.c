@@ -172,8 +172,7 @@ static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_
 
 static culex_status run_check(struct fsck *fsck, int64_t seq, culex_error *error)
 {
-    sqlite3_stmt *statement =
-        SQL_BIND(fsck->store, RUN_WHOLE_BY_SEQ, SQL_INT(seq), SQL_INT(fsck->queue->key));
+    sqlite3_stmt *statement = SQL_BIND(fsck->store, RUN_WHOLE_BY_SEQ, SQL_INT(seq));
     int has = culex__sqlite_next(fsck->store, statement, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     if (has > 0) {

@@ -21,7 +21,7 @@ struct culex_sqlite_kind {
 };
 
 /* The kind that this handle has used last in an enqueue. A sweep leaves it as long as it is the one
- * that has given it its number, so it holds while the queue has the same one. */
+ * that has given it its number, so what stands here holds while the queue's sweep is the same. */
 struct culex_sqlite_recent_kind {
     int64_t key; /* 0: none */
     int64_t queue, sweep;

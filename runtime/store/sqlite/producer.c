@@ -1,6 +1,6 @@
-/* answers in table producer: NULL when every run of the call was new, and of one priority; else an
- * outcome of one byte for each, and behind it the 16 bytes of the run's id where there is one that
- * is not counted. */
+/* Column `answers` of table producer: NULL when every run of the call was new, and of one priority;
+ * else an outcome of one byte for each, and behind it the 16 bytes of the run's id where there is
+ * one that is not counted. */
 #include "store/sqlite/producer.h"
 
 #include <assert.h>

@@ -548,8 +548,6 @@ FSCK_MUTANTS = [
      "", "memory"),
     ("kept bits are not counted", SQL + "fsck.c", "kept[CULEX_RUN_DONE] += done;",
      "", "memory"),
-    ("other queues' runs are looked at", SQL + "statement.def", "WHERE seq = ? AND queue = ?\")",
-     "WHERE seq = ? AND ? > 0\")", "memory"),
     ("short payloads may lie apart", SQL + "statement.def", "SELECT payload_len > ?2 FROM run",
      "SELECT payload_len <> ?2 FROM run", "memory"),
     ("an aside is purged", SQL + "statement.def", "at_ms = 9999999999999",
