@@ -1,20 +1,13 @@
-#include "redis_check.h"
+#include "redis_check_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The fields of a record that are looked at; 0 is the version. ORDER RECORD_FIELD. */
-enum { FIELD_STATE = 1, FIELD_AT = 4, FIELD_PRIORITY = 18, FIELD_UNIQUE = 15, FIELD_COUNT = 24 };
+enum { FIELD_STATE = 1, FIELD_AT = 4, FIELD_UNIQUE = 21, FIELD_PRIORITY = 22, FIELD_COUNT = 23 };
 
 enum { ID_BYTES = 16 };
-
-struct key_space {
-    const struct redis_server *server;
-    const char *prefix, *queue;
-    redisReply *runs; /* field, value, field, value ... */
-    size_t *order;    /* places of its fields, by id */
-};
 
 struct record {
     const redisReply *id;
@@ -22,7 +15,7 @@ struct record {
     const char *fields[FIELD_COUNT];
 };
 
-static bool complain(const struct key_space *keys, const char *what, const redisReply *id)
+bool key_space_complain(const struct key_space *keys, const char *what, const redisReply *id)
 {
     fprintf(stderr, "redis_check: %s:{%s}: %s", keys->prefix, keys->queue, what);
     for (size_t i = 0; id != NULL && i < id->len; i++)
@@ -31,9 +24,8 @@ static bool complain(const struct key_space *keys, const char *what, const redis
     return false;
 }
 
-/* Never NULL: the test ends when its own server does not answer. */
-static redisReply *ask(const struct key_space *keys, const char *command, const char *name,
-                       const char *rest)
+redisReply *key_space_ask(const struct key_space *keys, const char *command, const char *name,
+                          const char *rest)
 {
     char line[256];
     snprintf(line, sizeof line, "%s %s:{%s}:%s%s", command, keys->prefix, keys->queue, name, rest);
@@ -74,9 +66,8 @@ static int by_id(const void *left, const void *right, void *runs)
     return id_compare(all->element[*(const size_t *)left], all->element[*(const size_t *)right]);
 }
 
-/* A storm leaves hundreds of thousands of runs: no walk for each entry of an index. Places of the
- * fields, in their order; to be freed. */
-static size_t *fields_order(redisReply *hash)
+/* A storm leaves hundreds of thousands of runs: no walk for each entry of an index. */
+size_t *key_space_order(redisReply *hash)
 {
     size_t count = hash->elements / 2;
     size_t *order = calloc(count + 1, sizeof *order);
@@ -132,17 +123,18 @@ static size_t runs_in_state(const struct key_space *keys, const char *states)
 /* Members are distinct, so equal counts and no stranger mean: each run, once. */
 static bool check_set(const struct key_space *keys, const char *name, const char *state)
 {
-    redisReply *set = ask(keys, "ZRANGE", name, " 0 -1 WITHSCORES");
+    redisReply *set = key_space_ask(keys, "ZRANGE", name, " 0 -1 WITHSCORES");
     struct record record;
     bool is_good = true;
     for (size_t i = 0; i + 1 < set->elements && is_good; i += 2) {
         if (!record_find(keys, set->element[i], &record) || !is_in_state(&record, state))
-            is_good = complain(keys, name, set->element[i]);
+            is_good = key_space_complain(keys, name, set->element[i]);
         else if (strcmp(record.fields[FIELD_AT], set->element[i + 1]->str) != 0)
-            is_good = complain(keys, "an entry has another time than its record", set->element[i]);
+            is_good = key_space_complain(keys, "an entry has another time than its record",
+                                         set->element[i]);
     }
     if (is_good && set->elements / 2 != runs_in_state(keys, state))
-        is_good = complain(keys, "an index lacks runs", NULL);
+        is_good = key_space_complain(keys, "an index lacks runs", NULL);
     freeReplyObject(set);
     return is_good;
 }
@@ -150,7 +142,7 @@ static bool check_set(const struct key_space *keys, const char *name, const char
 /* The scheduled ones of a priority stand in both sets, at the same time. */
 static bool check_scheduled_urgent(const struct key_space *keys)
 {
-    redisReply *set = ask(keys, "ZRANGE", "scheduled_urgent", " 0 -1 WITHSCORES");
+    redisReply *set = key_space_ask(keys, "ZRANGE", "scheduled_urgent", " 0 -1 WITHSCORES");
     struct record record;
     bool is_good = true;
     size_t expected = 0;
@@ -158,29 +150,42 @@ static bool check_scheduled_urgent(const struct key_space *keys)
         if (!record_find(keys, set->element[i], &record) || !is_in_state(&record, "S") ||
             record.fields[FIELD_PRIORITY][0] == '0' ||
             strcmp(record.fields[FIELD_AT], set->element[i + 1]->str) != 0)
-            is_good = complain(keys, "a stranger among the scheduled urgent", set->element[i]);
+            is_good =
+                key_space_complain(keys, "a stranger among the scheduled urgent", set->element[i]);
     }
     for (size_t i = 0; i + 1 < keys->runs->elements; i += 2)
         expected += record_read(keys->runs->element[i], keys->runs->element[i + 1], &record) &&
                     is_in_state(&record, "S") && record.fields[FIELD_PRIORITY][0] != '0';
     if (is_good && set->elements / 2 != expected)
-        is_good = complain(keys, "a scheduled urgent run is in one set only", NULL);
+        is_good = key_space_complain(keys, "a scheduled urgent run is in one set only", NULL);
     freeReplyObject(set);
     return is_good;
 }
 
-static long meta_number(const struct key_space *keys, const char *field)
+int64_t key_space_number(const struct key_space *keys, const char *field)
 {
-    redisReply *reply = ask(keys, "HGET", "meta ", field);
-    long number = reply->str != NULL ? strtol(reply->str, NULL, 10) : 0;
+    redisReply *reply = key_space_ask(keys, "HGET", "meta ", field);
+    int64_t number = reply->str != NULL ? strtoll(reply->str, NULL, 10) : 0;
     freeReplyObject(reply);
     return number;
+}
+
+/* What stands in the ready list: an id and, in decimal, the number of the line after which it
+ * comes. */
+static bool ready_read(const redisReply *entry, redisReply *ret_id)
+{
+    *ret_id = *entry;
+    ret_id->len = ID_BYTES;
+    return entry->len > ID_BYTES &&
+           strspn(entry->str + ID_BYTES, "0123456789") == entry->len - ID_BYTES;
 }
 
 static bool is_earlier_in(const redisReply *list, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
-        if (is_same(list->element[i], list->element[index]))
+        redisReply left, right;
+        if (ready_read(list->element[i], &left) && ready_read(list->element[index], &right) &&
+            is_same(&left, &right))
             return true;
     }
     return false;
@@ -190,28 +195,29 @@ static bool is_earlier_in(const redisReply *list, size_t index)
  * ghosts beside, as many as meta says. */
 static bool check_ready(const struct key_space *keys)
 {
-    redisReply *urgent = ask(keys, "ZRANGE", "urgent", " 0 -1");
-    redisReply *ready = ask(keys, "LRANGE", "ready", " 0 -1");
+    redisReply *urgent = key_space_ask(keys, "ZRANGE", "urgent", " 0 -1");
+    redisReply *ready = key_space_ask(keys, "LRANGE", "ready", " 0 -1");
     struct record record;
     bool is_good = true;
     size_t waiting = 0;
-    long ghosts = 0;
+    int64_t ghosts = 0;
     for (size_t i = 0; i < urgent->elements && is_good; i++, waiting++) {
         if (!record_find(keys, urgent->element[i], &record) || !is_in_state(&record, "W") ||
             record.fields[FIELD_PRIORITY][0] == '0')
-            is_good = complain(keys, "a stranger among the urgent", urgent->element[i]);
+            is_good = key_space_complain(keys, "a stranger among the urgent", urgent->element[i]);
     }
     for (size_t i = 0; i < ready->elements && is_good; i++) {
-        bool is_waiting = record_find(keys, ready->element[i], &record) &&
+        redisReply id;
+        bool is_waiting = ready_read(ready->element[i], &id) && record_find(keys, &id, &record) &&
                           is_in_state(&record, "W") && record.fields[FIELD_PRIORITY][0] == '0' &&
                           !is_earlier_in(ready, i);
         waiting += is_waiting;
         ghosts += !is_waiting;
     }
     if (is_good && waiting != runs_in_state(keys, "W"))
-        is_good = complain(keys, "a waiting run is not ready", NULL);
-    if (is_good && ghosts != meta_number(keys, "ghosts"))
-        is_good = complain(keys, "ghosts are miscounted", NULL);
+        is_good = key_space_complain(keys, "a waiting run is not ready", NULL);
+    if (is_good && ghosts != key_space_number(keys, "ghosts"))
+        is_good = key_space_complain(keys, "ghosts are miscounted", NULL);
     freeReplyObject(urgent);
     freeReplyObject(ready);
     return is_good;
@@ -220,7 +226,7 @@ static bool check_ready(const struct key_space *keys)
 /* A final run may have lost its payload, which is written beside it then. */
 static size_t payloads_lost(const struct key_space *keys)
 {
-    redisReply *errors = ask(keys, "HGETALL", "errors", "");
+    redisReply *errors = key_space_ask(keys, "HGETALL", "errors", "");
     struct record record;
     size_t count = 0;
     for (size_t i = 0; i + 1 < errors->elements; i += 2)
@@ -235,16 +241,16 @@ static size_t payloads_lost(const struct key_space *keys)
 static bool check_hash(const struct key_space *keys, const char *name, const char *states,
                        bool is_complete)
 {
-    redisReply *fields = ask(keys, "HKEYS", name, "");
+    redisReply *fields = key_space_ask(keys, "HKEYS", name, "");
     struct record record;
     bool is_good = true;
     for (size_t i = 0; i < fields->elements && is_good; i++) {
         if (!record_find(keys, fields->element[i], &record) || !is_in_state(&record, states))
-            is_good = complain(keys, name, fields->element[i]);
+            is_good = key_space_complain(keys, name, fields->element[i]);
     }
     if (is_good && is_complete &&
         fields->elements + payloads_lost(keys) != runs_in_state(keys, states))
-        is_good = complain(keys, "a run lacks its payload", NULL);
+        is_good = key_space_complain(keys, "a run lacks its payload", NULL);
     freeReplyObject(fields);
     return is_good;
 }
@@ -261,16 +267,17 @@ static size_t key_holders(const struct key_space *keys)
 
 static bool check_unique(const struct key_space *keys)
 {
-    redisReply *held = ask(keys, "HGETALL", "unique", "");
+    redisReply *held = key_space_ask(keys, "HGETALL", "unique", "");
     struct record record;
     bool is_good = true;
     for (size_t i = 0; i + 1 < held->elements && is_good; i += 2) {
         if (!record_find(keys, held->element[i + 1], &record) || !is_in_state(&record, "SWA") ||
             strcmp(record.fields[FIELD_UNIQUE], held->element[i]->str) != 0)
-            is_good = complain(keys, "a unique key is held by a stranger", held->element[i + 1]);
+            is_good = key_space_complain(keys, "a unique key is held by a stranger",
+                                         held->element[i + 1]);
     }
     if (is_good && held->elements / 2 != key_holders(keys))
-        is_good = complain(keys, "a live run does not hold its unique key", NULL);
+        is_good = key_space_complain(keys, "a live run does not hold its unique key", NULL);
     freeReplyObject(held);
     return is_good;
 }
@@ -280,7 +287,7 @@ static bool check_records(const struct key_space *keys)
     struct record record;
     for (size_t i = 0; i + 1 < keys->runs->elements; i += 2) {
         if (!record_read(keys->runs->element[i], keys->runs->element[i + 1], &record))
-            return complain(keys, "a record does not parse", keys->runs->element[i]);
+            return key_space_complain(keys, "a record does not parse", keys->runs->element[i]);
     }
     return true;
 }
@@ -302,15 +309,15 @@ static long long value_time(const redisReply *value, int bars)
 static bool check_remembered(const struct key_space *keys, const char *name, const char *list,
                              int bars)
 {
-    redisReply *hash = ask(keys, "HGETALL", name, "");
-    redisReply *listed = ask(keys, "ZRANGE", list, " 0 -1 WITHSCORES");
-    size_t *order = fields_order(hash);
-    bool is_good = hash->elements == listed->elements || complain(keys, list, NULL);
+    redisReply *hash = key_space_ask(keys, "HGETALL", name, "");
+    redisReply *listed = key_space_ask(keys, "ZRANGE", list, " 0 -1 WITHSCORES");
+    size_t *order = key_space_order(hash);
+    bool is_good = hash->elements == listed->elements || key_space_complain(keys, list, NULL);
     for (size_t i = 0; i + 1 < listed->elements && is_good; i += 2) {
         const redisReply *value = value_find(hash, order, listed->element[i]);
         if (value == NULL ||
             value_time(value, bars) != strtoll(listed->element[i + 1]->str, NULL, 10))
-            is_good = complain(keys, list, listed->element[i]);
+            is_good = key_space_complain(keys, list, listed->element[i]);
     }
     free(order);
     freeReplyObject(listed);
@@ -318,11 +325,19 @@ static bool check_remembered(const struct key_space *keys, const char *name, con
     return is_good;
 }
 
+bool key_space_has_record(const struct key_space *keys, const void *id)
+{
+    char bytes[ID_BYTES];
+    memcpy(bytes, id, sizeof bytes);
+    const redisReply name = {.str = bytes, .len = sizeof bytes};
+    return value_find(keys->runs, keys->order, &name) != NULL;
+}
+
 bool redis_check(const struct redis_server *server, const char *prefix, const char *queue)
 {
     struct key_space keys = {.server = server, .prefix = prefix, .queue = queue};
-    keys.runs = ask(&keys, "HGETALL", "runs", "");
-    keys.order = fields_order(keys.runs);
+    keys.runs = key_space_ask(&keys, "HGETALL", "runs", "");
+    keys.order = key_space_order(keys.runs);
     bool is_good = check_records(&keys) && check_set(&keys, "scheduled", "S") &&
                    check_set(&keys, "active", "A") && check_set(&keys, "done", "D") &&
                    check_set(&keys, "dead", "X") && check_set(&keys, "cancelled", "C") &&
@@ -332,7 +347,7 @@ bool redis_check(const struct redis_server *server, const char *prefix, const ch
                    check_hash(&keys, "errors", "SWADXC", false) &&
                    check_hash(&keys, "progress", "SWADXC", false) && check_unique(&keys) &&
                    check_remembered(&keys, "producers", "producers_until", 1) &&
-                   check_remembered(&keys, "keys", "keys_until", 0);
+                   check_remembered(&keys, "keys", "keys_until", 0) && redis_check_line(&keys);
     free(keys.order);
     freeReplyObject(keys.runs);
     return is_good;

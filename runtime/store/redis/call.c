@@ -53,8 +53,7 @@ void culex__redis_key(const struct culex__redis *redis, struct culex__redis_requ
 
 /* --- what is known about queues --------------------------------------------------------- */
 
-/* The queue's entry, made when there is none yet; NULL when out of memory. */
-static struct culex__redis_queue *queue_find(struct culex__redis *redis, const char *name)
+struct culex__redis_queue *culex__redis_queue_find(struct culex__redis *redis, const char *name)
 {
     for (struct culex__redis_queue *at = redis->queues; at != NULL; at = at->next) {
         if (strcmp(at->name, name) == 0)
@@ -92,7 +91,7 @@ culex_status culex__redis_begin(struct culex__redis *redis,
     redis->call_level = script->level;
     redis->call_queue = NULL;
     if (redis->call_level != CULEX__REDIS_READS) {
-        redis->call_queue = queue_find(redis, queue);
+        redis->call_queue = culex__redis_queue_find(redis, queue);
         if (redis->call_queue == NULL)
             return culex__fail(error, CULEX_ENOMEM, "out of memory");
     }
@@ -299,7 +298,7 @@ static void queue_name_renew(struct culex__redis *redis, struct culex__redis_que
 
 void culex__redis_announce(struct culex__redis *redis, const char *queue)
 {
-    struct culex__redis_queue *known = queue_find(redis, queue);
+    struct culex__redis_queue *known = culex__redis_queue_find(redis, queue);
     if (known != NULL && known->named_until_ns != 0)
         queue_name_renew(redis, known);
 }
@@ -307,7 +306,7 @@ void culex__redis_announce(struct culex__redis *redis, const char *queue)
 culex_status culex__redis_try(struct culex__redis *redis, const char *queue,
                               enum culex__redis_level level, culex_error *error)
 {
-    struct culex__redis_queue *known = queue_find(redis, queue);
+    struct culex__redis_queue *known = culex__redis_queue_find(redis, queue);
     int64_t deadline_ns = culex__redis_deadline(redis);
     if (known == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
@@ -320,7 +319,7 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
 {
     enum culex__redis_level level = is_worker ? CULEX__REDIS_WORKS : CULEX__REDIS_PRODUCES;
     int64_t deadline_ns = culex__redis_deadline(redis);
-    struct culex__redis_queue *known = queue_find(redis, queue);
+    struct culex__redis_queue *known = culex__redis_queue_find(redis, queue);
     if (known == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     if (known->named_until_ns != 0) {

@@ -1,6 +1,6 @@
 -- store/redis/cancel.lua - cancels a run, or flags an active one.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
--- uses: base layout plan
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake bodies blocks spans block_leases block_ends
+-- uses: base layout plan bodies blocks
 -- level: works
 --
 -- ARGV[2]: the run. Reply: the state's letter after the call, '' for an unknown run, '!' and
@@ -10,13 +10,18 @@ local refusal = layout_check()
 if refusal then return refusal end
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
-if not text then return '' end
-local r = record_parse(text)
+local o = not text and ordinary_find(id)
+if not text and not o then return '' end
+if o and not o.head then return '?' end
+local r = o and ordinary_adopt(o) or record_parse(text)
 if not r then return '?' end
+-- What an adoption has planned is not carried out then.
 if IS_FINAL[r.state] then return '!' .. r.state end
 if r.state == ACTIVE then
   r.cancel = 1
-  call('HSET', runs, id, record_text(r))
+  if o then plan_put('lease_puts', r.at_ms, id) end
+  plan_put('record_puts', id, record_text(r))
+  plan_write()
   return r.state
 end
 -- Needs no memory, so a full server takes what follows.
@@ -24,12 +29,12 @@ call('ZREM', scheduled, '')
 if r.state == SCHEDULED then
   due_drop(id, r)
 elseif string.match(r.tail, TAIL_priority) ~= '0' then
-  urgent_drops[#urgent_drops + 1] = id
-else
+  plan_add('urgent_drops', id)
+elseif not o then
   -- Finding it in the list would take a walk, so it stays there as a ghost that claims skip.
   count('ghosts', 1)
 end
 finish(id, r, NEXT[r.state .. '_CANCEL'], keep_until(r, now, TAIL_keep_success_ms))
-put(record_puts, id, record_text(r))
+plan_put('record_puts', id, record_text(r))
 plan_write()
 return r.state

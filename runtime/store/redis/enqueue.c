@@ -21,24 +21,42 @@ static const char *text_or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
-/* The record from keep_success_ms on: all before that only the server knows. */
+/* What an ordinary run's body and a record have in common behind the time of the enqueue, which
+ * only the server knows. */
+struct head_text {
+    char numbers[96], rest[64];
+    struct culex__redis_piece pieces[4];
+};
+
+enum { HEAD_PIECES = 4 };
+
+static void head_make(struct head_text *head, const struct culex_new_run *run)
+{
+    const char *tags = text_or_empty(run->tags);
+    int len = snprintf(head->numbers, sizeof head->numbers, "%" PRId64 "|%" PRId64 "|%" PRIu32 "|",
+                       culex__redis_delay(run->keep_success_ms),
+                       culex__redis_delay(run->timeout_ms), run->attempts_max);
+    int rest_len = snprintf(head->rest, sizeof head->rest, "|%" PRId64 "|%016" PRIx64 "|",
+                            culex__redis_delay(run->keep_failure_ms), run->fingerprint);
+    assert(culex__record_text_is_valid(tags, strlen(tags))); /* or the next field would shift */
+    head->pieces[0] = (struct culex__redis_piece){head->numbers, (size_t)len};
+    head->pieces[1] = (struct culex__redis_piece){run->job, strlen(run->job)};
+    head->pieces[2] = (struct culex__redis_piece){head->rest, (size_t)rest_len};
+    head->pieces[3] = (struct culex__redis_piece){tags, strlen(tags)};
+}
+
+/* The record from keep_success_ms on. */
 static void tail_add(struct culex__redis_request *request, const struct culex_new_run *run)
 {
-    char keep[24], attempts[24], rest[128];
-    const char *key = text_or_empty(run->unique_key), *tags = text_or_empty(run->tags);
-    int keep_len =
-        snprintf(keep, sizeof keep, "%" PRId64 "|", culex__redis_delay(run->keep_success_ms));
-    int attempts_len = snprintf(attempts, sizeof attempts, "|%" PRIu32 "|", run->attempts_max);
-    int rest_len =
-        snprintf(rest, sizeof rest, "|%d|%" PRId64 "|%" PRId64 "|%016" PRIx64 "|%016" PRIx64 "|",
-                 run->priority, culex__redis_delay(run->timeout_ms),
-                 culex__redis_delay(run->keep_failure_ms), run->fingerprint, run->content);
-    assert(culex__record_text_is_valid(tags, strlen(tags))); /* or the next field would shift */
+    struct head_text head;
+    const char *key = text_or_empty(run->unique_key);
+    char priority[] = {'|', (char)('0' + run->priority)};
+    head_make(&head, run);
     assert(culex__record_text_is_valid(key, strlen(key)));
-    struct culex__redis_piece pieces[] = {
-        {keep, (size_t)keep_len},     {key, strlen(key)},       {attempts, (size_t)attempts_len},
-        {run->job, strlen(run->job)}, {rest, (size_t)rest_len}, {tags, strlen(tags)}};
-    culex__redis_request_join(request, pieces, sizeof pieces / sizeof pieces[0]);
+    struct culex__redis_piece pieces[HEAD_PIECES + 3] = {
+        head.pieces[0], head.pieces[1],     head.pieces[2], head.pieces[3],
+        {"|", 1},       {key, strlen(key)}, {priority, 2}};
+    culex__redis_request_join(request, pieces, HEAD_PIECES + 3);
 }
 
 static int64_t at_most(int64_t value, int64_t max)
@@ -85,22 +103,57 @@ static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
     culex__redis_request_add(request, run->payload, run->payload_len);
 }
 
+/* Nothing is wanted beyond what its kind says: it goes to the line (redis/lib_line.lua). */
+static bool is_ordinary(const struct culex_new_run *run)
+{
+    return run->delay_ms <= 0 && run->at_ms == 0 && run->expires_ms <= 0 && run->priority == 0 &&
+           text_or_empty(run->unique_key)[0] == '\0' &&
+           text_or_empty(run->idempotency_key)[0] == '\0';
+}
+
+static bool are_ordinary(const struct culex_new_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ordinary(&runs[i]))
+            return false;
+    }
+    return true;
+}
+
+/* ORDER BODY: as redis/lib_line.lua takes it. */
+static void body_add(struct culex__redis *redis, const struct culex_new_run *run)
+{
+    struct head_text head;
+    assert(run->attempts_max > 0);
+    head_make(&head, run);
+    struct culex__redis_piece pieces[HEAD_PIECES + 2] = {
+        head.pieces[0], head.pieces[1], head.pieces[2],
+        head.pieces[3], {"\n", 1},      {run->payload, run->payload_len}};
+    culex__redis_request_join(&redis->request, pieces, HEAD_PIECES + 2);
+}
+
 /* --- the answer ------------------------------------------------------------------------- */
 
 /* ORDER ENQUEUE: as redis/enqueue.lua answers. */
 enum { HEAD_ITEMS = 4 /* letters, number, ms, salt */ };
 
+enum { NUMBER_BITS = 44 }; /* the lane stands above them */
+
 /* The ids of new runs, one after the other. */
 static bool ids_read(const redisReply *reply, size_t count, struct culex_run_id_parts *ret_parts)
 {
-    int64_t number, salt;
+    int64_t number, salt, lane;
     if (!culex__redis_reply_int(reply, 1, &number) ||
         !culex__redis_reply_int(reply, 2, &ret_parts->ms) ||
         !culex__redis_reply_int(reply, 3, &salt))
         return false;
-    if (number < 1 || number > (int64_t)(CULEX_RUN_NUMBER_MAX - count) || ret_parts->ms < 0 ||
+    lane = number >> NUMBER_BITS;
+    number &= (int64_t)CULEX_RUN_NUMBER_MAX;
+    if (lane < 0 || lane > CULEX__REDIS_LANE_LINE || number < 1 ||
+        number > (int64_t)(CULEX_RUN_NUMBER_MAX - count) || ret_parts->ms < 0 ||
         ret_parts->ms >> 48 != 0 || salt < 0 || salt > CULEX_RUN_SALT_MAX)
         return false;
+    ret_parts->lane = (uint32_t)lane;
     ret_parts->number = (uint64_t)number;
     ret_parts->salt = (uint32_t)salt;
     return true;
@@ -202,13 +255,17 @@ static culex_status call_begin(struct culex__redis *redis, const struct culex__r
 
 /* From the runs on. */
 static culex_status call_finish(struct culex__redis *redis,
-                                const struct culex__redis_script *script,
+                                const struct culex__redis_script *script, bool is_plain,
                                 const struct culex_new_run *runs, size_t count,
                                 struct culex_enqueue_result *results, culex_error *error)
 {
     redisReply *reply = NULL;
-    for (size_t i = 0; i < count; i++)
-        run_add(redis, &runs[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (is_plain)
+            body_add(redis, &runs[i]);
+        else
+            run_add(redis, &runs[i]);
+    }
     culex_status status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
@@ -229,11 +286,14 @@ culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
     if (count == 0)
         return CULEX_OK;
     uint64_t digest = ticket != NULL ? culex__runs_digest(runs, count) : 0;
-    culex_status status = call_begin(redis, &culex__redis_script_enqueue, queue, error);
+    bool is_plain = are_ordinary(runs, count);
+    const struct culex__redis_script *script =
+        is_plain ? &culex__redis_script_enqueue_plain : &culex__redis_script_enqueue;
+    culex_status status = call_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
     ticket_add(&redis->request, ticket, digest);
-    return call_finish(redis, &culex__redis_script_enqueue, runs, count, results, error);
+    return call_finish(redis, script, is_plain, runs, count, results, error);
 }
 
 culex_status culex__redis_enqueue_each(struct culex_store *base, const char *queue,
@@ -243,11 +303,14 @@ culex_status culex__redis_enqueue_each(struct culex_store *base, const char *que
 {
     struct culex__redis *redis = culex__redis_of(base);
     assert(count > 0 && count <= CULEX_STORE_EACH_MAX);
-    culex_status status = call_begin(redis, &culex__redis_script_enqueue_each, queue, error);
+    bool is_plain = are_ordinary(runs, count);
+    const struct culex__redis_script *script =
+        is_plain ? &culex__redis_script_enqueue_each_plain : &culex__redis_script_enqueue_each;
+    culex_status status = call_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
     tickets_add(&redis->request, tickets, runs, count);
-    return call_finish(redis, &culex__redis_script_enqueue_each, runs, count, results, error);
+    return call_finish(redis, script, is_plain, runs, count, results, error);
 }
 
 culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick *tick,

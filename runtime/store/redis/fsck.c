@@ -6,8 +6,6 @@
  * nothing of the server's memory: a report can be made of a server that is full or read-only. */
 #include "store/redis/redis.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +14,24 @@
 #include "store/redis/scripts.h"
 
 /* ORDER FSCK_SHARE: what precedes is repaired before it is relied upon. */
-enum { SHARE_RECORDS, SHARE_WALK, SHARE_VERIFY, SHARE_TOTALS = 21, SHARE_COUNT };
+enum {
+    SHARE_BLOCKS,
+    SHARE_CHARS = 4,
+    SHARE_NUMBERS,
+    SHARE_BODIES,
+    SHARE_COUNTS,
+    SHARE_RECORDS,
+    SHARE_WALK,
+    SHARE_VERIFY,
+    SHARE_COUNT = SHARE_VERIFY + 20
+};
 static const char *const shares[SHARE_COUNT] = {
-    "records",    "walk",     "verify",        "urgent",    "scheduled",       "scheduled_urgent",
-    "active",     "done",     "dead",          "cancelled", "payloads",        "results",
-    "errors",     "progress", "unique",        "producers", "producers_until", "keys",
-    "keys_until", "sessions", "sessions_seen", "totals"};
+    "blocks",  "spans",      "block_leases", "block_ends",       "chars",
+    "numbers", "bodies",     "counts",       "records",          "walk",
+    "verify",  "urgent",     "scheduled",    "scheduled_urgent", "active",
+    "done",    "dead",       "cancelled",    "payloads",         "results",
+    "errors",  "progress",   "unique",       "producers",        "producers_until",
+    "keys",    "keys_until", "sessions",     "sessions_seen",    "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 
@@ -33,12 +43,22 @@ struct suspect {
     int64_t expires_at_ms;
 };
 
+/* What the shares have told of the line so far. */
+struct line {
+    int64_t held, kept;
+    int64_t most;  /* the greatest number of a body */
+    int64_t least; /* the first one that waits; 0 for none */
+    char mark[160];
+};
+
 /* From the call with cursor 0 to the end. */
 struct culex__redis_fsck {
     struct suspect *suspects;
     size_t count, cap;
     bool is_sorted;
-    uint64_t found; /* wrong or damaged so far */
+    uint64_t found;  /* wrong or damaged so far */
+    uint64_t cursor; /* of the newest call */
+    struct line line;
     char queue[CULEX_QUEUE_NAME_MAX + 1];
 };
 
@@ -98,12 +118,12 @@ static void suspects_sort(struct culex__redis_fsck *fsck)
     fsck->is_sorted = true;
 }
 
-static void suspect_meet(struct culex__redis_fsck *fsck, const char *id, size_t len)
+static void suspect_meet(struct culex__redis_fsck *fsck, const char *id)
 {
     struct suspect key = {.attempt = 0};
-    if (len != sizeof key.id || fsck->count == 0)
+    if (fsck->count == 0)
         return;
-    memcpy(&key.id, id, len);
+    memcpy(&key.id, id, sizeof key.id);
     struct suspect *found =
         bsearch(&key, fsck->suspects, fsck->count, sizeof *fsck->suspects, suspect_compare);
     if (found != NULL)
@@ -130,7 +150,7 @@ static size_t suspects_send(struct culex__redis *redis, size_t from)
 
 /* --- the answer ------------------------------------------------------------------------- */
 
-enum { REPLY_HEAD = 4 };
+enum { REPLY_HEAD = 4, LINE_TEXTS = 5 };
 
 static bool number_parse(const redisReply *reply, size_t at, int64_t max, int64_t *ret_value)
 {
@@ -166,15 +186,57 @@ static bool suspects_read(struct culex__redis_fsck *fsck, const redisReply *repl
     return true;
 }
 
+/* An entry of the ready list is an id and, in decimal, a number of the line. */
+static bool entry_is_sound(const char *entry, size_t len)
+{
+    if (len <= sizeof(culex_uuid) || len > sizeof(culex_uuid) + 18)
+        return false;
+    for (size_t i = sizeof(culex_uuid); i < len; i++) {
+        if (entry[i] < '0' || entry[i] > '9')
+            return false;
+    }
+    return true;
+}
+
 static void walk_read(struct culex__redis_fsck *fsck, const redisReply *reply)
 {
-    const char *id;
+    const char *entry;
     size_t len;
     suspects_sort(fsck);
     for (size_t at = REPLY_HEAD; at < reply->elements; at++) {
-        if (culex__redis_reply_text(reply, at, &id, &len))
-            suspect_meet(fsck, id, len);
+        if (culex__redis_reply_text(reply, at, &entry, &len) && entry_is_sound(entry, len))
+            suspect_meet(fsck, entry);
     }
+}
+
+static bool share_is_of_line(unsigned share)
+{
+    return share >= SHARE_CHARS && share < SHARE_COUNTS;
+}
+
+/* Held and kept runs of the share's chars, less those that its bodies took out again; the greatest
+ * and the first waiting number of its bodies, and how it has left the line. */
+static bool line_read(struct line *line, unsigned share, const redisReply *reply)
+{
+    int64_t values[LINE_TEXTS - 1];
+    const char *mark;
+    size_t len;
+    for (size_t i = 0; i < LINE_TEXTS - 1; i++) {
+        if (!culex__redis_reply_int(reply, REPLY_HEAD + i, &values[i]) ||
+            (values[i] < 0 && (i > 1 || share != SHARE_BODIES)))
+            return false;
+    }
+    if (!culex__redis_reply_text(reply, REPLY_HEAD + LINE_TEXTS - 1, &mark, &len) ||
+        reply->elements != REPLY_HEAD + LINE_TEXTS || len >= sizeof line->mark)
+        return false;
+    memcpy(line->mark, mark, len + 1);
+    line->held += values[0];
+    line->kept += values[1];
+    line->most = values[2] > line->most ? values[2] : line->most;
+    bool is_first = line->least == 0 || (values[3] != 0 && values[3] < line->least);
+    if (share == SHARE_NUMBERS || is_first)
+        line->least = values[3];
+    return true;
 }
 
 static bool counts_read(const redisReply *reply, int64_t *ret_place, culex_fsck_counts *ret_counts)
@@ -200,7 +262,8 @@ static culex_status reply_read(struct culex__redis *redis, unsigned share, const
     bool is_full = false;
     int64_t next;
     if (!counts_read(reply, &next, ret_counts) ||
-        (share == SHARE_RECORDS && !suspects_read(redis->fsck, reply, &is_full)))
+        (share == SHARE_RECORDS && !suspects_read(redis->fsck, reply, &is_full)) ||
+        (share_is_of_line(share) && !line_read(&redis->fsck->line, share, reply)))
         return culex__redis_bad_reply(redis, "FSCK", error);
     if (is_full)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the waiting runs of a queue");
@@ -213,6 +276,24 @@ static culex_status reply_read(struct culex__redis *redis, unsigned share, const
 
 /* --- one share -------------------------------------------------------------------------- */
 
+/* A call that is made again would count what it tells twice. */
+static void line_begin(struct culex__redis_fsck *fsck, uint64_t cursor)
+{
+    if (cursor == (uint64_t)SHARE_CHARS << PLACE_BITS)
+        fsck->line = (struct line){.held = 0};
+    else if (cursor == fsck->cursor)
+        strcpy(fsck->line.mark, "!");
+    fsck->cursor = cursor;
+}
+
+static void line_send(struct culex__redis *redis)
+{
+    const struct line *line = &redis->fsck->line;
+    const int64_t values[] = {line->held, line->kept, line->most, line->least};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        culex__redis_request_int(&redis->request, values[i]);
+}
+
 static culex_status share_call(struct culex__redis *redis, unsigned share, bool is_repairing,
                                int64_t *place, culex_fsck_counts *ret_counts, culex_error *error)
 {
@@ -221,13 +302,16 @@ static culex_status share_call(struct culex__redis *redis, unsigned share, bool 
     culex_status status = culex__redis_begin(redis, &culex__redis_script_fsck, fsck->queue, error);
     if (status != CULEX_OK)
         return status;
-    /* While something else is wrong, the ghosts of a report would only be wrong after it. */
-    bool is_doubtful = share == SHARE_TOTALS && fsck->found > 0;
+    /* While something else is wrong, what a report tells of some things would only be wrong after
+     * it. */
+    bool is_doubtful = !is_repairing && fsck->found > 0;
     culex__redis_request_text(&redis->request, shares[share]);
-    char text[24];
-    snprintf(text, sizeof text, "%" PRId64, is_doubtful ? 1 : *place);
-    culex__redis_request_text(&redis->request, text);
+    culex__redis_request_int(&redis->request, *place);
     culex__redis_request_text(&redis->request, is_repairing ? "1" : "0");
+    culex__redis_request_text(&redis->request, is_doubtful ? "1" : "0");
+    culex__redis_request_text(&redis->request, fsck->line.mark);
+    if (share_is_of_line(share) || share == SHARE_COUNTS)
+        line_send(redis);
     if (share == SHARE_VERIFY)
         *place = (int64_t)suspects_send(redis, (size_t)*place);
     status = culex__redis_finish(redis, &culex__redis_script_fsck, &reply, error);
@@ -251,6 +335,7 @@ culex_status culex__redis_fsck(struct culex_store *base, const char *queue, uint
     if (redis->fsck == NULL || strcmp(redis->fsck->queue, queue) != 0 || share >= SHARE_COUNT)
         return culex__fail(error, CULEX_EINVAL, "this cursor is not of the FSCK under way");
     culex_fsck_counts counts = {0};
+    line_begin(redis->fsck, cursor);
     status = share_call(redis, share, is_repairing, &place, &counts, error);
     if (status != CULEX_OK)
         return status;

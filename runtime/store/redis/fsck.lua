@@ -1,29 +1,37 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged
--- uses: base layout plan wake aside memory
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends
+-- uses: base layout plan bodies blocks wake aside memory
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
--- with the records when ARGV[4] is '1'. Nothing is written otherwise. A call is bounded: about
--- 100 entries of a hash or a set (25 where the values may be large), 1000 of the ready list.
+-- with the runs when ARGV[4] is '1'. Nothing is written otherwise. A call is bounded: about
+-- 100 entries of a hash or a set (25 where the values may be large, 10 blocks), 1000 of the ready list.
 -- Hashes and sets that Redis packs into one block come whole; they are as small.
+-- ARGV[5] is '1' for a report that has found something wrong: then what follows from that is not told.
 --
+--   blocks         every block: whether it can be read, and its entries in the indexes of blocks
+--   spans          entries of that index against the blocks; so block_leases and block_ends
+--   chars          what each block says, against the bodies and the block behind it; places are numbers
+--   numbers        `line` and `taken`, when they cannot be true
+--   bodies         every body against its block and the records
+--   counts         ARGV[7..10]: held, kept, greatest and first waiting number, as the last three told
 --   records        every record against the index, payload and unique key that it wants
 --   walk           entries of the ready list, counted from its end
---   verify         ARGV[5..]: id, attempt, expiry of runs that waited and were not met by the walk
+--   verify         ARGV[7..]: id, attempt, expiry of runs that waited and were not met by the walk
 --   NAME           entries of that index against their records
 --   totals         the counts that can be told from other counts
 --
 -- Reply: next place ('0' at the end), records, wrong, damaged; then for records: id, attempt,
--- expiry of the runs that must be in the ready list; for walk: ids.
+-- expiry of the runs that must be in the ready list; for walk: entries; for chars, numbers and bodies:
+-- runs held and kept, the greatest number, the first that waits (0 for none), and a mark of the line as
+-- it was left, which comes back as ARGV[6].
 --
 -- Fields are read in one call and written in the same, so a run that moves between calls is met
 -- in its old or new place. HSCAN and its kin show what stays in a collection during a whole
 -- scan; an entry that comes and goes was put there by a script, which put it right.
 
-local share, place, is_repairing = ARGV[2], ARGV[3], ARGV[4] == '1'
+local share, place, is_repairing, is_doubtful = ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5] == '1'
 local now = clock()
-local find, sub, match = string.find, string.sub, string.match
 local records, wrong, spoilt = 0, 0, 0
 local more = {}
 local LACKS = 'the payload is missing'
@@ -73,6 +81,14 @@ local function strict_parse(id, text)
   return #id == 16 and text and is_strict(text) and record_parse(text) or nil
 end
 
+local ANY_ID = string.rep('x', 16)
+
+-- The head of a body that is like this, and where its payload begins; nil for another.
+local function body_strict(body)
+  local head, at = body_head(body)
+  if head and strict_parse(ANY_ID, RECORD_FRESH .. head .. BODY_REST) then return head, at end
+end
+
 -- A run whose record was put aside leaves entries behind, which are not wrong on top of that.
 local function is_aside(id)
   return call('HEXISTS', damaged, id) == 1
@@ -92,7 +108,7 @@ local function payload_check(id, r)
   if IS_FINAL[r.state] then
     if call('HGET', errors, id) == LACKS then return r.state end
     spoilt = spoilt + 1
-    if is_repairing then put(text_puts, id, LACKS) end
+    if is_repairing then plan_put('text_puts', id, LACKS) end
     return r.state
   end
   spoilt = spoilt + 1
@@ -102,9 +118,9 @@ local function payload_check(id, r)
   elseif call('ZREM', urgent, id) == 0 then
     call('HINCRBY', meta, 'ghosts', 1)
   end
-  put(text_puts, id, LACKS)
+  plan_put('text_puts', id, LACKS)
   finish(id, r, DEAD, keep_until(r, now, TAIL_keep_failure_ms))
-  put(record_puts, id, record_text(r))
+  plan_put('record_puts', id, record_text(r))
   return nil
 end
 
@@ -191,23 +207,36 @@ local function meta_put(field, value)
   if is_repairing then call('HSET', meta, field, value) end
 end
 
--- Its number when the queue's salt is in the id: see core/run_id.h. Lanes other than the first are not
--- counted here.
-local function number_of(id, salt)
-  if #id ~= 16 then return 0 end
-  local high, low, top, rest = struct.unpack('>I2I2I2I4', id, 7)
-  local is_ours = (high - 28672) * 16384 + low - 32768 == salt and top < 4096
-  return is_ours and top * 4294967296 + rest or 0
+local NUMBER_MAX = 17592186044415
+
+-- A field of meta as a number, nil when it cannot be one; 0 when there is none.
+local function meta_count(text)
+  if not text then return 0 end
+  return is_int(text, NUMBER_MAX) and tonumber(text) or nil
 end
 
--- `number` counts on from the greatest one that was given: a smaller one would give ids twice.
-local function number_check(page)
-  local counted = call('HMGET', meta, 'salt', 'number')
-  local salt, number = tonumber(counted[1] or nil), counted[2] or '0'
-  local is_sound = is_int(number, 17592186044415)
-  local most = is_sound and tonumber(number) or 0
-  for at = 1, #page, 2 do most = math.max(most, number_of(page[at], salt)) end
-  if not is_sound or most > tonumber(number) then meta_put('number', most) end
+-- The lane and the number of an id that has the queue's salt: see core/run_id.h.
+local function id_read(id, salt)
+  if #id ~= 16 then return nil end
+  local high, low, top, rest = struct.unpack('>I2I2I2I4', id, 7)
+  if (high - 28672) * 16384 + low - 32768 ~= salt then return nil end
+  return floor(top / 4096), top % 4096 * 4294967296 + rest
+end
+
+-- `number` and `line` count on from the greatest one that was given: a smaller one would give ids twice.
+local function number_check(field, most)
+  local number = meta_count(call('HGET', meta, field))
+  if not number or most > number then meta_put(field, most) end
+end
+
+local function numbers_check(page)
+  local salt, most = tonumber(call('HGET', meta, 'salt') or nil), {[0] = 0, [1] = 0}
+  for at = 1, #page, 2 do
+    local lane, number = id_read(page[at], salt)
+    if most[lane] then most[lane] = math.max(most[lane], number) end
+  end
+  number_check('number', most[0])
+  number_check('line', most[1])
 end
 
 -- Without a salt the next run brings one.
@@ -224,9 +253,9 @@ local function records_share()
     salt_check()
   end
   local page = call('HSCAN', runs, place, 'COUNT', 100)
-  number_check(page[2])
+  numbers_check(page[2])
   for at = 1, #page[2], 2 do record_check(page[2][at], page[2][at + 1]) end
-  local is_work = #backs + #urgents > 0
+  local is_work = plan.backs or plan.urgents
   plan_write()
   if is_work then work_tell() end
   return answer(page[1])
@@ -243,26 +272,33 @@ local function walk_share()
   return answer(left > 0 and tostring(from + 1000) or '0')
 end
 
+-- The runs that were pushed last.
+local function newest_ready()
+  local newest = {}
+  for _, entry in ipairs(call('LRANGE', ready, -1000, -1)) do
+    if find(entry, '^%d+$', 17) then newest[sub(entry, 1, 16)] = true end
+  end
+  return newest
+end
+
 -- A run that has waited since its record was read, by attempt and expiry, and was not met by the
 -- walk in between is not in the list. Should this call be a repetition, then what the first one
 -- pushed is near the end.
 local function verify_share()
-  local was_added = false
-  for at = 5, #ARGV, 3 do
+  local newest = newest_ready()
+  for at = 7, #ARGV, 3 do
     local id = ARGV[at]
     local text = call('HGET', runs, id)
     local r = text and strict_parse(id, text)
     if r and r.state == WAITING and priority_of(r) == 0 and r.attempt == ARGV[at + 1]
-      and r.expires_at_ms == ARGV[at + 2]
-      and not call('LPOS', ready, id, 'RANK', -1, 'MAXLEN', 1000) then
+      and r.expires_at_ms == ARGV[at + 2] and not newest[id] then
       wrong = wrong + 1
-      if is_repairing then
-        call('RPUSH', ready, id)
-        was_added = true
-      end
+      if is_repairing then ready_put(id, r, false) end
     end
   end
-  if was_added then work_tell() end
+  local is_work = plan.backs ~= nil
+  plan_write()
+  if is_work then work_tell() end
   return answer('0')
 end
 
@@ -314,7 +350,7 @@ end
 -- When a field may go, nil for one that cannot be read.
 local function producer_until(text)
   local last, listed, before, ms, _, _, ids = match(text, CALL_ENTRY)
-  if not last or #last ~= 31 or #ids % 16 > 0 or not is_int(listed, 0) or not is_int(before, 17592186044415)
+  if not last or #last ~= 31 or #ids % 16 > 0 or not is_int(listed, 0) or not is_int(before, 2 * NUMBER_MAX + 1)
     or not is_int(ms, 0) then
     return nil
   end
@@ -407,11 +443,341 @@ local function orders_check()
   if least < front then meta_put('front', least) end
 end
 
--- Says nothing of ghosts (place '1') when a report has found other things wrong: they differ then.
+-- Ghosts differ when other things are wrong.
 local function totals_share()
-  if is_repairing or place == '0' then ghosts_check() end
+  if not is_doubtful then ghosts_check() end
   orders_check()
   return answer('0')
+end
+
+-- The line: bodies and blocks.
+
+local line_shares = {}
+do
+local held, kept, most, least = 0, 0, 0, 0
+
+-- What changes whenever somebody else has changed the line.
+local function line_mark()
+  local facts = call('HMGET', meta, 'line', 'taken', 'held', 'kept')
+  for at = 1, 4 do facts[at] = facts[at] or '' end
+  return table.concat(facts, ' ') .. ' ' .. call('HLEN', bodies) .. ' ' .. call('HLEN', blocks)
+end
+
+local is_same = nil
+
+function line_shares.begin()
+  is_same = place == '0' and share == 'chars' or ARGV[6] == line_mark()
+end
+
+local function line_answer(next_place)
+  plan_write()
+  more = {held, kept, most, least, is_same and line_mark() or '!'}
+  return answer(next_place)
+end
+
+local function name_number(name)
+  return find(name, '^[1-9]%d*$') and is_int(name, NUMBER_MAX) and tonumber(name) or nil
+end
+
+-- Blocks.
+
+local BLOCK_PLACES_MAX = 4096
+
+-- Whether each letter leads to an instant that can be one.
+local function untils_are_strict(b)
+  local list = block_instants(b)
+  for _, text in ipairs(list) do
+    if not is_int(text, 0) then return false end
+  end
+  for place = #list + 1, #LETTERS do
+    if find(b.chars, sub(LETTERS, place, place), 1, true) then return false end
+  end
+  return table.concat(list, ',') == b.untils and #list <= #LETTERS
+end
+
+local function block_strict(name)
+  local b = name_number(name) and block_load(name)
+  local is_strict_one = b and #b.owner >= 1 and #b.owner <= 32 and is_int(b.since, 0)
+    and (b.keep == '' and b.timeout == '' or is_int(b.keep, 0) and is_int(b.timeout, 0))
+    and #b.chars <= BLOCK_PLACES_MAX and b.first + #b.chars - 1 <= NUMBER_MAX and untils_are_strict(b)
+  return is_strict_one and b or nil
+end
+
+-- Its runs are in no block then, and its entries in the indexes lead nowhere.
+local function block_aside(name, text)
+  spoilt = spoilt + 1
+  if not is_repairing then return end
+  call('HSET', damaged, 'block ' .. name, text)
+  call('HINCRBY', meta, 'damaged', 1)
+  plan_add('block_drops', name)
+  blocks_known[name] = false
+end
+
+-- Not wrong when no entry is wanted (nil): that is seen to where the index is looked at.
+local function block_entry(key, b, score, lost_score)
+  local there = call('ZSCORE', key, b.name)
+  if not score or there and (score == true or tonumber(there) == score) then return end
+  wrong = wrong + 1
+  if is_repairing then call('ZADD', key, lost_score or score, b.name) end
+end
+
+local function block_check(b)
+  if not find(b.chars, '[^%-]') then
+    wrong = wrong + 1
+    if is_repairing then plan_add('block_drops', b.name) end
+    return
+  end
+  block_entry(spans, b, b.first)
+  block_entry(block_leases, b, b.is_leased or nil, now + (meta_count(call('HGET', meta, 'lease')) or 0))
+  block_entry(block_ends, b, block_end(b))
+end
+
+-- A counter that is no number would stop whoever counts.
+local function counters_check()
+  for _, field in ipairs({'held', 'kept'}) do
+    if not meta_count(call('HGET', meta, field)) then meta_put(field, 0) end
+  end
+end
+
+function line_shares.blocks()
+  if place == '0' then counters_check() end
+  local page = call('HSCAN', blocks, place, 'COUNT', 10)
+  for at = 1, #page[2], 2 do
+    local b = block_strict(page[2][at])
+    if b then block_check(b) else block_aside(page[2][at], page[2][at + 1]) end
+  end
+  plan_write()
+  return answer(page[1])
+end
+
+local function block_index_share(key, is_wanted)
+  local page = call('ZSCAN', key, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local name = page[2][at]
+    local b = block_strict(name)
+    -- One that cannot be read takes its entries along when it is put aside.
+    if not (b and is_wanted(b)) and (b or call('HEXISTS', blocks, name) == 0) then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', key, name) end
+    end
+  end
+  return answer(page[1])
+end
+
+function line_shares.spans() return block_index_share(spans, function(b) return find(b.chars, '[^%-]') end) end
+function line_shares.block_leases() return block_index_share(block_leases, function(b) return b.is_leased end) end
+function line_shares.block_ends() return block_index_share(block_ends, function(b) return b.is_ending end) end
+
+-- Where the block behind this one begins: from there on a number is that one's.
+local function block_limit(b)
+  local name = call('ZRANGEBYSCORE', spans, b.first + 1, '+inf', 'LIMIT', 0, 1)[1]
+  return name and block_strict(name) and tonumber(name) or NUMBER_MAX + 1
+end
+
+-- Which of the numbers have a body. With a long one among them, they are not read.
+local function bodies_there(b, numbers)
+  if b.long == '0' then return read(bodies, numbers) end
+  local there = {}
+  for at, number in ipairs(numbers) do there[at] = call('HEXISTS', bodies, number) == 1 end
+  return there
+end
+
+local function char_drop(b, at)
+  wrong = wrong + 1
+  if is_repairing then block_leave(b, at) end
+end
+
+local function chars_count(b)
+  for at = 1, #b.chars do
+    local char = sub(b.chars, at, at)
+    if char == '0' or char == '1' then held = held + 1 elseif char ~= '-' then kept = kept + 1 end
+  end
+end
+
+-- What lies where the block behind begins is that one's: no number is to be looked for in two.
+local function block_cut(b, count)
+  local _, runs_beyond = string.gsub(sub(b.chars, count + 1), '[^%-]', '')
+  wrong = wrong + math.max(runs_beyond, 1)
+  if not is_repairing then return end
+  for at = count + 1, #b.chars do block_leave(b, at) end
+  block_set(b, count, 1, sub(b.chars, count, count))
+  b.chars = sub(b.chars, 1, count)
+end
+
+-- The last number of it that has a body.
+local function chars_check(b)
+  local numbers, last, count = {}, 0, math.min(#b.chars, block_limit(b) - b.first)
+  if count < #b.chars then block_cut(b, count) end
+  for at = 1, count do numbers[at] = b.first + at - 1 end
+  local there = bodies_there(b, numbers)
+  for at = 1, count do
+    local is_gone = sub(b.chars, at, at) == '-'
+    if not is_gone and not there[at] then char_drop(b, at) elseif not is_gone then last = numbers[at] end
+  end
+  chars_count(b)
+  return last
+end
+
+-- By their spans, which are in order by now: a scan may show a block twice, and it would count twice.
+function line_shares.chars()
+  local page, last = call('ZRANGEBYSCORE', spans, place, '+inf', 'WITHSCORES', 'LIMIT', 0, 10), 0
+  for at = 1, #page, 2 do
+    local b = block_strict(page[at])
+    if b then last = math.max(last, chars_check(b)) end
+  end
+  if last > 0 then
+    number_check('line', last)
+    number_check('taken', last)
+  end
+  local next_place = #page == 20 and floor(page[20]) + 1 or 0
+  return line_answer(next_place <= NUMBER_MAX and string.format('%.0f', next_place) or '0')
+end
+
+-- Numbers.
+
+local function last_taken()
+  local name = call('ZREVRANGEBYSCORE', spans, '+inf', '-inf', 'LIMIT', 0, 1)[1]
+  local b = name and block_strict(name)
+  return b and b.first + #b.chars - 1 or 0
+end
+
+-- What nobody can have taken is set back to what has been: what is left of that on the line keeps its
+-- order. So that no claim passes millions of holes, it is the number before the first that waits.
+local function taken_set_back(page)
+  local last = last_taken()
+  least = tonumber(ARGV[10])
+  for at = 1, #page[2], 2 do
+    local number = name_number(page[2][at])
+    if number and number > last and (least == 0 or number < least) and body_strict(page[2][at + 1]) then least = number end
+  end
+  if page[1] == '0' then
+    if least == 0 then least = math.max(last, meta_count(call('HGET', meta, 'line')) or 0) + 1 end
+    call('HSET', meta, 'taken', math.max(last, least - 1))
+    least = 0
+  end
+end
+
+-- Whether `taken` must be set back.
+local function numbers_look()
+  local facts = call('HMGET', meta, 'line', 'taken')
+  local last, taken = meta_count(facts[1]), meta_count(facts[2])
+  if taken and (not facts[1] or not last) and taken > 0 then
+    meta_put('line', taken)
+    return false
+  end
+  if not last then meta_put('line', 0) end
+  if taken and taken <= (last or 0) then return false end
+  wrong = wrong + 1
+  return is_repairing
+end
+
+function line_shares.numbers()
+  if place == '0' and not numbers_look() then return line_answer('0') end
+  local page = call('HSCAN', bodies, place, 'COUNT', 25)
+  taken_set_back(page)
+  return line_answer(page[1])
+end
+
+-- Bodies.
+
+-- It has been counted among the chars of its block.
+local function body_uncount(o)
+  if not o.block then return end
+  if o.char == '0' or o.char == '1' then held = held - 1 else kept = kept - 1 end
+end
+
+local function body_drop(o)
+  body_uncount(o)
+  plan_add('body_drops', o.name)
+  if o.block then block_leave(o.block, o.place) end
+end
+
+local function body_name_aside(name, body)
+  spoilt = spoilt + 1
+  if not is_repairing then return end
+  call('HSET', damaged, name, body)
+  call('HINCRBY', meta, 'damaged', 1)
+  plan_add('body_drops', name)
+end
+
+-- One that was taken off the line and is in no block: it has been granted once, as far as anybody can
+-- know, and a handler may still be at it.
+local function body_stray(o)
+  wrong = wrong + 1
+  if not is_repairing then return end
+  local r = ordinary_adopt(o)
+  r.attempt, r.started = 1, 1
+  plan_put('record_puts', o.id, record_text(r))
+  ready_put(o.id, r, false)
+end
+
+-- As redis/lib_blocks.lua has it, but of one that stands nowhere too.
+local function body_place(number, body)
+  local o = {number = number, name = tostring(number), body = body, id = line_id(number, body_ms(body)), state = WAITING}
+  local b, at, char = block_of(number)
+  if b and char ~= '-' and block_strict(b.name) then o.block, o.place, o.char = b, at, char end
+  o.head, o.at = body_strict(body)
+  return o
+end
+
+-- Whether it stays a body.
+local function body_check(o)
+  if not o.head then
+    spoilt = spoilt + 1
+    if is_repairing then
+      body_uncount(o)
+      body_aside(o)
+    end
+    return not is_repairing
+  end
+  if call('HEXISTS', runs, o.id) == 1 then
+    wrong = wrong + 1
+    if is_repairing then body_drop(o) end
+    return false
+  end
+  if not o.block and o.number <= line.taken then
+    if not is_doubtful then body_stray(o) end
+    return not is_repairing
+  end
+  if not o.block and (least == 0 or o.number < least) then least = o.number end
+  return true
+end
+
+function line_shares.bodies()
+  local page = call('HSCAN', bodies, place, 'COUNT', 25)
+  line_know()
+  for at = 1, #page[2], 2 do
+    local number = name_number(page[2][at])
+    if not number then
+      body_name_aside(page[2][at], page[2][at + 1])
+    else
+      local o = body_place(number, page[2][at + 1])
+      if body_check(o) then records = records + 1 end
+      if o.head then most = math.max(most, number) end
+    end
+  end
+  number_check('line', most)
+  local is_work = plan.backs
+  local reply = line_answer(page[1])
+  if is_work then work_tell() end
+  return reply
+end
+
+-- More numbers than that were never given and had no run that is left, while older ones have.
+local LINE_GAP_MAX = 16777216
+
+-- Only when nobody has changed the line since the first look at a block: else the sums are of no moment.
+function line_shares.counts()
+  if not is_same or is_doubtful then return answer('0') end
+  local facts = call('HMGET', meta, 'held', 'kept', 'line', 'taken')
+  if (facts[1] or '0') ~= ARGV[7] then meta_put('held', ARGV[7]) end
+  if (facts[2] or '0') ~= ARGV[8] then meta_put('kept', ARGV[8]) end
+  local taken, first = meta_count(facts[4]) or 0, tonumber(ARGV[10])
+  local last = math.max(tonumber(ARGV[9]), taken, last_taken())
+  if (meta_count(facts[3]) or 0) - last > LINE_GAP_MAX then meta_put('line', last) end
+  if is_repairing and first - 1 > taken then call('HSET', meta, 'taken', first - 1) end
+  return answer('0')
+end
 end
 
 local function state_is(state)
@@ -441,4 +807,10 @@ local shares = {
   errors = function() return hash_share(errors, function() return true end) end,
   progress = function() return hash_share(progress, function() return true end) end,
 }
-return layout_check() or shares[share]()
+local refusal = layout_check()
+if refusal then return refusal end
+-- A queue that is called calm is looked at less closely by those who claim.
+if is_repairing then call('HDEL', meta, 'calm') end
+if shares[share] then return shares[share]() end
+line_shares.begin()
+return line_shares[share]()

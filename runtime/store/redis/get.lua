@@ -1,16 +1,27 @@
 -- store/redis/get.lua - reads all that is known of one run.
--- keys: runs payloads errors results progress meta
--- uses: base layout told
+-- keys: runs payloads errors results progress meta bodies blocks spans block_leases
+-- uses: base layout plan bodies blocks told
 -- level: reads
 --
 -- ARGV[2]: the run. Reply: record, payload, error text, result, progress; empty when unknown. Texts
--- are cut to what a run may have, bytes that are longer are left out.
+-- are cut to what a run may have, bytes that are longer are left out. An ordinary run is told with the
+-- record that it would have, '' when its body is damaged.
 
 local refusal = layout_check()
 if refusal then return refusal end
 local now, id = clock(), ARGV[2]
+
+-- The payload of a success may still lie in its body, and is gone all the same.
+local function ordinary_told()
+  local o = ordinary_find(id)
+  if not o then return {} end
+  if not o.head then return {'', '', '', '', ''} end
+  local payload = o.state ~= DONE and string.sub(o.body, o.at) or ''
+  return {ordinary_record(o), #payload <= PAYLOAD_BYTES_MAX and payload or '', '', '', ''}
+end
+
 local text = call('HGET', runs, id)
-if not text then return {} end
+if not text then return ordinary_told() end
 
 local function bytes(key)
   local value = call('HGET', key, id) or ''

@@ -1,12 +1,13 @@
 -- store/redis/hello.lua - registers a worker's session, and takes back what its session before held.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions sessions_seen
--- uses: base layout plan wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends
+-- uses: base layout plan bodies blocks aside held wake
 -- level: works
 --
 -- ARGV[2]: the worker; ARGV[3]: its session.
--- Bounded: looks at 400 leases a call, from the last end to the first. ARGV[4] is the end at which to
--- go on, -1 at first, and ARGV[5] how many leases that end then were looked at and stay. A place
--- in time, for places in the set shift while others claim.
+-- Bounded: looks at 400 leases a call, those of runs and of blocks, from the last end to the first, and
+-- takes back as many runs. ARGV[4] is the end at which to go on, -1 at first, and ARGV[5] how many leases
+-- that end then were looked at and stay, those of blocks times 2^32. A place in time, for places in
+-- the sets shift while others claim.
 -- The session before is told so in its own place, by the first call: a nonce of 17 digits, greater
 -- than each.
 -- Reply: now, released, the next ARGV[4] and ARGV[5]; the new session counts once ARGV[4] is 0.
@@ -17,7 +18,11 @@ local facts = call('HMGET', meta, mark, 'paused', 'layout')
 local refusal = layout_refusal(facts[3])
 if refusal then return refusal end
 local before, last, stayed = facts[1], tonumber(ARGV[4]), tonumber(ARGV[5])
+local block_stayed = floor(stayed / 4294967296)
+stayed = stayed % 4294967296
 local released = 0
+local PAGE = 400
+line_know()
 
 local function take_back(id, text)
   local r = text and record_parse(text)
@@ -27,18 +32,70 @@ local function take_back(id, text)
   return true
 end
 
+-- The held runs of a block, from the last on. Whether all of them were looked at, and whether it stays
+-- as it is.
+local looked = 0
+local function block_take_back(name)
+  local b = block_load(name)
+  if not b or b.owner ~= before then return true, true end
+  local met, back = held_vanish(b, PAGE - looked, 'the process of worker ' .. ARGV[2] .. ' was replaced', now)
+  looked, released = looked + met, released + back
+  return find(b.chars, '[01]') == nil, false
+end
+
+local function leases_find(key, skipped)
+  return call('ZREVRANGEBYSCORE', key, last < 0 and '+inf' or last, '-inf', 'WITHSCORES', 'LIMIT', skipped, PAGE)
+end
+
+-- Goes on at `lease_end`: what stayed at a later one is behind us.
+local function move_to(lease_end)
+  if lease_end ~= last then last, stayed, block_stayed = lease_end, 0, 0 end
+end
+
+-- Blocks of one end by their numbers; in the set they are ordered as texts.
+local function is_later(a, b)
+  if a.lease_end == b.lease_end then return tonumber(a.name) > tonumber(b.name) end
+  return a.lease_end > b.lease_end
+end
+
+local function blocks_find()
+  local found, list = leases_find(block_leases, block_stayed), {}
+  for at = 1, #found, 2 do list[#list + 1] = {name = found[at], lease_end = tonumber(found[at + 1])} end
+  table.sort(list, is_later)
+  return list
+end
+
+-- Those of one end are looked at by one call, or again: their places in the set tell nothing while it
+-- lasts.
 local function page()
-  local found = call('ZREVRANGEBYSCORE', active, last < 0 and '+inf' or last, '-inf', 'WITHSCORES',
-    'LIMIT', stayed, 400)
-  local ids = {}
+  local found, blocks_found = leases_find(active, stayed), blocks_find()
+  local ids, run, block, count_looked = {}, 1, 1, 0
   for at = 1, #found, 2 do ids[#ids + 1] = found[at] end
   local texts = read(runs, ids)
-  for at = 1, #ids do
-    local lease_end = tonumber(found[2 * at])
-    if lease_end ~= last then last, stayed = lease_end, 0 end
-    if not take_back(ids[at], texts[at]) then stayed = stayed + 1 end
+  while true do
+    local run_end, its = tonumber(found[2 * run]), blocks_found[block]
+    if not run_end and not its then
+      if #ids < PAGE and #blocks_found < PAGE then last = 0 end
+      break
+    end
+    if run_end and (not its or run_end >= its.lease_end) then
+      if count_looked >= PAGE then break end
+      move_to(run_end)
+      if not take_back(ids[run], texts[run]) then stayed = stayed + 1 end
+      run = run + 1
+    else
+      if count_looked >= PAGE and its.lease_end ~= last then break end
+      move_to(its.lease_end)
+      local is_done, stays = block_take_back(its.name)
+      if not is_done then
+        block_stayed = 0
+        break
+      end
+      if stays then block_stayed = block_stayed + 1 end
+      block = block + 1
+    end
+    count_looked = count_looked + 1
   end
-  if #ids < 400 then last = 0 end
   plan_write()
 end
 
@@ -55,4 +112,4 @@ if last == 0 then
   call('HSET', meta, mark, ARGV[3], 'served', '1', 'layout', LAYOUT)
 end
 if released > 0 and facts[2] ~= '1' then wake_one() end
-return {now, released, last, stayed}
+return {now, released, last, stayed + block_stayed * 4294967296}

@@ -204,8 +204,8 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
     return CULEX_OK;
 }
 
-/* Places in a list or a set: no index is longer, and Lua's texts of these are exact. */
-enum { PLACE_MAX = INT32_MAX };
+/* Beyond all places that redis/list.lua gives, and exact in Lua. */
+#define PLACE_MAX (INT64_C(1) << 52)
 
 culex_status culex__redis_list(struct culex_store *base, const char *queue, culex_run_state state,
                                uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,

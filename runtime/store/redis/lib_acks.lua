@@ -1,12 +1,14 @@
 -- store/redis/lib_acks.lua - how executions ended: the acks of a STEP.
 
+local acks_settle
+do
 -- Successes that are kept for no time leave no record behind.
 local forgotten = {}
 
 local function done_forget(id, key)
   forgotten[#forgotten + 1] = id
-  lease_drops[#lease_drops + 1] = id
-  payload_drops[#payload_drops + 1] = id
+  plan_add('lease_drops', id)
+  plan_add('payload_drops', id)
   unique_release(id, key)
   count('done', 1)
 end
@@ -28,7 +30,7 @@ local function ack_settle(id, r, order, blob)
     done_forget(id, string.match(r.tail, TAIL_unique_key))
     return 'O'
   end
-  if has_blob == '1' then put(event == 'DONE' and result_puts or text_puts, id, blob) end
+  if has_blob == '1' then plan_put(event == 'DONE' and 'result_puts' or 'text_puts', id, blob) end
   if words ~= '' then call('HSET', progress, id, words) end
   leave(id, r, event, tonumber(delay), now, event == 'LOSS' and 1 or 0)
   return 'O'
@@ -40,7 +42,7 @@ end
 -- (Lua knows 200 locals in a script: what only one part needs stands in a block of its own.)
 local done_settle, dones_write
 do
-local helds, ended, ended_records, ended_scores, ended_count = {}, {}, {}, {}, 0
+local helds, dones, dones_records, dones_scores, dones_count = {}, {}, {}, {}, 0
 
 local function held_make(attempt)
   local before = version_text .. '|' .. ACTIVE .. '|' .. attempt .. '|' .. session .. '|'
@@ -65,51 +67,203 @@ function done_settle(id, text, attempt)
   if not rest then return false end
   if keep == '0' then done_forget(id, key) return true end
   local done_text = held.dones[keep] or done_make(held, attempt, keep)
-  local pair = ended_count * 2
-  ended_count = ended_count + 1
-  ended[ended_count] = id
-  ended_records[pair + 1] = id
-  ended_records[pair + 2] = done_text .. sub(text, rest)
-  ended_scores[pair + 1] = held.untils[keep]
-  ended_scores[pair + 2] = id
+  local pair = dones_count * 2
+  dones_count = dones_count + 1
+  dones[dones_count] = id
+  dones_records[pair + 1] = id
+  dones_records[pair + 2] = done_text .. sub(text, rest)
+  dones_scores[pair + 1] = held.untils[keep]
+  dones_scores[pair + 2] = id
   if key ~= '' then unique_release(id, key) end
   return true
 end
 
 function dones_write()
-  if ended_count == 0 then return end
-  write('HSET', runs, ended_records)
-  write('ZADD', done, ended_scores)
-  write('ZREM', active, ended)
-  write('HDEL', payloads, ended)
-  count('done', ended_count)
+  if dones_count == 0 then return end
+  write('HSET', runs, dones_records)
+  write('ZADD', done, dones_scores)
+  write('ZREM', active, dones)
+  write('HDEL', payloads, dones)
+  count('done', dones_count)
 end
 end
 
--- The second result: whether an end was recorded that its run's record does not show to be this one.
-local function acks_settle()
-  if ack_count == 0 then return '', false end
-  local is_veiled = false
-  local ids, answers, plain = {}, {}, {}
-  for at = 1, ack_count do ids[at] = ARGV[8 + at * 3] end
-  local texts = read(runs, ids)
+-- The ordinary run's first attempt ended: in its block, as long as that can tell it.
+local stretch_settle, ordinary_settle
+do
+-- Those of one block that are kept equally long; false when it has no letter for them.
+local function stretch_end(b, place, n, keep)
+  local letter = '-'
+  if keep ~= '0' then
+    letter = block_letter(b, text_of(now + tonumber(keep)))
+    if not letter then return false end
+    count('kept', n)
+  end
+  block_set(b, place, n, letter)
+  count('held', -n)
+  count('done', n)
+  if letter == '-' then
+    for number = b.first + place - 1, b.first + place + n - 2 do plan_add('body_drops', number) end
+  end
+  return true
+end
+
+-- One whose body was read. In a block of long payloads, those that are kept leave theirs.
+local function body_end(b, place, body)
+  if not body then block_leave(b, place) return 'G' end
+  local o = ordinary_in(b, place, body)
+  o.is_leaving = true
+  if not o.head then body_aside(o) return 'G' end
+  local keep = match(o.head, '^%d+|(%d+)')
+  if not stretch_end(b, place, 1, keep) then
+    leave(o.id, ordinary_adopt(o, true), 'DONE', 0, now, 0)
+  elseif keep ~= '0' and b.long == '1' then
+    plan_put('body_puts', o.name, sub(body, 1, o.at - 1))
+  end
+  return 'O'
+end
+
+local function bodies_of(b, place, n)
+  local numbers = {}
+  for at = 1, n do numbers[at] = b.first + place + at - 2 end
+  return read(bodies, numbers)
+end
+
+-- `n` held runs of ours from `place` on have succeeded: returns their answers.
+function stretch_settle(b, place, n)
+  local is_plain = b.keep == '0' or b.keep ~= '' and b.long == '0'
+  if is_plain and stretch_end(b, place, n, b.keep) then return string.rep('O', n) end
+  local texts, answers = bodies_of(b, place, n), {}
+  for at = 1, n do answers[at] = body_end(b, place + at - 1, texts[at]) end
+  return table.concat(answers)
+end
+
+-- An ack of its own for one that has no record.
+function ordinary_settle(id, number, body, order, blob)
+  if not body or id ~= line_id(number, body_ms(body)) then return 'G' end
+  local b, place, char = block_of(number)
+  if char == '-' then return 'G' end
+  local event, attempt = match(order, '^(%u+)|(%d+)|')
+  local is_held = char == '1' or char == '0'
+  if not b or b.owner ~= session or attempt ~= '1' or not is_held then
+    if b and b.owner == session and attempt == '1' and event == 'DONE' then return 'R' end
+    count('stale', 1)
+    return 'S'
+  end
+  local o = ordinary_in(b, place, body)
+  o.is_leaving = true
+  if not o.head then body_aside(o) return 'G' end
+  if event == 'DONE' and match(o.head, '^%d+|(%d+)') == '0' then
+    stretch_end(b, place, 1, '0')
+    return 'O'
+  end
+  return ack_settle(id, ordinary_adopt(o, event == 'DONE'), order, blob)
+end
+end
+
+-- The ends of a group's runs: those that we hold in blocks, one stretch after the other.
+local groups_settle
+do
+-- A number that we do not hold in a block may be that of a run with a record by now.
+local function number_settle(number, id)
+  local text = call('HGET', runs, id)
+  if text then return ack_settle(id, record_parse(text), 'DONE|1|0|0', '') end
+  return ordinary_settle(id, number, call('HGET', bodies, number), 'DONE|1|0|0', '')
+end
+
+local function group_settle(number, last, ids, answers)
+  while number <= last do
+    local b, place, char = block_of(number)
+    local n = 1
+    if b and b.owner == session and (char == '1' or char == '0') then
+      local _, stop = find(b.chars, '^[01]+', place)
+      n = math.min(stop - place, last - number) + 1
+      answers[#answers + 1] = stretch_settle(b, place, n)
+    else
+      answers[#answers + 1] = number_settle(number, sub(group_ids, ids + 1, ids + 16))
+    end
+    number, ids = number + n, ids + n * 16
+  end
+end
+
+-- Of another queue that had this name, by the salt of the first id.
+local function is_strange(ids)
+  local id = sub(group_ids, ids + 1, ids + 16)
+  return sub(id, 7, 10) ~= sub(line_id(1, 0), 7, 10)
+end
+
+function groups_settle(answers)
+  local ids = 0
+  for at = groups_at, groups_at + group_count * 2 - 2, 2 do
+    local first, n = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+    if is_strange(ids) then
+      answers[#answers + 1] = string.rep('G', n)
+    else
+      group_settle(first, first + n - 1, ids, answers)
+    end
+    ids = ids + n * 16
+  end
+end
+end
+
+local acks_listed
+do
+-- The bodies of those that have no record, by their places.
+local function ordinary_read(ids, texts)
+  local numbers, places = {}, {}
   for at = 1, ack_count do
-    local base, id, text = 8 + at * 3, ids[at], texts[at]
+    local number = not texts[at] and line_number(ids[at])
+    if number then
+      numbers[#numbers + 1] = number
+      places[#numbers] = at
+    end
+  end
+  local found, number_of = {}, {}
+  for at, body in ipairs(read(bodies, numbers)) do
+    found[places[at]] = body
+    number_of[places[at]] = numbers[at]
+  end
+  return found, number_of
+end
+
+-- Whether an end was recorded that its run's record does not show to be this one.
+function acks_listed(answers)
+  local is_veiled = false
+  local ids, plain = {}, {}
+  for at = 1, ack_count do ids[at] = ARGV[acks_at - 3 + at * 3] end
+  local texts = read(runs, ids)
+  local found, number_of = ordinary_read(ids, texts)
+  for at = 1, ack_count do
+    local base, id, text = acks_at - 3 + at * 3, ids[at], texts[at]
     local order = ARGV[base + 1]
     local attempt = plain[order]
     if attempt == nil then
-      attempt = string.match(order, '^DONE|(%d+)|0|0$') or false
+      attempt = match(order, '^DONE|(%d+)|0|0$') or false
       plain[order] = attempt
     end
     if attempt and text and done_settle(id, text, attempt) then
       answers[at] = 'O'
     else
-      answers[at] = ack_settle(id, text and record_parse(text), order, ARGV[base + 2])
+      if number_of[at] then
+        answers[at] = ordinary_settle(id, number_of[at], found[at], order, ARGV[base + 2])
+      else
+        answers[at] = ack_settle(id, text and record_parse(text), order, ARGV[base + 2])
+      end
       is_veiled = is_veiled or answers[at] == 'O' and sub(order, 1, 4) ~= 'DONE'
     end
   end
+  return is_veiled
+end
+end
+
+-- The second result as acks_listed().
+function acks_settle()
+  local answers = {}
+  local is_veiled = ack_count > 0 and acks_listed(answers)
+  if group_count > 0 then groups_settle(answers) end
   dones_write()
   if #forgotten > 0 then runs_forget(forgotten) end
   plan_write()
   return table.concat(answers), is_veiled
+end
 end

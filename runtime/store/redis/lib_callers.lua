@@ -1,42 +1,31 @@
--- store/redis/lib_callers.lua - calls of several producers in one, a run each: the same functions as in
--- redis/lib_producers.lua, which remembers them in the same form.
+-- store/redis/lib_callers.lua - calls of several producers in one, a run each: does what
+-- redis/lib_producers.lua does for one, and remembers them in the same form.
 --
 -- ARGV[3]: the producers, 16 hex digits each; ARGV[4]: their sequences, 15, and digests, 16, one behind
--- the other in the same order; ARGV[5] is not used.
+-- the other in the same order; ARGV[5] is not used. When one of them is known, all are refused.
 
 local CALLER_FORGETS = 4
 local sub = string.sub
 local callers, calls, listed = {}, {}, {}
-local entries = nil
-
-local function callers_read()
-  for at = 1, #ARGV[3] / 16 do
-    callers[at] = sub(ARGV[3], at * 16 - 15, at * 16)
-    calls[at] = sub(ARGV[4], at * 31 - 30, at * 31)
-  end
-  entries = call('HMGET', producers, unpack(callers))
+for at = 1, #ARGV[3] / 16 do
+  callers[at] = sub(ARGV[3], at * 16 - 15, at * 16)
+  calls[at] = sub(ARGV[4], at * 31 - 30, at * 31)
 end
+local entries = call('HMGET', producers, unpack(callers))
 
 local function call_ms(at)
   return tonumber(sub(calls[at], 1, 12), 16)
 end
 
--- The producer is not past that call yet, and what is kept of it is not over.
-local function is_past(entry, made, now)
-  if sub(entry, 1, 15) < sub(made, 1, 15) then return false end
-  local last, _, _, ms = string.match(entry, CALL_ENTRY)
-  return last and now <= call_until(last, ms)
-end
-
--- As in redis/lib_producers.lua; but a call that is known is refused, with all others.
-local function call_answer(now)
-  callers_read()
-  for at, made in ipairs(calls) do
-    local entry = entries[at]
-    listed[at] = entry and sub(entry, 33, (string.find(entry, '|', 33, true) or 33) - 1) or '0'
-    if entry and is_past(entry, made, now) then return {'!'} end
-    if math.abs(call_ms(at) - now) > TICKET_HORIZON_MS then return {'?'} end
+for at, made in ipairs(calls) do
+  local entry = entries[at]
+  listed[at] = entry and string.match(entry, '^(%d+)|', 33) or '0'
+  if entry and sub(entry, 1, 15) >= sub(made, 1, 15) then
+    -- Not past that call yet, unless what is kept of it is over by now.
+    local last, _, _, ms = string.match(entry, CALL_ENTRY)
+    if last and now <= call_until(last, ms) then return {'!'} end
   end
+  if math.abs(call_ms(at) - now) > TICKET_HORIZON_MS then return {'?'} end
 end
 
 -- A call that brought no run is not remembered.
@@ -44,34 +33,34 @@ local function has_brought(answers, at)
   return answers == '' or sub(answers, at, at) == 'N'
 end
 
-local function caller_list(at, now, puts)
+local function caller_list(at, puts)
   local forget_at = math.max(call_ms(at), now) + TICKET_HORIZON_MS
-  if (tonumber(listed[at]) or 0) >= forget_at then return end
+  if tonumber(listed[at]) >= forget_at then return end
   listed[at] = tostring(forget_at + LISTED_SLACK_MS)
   puts[#puts + 1] = listed[at]
   puts[#puts + 1] = callers[at]
 end
 
-local function call_list(now, answers)
+local function call_list(answers)
   local puts, news = {}, 0
   for at = 1, #callers do
     if has_brought(answers, at) then
       if not entries[at] then news = news + 1 end
-      caller_list(at, now, puts)
+      caller_list(at, puts)
     end
   end
   if news > 0 then memory_forget(producers, producers_until, now, CALLER_FORGETS * news) end
   write('ZADD', producers_until, puts)
 end
 
-local function call_memos(before, made, answers)
+local function call_remember(before, answers)
   local puts = {}
   for at, caller in ipairs(callers) do
     if has_brought(answers, at) then
       puts[#puts + 1] = caller
-      puts[#puts + 1] = calls[at] .. '|' .. listed[at] .. '|' .. before .. '|' .. made .. '||'
+      puts[#puts + 1] = calls[at] .. '|' .. listed[at] .. '|' .. before .. '|' .. now_text .. salt .. '||'
       before = before + 1
     end
   end
-  return puts
+  write('HSET', producers, puts)
 end

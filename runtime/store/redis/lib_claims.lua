@@ -2,15 +2,9 @@
 --
 -- Runs are looked at where they lie and leave their index only when all is written.
 
-local grants, memo, decided, ghosts_met = {}, {}, {}, 0
-local ghosts -- as meta counts them, once facts are read
+local decided, ghosts_met = {}, 0
 local urgent_used, ready_used, ready_kept = 0, 0, {}
-local grant_count, is_enough, bytes = 0, false, 0
-local passed_count = 0 -- suspects that stayed, for they want no company
-
--- What the reply tells beside. Held: a run that only a free handler may get ended the claim.
--- (One table: Lua has room for 200 locals.)
-local news = {expired = 0, is_held = false, is_replaced = false}
+local is_enough, bytes = false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
 local start_text, ahead_text = claim_text .. '1|', claim_text .. '0|'
@@ -19,33 +13,39 @@ local asides = {} -- id, bytes of a damaged record; leaves a ghost, if it lies i
 
 local PAYLOAD_TOO_LONG = 'damaged in the store: the payload is longer than ' .. PAYLOAD_BYTES_MAX .. ' bytes'
 
+local claim
+do
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
   decided[id] = true
-  put(text_puts, id, reason)
+  plan_put('text_puts', id, reason)
   finish(id, r, NEXT[WAITING .. '_EXPIRE'], keep_until(r, now, TAIL_keep_failure_ms))
   forget_at(r.at_ms)
-  put(record_puts, id, record_text(r))
+  plan_put('record_puts', id, record_text(r))
 end
 
+-- Those with a record: each in the reply behind so many bodies of the line.
+local record_count = 0
+
 local function grant(id, text, attempt, payload)
-  local pair, triple = grant_count * 2, grant_count * 3
-  grant_count = grant_count + 1
+  local pair, quad = record_count * 2, record_count * 4
+  granted.count, record_count = granted.count + 1, record_count + 1
   decided[id] = true
   claim_puts[pair + 1] = id
   claim_puts[pair + 2] = text
   claim_leases[pair + 1] = lease_text
   claim_leases[pair + 2] = id
-  memo[pair + 1] = id
-  memo[pair + 2] = attempt
-  grants[triple + 1] = id
-  grants[triple + 2] = text
-  grants[triple + 3] = payload
+  granted.memo[pair + 1] = id
+  granted.memo[pair + 2] = attempt .. #take.bodies .. ';'
+  granted.list[quad + 1] = #take.bodies
+  granted.list[quad + 2] = id
+  granted.list[quad + 3] = text
+  granted.list[quad + 4] = payload
 end
 
 -- False, and the claim ends, when one more payload would be too much.
 local function is_room(payload)
-  if grant_count > 0 then
+  if granted.count > 0 then
     if bytes + #payload > max_bytes then is_enough = true return false end
     bytes = bytes + #payload
   end
@@ -54,7 +54,7 @@ end
 
 -- A suspect is granted alone, and like everything whose holder has vanished only to a free handler.
 local function must_wait(r, is_suspected)
-  return is_suspected and grant_count > 0 or (is_suspected or r.started == '1') and grant_count >= starts
+  return is_suspected and granted.count > 0 or (is_suspected or r.started == '1') and granted.count >= starts
 end
 
 -- A run that may be anything, looked at in full.
@@ -62,26 +62,26 @@ local function candidate_parsed(id, text, payload)
   local r = record_parse(text)
   if not r and not decided[id] then
     decided[id] = true
-    put(asides, id, text)
+    asides[#asides + 1], asides[#asides + 2] = id, text
   end
   if not r or r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if #payload > PAYLOAD_BYTES_MAX then refuse(id, r, PAYLOAD_TOO_LONG) return true end
   local expires = tonumber(r.expires_at_ms)
   if r.attempt == '0' and expires ~= 0 and now >= expires then
-    news.expired = news.expired + 1
+    granted.expired = granted.expired + 1
     refuse(id, r, 'expired')
     return true
   end
   local is_suspected = is_suspect(r)
-  if is_suspected and in_company then passed_count = passed_count + 1 return nil end
-  if must_wait(r, is_suspected) then is_enough, news.is_held = true, true return false end
+  if is_suspected and in_company then granted.passed = granted.passed + 1 return nil end
+  if must_wait(r, is_suspected) then is_enough, granted.is_held = true, true return false end
   if not is_room(payload) then return false end
   if r.attempt ~= '0' then progress_drops[#progress_drops + 1] = id end
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
-  r.started = grant_count < starts and 1 or 0
-  grant(id, record_text(r), r.attempt .. ';', payload)
+  r.started = granted.count < starts and 1 or 0
+  grant(id, record_text(r), r.attempt .. ',', payload)
   if is_suspected then is_enough = true end
   return true
 end
@@ -95,16 +95,16 @@ local function candidate(id, text, payload)
     return candidate_parsed(id, text, payload)
   end
   if not is_room(payload) then return false end
-  grant(id, (grant_count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1;', payload)
+  grant(id, (granted.count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1,', payload)
   return true
 end
 
 -- Decides on some runs of one index; returns how many of them, and notes which of these stay.
 local function candidates(ids, kept)
-  local texts, bodies = call('HMGET', runs, unpack(ids)), call('HMGET', payloads, unpack(ids))
+  local texts, wires = call('HMGET', runs, unpack(ids)), call('HMGET', payloads, unpack(ids))
   for at = 1, #ids do
-    if is_enough or grant_count >= want then return at - 1 end
-    local is_leaving = candidate(ids[at], texts[at], bodies[at])
+    if is_enough or granted.count >= want then return at - 1 end
+    local is_leaving = candidate(ids[at], texts[at], wires[at])
     if is_leaving == false then return at - 1 end
     if not is_leaving then kept[ids[at]] = true end
   end
@@ -117,40 +117,182 @@ local function claim_urgent(most)
   local kept = {}
   local used = candidates(ids, kept)
   for at = 1, used do
-    if not kept[ids[at]] then urgent_drops[#urgent_drops + 1] = ids[at] end
+    if not kept[ids[at]] then plan_add('urgent_drops', ids[at]) end
   end
   urgent_used = urgent_used + used
   ghosts_met = 0
   return #ids
 end
 
-local function claim_ready(most)
-  local ids = call('LRANGE', ready, ready_used, ready_used + most - 1)
-  if #ids == 0 then return 0 end
-  local kept = {}
-  local used = candidates(ids, kept)
-  if passed_count > 0 then
-    for at = 1, used do
-      if kept[ids[at]] then ready_kept[#ready_kept + 1] = ids[at] end
-    end
-  end
-  ready_used = ready_used + used
-  return #ids
+-- One that cannot be granted becomes a run with a record.
+local function line_refuse(number, body)
+  local o = ordinary_of(number, body)
+  if not o then return end
+  counted.waiting = counted.waiting - 1
+  if not o.head then body_aside(o) return end
+  refuse(o.id, ordinary_adopt(o), PAYLOAD_TOO_LONG)
 end
 
--- True when it gave up before it was satisfied, which ghosts and expired runs may cause.
-local function claim()
-  local looked = 0
-  for _, from in ipairs({claim_urgent, claim_ready}) do
-    repeat
-      local most = math.min(want - grant_count, 32)
-      if is_enough or most <= 0 then return false end
-      if looked >= want + 256 then return looked > passed_count end
-      local met = from(most)
-      looked = looked + met
-    until met < most
+-- How long its head is, nil when that cannot be read. Those of one job are alike but for their times:
+-- `common` is all behind that.
+local function line_head(body)
+  local head, at = body_head(body)
+  if not head then return nil end
+  take.common = sub(body, find(body, '|', 1, true), at - 1)
+  local keep, timeout = match(head, '^%d+|(%d+)|(%d+)|')
+  if take.keep and (take.keep ~= keep or take.timeout ~= timeout) then keep, timeout = '', '' end
+  take.keep, take.timeout = keep, timeout
+  return at - 1
+end
+
+-- True when the number is dealt with, false when it must stay.
+local function line_candidate(number, body)
+  local head_len = body and line_head(body)
+  local payload_len = head_len and #body - head_len
+  if not head_len or payload_len > PAYLOAD_BYTES_MAX then
+    if body then line_refuse(number, body) end
+    if take.first then
+      take.chars[#take.chars + 1] = '-'
+      take.bodies[#take.bodies + 1] = false
+    end
+    return true
   end
+  if granted.count > 0 then
+    if bytes + payload_len > max_bytes then is_enough = true return false end
+    bytes = bytes + payload_len
+  end
+  if payload_len > BODY_LONG_BYTES then take.long = '1' end
+  take.first = take.first or number
+  take.chars[#take.chars + 1] = granted.count < starts and '1' or '0'
+  take.bodies[#take.bodies + 1] = body
+  take.count = take.count + 1
+  granted.count = granted.count + 1
+  return true
+end
+
+-- Looks at some numbers of the line, up to `last`; returns how many.
+local function claim_line(most, last)
+  local first, numbers = line.taken + counted.looked + 1, {}
+  for number = first, math.min(first + most - 1, last) do numbers[#numbers + 1] = number end
+  local wanted = #numbers
+  if wanted == 0 then return 0 end
+  local texts, chars, granted_bodies = call('HMGET', bodies, unpack(numbers)), take.chars, take.bodies
+  for at = 1, wanted do
+    local body, common = texts[at], take.common
+    local bar = body and take.first and find(body, '|', 1, true)
+    local size = bar and sub(body, bar, bar + #common - 1) == common and #body - bar - #common + 1
+    -- Most are like those before them; only the others are looked at in full.
+    if size and size <= BODY_LONG_BYTES and bytes + size <= max_bytes then
+      local count_before = granted.count
+      chars[#chars + 1] = count_before < starts and '1' or '0'
+      granted_bodies[#granted_bodies + 1] = body
+      if count_before > 0 then bytes = bytes + size end
+      take.count, granted.count = take.count + 1, count_before + 1
+    elseif not line_candidate(first + at - 1, body) then
+      counted.looked = counted.looked + at - 1
+      return at - 1
+    end
+  end
+  counted.looked = counted.looked + wanted
+  return wanted
+end
+
+-- A claim that was stopped in its middle left a block behind what meta says is taken. When its session
+-- remembers it, it counts; otherwise nobody was told of it, and this claim takes its place.
+local function line_mend()
+  if call('HEXISTS', blocks, line.taken + 1) == 0 then return end
+  local b = block_load(tostring(line.taken + 1))
+  local told = b and call('HGET', sessions, b.owner)
+  if not told or not find(told, '|#' .. b.name .. ';', 1, true) then return end
+  local _, held = string.gsub(b.chars, '[01]', '')
+  local _, kept = string.gsub(b.chars, '%a', '')
+  call('ZADD', spans, b.first, b.name)
+  if held > 0 then call('ZADD', block_leases, 'NX', now + math.max(lease, longest or 0), b.name) end
+  line.taken = line.taken + #b.chars
+  call('HSET', meta, 'taken', line.taken, 'held', counted.held + held, 'kept', counted.kept + kept)
+  counted.held, counted.kept = counted.held + held, counted.kept + kept
+  counted.waiting = math.max(counted.waiting - held - kept, 0)
+end
+
+-- Entries of `ready` up to the first that comes behind a number of the line that is not taken yet; and
+-- that number.
+local function ready_page(most)
+  local entries = call('LRANGE', ready, ready_used, ready_used + most - 1)
+  local taken, ids = line.taken + counted.looked, {}
+  for at, entry in ipairs(entries) do
+    local behind = tonumber(sub(entry, 17)) or 0
+    if behind > taken and counted.waiting > take.count and taken < counted.last then
+      return ids, entries, math.min(behind, counted.last)
+    end
+    ids[at] = sub(entry, 1, 16)
+  end
+  return ids, entries, #entries < most and counted.last or nil
+end
+
+-- Returns how many entries and numbers were looked at, and whether all that waits has been.
+local function claim_ready(most)
+  local ids, entries, last = ready_page(most)
+  if #ids > 0 then
+    local kept = {}
+    local used = candidates(ids, kept)
+    if granted.passed > 0 then
+      for at = 1, used do
+        if kept[ids[at]] then ready_kept[#ready_kept + 1] = entries[at] end
+      end
+    end
+    ready_used = ready_used + used
+    return #ids, false
+  end
+  if not last or counted.waiting <= take.count then return 0, true end
+  local looked = claim_line(most, last)
+  return looked, looked == 0
+end
+
+-- The rest of urgent, then ready and the line. True when it gave up before it was satisfied, which
+-- ghosts, holes and expired runs may cause.
+function claim()
+  local looked, is_over = 0, false
+  line_mend()
+  if counted.waiting == 0 then counted.looked = math.max(counted.last - line.taken, 0) end
+  repeat
+    local most = math.min(want - granted.count, 32)
+    if is_enough or most <= 0 then return false end
+    if looked >= want + 256 then return looked > granted.passed end
+    local met = claim_urgent(most)
+    looked = looked + met
+  until met < most
+  repeat
+    local most = math.min(want - granted.count, 32)
+    if is_enough or most <= 0 then return false end
+    if looked >= want + 256 then return looked > granted.passed end
+    local met
+    met, is_over = claim_ready(most)
+    looked = looked + met
+  until is_over
   return false
+end
+
+end
+
+-- What is granted, before it is told: records, and the block of what was taken off the line.
+local function grants_write()
+  lease_note()
+  write('ZADD', active, claim_leases)
+  write('HSET', runs, claim_puts)
+  if not take.first then return end
+  local chars = string.gsub(table.concat(take.chars), '%-+$', '')
+  local name = tostring(take.first)
+  call('HSET', blocks, name, session .. '|' .. now_text .. '|' .. take.keep .. '|' .. take.timeout .. '|' .. take.long
+    .. '|' .. chars .. '|')
+  call('ZADD', spans, name, name)
+  call('ZADD', block_leases, lease_text, name)
+end
+
+local function taken_write()
+  if counted.looked <= 0 then return end
+  counted.held, counted.waiting = counted.held + take.count, counted.waiting - take.count
+  line.taken = line.taken + counted.looked
+  call('HSET', meta, 'taken', line.taken, 'held', counted.held)
 end
 
 -- Cuts off what was looked at in front, but for what stays: that moves to the end of this part, the
@@ -164,6 +306,7 @@ end
 
 -- What was decided upon leaves its index.
 local function claimed_drop()
+  taken_write()
   for at = 1, #asides, 2 do aside_put(asides[at], asides[at + 1]) end
   plan_write()
   ready_drop()
@@ -171,23 +314,37 @@ local function claimed_drop()
   if ghosts_met > 0 then ghosts = call('HINCRBY', meta, 'ghosts', -ghosts_met) end
 end
 
-local function remembered_grants(list)
-  local ids, attempts = {}, {}
-  for id, attempt in string.gmatch(list, '(................)(%d+);') do
-    if #ids == want then break end
-    ids[#ids + 1] = id
-    attempts[#attempts + 1] = attempt
-  end
-  local texts, bodies = read(runs, ids), read(payloads, ids)
-  for at, id in ipairs(ids) do
-    local r = texts[at] and record_parse(texts[at])
-    if r and bodies[at] and #bodies[at] <= PAYLOAD_BYTES_MAX and holds(r, attempts[at]) then
-      put(grants, id, texts[at])
-      grants[#grants + 1] = bodies[at]
-    end
+-- Of a block that is still ours: what it still holds.
+local function remembered_block(name)
+  local b = block_load(name)
+  if not b or b.owner ~= session then return end
+  local numbers = {}
+  for place = 1, #b.chars do numbers[place] = b.first + place - 1 end
+  local texts = read(bodies, numbers)
+  take.first = b.first
+  for place = 1, #b.chars do
+    local is_held = find(b.chars, '^[01]', place) and texts[place] and take.count < want
+      and #texts[place] <= PAYLOAD_BYTES_MAX + BODY_HEAD_BYTES_MAX
+    take.bodies[place] = is_held and texts[place] or false
+    if is_held then take.count = take.count + 1 end
   end
 end
 
-local function waiting_count()
-  return math.max(call('LLEN', ready) - math.max(tonumber(ghosts or 0), 0), 0) + call('ZCARD', urgent)
+local function remembered_grants(list)
+  local ids, attempts, places = {}, {}, {}
+  local name, at = match(list, '^#(%d+);()')
+  if name then remembered_block(name) end
+  for id, attempt, place in string.gmatch(sub(list, at or 1), '(................)(%d+),(%d+);') do
+    if #ids + take.count == want then break end
+    ids[#ids + 1] = id
+    attempts[#attempts + 1] = attempt
+    places[#places + 1] = tonumber(place)
+  end
+  local texts, payload_texts = read(runs, ids), read(payloads, ids)
+  for at, id in ipairs(ids) do
+    local r, payload = texts[at] and record_parse(texts[at]), payload_texts[at]
+    if r and payload and #payload <= PAYLOAD_BYTES_MAX and holds(r, attempts[at]) then
+      for _, item in ipairs({math.min(places[at], #take.bodies), id, texts[at], payload}) do granted.list[#granted.list + 1] = item end
+    end
+  end
 end

@@ -4,15 +4,18 @@
 -- redis/lib_callers.lua where each is a call of its own:
 --   record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
 --   unique key or '', 'window_ms|content|idempotency key' or '', payload
--- ARGV[2]: the salt for a queue that has none yet. The queue's number grows before anything else
--- is written, and for good: whatever happens on the way, no id is given twice.
+-- The queue's number grows before anything else is written, and for good: whatever happens on the way, no
+-- id is given twice.
 -- A periodic run passes the queue's limit: it comes at most once an interval.
 
 local ENQUEUE_STRIDE = 5
 local floor, pack = math.floor, struct.pack
 
--- ORDER ENQUEUE_FACTS
-local facts = call('HMGET', meta, 'layout', 'salt', 'number', 'limit', 'ghosts', 'paused')
+-- ORDER ENQUEUE_COUNTS
+local counts = call('HMGET', meta, 'number', 'ghosts', 'kept', 'calm')
+
+-- An entry of `ready` is an id and the number of the line behind which it comes.
+local line_text = string.match(facts[3] or '', '^%d+$') or '0'
 
 -- What has been decided.
 local letters, others, ids = {}, {}, {}
@@ -26,15 +29,8 @@ local function put(list, a, b)
   list[count + 2] = b
 end
 
--- The queue's salt, 26 bits, as a text.
-local function salt_of()
-  local text = facts[2]
-  if text and string.find(text, '^%d+$') and tonumber(text) < 67108864 then return text end
-  return ARGV[2]
-end
-
 -- core/run_id.h. Numbers of Lua are exact below 2^53; what is packed stays below 2^32.
-local function id_prefix(now, salt)
+local function id_prefix()
   return pack('>I2I4I2I2', floor(now / 4294967296), now % 4294967296, 28672 + floor(salt / 16384),
     32768 + salt % 16384)
 end
@@ -44,14 +40,14 @@ local function id_make(prefix, number)
 end
 
 -- Content and id of the run that came with an idempotency key, nil when it is not remembered.
-local function key_find(key, now)
+local function key_find(key)
   local text = keyed[key] or call('HGET', keys, key)
   if not text then return nil end
   local until_ms, content, id = string.match(text, KEY_ENTRY)
   if until_ms and tonumber(until_ms) > now then return content, id end
 end
 
-local function key_put(key, window, content, id, now)
+local function key_put(key, window, content, id)
   local until_text = tostring(now + tonumber(window))
   local text = until_text .. '|' .. content .. '|' .. id
   keyed[key] = text
@@ -66,14 +62,9 @@ local function unique_holder(key)
   return call('HEXISTS', runs, holder) == 1 and holder or nil
 end
 
-local function live_count()
-  return call('LLEN', ready) - math.max(tonumber(facts[5] or 0), 0) + call('ZCARD', urgent)
-    + call('ZCARD', scheduled) + call('ZCARD', active)
-end
-
 -- The record up to created_at_ms of a run with `times`; when it is due; its priority.
 -- ORDER RECORD_FIELD: state attempt owner at claimed started losses expires, four more zeros.
-local function head_of(times, now, now_text)
+local function head_of(times)
   local delay, at_ms, expires_in, level = string.match(times, '^(%d+)|(%d+)|(%d+)|(%d)$')
   at_ms, expires_in = tonumber(at_ms), tonumber(expires_in)
   local due = at_ms > 0 and at_ms or now + tonumber(delay)
@@ -87,7 +78,7 @@ local function index_put(id, is_due, due, level)
     put(due_puts, due, id)
     if level ~= '0' then put(urgent_due_puts, due, id) end
   elseif level == '0' then
-    backs[#backs + 1] = id
+    backs[#backs + 1] = id .. line_text
   else
     urgents[#urgents + 1] = id
     urgent_levels[#urgents] = tonumber(level)
@@ -107,9 +98,10 @@ local function urgents_write()
 end
 
 -- The first write must be one that a server without memory refuses: nothing is half done then.
-local function meta_write(salt)
+local function meta_write()
   call('HINCRBY', meta, 'number', #ids)
-  if facts[1] ~= LAYOUT or facts[2] ~= salt then call('HSET', meta, 'layout', LAYOUT, 'salt', salt) end
+  if facts[1] ~= LAYOUT or facts[2] ~= salt then layout_write() end
+  if counts[4] then call('HDEL', meta, 'calm') end
 end
 
 local function entries_write()
@@ -117,10 +109,10 @@ local function entries_write()
   write('ZADD', scheduled_urgent, urgent_due_puts)
   write('RPUSH', ready, backs)
   urgents_write()
-  if #backs + #urgents > 0 and facts[6] ~= '1' then wake_one() end
+  if #backs + #urgents > 0 and facts[5] ~= '1' then wake_one() end
 end
 
-local function keys_list(now)
+local function keys_list()
   if #key_puts == 0 then return end
   memory_forget(keys, keys_until, now, #key_puts)
   write('ZADD', keys_until, key_until_puts)
@@ -128,37 +120,36 @@ end
 
 -- With the records the runs exist. What tells a repeat is written before them and by the same command:
 -- a right that was withdrawn stops neither or both, and whatever happens, no run comes twice.
-local function records_write(now_text, salt, answers)
+local function records_write(answers)
   write('HSET', payloads, payload_puts)
   write('HSET', unique, unique_puts)
   write('HSET', keys, key_puts)
-  write('HSET', producers, call_memos(facts[3] or '0', now_text .. salt, answers, others))
+  call_remember(counts[1] or '0', answers, table.concat(others))
   write('HSET', runs, record_puts)
 end
 
-local function runs_write(now, now_text, salt, answers)
-  meta_write(salt)
+local function runs_write(answers)
+  meta_write()
   entries_write()
-  keys_list(now)
-  call_list(now, answers)
-  records_write(now_text, salt, answers)
+  keys_list()
+  call_list(answers)
+  records_write(answers)
 end
 
--- Returns one letter a run, or '' when all are new; the number of the first new one; the salt.
+-- Returns one letter a run, or '' when all are new; and the number of the first new one.
 -- `ids` has the new runs', `others` those to which keys led.
-local function enqueue(from, now, is_unlimited)
-  local salt, first = salt_of(), (tonumber(facts[3] or nil) or 0) + 1
-  local prefix, number = id_prefix(now, tonumber(salt)), first
-  local room = facts[4] and not is_unlimited and tonumber(facts[4]) - live_count() or math.huge
-  -- Making a number's text is slow; these are the same for the whole batch.
-  local now_text = now .. '|'
+local function enqueue(from, is_unlimited)
+  local first = (tonumber(counts[1] or nil) or 0) + 1
+  local prefix, number = id_prefix(), first
+  local room = facts[4] and not is_unlimited and facts[4] - live_count(counts[2], counts[3]) or math.huge
+  -- Making a number's text is slow; this is the same for the whole batch.
   local fresh_text = RECORD_FRESH .. now_text
   for at = from, #ARGV, ENQUEUE_STRIDE do
     local rest, times, key, idem = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
     local window, content, word, known, known_id
     if idem ~= '' then
       window, content, word = string.match(idem, '^(%d+)|(%x+)|(.*)$')
-      known, known_id = key_find(word, now)
+      known, known_id = key_find(word)
     end
     local holder = not known and key ~= '' and unique_holder(key)
     if known then
@@ -169,7 +160,7 @@ local function enqueue(from, now, is_unlimited)
       letters[#letters + 1] = 'F'
     else
       local id, text, due, level = id_make(prefix, number), fresh_text, now, '0'
-      if times ~= '' then text, due, level = head_of(times, now, now_text) end
+      if times ~= '' then text, due, level = head_of(times) end
       number, room = number + 1, room - 1
       put(record_puts, id, text .. rest)
       put(payload_puts, id, ARGV[at + 4])
@@ -178,12 +169,12 @@ local function enqueue(from, now, is_unlimited)
         claimed[key] = id
         put(unique_puts, key, id)
       end
-      if word then key_put(word, window, content, id, now) end
+      if word then key_put(word, window, content, id) end
       ids[#ids + 1] = id
       letters[#letters + 1] = 'N'
     end
   end
   local answers = #ids == #letters and '' or table.concat(letters)
-  if #ids > 0 then runs_write(now, now_text, salt, answers) end
-  return answers, first, tonumber(salt)
+  if #ids > 0 then runs_write(answers) end
+  return answers, first
 end

@@ -1,19 +1,35 @@
 -- store/redis/lib_plan.lua - what a script has decided, written at once.
 --
 -- It is collected so that each command runs once for the whole batch. plan_write() carries it out and
--- starts over.
+-- starts over. Its lists, each made when it is first needed:
+--   field and value   text_puts (errors) result_puts payload_puts body_puts record_puts block_puts
+--   score and member  lease_puts due_puts urgent_due_puts urgents done_puts dead_puts cancelled_puts
+--                     span_puts block_lease_puts block_end_puts
+--   entries           backs fronts (of ready)
+--   names             lease_drops due_drops urgent_due_drops urgent_drops payload_drops body_drops
+--                     key_drops (of unique) block_drops (from all four keys) block_lease_drops
+--                     block_end_drops
 
-local record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
-local text_puts, result_puts = {}, {}
-local lease_drops, due_drops, urgent_drops, payload_drops, key_drops = {}, {}, {}, {}, {}
-local urgent_due_puts, urgent_due_drops = {}, {}
-local backs, fronts, urgents = {}, {}, {}
-local counts = {}
+local plan, counts = {}, {}
+-- Whether `calm` may stand in meta: whoever plans anything takes it away.
+local is_calm = true
+-- Set by redis/lib_blocks.lua: plans what has become of the blocks.
+local blocks_settle
 
-local function put(list, a, b)
+local function plan_put(name, a, b)
+  local list = plan[name]
+  if not list then
+    list = {}
+    plan[name] = list
+  end
   local count = #list
   list[count + 1] = a
   list[count + 2] = b
+end
+
+local function plan_add(name, a)
+  local list = plan[name]
+  if list then list[#list + 1] = a else plan[name] = {a} end
 end
 
 local function count(name, by)
@@ -26,31 +42,40 @@ end
 
 -- Those with a priority stand in a set of their own too, to be found behind many that are due.
 local function due_put(id, r)
-  put(due_puts, r.at_ms, id)
-  if priority_of(r) > 0 then put(urgent_due_puts, r.at_ms, id) end
+  plan_put('due_puts', r.at_ms, id)
+  if priority_of(r) > 0 then plan_put('urgent_due_puts', r.at_ms, id) end
 end
 
 -- `r` may be nil: nothing is known of it.
 local function due_drop(id, r)
-  due_drops[#due_drops + 1] = id
-  if not r or priority_of(r) > 0 then urgent_due_drops[#urgent_due_drops + 1] = id end
+  plan_add('due_drops', id)
+  if not r or priority_of(r) > 0 then plan_add('urgent_due_drops', id) end
 end
 
--- Makes `id` ready. Priority 0 lives in a list; the others in one sorted set whose score
--- holds priority and order together: 9 * 2^40 + seq is far below 2^53.
+-- The number of the line behind which an entry comes that goes to the back of `ready` now.
+local line_text
+local function line_last()
+  line_text = line_text or string.match(call('HGET', meta, 'line') or '', '^%d+$') or '0'
+  return line_text
+end
+
+-- Makes `id` ready. Priority 0 lives in a list, whose entries are an id and the number of the line that
+-- goes before it; the others in one sorted set whose score holds priority and order together:
+-- 9 * 2^40 + seq is far below 2^53.
 local function ready_put(id, r, is_front)
   local priority = priority_of(r)
-  if priority == 0 then
-    local list = is_front and fronts or backs
-    list[#list + 1] = id
-  else
+  if priority > 0 then
     local order = is_front and call('HINCRBY', meta, 'front', -1) or call('HINCRBY', meta, 'back', 1)
-    put(urgents, order - priority * 1099511627776, id)
+    plan_put('urgents', order - priority * 1099511627776, id)
+  elseif is_front then
+    plan_add('fronts', id .. '0')
+  else
+    plan_add('backs', id .. line_last())
   end
 end
 
 local function unique_release(id, key)
-  if key ~= '' and call('HGET', unique, key) == id then key_drops[#key_drops + 1] = key end
+  if key ~= '' and call('HGET', unique, key) == id then plan_add('key_drops', key) end
 end
 
 -- Ends the life of `id`: `until_ms` is when the run is forgotten.
@@ -58,14 +83,14 @@ local function finish(id, r, state, until_ms)
   r.state, r.at_ms = state, until_ms
   unique_release(id, string.match(r.tail, TAIL_unique_key))
   if state == DONE then
-    put(done_puts, until_ms, id)
-    payload_drops[#payload_drops + 1] = id
+    plan_put('done_puts', until_ms, id)
+    plan_add('payload_drops', id)
     count('done', 1)
   elseif state == CANCELLED then
-    put(cancelled_puts, until_ms, id)
+    plan_put('cancelled_puts', until_ms, id)
     count('cancelled', 1)
   else
-    put(dead_puts, until_ms, id)
+    plan_put('dead_puts', until_ms, id)
     count('dead', 1)
   end
 end
@@ -109,7 +134,7 @@ end
 -- the holder vanished, else 0.
 local function leave(id, r, event, delay, now, doubt)
   local to = apply(r, event, delay > 0)
-  lease_drops[#lease_drops + 1] = id
+  plan_add('lease_drops', id)
   r.timeout_from_ms, r.started = 0, 0
   if to == DONE then
     finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
@@ -127,7 +152,7 @@ local function leave(id, r, event, delay, now, doubt)
       ready_put(id, r, event ~= 'LOSS' or not is_suspect(r))
     end
   end
-  put(record_puts, id, record_text(r))
+  plan_put('record_puts', id, record_text(r))
 end
 
 -- Takes an active run from a holder that is gone. Only what had started can be to blame.
@@ -135,37 +160,65 @@ local function vanish(id, r, how, now)
   local is_loss = r.started == '1'
   if is_loss then
     count('lost', 1)
-    put(text_puts, id, how .. ' before the worker said how the run ended (loss ' .. r.losses + 1 .. ' of '
+    plan_put('text_puts', id, how .. ' before the worker said how the run ended (loss ' .. r.losses + 1 .. ' of '
       .. LOSSES_MAX .. ')')
   end
   leave(id, r, is_loss and 'LOSS' or 'RELEASE', 0, now, 1)
 end
 
+-- Of what is counted, held runs go before kept ones, and both before bodies: at no time may more be
+-- said to be held and kept than there are, for the rest are those that wait.
+local tallies = {} -- what they came to
+local function counts_write()
+  local held = counts.held
+  if held and held ~= 0 then tallies.held = call('HINCRBY', meta, 'held', held) end
+  for name, by in pairs(counts) do
+    if name ~= 'held' and by ~= 0 then tallies[name] = call('HINCRBY', meta, name, by) end
+  end
+end
+
 -- In the ORDER of redis/lib_base.lua; texts do no harm before their records.
 local function plan_write()
-  write('HSET', errors, text_puts)
-  write('HSET', results, result_puts)
-  write('ZADD', active, lease_puts)
-  write('ZADD', scheduled, due_puts)
-  write('ZADD', scheduled_urgent, urgent_due_puts)
-  write('RPUSH', ready, backs)
-  write('LPUSH', ready, fronts)
-  write('ZADD', urgent, urgents)
-  write('HSET', runs, record_puts)
-  write('ZADD', done, done_puts)
-  write('ZADD', dead, dead_puts)
-  write('ZADD', cancelled, cancelled_puts)
-  write('ZREM', active, lease_drops)
-  write('ZREM', scheduled, due_drops)
-  write('ZREM', scheduled_urgent, urgent_due_drops)
-  write('ZREM', urgent, urgent_drops)
-  write('HDEL', payloads, payload_drops)
-  write('HDEL', unique, key_drops)
-  for name, by in pairs(counts) do call('HINCRBY', meta, name, by) end
-  record_puts, due_puts, lease_puts, done_puts, dead_puts, cancelled_puts = {}, {}, {}, {}, {}, {}
-  text_puts, result_puts = {}, {}
-  lease_drops, due_drops, urgent_drops, payload_drops, key_drops = {}, {}, {}, {}, {}
-  urgent_due_puts, urgent_due_drops = {}, {}
-  backs, fronts, urgents = {}, {}, {}
-  counts = {}
+  if blocks_settle then blocks_settle() end
+  local p = plan
+  if not next(p) and not next(counts) then return end
+  if is_calm then
+    is_calm = false
+    call('HDEL', meta, 'calm')
+  end
+  local function list_write(command, key, name)
+    local list = p[name]
+    if list then write(command, key, list) end
+  end
+  list_write('HSET', errors, 'text_puts')
+  list_write('HSET', results, 'result_puts')
+  list_write('ZADD', active, 'lease_puts')
+  list_write('ZADD', scheduled, 'due_puts')
+  list_write('ZADD', scheduled_urgent, 'urgent_due_puts')
+  list_write('RPUSH', ready, 'backs')
+  list_write('LPUSH', ready, 'fronts')
+  list_write('ZADD', urgent, 'urgents')
+  list_write('ZADD', spans, 'span_puts')
+  list_write('ZADD', block_leases, 'block_lease_puts')
+  list_write('ZADD', block_ends, 'block_end_puts')
+  list_write('HSET', payloads, 'payload_puts')
+  list_write('HSET', runs, 'record_puts')
+  list_write('ZADD', done, 'done_puts')
+  list_write('ZADD', dead, 'dead_puts')
+  list_write('ZADD', cancelled, 'cancelled_puts')
+  if next(counts) then counts_write() end
+  list_write('HSET', blocks, 'block_puts')
+  list_write('HSET', bodies, 'body_puts')
+  list_write('ZREM', active, 'lease_drops')
+  list_write('ZREM', scheduled, 'due_drops')
+  list_write('ZREM', scheduled_urgent, 'urgent_due_drops')
+  list_write('ZREM', urgent, 'urgent_drops')
+  list_write('ZREM', block_leases, 'block_lease_drops')
+  list_write('ZREM', block_ends, 'block_end_drops')
+  list_write('HDEL', payloads, 'payload_drops')
+  list_write('HDEL', unique, 'key_drops')
+  list_write('HDEL', bodies, 'body_drops')
+  list_write('ZREM', spans, 'block_drops')
+  list_write('HDEL', blocks, 'block_drops')
+  plan, counts = {}, {}
 end

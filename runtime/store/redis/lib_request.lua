@@ -1,13 +1,22 @@
 -- store/redis/lib_request.lua - what STEP was asked: its arguments by name, and the texts of numbers.
 --
--- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company,
---       per ack:  id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
---       per beat: id 'attempt|extend_ms|started|progress', '' for no progress; started: 2 for excused
+-- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company group_count,
+--       per ack:   id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
+--       per beat:  id 'attempt|extend_ms|started|progress', '' for no progress; started: 2 for excused
+--       per group: FIRST COUNT, so many numbers of the line of which the first attempt ended as DONE
+--                  without result, progress and delay; all of one queue's salt
+--       ids of the groups' runs, 16 bytes each (which step_fast.lua is not sent: it needs none)
 
 local session, nonce = ARGV[2], ARGV[3]
 local want, max_bytes, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local ack_count, beat_count = tonumber(ARGV[7]), tonumber(ARGV[8])
 local starts, in_company = tonumber(ARGV[9]), ARGV[10] == '1'
+local group_count = tonumber(ARGV[11])
+local acks_at = 12
+local beats_at = acks_at + ack_count * 3
+local groups_at = beats_at + beat_count * 2
+local group_ids = group_count > 0 and ARGV[groups_at + group_count * 2]
+local ended_count = ack_count + (group_ids and #group_ids / 16 or 0)
 local now = clock()
 
 local sub, find = string.sub, string.find

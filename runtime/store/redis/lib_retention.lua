@@ -11,25 +11,58 @@ local function runs_forget(ids)
   fields_drop(progress, ids)
 end
 
--- When what is kept of ended runs wants the next step.
-local forget
-
-local function forget_at(at)
-  forget = sooner(forget, at > now and math.max(at, now + FORGET_GAP_MS) or at)
+-- Forgets runs of one final state whose time is over, more than this step may have added. The first
+-- time of what is left.
+local function final_forget(key)
+  local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, FORGET_MAX + ended_count)
+  runs_forget(ids)
+  fields_drop(key == done and results or payloads, ids)
+  -- They are the first ones of the set.
+  call('ZREMRANGEBYRANK', key, 0, #ids - 1)
+  return head(key)
 end
 
--- Forgets runs of one final state whose time is over, more than this step may have added.
-local function final_forget(key)
-  local first = head(key)
-  if first and first <= now then
-    local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, FORGET_MAX + ack_count)
-    runs_forget(ids)
-    fields_drop(key == done and results or payloads, ids)
-    -- They are the first ones of the set.
-    call('ZREMRANGEBYRANK', key, 0, #ids - 1)
-    first = head(key)
+-- Done runs of blocks whose time is over: the same number of them, from blocks in the order of their ends.
+local blocks_forget
+do
+-- The letters that are over by now, as a class of a pattern; nil for none. Those that have no instant
+-- mean nothing.
+local function letters_over(b)
+  local list, over = block_instants(b), ''
+  for place, text in ipairs(list) do
+    if tonumber(text) <= now then over = over .. sub(LETTERS, place, place) end
   end
-  if first then forget_at(first) end
+  over = over .. sub(LETTERS, #list + 1)
+  return over ~= '' and '[' .. over .. ']' or nil
+end
+
+local function block_forget(b, most)
+  local class, left, place = letters_over(b), most, 1
+  while class and left > 0 do
+    local from, to = find(b.chars, class .. '+', place)
+    if not from then break end
+    local n = math.min(to - from + 1, left)
+    block_set(b, from, n, '-')
+    count('kept', -n)
+    for number = b.first + from - 1, b.first + from + n - 2 do plan_add('body_drops', number) end
+    left, place = left - n, from + n
+  end
+  return most - left
+end
+
+function blocks_forget()
+  local room = FORGET_MAX + ended_count
+  for _, name in ipairs(call('ZRANGEBYSCORE', block_ends, '-inf', now, 'LIMIT', 0, room)) do
+    if room <= 0 then break end
+    local b = block_load(name)
+    local n = b and block_forget(b, room) or 0
+    -- An entry that led to nothing is not met again.
+    if not b then plan_add('block_end_drops', name) elseif n == 0 then block_set(b, 1, 0, '') end
+    room = room - math.max(n, 1)
+  end
+  plan_write()
+  return head(block_ends)
+end
 end
 
 -- As many have been forgotten as one step may: the next one does its upkeep too, idle or not.

@@ -1,5 +1,5 @@
 -- store/redis/limit.lua - limits the live runs of a queue.
--- keys: runs meta
+-- keys: runs meta bodies
 -- uses: base layout known
 -- level: works
 --
@@ -8,6 +8,7 @@
 local refusal = layout_check()
 if refusal then return refusal end
 if not is_known() then return 0 end
+call('HDEL', meta, 'calm')
 if ARGV[2] == '0' then
   call('HDEL', meta, 'limit')
 else

@@ -1,6 +1,6 @@
 -- store/redis/pause.lua - pauses and resumes a queue.
--- keys: runs ready urgent meta wake
--- uses: base layout known wake
+-- keys: runs ready urgent meta wake bodies
+-- uses: base layout known waiting wake
 -- level: works
 --
 -- ARGV[2]: '1' pauses, '0' resumes. Reply: 1; 0 when nobody has used the queue.
@@ -8,10 +8,13 @@
 local refusal = layout_check()
 if refusal then return refusal end
 if not is_known() then return 0 end
+-- Whoever finds a queue calm does not ask whether it is paused.
+call('HDEL', meta, 'calm')
 if ARGV[2] == '1' then
   call('HSET', meta, 'paused', '1')
 else
   call('HDEL', meta, 'paused')
-  if call('LLEN', ready) + call('ZCARD', urgent) > 0 then wake_one() end
+  local counted = call('HMGET', meta, 'held', 'kept')
+  if call('LLEN', ready) + call('ZCARD', urgent) + line_waiting(counted[1], counted[2]) > 0 then wake_one() end
 end
 return 1

@@ -10,6 +10,7 @@ says so in its first lines:
     -- keys: runs payloads ready          the keys, in the order in which C passes them
     -- uses: base request                 lib_base.lua, lib_request.lua
     -- level: works                       what it does to a queue: reads, produces, works or repairs
+    -- rare: request                      those of its libraries that it does not always need: closures.py
 
 A script that reads holds no command that writes, and the others none that probe.lua does not try
 for their level: it could be denied midway.
@@ -18,10 +19,15 @@ So the layout of a record and the transitions of a run stand once, for C and Lua
 Needs the standard library only.
 """
 
+import collections
 import hashlib
 import pathlib
 import re
+import string
 import sys
+
+sys.dont_write_bytecode = True  # the source's folder stays as it is
+import closures  # noqa: E402
 
 ROW = re.compile(r"^(STATE|EVENT|TRANSITION|LIMIT|RECORD_FIELD)\(([^)]*)\)", re.M)
 PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
@@ -29,7 +35,7 @@ PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 # ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
 KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress "
         "unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged "
-        "probe").split()
+        "probe bodies blocks spans block_leases block_ends").split()
 
 
 def fail(text):
@@ -103,6 +109,27 @@ def strict_definitions(version, fields):
     }
 
 
+def body_definitions(version, head, tail, limits):
+    """What a body begins with, and where its payload does; what lies between the six fields of
+    LEASE_FIELDS and that in the record of an ordinary run, and what follows it there."""
+    count = int(limits["BODY_FIELDS"])
+    if [name for name, _ in tail[count:]] != ["unique_key", "priority"]:
+        fail("an ordinary run's record must end with its unique key and its priority")
+    kinds = [PATTERNS[kind].replace("^|", r"^|\n") for _, kind in tail[:count]]
+    hot = [f"({kind})" for kind in kinds[:3]] + kinds[3:]
+    if [name for name, _ in tail[:3]] != ["created_at_ms", "keep_success_ms", "timeout_ms"]:
+        fail("STEP needs these three first in a body")
+    middle = "|0" * (len(head) - len(LEASE_FIELDS)) + "|"
+    return {
+        "BODY_HEAD": f"local BODY_HEAD = '^({'|'.join(kinds)})\\n()'",
+        "BODY_HOT": f"local BODY_HOT = '^{'|'.join(hot)}\\n()'",
+        "BLOCK_FIELDS": "local BLOCK_FIELDS = '^(%x*)|(%d+)|(%d*)|(%d*)|([01])|([01%a%-]+)|([%d,]*)$'",
+        "LETTERS": f"local LETTERS = '{string.ascii_letters}'",
+        "BODY_MIDDLE": f"local BODY_MIDDLE = '{middle}'",
+        "BODY_REST": "local BODY_REST = '||0'",
+    }
+
+
 def record_definitions(fields, limits):
     """The head as one pattern and its two functions; each tail field as a pattern of its own."""
     version, split = limits["RECORD_VERSION"], int(limits["RECORD_HEAD_FIELDS"])
@@ -123,6 +150,7 @@ end""",
     }
     made.update(hot_definitions(version, fields, split))
     made.update(strict_definitions(version, fields))
+    made.update(body_definitions(version, head, tail, limits))
     for at, (name, kind) in enumerate(tail):
         end = "|" if at + 1 < len(tail) else "$"
         made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skip_pattern(tail[:at])}({PATTERNS[kind]}){end}'"
@@ -159,7 +187,8 @@ def comments_strip(text):
 
 # ORDER REDIS_LEVEL, and what probe.lua calls those who need it.
 LEVELS = {"reads": None, "produces": "producer", "works": "worker", "repairs": "operator"}
-READING = set("HEXISTS HGET HLEN HMGET HSCAN LLEN LRANGE TIME ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE".split())
+READING = set("HEXISTS HGET HLEN HMGET HSCAN LLEN LRANGE TIME ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE "
+              "ZREVRANGEBYSCORE ZSCORE".split())
 
 
 def commands_allowed(folder):
@@ -209,8 +238,8 @@ FUNCTION = re.compile(r"^local function (\w+)\(.*?^end\n", re.M | re.S)
 def unused_drop(text):
     """Without the functions of libraries that the script does not call."""
     while True:
-        unused = [found.group() for found in FUNCTION.finditer(text)
-                  if len(re.findall(rf"\b{found.group(1)}\b", text)) == 1]
+        words = collections.Counter(re.findall(r"\w+", text))
+        unused = [found.group() for found in FUNCTION.finditer(text) if words[found.group(1)] == 1]
         if not unused:
             return text
         for function in unused:
@@ -240,26 +269,81 @@ def locals_count(path, text):
     return most
 
 
+CONSTANT = re.compile(r"^local ([A-Z][A-Za-z_]*) = ('(?:\\.|[^'\\])*'|\d+)\n", re.M)
+
+
+def constants_put(path, body, definitions, limits):
+    """The body with the limits, and what is defined as a text or a number, where they are mentioned. As
+    locals they would take room, of which a Lua function has 200, and each that a function takes from outside
+    costs time whenever the script runs. A limit may stand in a text."""
+    texts = {}
+    for name, text in definitions.items():
+        if found := CONSTANT.fullmatch(text + "\n"):
+            texts[name] = found.group(2)
+    body = re.sub(r"\b[A-Z_]+\b", lambda found: limits.get(found.group(), found.group()), body)
+    for name, value in CONSTANT.findall(body):
+        if name in texts:
+            fail(f"{path}: '{name}' is defined twice")
+        texts[name] = value
+    body = CONSTANT.sub("", body)
+    names = "|".join(texts)
+    return re.sub(rf"'(?:\\.|[^'\\])*'|\b({names})\b",
+                  lambda found: texts.get(found.group(1), found.group()), body)
+
+
+def names_put(path, body, keys):
+    """The body with its keys where they are named."""
+    names = "|".join(keys)
+    if found := re.search(rf"\blocal (?:function )?(?:\w+, )*({names})\b", body):
+        fail(f"{path}: '{found.group(1)}' is the name of a key")
+    return re.sub(rf"'(?:\\.|[^'\\])*'|(?<![.\w])({names})\b(?! *=[^=])",
+                  lambda found: f"KEYS[{keys.index(found.group(1)) + 1}]" if found.group(1) else found.group(), body)
+
+
+MARK = "LIBRARY_"
+
+
+def libraries_read(path, source):
+    """The script behind its libraries, each behind a line that names it."""
+    texts = []
+    for name in header_read(path, source, "uses"):
+        texts.append(f"{MARK}{name}\n" + comments_strip(path.with_name(f"lib_{name}.lua").read_text()))
+    return "".join(texts) + f"{MARK}\n" + comments_strip(source)
+
+
+def sources_split(text):
+    for source in text.split(MARK)[1:]:
+        name, _, rest = source.partition("\n")
+        yield name or None, rest
+
+
+def rare_read(source):
+    """Libraries that are not needed each time the script runs."""
+    found = re.search(r"^-- rare: *(.*)$", source, re.M)
+    return found.group(1).split() if found else []
+
+
 def script_render(path, definitions, limits, allowed):
     source = path.read_text()
     keys = header_read(path, source, "keys")
     for key in keys:
         if key not in KEYS:
             fail(f"{path}: unknown key '{key}'")
-    libraries = [path.with_name(f"lib_{name}.lua").read_text()
-                 for name in header_read(path, source, "uses")]
-    body = unused_drop(comments_strip("\n".join(libraries + [source])))
-    for name, value in limits.items():  # not as locals: a Lua function has room for 200
-        body = re.sub(rf"\b{name}\b", value, body)
+    body = unused_drop(libraries_read(path, source))
+    level = level_read(path, source, body, allowed)
+    body = names_put(path, constants_put(path, body, definitions, limits), keys)
     mentioned = set(re.findall(r"\b\w+\b", body))
-    prelude = [f"local {key} = KEYS[{at}]" for at, key in enumerate(keys, 1) if key in mentioned]
-    prelude += [text for name, text in definitions.items() if name in mentioned]
-    text = "\n".join(prelude) + "\n" + body
+    rules = "\n".join(text for name, text in definitions.items() if name in mentioned)
+    try:
+        text = closures.lay([("rules", rules), *sources_split(body)], rare_read(source))
+    except ValueError as error:
+        fail(f"{path}: {error}")
+    text = "".join(f"{line}\n" for line in text.splitlines() if line)  # as c_string() has it, for its digest
     count = locals_count(path, text)
     if count > LOCALS_MAX:
         fail(f"{path}: {count} locals at one time, of {LOCALS_MAX}: put some in a table "
              "or in a block of their own")
-    return keys, level_read(path, source, body, allowed), text
+    return keys, level, text
 
 
 def c_string(text):
@@ -317,7 +401,7 @@ def main(rules, out_c, out_h, depfile=None):
     changed_write(out_c, source_text(scripts))
     changed_write(out_h, header_text(scripts))
     if depfile:
-        needed = " ".join(str(path).replace(" ", "\\ ") for path in [folder, verbs, *paths])
+        needed = " ".join(str(path).replace(" ", "\\ ") for path in [folder, folder / "closures.py", verbs, *paths])
         depfile.write_text(f"{out_c}: {needed}\n")
 
 

@@ -9,19 +9,18 @@
 
 -- UNLINK comes first: it needs no memory, and after it none of the others is refused for memory.
 local producer = {{'TIME'}, {'UNLINK', probe}, {'HSET', probe, 'f', '1'}, {'HMGET', probe, 'f'},
-  {'HGET', probe, 'f'}, {'HEXISTS', probe, 'f'}, {'HINCRBY', probe, 'f', 1}, {'HDEL', probe, 'f'}, {'UNLINK', probe},
+  {'HGET', probe, 'f'}, {'HEXISTS', probe, 'f'}, {'HLEN', probe}, {'HINCRBY', probe, 'f', 1}, {'HDEL', probe, 'f'}, {'UNLINK', probe},
   {'RPUSH', probe, 'e'}, {'LLEN', probe}, {'UNLINK', probe}, {'ZADD', probe, 1, 'e'}, {'ZCARD', probe},
   {'ZRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1}, {'ZREM', probe, 'e'}, {'UNLINK', probe}}
 local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'UNLINK', probe},
   {'LPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LSET', probe, 0, 'e'}, {'LPOP', probe, 1}, {'UNLINK', probe},
-  {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0},
+  {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0}, {'ZSCORE', probe, 'e'},
   {'ZREVRANGEBYSCORE', probe, 0, 0, 'WITHSCORES', 'LIMIT', 0, 1},
   {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}}
 
 local operator = {{'HSET', probe, 'f', '1'}, {'HSCAN', probe, 0}, {'PTTL', probe}, {'PERSIST', probe},
   {'UNLINK', probe},
-  {'ZADD', probe, 1, 'e'}, {'ZSCAN', probe, 0}, {'ZSCORE', probe, 'e'},
-  {'UNLINK', probe}, {'RPUSH', probe, 'e'}, {'LPOS', probe, 'e', 'RANK', -1, 'MAXLEN', 1}, {'UNLINK', probe}}
+  {'ZADD', probe, 1, 'e'}, {'ZSCAN', probe, 0}, {'UNLINK', probe}}
 
 local function refusal(commands)
   for _, command in ipairs(commands) do

@@ -1,6 +1,6 @@
 -- store/redis/purge.lua - deletes runs of one state.
--- keys: runs payloads ready urgent scheduled scheduled_urgent done cancelled dead errors results progress unique meta
--- uses: base layout known
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta bodies blocks spans block_leases block_ends
+-- uses: base layout known waiting plan bodies blocks
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
@@ -28,13 +28,12 @@ end
 
 local function set_purge(key, low, high)
   local ids = call('ZRANGEBYSCORE', key, low, high, 'LIMIT', 0, limit - deleted)
-  if #ids == 0 then return false end
+  if #ids == 0 then return end
   local texts = read(runs, ids)
   runs_delete(ids)
   keys_release(ids, texts)
   write('ZREM', key, ids)
   if key == scheduled then write('ZREM', scheduled_urgent, ids) end
-  return deleted < limit
 end
 
 local function left(key, low, high)
@@ -43,8 +42,9 @@ end
 
 -- Ghosts of cancelled runs lie in the list too; they go without being counted.
 local function list_purge()
-  local ids = call('LRANGE', ready, 0, limit - deleted - 1)
-  if #ids == 0 then return end
+  local entries, ids = call('LRANGE', ready, 0, limit - deleted - 1), {}
+  if #entries == 0 then return end
+  for at, entry in ipairs(entries) do ids[at] = sub(entry, 1, 16) end
   local texts, waiting = read(runs, ids), {}
   for at, id in ipairs(ids) do
     local r = texts[at] and record_parse(texts[at])
@@ -56,13 +56,57 @@ local function list_purge()
   if #waiting < #ids then call('HINCRBY', meta, 'ghosts', #waiting - #ids) end
 end
 
-call('ZREM', scheduled, '')
+local function line_left()
+  local counted = call('HMGET', meta, 'held', 'kept')
+  return line_waiting(counted[1], counted[2])
+end
+
+-- From its head on, over as many holes as a claim would pass. A block that lies there comes from a
+-- claim that was stopped in its middle, and the next one takes it up.
+local function line_purge()
+  if line_left() == 0 then return end
+  line_know()
+  local first, last = line.taken + 1, line_count(call('HGET', meta, 'line'))
+  last = math.min(last, line.taken + limit - deleted + 256)
+  local ahead = call('ZRANGEBYSCORE', spans, first, last, 'LIMIT', 0, 1)[1]
+  if ahead then last = math.min(last, tonumber(ahead) - 1) end
+  local names, gone = {}, 0
+  while first <= last and deleted < limit do
+    for number = first, math.min(first + limit - deleted, last + 1) - 1 do names[#names + 1] = number end
+    first, gone = names[#names] + 1, call('HDEL', bodies, unpack(names))
+    deleted, names = deleted + gone, {}
+  end
+  if first > line.taken + 1 then call('HSET', meta, 'taken', first - 1) end
+end
+
+-- Runs of blocks that are done, the first that would be forgotten first.
+local function ends_purge()
+  for _, name in ipairs(call('ZRANGE', block_ends, 0, limit - deleted - 1)) do
+    if deleted == limit then break end
+    local b = block_load(name)
+    if not b then plan_add('block_end_drops', name) end
+    for place = 1, b and #b.chars or 0 do
+      if deleted == limit then break end
+      if find(sub(b.chars, place, place), '%a') then
+        plan_add('body_drops', b.first + place - 1)
+        block_leave(b, place)
+        deleted = deleted + 1
+      end
+    end
+  end
+  plan_write()
+end
+
+call('HDEL', meta, 'calm')
 if state == WAITING then
   set_purge(urgent, '-inf', '+inf')
   if deleted < limit then list_purge() end
+  if deleted < limit then line_purge() end
   if deleted < limit then set_purge(scheduled, '-inf', now) end
-  return {deleted, call('LLEN', ready) + call('ZCARD', urgent) + left(scheduled, '-inf', now)}
+  return {deleted, call('LLEN', ready) + call('ZCARD', urgent) + line_left() + left(scheduled, '-inf', now)}
 end
 local low = state == SCHEDULED and '(' .. now or '-inf'
 set_purge(sets[state], low, '+inf')
-return {deleted, left(sets[state], low, '+inf')}
+if state ~= DONE then return {deleted, left(sets[state], low, '+inf')} end
+if deleted < limit then ends_purge() end
+return {deleted, left(done, '-inf', '+inf') + left(block_ends, '-inf', '+inf')}

@@ -109,19 +109,24 @@ static void head_read(struct cursor *cursor, struct culex__redis_record *record)
     record->facts.counters.crash_streak = field_u32(cursor);
 }
 
-static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
+/* The part of the tail that bodies have as well. */
+static void body_read(struct cursor *cursor, struct culex__redis_record *record)
 {
     record->facts.created_at_ms = field_ms(cursor);
     record->keep_success_ms = field_ms(cursor);
-    record->unique_key = field_name(cursor);
+    record->facts.timeout_ms = field_ms(cursor);
     record->facts.counters.attempts_max = field_u32(cursor);
     record->job = field_name(cursor);
-    record->priority = (int)field_int(cursor, 9);
-    record->facts.timeout_ms = field_ms(cursor);
     record->keep_failure_ms = field_ms(cursor);
     record->facts.fingerprint = field_hex(cursor);
-    record->content = field_hex(cursor);
     record->tags = field_name(cursor);
+}
+
+static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
+{
+    body_read(cursor, record);
+    record->unique_key = field_name(cursor);
+    record->priority = (int)field_int(cursor, 9);
 }
 
 bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis_record *ret_record)
@@ -133,6 +138,21 @@ bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis
         return false;
     head_read(&cursor, ret_record);
     tail_read(&cursor, ret_record);
+    return !cursor.is_bad && cursor.is_over && ret_record->job.len > 0 &&
+           ret_record->facts.counters.attempts_max > 0;
+}
+
+bool culex__redis_body_parse(const char *body, size_t len, struct culex__redis_record *ret_record,
+                             size_t *ret_payload)
+{
+    const char *end = len == 0 ? NULL : memchr(body, '\n', len);
+    if (end == NULL || end - body > CULEX_BODY_HEAD_BYTES_MAX)
+        return false;
+    struct cursor cursor = {.at = body, .end = end};
+    memset(ret_record, 0, sizeof *ret_record);
+    body_read(&cursor, ret_record);
+    ret_record->state = CULEX_RUN_WAITING;
+    *ret_payload = (size_t)(end + 1 - body);
     return !cursor.is_bad && cursor.is_over && ret_record->job.len > 0 &&
            ret_record->facts.counters.attempts_max > 0;
 }

@@ -26,7 +26,6 @@ struct culex__redis_record {
     int64_t expires_at_ms;
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
-    uint64_t content;
     struct culex__redis_slice unique_key;
     struct culex__redis_slice tags;
 };
@@ -35,5 +34,11 @@ struct culex__redis_record {
  * when it is no record of our version. */
 bool culex__redis_record_parse(const char *text, size_t len,
                                struct culex__redis_record *ret_record);
+
+/* Reads the body of an ordinary run: the record that it has while it waits, without an id, and
+ * where in `body` its payload begins. False, with both unspecified, when it is none of our version.
+ */
+bool culex__redis_body_parse(const char *body, size_t len, struct culex__redis_record *ret_record,
+                             size_t *ret_payload);
 
 #endif

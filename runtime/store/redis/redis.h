@@ -23,6 +23,9 @@
 
 enum { CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX, CULEX__REDIS_TIMEOUT_MS = 5000 };
 
+/* Lanes of ids (core/run_id.h). */
+enum { CULEX__REDIS_LANE_RECORDS, CULEX__REDIS_LANE_LINE };
+
 /* 126 years, and the year 2160: with these, no sum of instants and delays reaches 10^13, up to
  * which Lua's texts of them are exact. */
 #define CULEX__REDIS_DELAY_MAX   INT64_C(4000000000000)
@@ -36,6 +39,7 @@ struct culex__redis_queue {
     int64_t
         named_until_ns; /* until then it is taken to stand in PREFIX:queues; 0: never put there */
     uint32_t salt;      /* of the ids of its runs, should this store begin it (core/run_id.h) */
+    bool is_calm;       /* by its last step here: the next one may be tried fast */
     char name[];
 };
 
@@ -57,6 +61,7 @@ struct culex__redis {
     struct culex__redis_fsck *fsck; /* NULL: none under way */
     char prefix[CULEX__REDIS_PREFIX_MAX + 1];
     int64_t timeout_ms;
+    bool is_never_fast; /* set by tests that compare both scripts of STEP */
 };
 
 static inline struct culex__redis *culex__redis_of(struct culex_store *base)
@@ -65,6 +70,9 @@ static inline struct culex__redis *culex__redis_of(struct culex_store *base)
 }
 
 /* --- redis/call.c -------------------------------------------------------------------- */
+
+/* What is known of the queue, made when there is nothing yet; NULL when out of memory. */
+struct culex__redis_queue *culex__redis_queue_find(struct culex__redis *redis, const char *name);
 
 /* Starts a call of `script` on `queue`: keys and the time. */
 culex_status culex__redis_begin(struct culex__redis *redis,

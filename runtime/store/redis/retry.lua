@@ -1,6 +1,6 @@
 -- store/redis/retry.lua - revives a dead run.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake
--- uses: base layout plan wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake bodies blocks spans block_leases block_ends
+-- uses: base layout plan bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run, which gets fresh counters. Reply: 'O', '' unknown, 'U' when another
@@ -10,7 +10,10 @@ local refusal = layout_check()
 if refusal then return refusal end
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
-if not text then return '' end
+if not text then
+  local o = ordinary_find(id)
+  return o and (o.head and '!' or '?') or ''
+end
 local r = record_parse(text)
 if not r then return '?' end
 local to = NEXT[r.state .. '_RETRY']

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/progress.h"
+#include "core/run_id.h"
 #include "store/redis/scripts.h"
 #include "store/argument.h"
 
@@ -66,7 +67,107 @@ static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
     culex__redis_request_text(&redis->request, order);
 }
 
-static void step_add(struct culex__redis *redis, const struct culex_step *step)
+/* --- ends of ordinary runs --------------------------------------------------------------- */
+
+/* One of which the first attempt succeeded, with nothing to say beyond that. */
+struct end {
+    uint64_t place; /* in the line, of its queue's salt */
+    uint16_t ack;
+};
+
+/* In which order the script is told of acks, and answers them: those that are listed, one by one,
+ * then the ends, as stretches of numbers. */
+struct order {
+    size_t listed, ends;
+    uint16_t acks[CULEX_STORE_BATCH_MAX]; /* places of the listed ones */
+    struct end end[CULEX_STORE_BATCH_MAX];
+};
+
+static bool end_read(const struct culex_ack *ack, uint64_t *ret_place)
+{
+    struct culex_run_id_parts parts;
+    bool is_plain = ack->event == CULEX_EVENT_DONE && ack->attempt == 1 &&
+                    (ack->result == NULL || ack->result_len == 0) &&
+                    (ack->progress == NULL || ack->progress[0] == '\0');
+    if (!is_plain || !culex__run_id_read(ack->id, &parts) || parts.lane != CULEX__REDIS_LANE_LINE)
+        return false;
+    /* Numbers beyond 2^38 are none that a queue has reached. */
+    if (parts.number >> 38 != 0)
+        return false;
+    *ret_place = (uint64_t)parts.salt << 38 | parts.number;
+    return true;
+}
+
+static int end_compare(const void *a, const void *b)
+{
+    uint64_t left = ((const struct end *)a)->place, right = ((const struct end *)b)->place;
+    return left < right ? -1 : left > right;
+}
+
+static void order_make(const struct culex_step *step, struct order *ret_order)
+{
+    bool is_sorted = true;
+    ret_order->listed = ret_order->ends = 0;
+    for (size_t i = 0; i < step->ack_count; i++) {
+        struct end end = {.ack = (uint16_t)i};
+        if (!end_read(&step->acks[i], &end.place)) {
+            ret_order->acks[ret_order->listed++] = (uint16_t)i;
+            continue;
+        }
+        is_sorted = is_sorted && (ret_order->ends == 0 ||
+                                  ret_order->end[ret_order->ends - 1].place <= end.place);
+        ret_order->end[ret_order->ends++] = end;
+    }
+    if (!is_sorted)
+        qsort(ret_order->end, ret_order->ends, sizeof ret_order->end[0], end_compare);
+}
+
+/* How many ends from `first` on have numbers that follow each other. */
+static size_t stretch_of(const struct order *order, size_t first)
+{
+    size_t next = first + 1;
+    while (next < order->ends && order->end[next].place == order->end[next - 1].place + 1)
+        next++;
+    return next - first;
+}
+
+static size_t groups_count(const struct order *order)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < order->ends; i += stretch_of(order, i))
+        count++;
+    return count;
+}
+
+/* Numbers below 2^38, and the salt above them. */
+static uint32_t salt_of(const struct end *end)
+{
+    return (uint32_t)(end->place >> 38);
+}
+
+static void groups_add(struct culex__redis *redis, const struct order *order)
+{
+    for (size_t i = 0, n; i < order->ends; i += n) {
+        n = stretch_of(order, i);
+        culex__redis_request_int(&redis->request,
+                                 (int64_t)(order->end[i].place & ((UINT64_C(1) << 38) - 1)));
+        culex__redis_request_int(&redis->request, (int64_t)n);
+    }
+}
+
+static void group_ids_add(struct culex__redis *redis, const struct culex_step *step,
+                          const struct order *order)
+{
+    struct culex__redis_piece ids[CULEX_STORE_BATCH_MAX];
+    for (size_t i = 0; i < order->ends; i++)
+        ids[i] = (struct culex__redis_piece){step->acks[order->end[i].ack].id.b, 16};
+    if (order->ends > 0)
+        culex__redis_request_join(&redis->request, ids, order->ends);
+}
+
+/* ORDER STEP_ARGUMENTS: as redis/lib_request.lua reads them. */
+static void step_add(struct culex__redis *redis, const struct culex_step *step,
+                     const struct order *order)
 {
     struct culex__redis_request *request = &redis->request;
     char nonce[24];
@@ -76,14 +177,82 @@ static void step_add(struct culex__redis *redis, const struct culex_step *step)
     culex__redis_request_int(request, step->want);
     culex__redis_request_int(request, step->max_bytes);
     culex__redis_request_int(request, culex__redis_delay(step->lease_ms));
-    culex__redis_request_int(request, (int64_t)step->ack_count);
+    culex__redis_request_int(request, (int64_t)order->listed);
     culex__redis_request_int(request, (int64_t)step->beat_count);
     culex__redis_request_int(request, culex__step_starts(step));
     culex__redis_request_int(request, step->in_company);
-    for (size_t i = 0; i < step->ack_count; i++)
-        ack_add(redis, &step->acks[i]);
+    culex__redis_request_int(request, (int64_t)groups_count(order));
+    for (size_t i = 0; i < order->listed; i++)
+        ack_add(redis, &step->acks[order->acks[i]]);
     for (size_t i = 0; i < step->beat_count; i++)
         beat_add(redis, &step->beats[i]);
+    groups_add(redis, order);
+}
+
+/* --- the two scripts --------------------------------------------------------------------- */
+
+/* Whether step_fast.lua may do: there are only ends, of one salt, and a claim. */
+static bool is_plain(const struct culex_step *step, const struct order *order)
+{
+    if (step->beat_count > 0 || order->listed > 0)
+        return false;
+    if (order->ends == 0)
+        return step->want > 0;
+    return salt_of(&order->end[0]) == salt_of(&order->end[order->ends - 1]);
+}
+
+static culex_status full_call(struct culex__redis *redis, const struct culex_step *step,
+                              const struct order *order, redisReply **ret_reply, culex_error *error)
+{
+    const struct culex__redis_script *script = &culex__redis_script_step;
+    culex_status status = culex__redis_begin(redis, script, step->queue, error);
+    if (status != CULEX_OK)
+        return status;
+    step_add(redis, step, order);
+    group_ids_add(redis, step, order);
+    return culex__redis_finish(redis, script, ret_reply, error);
+}
+
+/* "F": something is out of the ordinary, and nothing is written. */
+static bool is_left_to_full(const redisReply *reply)
+{
+    const char *word;
+    size_t len;
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 &&
+           culex__redis_reply_text(reply, 0, &word, &len) && len == 1 && word[0] == 'F';
+}
+
+static culex_status fast_call(struct culex__redis *redis, const struct culex_step *step,
+                              const struct order *order, redisReply **ret_reply, culex_error *error)
+{
+    const struct culex__redis_script *script = &culex__redis_script_step_fast;
+    culex_status status = culex__redis_begin(redis, script, step->queue, error);
+    if (status != CULEX_OK)
+        return status;
+    step_add(redis, step, order);
+    if (order->ends > 0)
+        culex__redis_request_int(&redis->request, salt_of(&order->end[0]));
+    status = culex__redis_finish(redis, script, ret_reply, error);
+    if (status != CULEX_OK || !is_left_to_full(*ret_reply))
+        return status;
+    freeReplyObject(*ret_reply);
+    *ret_reply = NULL;
+    return full_call(redis, step, order, ret_reply, error);
+}
+
+/* The fast script first, when the answer to the last step of the queue has told that it may do. */
+static culex_status step_call(struct culex__redis *redis, const struct culex_step *step,
+                              redisReply **ret_reply, culex_error *error)
+{
+    struct order order;
+    struct culex__redis_queue *queue = culex__redis_queue_find(redis, step->queue);
+    if (queue == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    order_make(step, &order);
+    bool is_fast = queue->is_calm && !redis->is_never_fast && is_plain(step, &order);
+    queue->is_calm = false; /* until this one's answer says so */
+    return is_fast ? fast_call(redis, step, &order, ret_reply, error)
+                   : full_call(redis, step, &order, ret_reply, error);
 }
 
 /* --- reply --------------------------------------------------------------------------- */
@@ -96,64 +265,152 @@ struct storage {
 
 /* ORDER STEP: as redis/step.lua answers. */
 enum {
-    HEAD_ITEMS = 5, /* now, due in, flags, acks, beats */
-    GRANT_ITEMS = 3 /* id, record, payload */
+    ITEM_ACKS = 3, /* behind now, due in, flags */
+    ITEM_BEATS,
+    ITEM_SALT,
+    ITEM_FIRST,
+    ITEM_BODIES,
+    HEAD_ITEMS,
+    GRANT_ITEMS = 4 /* before, id, record, payload */
 };
 
-static size_t grant_at(size_t index)
+static size_t record_at(size_t index)
 {
     return HEAD_ITEMS + index * GRANT_ITEMS;
 }
 
-static bool answers_read(const redisReply *reply, size_t at, size_t count,
-                         enum culex_answer *answers)
+static bool answer_read(char letter, enum culex_answer *ret_answer)
 {
     static const char letters[] = "ORSGC"; /* ORDER ANSWER */
-    const char *text;
-    size_t len;
-    if (!culex__redis_reply_text(reply, at, &text, &len) || len != count)
+    const char *at = letter == '\0' ? NULL : strchr(letters, letter);
+    if (at == NULL)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        const char *letter = text[i] == '\0' ? NULL : strchr(letters, text[i]);
-        if (letter == NULL)
-            return false;
-        answers[i] = (enum culex_answer)(letter - letters);
-    }
+    *ret_answer = (enum culex_answer)(at - letters);
     return true;
 }
 
-/* Reads one grant and moves *names past the job's name. */
+static bool acks_read(const redisReply *reply, const struct culex_step *step,
+                      enum culex_answer *answers)
+{
+    struct order order;
+    const char *text;
+    size_t len;
+    if (!culex__redis_reply_text(reply, ITEM_ACKS, &text, &len) || len != step->ack_count)
+        return false;
+    order_make(step, &order);
+    for (size_t i = 0; i < order.listed; i++)
+        if (!answer_read(text[i], &answers[order.acks[i]]))
+            return false;
+    for (size_t i = 0; i < order.ends; i++)
+        if (!answer_read(text[order.listed + i], &answers[order.end[i].ack]))
+            return false;
+    return true;
+}
+
+static bool beats_read(const redisReply *reply, size_t count, enum culex_answer *answers)
+{
+    const char *text;
+    size_t len;
+    if (!culex__redis_reply_text(reply, ITEM_BEATS, &text, &len) || len != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!answer_read(text[i], &answers[i]))
+            return false;
+    return true;
+}
+
+/* The line's part of the grants. */
+struct bodies {
+    const redisReply *list;
+    int64_t salt, first;
+};
+
+static bool bodies_read(const redisReply *reply, struct bodies *ret_bodies)
+{
+    if (!culex__redis_reply_int(reply, ITEM_SALT, &ret_bodies->salt) ||
+        !culex__redis_reply_int(reply, ITEM_FIRST, &ret_bodies->first))
+        return false;
+    ret_bodies->list = reply->element[ITEM_BODIES];
+    return ret_bodies->list->type == REDIS_REPLY_ARRAY && ret_bodies->salt >= 0 &&
+           ret_bodies->salt <= CULEX_RUN_SALT_MAX && ret_bodies->first >= 0 &&
+           ret_bodies->first <= (int64_t)(CULEX_RUN_NUMBER_MAX - ret_bodies->list->elements);
+}
+
+/* Takes the job's name of `record`, and moves *names past it. */
+static void grant_begin(const struct culex__redis_record *record, culex_uuid id,
+                        struct culex_grant *grant, char **names)
+{
+    grant->facts = record->facts;
+    grant->facts.id = id;
+    grant->job = *names;
+    memcpy(*names, record->job.text, record->job.len);
+    (*names)[record->job.len] = '\0';
+    *names += record->job.len + 1;
+}
+
+/* Reads the grant of a run with a record. */
 static bool grant_read(const redisReply *reply, size_t at, struct culex_grant *grant, char **names)
 {
     struct culex__redis_record record;
+    culex_uuid run;
     const char *id, *text, *payload;
     size_t id_len, text_len;
-    if (!culex__redis_reply_text(reply, at, &id, &id_len) || id_len != sizeof grant->facts.id ||
-        !culex__redis_reply_text(reply, at + 1, &text, &text_len) ||
-        !culex__redis_reply_text(reply, at + 2, &payload, &grant->payload_len) ||
+    if (!culex__redis_reply_text(reply, at + 1, &id, &id_len) || id_len != sizeof run ||
+        !culex__redis_reply_text(reply, at + 2, &text, &text_len) ||
+        !culex__redis_reply_text(reply, at + 3, &payload, &grant->payload_len) ||
         !culex__redis_record_parse(text, text_len, &record) || record.state != CULEX_RUN_ACTIVE)
         return false;
-    grant->facts = record.facts;
-    memcpy(grant->facts.id.b, id, id_len);
+    memcpy(run.b, id, id_len);
+    grant_begin(&record, run, grant, names);
     grant->payload = payload;
-    grant->job = *names;
-    memcpy(*names, record.job.text, record.job.len);
-    (*names)[record.job.len] = '\0';
-    *names += record.job.len + 1;
     return true;
 }
 
-/* Bytes that the jobs' names can take: no more than their records do. */
-static size_t names_size(const redisReply *reply, size_t grants)
+/* Reads the grant of an ordinary run, to which the script has granted its first attempt. */
+static bool body_grant_read(const struct bodies *bodies, size_t at, struct culex_grant *grant,
+                            char **names)
+{
+    struct culex__redis_record record;
+    const char *body;
+    size_t len, payload;
+    if (!culex__redis_reply_text(bodies->list, at, &body, &len) ||
+        !culex__redis_body_parse(body, len, &record, &payload) ||
+        record.facts.created_at_ms >> 48 != 0)
+        return false;
+    culex_uuid id = culex__run_id_make((struct culex_run_id_parts){
+        .ms = record.facts.created_at_ms,
+        .salt = (uint32_t)bodies->salt,
+        .lane = CULEX__REDIS_LANE_LINE,
+        .number = (uint64_t)bodies->first + at,
+    });
+    record.facts.attempt = 1;
+    grant_begin(&record, id, grant, names);
+    grant->payload = body + payload;
+    grant->payload_len = len - payload;
+    return true;
+}
+
+static bool is_granted(const redisReply *bodies, size_t at)
+{
+    return bodies->element[at]->type != REDIS_REPLY_NIL;
+}
+
+/* Bytes that the jobs' names can take: no more than their records, or heads of bodies, do. */
+static size_t names_size(const redisReply *reply, size_t records, const redisReply *bodies)
 {
     size_t size = 0, len;
     const char *text;
-    for (size_t i = 0; i < grants; i++)
-        size += culex__redis_reply_text(reply, grant_at(i) + 1, &text, &len) ? len + 1 : 1;
+    for (size_t i = 0; i < records; i++)
+        size += culex__redis_reply_text(reply, record_at(i) + 2, &text, &len) ? len + 1 : 1;
+    for (size_t i = 0; i < bodies->elements; i++) {
+        bool is_text = culex__redis_reply_text(bodies, i, &text, &len);
+        const char *end = is_text && len > 0 ? memchr(text, '\n', len) : NULL;
+        size += end != NULL ? (size_t)(end - text) + 1 : 0;
+    }
     return size;
 }
 
-enum { FLAG_EXPIRED = 32, EXPIRED_MAX = 1024 /* more than a step looks at */ };
+enum { FLAG_CALM = 32, FLAG_EXPIRED = 64, EXPIRED_MAX = 1024 /* more than a step looks at */ };
 
 static bool head_read(const redisReply *reply, struct culex_step_reply *head)
 {
@@ -172,35 +429,55 @@ static bool head_read(const redisReply *reply, struct culex_step_reply *head)
     return true;
 }
 
-static bool body_read(const redisReply *reply, const struct culex_step *step,
-                      struct culex_step_reply *body, char *names)
+/* It tells that the next step may be a fast one: all is calm, and the line has more. */
+static bool is_calm(const redisReply *reply)
 {
-    if (!answers_read(reply, 3, step->ack_count, body->acks) ||
-        !answers_read(reply, 4, step->beat_count, body->beats))
-        return false;
-    /* A run that cannot be read goes without: it must not cost the others their attempt. Its lease
-     * runs out, again and again, until it is dead. */
-    size_t granted = body->grant_count;
-    body->grant_count = 0;
-    for (size_t i = 0; i < granted; i++)
-        body->grant_count +=
-            grant_read(reply, grant_at(i), &body->grants[body->grant_count], &names);
-    return true;
+    int64_t flags;
+    return culex__redis_reply_int(reply, 2, &flags) && (flags & FLAG_CALM) != 0;
 }
 
-static culex_status grants_count(const redisReply *reply, const struct culex_step *step,
-                                 size_t *ret_count, culex_error *error)
+/* Bodies and records in the order in which they were granted. A run that cannot be read goes
+ * without: it must not cost the others their attempt. Its lease runs out, again and again, until it
+ * is dead, or its bytes are put aside. */
+static bool grants_read(const redisReply *reply, size_t records, const struct bodies *bodies,
+                        struct culex_step_reply *read, char *names)
+{
+    size_t record = 0;
+    read->grant_count = 0;
+    for (size_t body = 0; body <= bodies->list->elements; body++) {
+        int64_t before;
+        while (record < records && culex__redis_reply_int(reply, record_at(record), &before) &&
+               (before <= (int64_t)body || body == bodies->list->elements))
+            read->grant_count +=
+                grant_read(reply, record_at(record++), &read->grants[read->grant_count], &names);
+        if (body < bodies->list->elements && is_granted(bodies->list, body))
+            read->grant_count +=
+                body_grant_read(bodies, body, &read->grants[read->grant_count], &names);
+    }
+    return record == records;
+}
+
+static culex_status items_check(const redisReply *reply, culex_error *error)
 {
     size_t items = reply->type == REDIS_REPLY_ARRAY ? reply->elements : 0;
     if (items < HEAD_ITEMS || (items - HEAD_ITEMS) % GRANT_ITEMS != 0)
         return culex__fail(error, CULEX_ECORRUPT,
                            "the answer to STEP has %zu items, not %d and %d for each grant", items,
                            HEAD_ITEMS, GRANT_ITEMS);
-    *ret_count = (items - HEAD_ITEMS) / GRANT_ITEMS;
-    if (*ret_count > step->want)
+    return CULEX_OK;
+}
+
+static culex_status grants_count(const redisReply *reply, const struct culex_step *step,
+                                 const struct bodies *bodies, size_t *ret_count, culex_error *error)
+{
+    size_t count = (reply->elements - HEAD_ITEMS) / GRANT_ITEMS;
+    for (size_t i = 0; i < bodies->list->elements; i++)
+        count += is_granted(bodies->list, i);
+    *ret_count = count;
+    if (count > step->want)
         return culex__fail(error, CULEX_ECORRUPT,
                            "the answer to STEP has %zu grants, and %" PRIu32 " were asked for",
-                           *ret_count, step->want);
+                           count, step->want);
     return CULEX_OK;
 }
 
@@ -208,16 +485,21 @@ culex_status culex__redis_step_read(const redisReply *reply, const struct culex_
                                     struct culex_step_reply *ret_reply, culex_error *error)
 {
     struct culex_step_reply read = {.now_ms = 0};
-    culex_status status = grants_count(reply, step, &read.grant_count, error);
+    struct bodies bodies;
+    culex_status status = items_check(reply, error);
     if (status != CULEX_OK)
         return status;
-    if (!head_read(reply, &read))
+    if (!head_read(reply, &read) || !bodies_read(reply, &bodies))
         return culex__fail(error, CULEX_ECORRUPT,
-                           "the answer to STEP begins with something else than its three numbers");
+                           "the answer to STEP begins with something else than its numbers");
+    status = grants_count(reply, step, &bodies, &read.grant_count, error);
+    if (status != CULEX_OK)
+        return status;
+    size_t records = (reply->elements - HEAD_ITEMS) / GRANT_ITEMS;
     size_t answers_size = (step->ack_count + step->beat_count + 1) * sizeof *read.acks;
     size_t grants_size = (read.grant_count + 1) * sizeof *read.grants;
-    size_t size =
-        sizeof(struct storage) + grants_size + answers_size + names_size(reply, read.grant_count);
+    size_t size = sizeof(struct storage) + grants_size + answers_size +
+                  names_size(reply, records, bodies.list);
     struct storage *storage = calloc(1, size);
     if (storage == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
@@ -226,7 +508,8 @@ culex_status culex__redis_step_read(const redisReply *reply, const struct culex_
     read.acks = (enum culex_answer *)(void *)((char *)read.grants + grants_size);
     read.beats = read.acks + step->ack_count;
     storage->names = (char *)read.acks + answers_size;
-    if (!body_read(reply, step, &read, storage->names)) {
+    if (!acks_read(reply, step, read.acks) || !beats_read(reply, step->beat_count, read.beats) ||
+        !grants_read(reply, records, &bodies, &read, storage->names)) {
         free(storage);
         return culex__fail(error, CULEX_ECORRUPT,
                            "the answer to STEP does not answer its acks and beats");
@@ -240,16 +523,13 @@ culex_status culex__redis_step(struct culex_store *base, const struct culex_step
 {
     struct culex__redis *redis = culex__redis_of(base);
     assert(culex__argument_step(step, NULL) == CULEX_OK);
-    culex_status status = culex__redis_begin(redis, &culex__redis_script_step, step->queue, error);
-    if (status != CULEX_OK)
-        return status;
-    culex__redis_announce(redis, step->queue);
-    step_add(redis, step);
     redisReply *reply = NULL;
-    status = culex__redis_finish(redis, &culex__redis_script_step, &reply, error);
+    culex__redis_announce(redis, step->queue);
+    culex_status status = step_call(redis, step, &reply, error);
     if (status != CULEX_OK)
         return status;
     status = culex__redis_step_read(reply, step, ret_reply, error);
+    redis->call_queue->is_calm = status == CULEX_OK && is_calm(reply);
     if (status != CULEX_OK)
         freeReplyObject(reply);
     else

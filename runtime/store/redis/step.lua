@@ -1,44 +1,52 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen keys keys_until producers producers_until damaged
--- uses: base request layout plan wake aside memory dues retention leases acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends
+-- uses: base request layout granted dues plan wake bodies blocks aside held memory promote retention leases acks claims
 -- level: works
+-- rare: plan wake bodies blocks aside held memory promote retention leases acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
--- Reply: now due_in_ms flags acks beats, then per grant: id record payload
--- Flags: 1 paused, 2 empty, 4 held, 8 replaced, 16 passed, 32 for each expired run
+-- Reply: now due_in_ms flags acks beats salt first bodies, then per grant of a run with a record: before id
+--        record payload
+-- Acks: a letter for each listed one, then one for each run of the groups. Flags: 1 paused, 2 empty, 4 held,
+-- 8 replaced, 16 passed, 32 calm and the line has more, 64 for each expired run. Bodies: an array, of the ordinary runs that are
+-- granted; the number of its first item is `first` (0: it is empty), of each other one more; nil for a
+-- number of which nothing is granted. Before: so many items of it come before this grant.
 
-local function reply(is_paused, due, is_empty, acks, beats)
-  local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (news.is_held and 4 or 0)
-    + (news.is_replaced and 8 or 0) + (passed_count > 0 and 16 or 0) + 32 * news.expired
-  return {now, due, flags, acks, beats, unpack(grants)}
+local function reply(is_paused, due, is_empty, acks, beats, is_next_fast)
+  local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (granted.is_held and 4 or 0)
+    + (granted.is_replaced and 8 or 0) + (granted.passed > 0 and 16 or 0) + (is_next_fast and 32 or 0)
+    + 64 * granted.expired
+  return {now, due, flags, acks, beats, line.salt, take.first or 0, take.bodies, unpack(granted.list)}
 end
 
-local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked')
+-- ORDER STEP_FACTS
+local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked', 'salt', 'taken', 'line', 'held',
+  'kept', 'calm')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
 local is_paused = facts[1] == '1'
-ghosts, longest = facts[3], tonumber(facts[4] or nil)
+ghosts, longest = tonumber(facts[3] or 0) or 0, tonumber(facts[4] or nil)
+line_set(facts[6], facts[7])
+line_text = facts[8] and line_count(facts[8]) > 0 and facts[8] or '0'
+counted.last, counted.held, counted.kept = line_count(facts[8]), line_count(facts[9]), line_count(facts[10])
+is_calm = facts[11]
 local last = call('HGET', sessions, session)
 local last_nonce, last_seen
 if last then last_nonce, last_seen = string.match(last, '^(%x+)|(%d+)|') end
 
 -- What is said when nothing is done.
 local function reply_unchanged(acks, beats)
-  local due, lease_end = head(scheduled), head(active)
-  return reply(is_paused, due_in(sooner(due, lease_end)),
-    not due and not lease_end and waiting_count() == 0, acks, beats)
+  local due, lease_end = head(scheduled), sooner(head(active), head(block_leases))
+  local waiting = call('HLEN', bodies) - counted.held - counted.kept + call('LLEN', ready) - ghosts
+    + call('ZCARD', urgent)
+  return reply(is_paused, due_in(sooner(due, lease_end)), not due and not lease_end and waiting <= 0, acks, beats)
 end
 
--- Hex without leading zeros: the longer one is greater.
-local function is_older(a, b)
-  return #a < #b or #a == #b and a < b
-end
-
--- Sent before the session's last step, from a connection that was closed since: grants would reach
--- nobody, and what it says has been said again.
-if last_nonce and is_older(nonce, last_nonce) then
-  news.is_replaced = #last_nonce > 16
-  return reply_unchanged(string.rep('S', ack_count), string.rep('S', beat_count))
+-- Hex without leading zeros: the longer one is greater. Sent before the session's last step, from a
+-- connection that was closed since: grants would reach nobody, and what it says has been said again.
+if last_nonce and (#nonce < #last_nonce or #nonce == #last_nonce and nonce < last_nonce) then
+  granted.is_replaced = #last_nonce > 16
+  return reply_unchanged(string.rep('S', ended_count), string.rep('S', beat_count))
 end
 
 if last_nonce == nonce then
@@ -51,8 +59,9 @@ end
 -- may need memory. This one does nothing, so acks and beats pass.
 call('ZREM', active, '')
 
-local acks, is_veiled = acks_settle()
-local beats = beats_extend()
+local acks, is_veiled, beats = '', false, ''
+if ended_count > 0 then acks, is_veiled = acks_settle() end
+if beat_count > 0 then beats = beats_extend() end
 local is_seen = last_seen and now - last_seen <= 60000 and now >= tonumber(last_seen)
 
 local function step_remember()
@@ -61,44 +70,69 @@ local function step_remember()
     call('ZADD', sessions_seen, now + math.max(lease + 60000 - SESSION_TTL_MS, 0), session)
     last_seen = now
   end
-  call('HSET', sessions, session,
-    nonce .. '|' .. last_seen .. '|' .. acks .. '|' .. beats .. '|' .. table.concat(memo))
+  call('HSET', sessions, session, nonce .. '|' .. last_seen .. '|' .. acks .. '|' .. beats .. '|'
+    .. (take.first and '#' .. take.first .. ';' or '') .. table.concat(granted.memo))
 end
 
 -- Should what follows be refused, the same step comes again and must not find its acks stale. (A
 -- success that is kept is known from its record.)
 if is_veiled then step_remember() end
-local is_upkeep = leases_cut(tonumber(facts[5] or nil)) or not is_seen
-local lease_end = head(active)
+-- Leases are looked through once in LEASE_LOOK_MS, which is enough: in less time no clock goes back by
+-- more than the leases are granted.
+local looked = tonumber(facts[5] or nil)
+local is_look = longest and not (looked and now >= looked and now - looked < LEASE_LOOK_MS)
+if is_look then leases_cut() end
+local is_upkeep = is_look or not is_seen
+
+-- What is over, of each kind.
+local lease_end = sooner(head(active), head(block_leases))
 if lease_end and lease_end <= now then
   reap()
-  lease_end = head(active)
+  lease_end = sooner(head(active), head(block_leases))
 end
 local due = head(scheduled)
 if due and due <= now then
   promote()
   due = head(scheduled)
 end
-final_forget(done)
-final_forget(dead)
-final_forget(cancelled)
+local ended = head(done)
+if ended and ended <= now then ended = final_forget(done) end
+if ended then forget_at(ended) end
+ended = head(dead)
+if ended and ended <= now then ended = final_forget(dead) end
+if ended then forget_at(ended) end
+ended = head(cancelled)
+if ended and ended <= now then ended = final_forget(cancelled) end
+if ended then forget_at(ended) end
+ended = head(block_ends)
+if ended and ended <= now then ended = blocks_forget() end
+if ended then forget_at(ended) end
 if is_upkeep then sessions_forget() end
 
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
 -- gets them when it comes again.
+counted.held, counted.kept = tallies.held or counted.held, tallies.kept or counted.kept
+counted.waiting = math.max(call('HLEN', bodies) - counted.held - counted.kept, 0)
 local is_claiming = want > 0 and not is_paused
 local is_cut = is_claiming and claim()
-if grant_count > 0 then lease_note() end
-write('ZADD', active, claim_leases)
-write('HSET', runs, claim_puts)
+if granted.count > 0 then grants_write() end
 step_remember()
 if is_claiming then claimed_drop() end
-if is_upkeep or (want > 0 and grant_count == 0) then calls_forget() end
-if grant_count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
+if is_upkeep or (want > 0 and granted.count == 0) then calls_forget() end
+if granted.count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
-local waiting = waiting_count()
+local listed, ranked = call('LLEN', ready), call('ZCARD', urgent)
+local waiting = math.max(listed - math.max(ghosts, 0), 0) + ranked + counted.waiting
 -- A token for suspects that stay would come back to us at once.
-if waiting > 0 and not is_paused and (grant_count > 0 or passed_count == 0) then wake_one() end
+if waiting > 0 and not is_paused and (granted.count > 0 or granted.passed == 0) then wake_one() end
 
+-- Until then nothing comes due and only the line has runs to claim: step_fast.lua may be tried.
+local calm = sooner(now + 1000, sooner(over, sooner(due, lease_end)))
+local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now
+if is_calm_now then
+  call('HSET', meta, 'calm', calm)
+elseif is_calm then
+  call('HDEL', meta, 'calm')
+end
 return reply(is_paused, is_cut and 0 or due_in(sooner(forget, sooner(due, lease_end))),
-  not due and not lease_end and waiting == 0, acks, beats)
+  not due and not lease_end and waiting == 0, acks, beats, is_calm_now and waiting > 0)

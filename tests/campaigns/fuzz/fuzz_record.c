@@ -1,5 +1,5 @@
 /* fuzz_record - any bytes as a run's record in Redis: refused, or read so that it can be
- * written back to the same bytes. */
+ * written back to the same bytes. And as a body. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,6 @@ unsigned fuzz_taken;
 #define at_timeout_ms       record->facts.timeout_ms
 #define at_keep_failure_ms  record->keep_failure_ms
 #define at_fingerprint      record->facts.fingerprint
-#define at_content          record->content
 #define at_tags             record->tags
 #define WRITE_letter(value) fprintf(out, "|%c", culex__run_state_letter(value))
 
@@ -57,10 +56,24 @@ static size_t record_write(const struct culex__redis_record *record, char *ret_t
     return len;
 }
 
+/* The same bytes as a body: what was read of its head stands there, and the payload behind it. */
+static void body_check(const char *data, size_t size)
+{
+    struct culex__redis_record record;
+    size_t payload = 0;
+    if (!culex__redis_body_parse(data, size, &record, &payload))
+        return;
+    const char *tags_end = record.tags.text + record.tags.len;
+    if (payload == 0 || payload > size || data[payload - 1] != '\n' ||
+        tags_end != data + payload - 1 || record.job.text < data || record.job.len == 0)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct culex__redis_record record;
     char again[RECORD_MAX + 1];
+    body_check((const char *)data, size);
     if (size > RECORD_MAX || !culex__redis_record_parse((const char *)data, size, &record))
         return 0;
     fuzz_taken++;

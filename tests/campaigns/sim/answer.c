@@ -34,7 +34,8 @@ struct sim_call *sim_oracle_begin(struct sim_oracle *oracle)
     oracle->call.is_enqueued = oracle->call.is_failed = false;
     oracle->call.is_refused = oracle->call.is_too_old = false;
     oracle->call.is_repeat = oracle->call.is_late = false;
-    oracle->call.changes = 0;
+    oracle->call.is_fast = false;
+    oracle->call.changes = oracle->call.dues = 0;
     oracle->call.first = (culex_uuid){{0}};
     oracle->is_in_call = true;
     int64_t now_ms = sim_store_ms(oracle->world);
@@ -163,7 +164,7 @@ static void grant_new(struct sim_oracle *oracle, struct run *run, uint32_t attem
     if (run->grants == NULL)
         abort();
     struct grant *grant = &run->grants[run->grant_count++];
-    *grant = (struct grant){.attempt = attempt, .epoch = oracle->epoch};
+    *grant = (struct grant){.attempt = attempt, .epoch = oracle->epoch, .nonce = call->nonce};
     lease_begin(oracle, grant);
     grant->sure_ns = grant->promised_ns;
     strcpy(grant->session, call->session);
@@ -277,6 +278,15 @@ static void step_answered(struct sim_oracle *oracle)
     }
     if (call->is_repeat)
         SOMETIMES(STEP_REPEATED_BY_NONCE);
+    if (call->is_repeat && session->was_fast)
+        SOMETIMES(FAST_STEP_REPEATED_BY_NONCE);
+    if (call->is_fast)
+        SOMETIMES(FAST_STEP);
+    if (call->dues > 0 && session->was_fast)
+        SOMETIMES(DUE_AFTER_FAST_STEPS);
+    if (call->dues > 0 && call->is_fast)
+        sim_violation(oracle, NULL, "a fast step does what has come due");
+    session->was_fast = call->is_fast;
     acks_check(oracle, session);
     beats_check(oracle, session);
     grants_check(oracle);

@@ -44,6 +44,7 @@ struct grant {
     bool is_started, is_ended, is_dropped, is_acked, is_accepted;
     bool is_given_up; /* its worker had given it up when its handler came to its end */
     enum culex_run_event ended_as;
+    uint64_t nonce;                    /* of the step that granted it */
     uint64_t ack_nonce, refused_nonce; /* of the step that answered a beat with STALE */
 };
 
@@ -68,6 +69,7 @@ struct session {
     uint64_t nonce, newest_nonce; /* requests of closed connections may come late */
     bool has_nonce, was_idle;     /* it had nothing to do: a store need not remember that */
     bool is_replaced;             /* its worker lives as another session */
+    bool was_fast;                /* its last step was done by step_fast.lua */
     char acks[SIM_CALL_MAX + 1], beats[SIM_CALL_MAX + 1];
 };
 

@@ -170,6 +170,25 @@ static bool is_charged_rightly(const struct run *run, const struct sim_record *a
     return after->state == 'W' || after->state == 'C' || (was_started && after->state == 'X');
 }
 
+/* Others that its holder got with it have ended well. */
+static bool was_claim_ended(const struct sim_oracle *oracle, const struct run *lost)
+{
+    const struct sim_record *record = &lost->record;
+    const struct grant *mine = sim_grant_find((struct run *)lost, record->attempt, record->owner);
+    if (mine == NULL)
+        return false;
+    for (size_t i = 0; i < oracle->run_count; i++) {
+        const struct run *run = oracle->runs[i];
+        for (size_t at = 0; at < run->grant_count; at++) {
+            const struct grant *grant = &run->grants[at];
+            if (grant->nonce == mine->nonce && grant->is_accepted &&
+                strcmp(grant->session, mine->session) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
                           const struct sim_record *after)
 {
@@ -182,10 +201,13 @@ static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
     if (oracle->world->faults + oracle->world->kills == 0 && !oracle->world->is_healing &&
         before->timeout_ms == 0)
         sim_violation(oracle, &run->id, "a lease is lost in calm weather");
+    oracle->call.dues++;
     if (was_started)
         SOMETIMES(LEASE_LOST);
     else
         SOMETIMES(LEASE_LOST_UNCHARGED);
+    if (was_claim_ended(oracle, run))
+        SOMETIMES(CLAIM_ENDED_IN_PART_AND_LOST);
     return is_charged_rightly(run, after, was_started);
 }
 
@@ -332,8 +354,10 @@ static void change_waiting(struct sim_oracle *oracle, struct run *run,
         SOMETIMES(EXPIRED);
         return;
     case 'W':
-        if (before->state == 'S' && call->verb == SIM_STEP && before->at_ms <= call->now_ms)
+        if (before->state == 'S' && call->verb == SIM_STEP && before->at_ms <= call->now_ms) {
+            oracle->call.dues++;
             return;
+        }
         break;
     default:
         break;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "line.h"
 #include "world.h"
 
 struct look {
@@ -85,10 +86,14 @@ static void ready_look(const struct look *look)
             sim_violation(look->world->oracle, &id, "a stranger among the urgent");
     }
     for (size_t i = 0; ready != NULL && i < ready->count; i++) {
-        const struct sim_text *text = ready->items[ready->first + i];
-        bool is_new;
+        const struct sim_text *entry = ready->items[ready->first + i];
+        bool is_new, is_sound = entry->len > sizeof(culex_uuid);
+        if (!is_sound)
+            sim_violation(look->world->oracle, NULL, "%s: a strange entry is ready", look->queue);
+        struct sim_text *text = sim_text_make(entry->data, sizeof(culex_uuid));
         sim_dict_put(&seen, text->data, text->len, &is_new);
         bool is_waiting = is_new && record_of(look, text, &record) && record.state == 'W';
+        sim_text_drop(text);
         waiting += is_waiting;
         ghosts += !is_waiting;
     }
@@ -182,6 +187,8 @@ static void book_visit(void *user, culex_uuid id, const struct sim_record *recor
         look.runs = key_find(&look, "runs");
         if (look.runs != NULL && sim_dict_find(&look.runs->dict, id.b, sizeof id.b) != NULL)
             return;
+        if (sim_line_has(world, queues[i], id))
+            return;
     }
     sim_violation(world->oracle, &id, "a run has vanished");
 }
@@ -204,6 +211,7 @@ void sim_check_keys(struct sim_world *world)
         hash_look(&look, "errors", "SWADXC", false);
         progress_look(&look);
         unique_look(&look);
+        sim_line_check(world, queues[i]);
     }
     sim_oracle_each(world->oracle, book_visit, world);
 }

@@ -106,6 +106,17 @@ static void range_of(int64_t start, int64_t stop, size_t size, size_t *ret_first
 
 /* --- hashes -------------------------------------------------------------------------------- */
 
+static void line_tell(const struct call *call)
+{
+    static const char *const names[] = {":bodies", ":blocks", ":block_leases"};
+    const struct sim_arg *key = &call->args[1];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t len = strlen(names[i]);
+        if (key->len > len && memcmp(key->data + key->len - len, names[i], len) == 0)
+            call->redis->is_line_new = true;
+    }
+}
+
 static void record_tell(const struct call *call, const struct sim_arg *id,
                         const struct sim_text *before, const struct sim_arg *after)
 {
@@ -126,6 +137,7 @@ static void hset(const struct call *call)
     }
     if (!find_or_make(call, SIM_HASH, &hash))
         return;
+    line_tell(call);
     for (size_t i = 2; i < call->count; i += 2) {
         const struct sim_arg *field = &call->args[i], *value = &call->args[i + 1];
         struct sim_entry *entry = sim_dict_put(&hash->dict, field->data, field->len, &is_new);
@@ -171,6 +183,7 @@ static void hdel(const struct call *call)
     int64_t gone = 0;
     if (!find(call, SIM_HASH, &hash))
         return;
+    line_tell(call);
     for (size_t i = 2; i < call->count && hash != NULL; i++) {
         struct sim_entry *entry = sim_dict_find(&hash->dict, call->args[i].data, call->args[i].len);
         if (entry == NULL)
@@ -569,6 +582,7 @@ static void zadd(const struct call *call)
     }
     if (!find_or_make(call, SIM_ZSET, &zset))
         return;
+    line_tell(call);
     for (size_t i = 2; i < call->count; i += 2) {
         arg_score(&call->args[i], &score);
         added += sim_zset_put(zset, call->args[i + 1].data, call->args[i + 1].len, score);
@@ -669,70 +683,75 @@ static bool bounds_find(const struct call *call, struct sim_value **ret_zset, si
     return true;
 }
 
-static void zrangebyscore(const struct call *call)
+/* What follows the bounds: how many entries are passed and how many are shown, -1 for all. */
+struct page {
+    int64_t skip, most;
+    bool has_scores;
+};
+
+static bool page_read(const struct call *call, struct page *ret_page)
 {
-    struct sim_value *zset;
-    size_t first, count, at = 4;
-    int64_t skip = 0, most = -1;
-    bool has_scores = false;
+    size_t at = 4;
+    *ret_page = (struct page){.skip = 0, .most = -1};
     while (at < call->count) {
         if (sim_arg_is(&call->args[at], "WITHSCORES")) {
-            has_scores = true;
+            ret_page->has_scores = true;
             at++;
         } else if (sim_arg_is(&call->args[at], "LIMIT") && at + 2 < call->count) {
-            if (!sim_arg_int(&call->args[at + 1], &skip) ||
-                !sim_arg_int(&call->args[at + 2], &most)) {
+            if (!sim_arg_int(&call->args[at + 1], &ret_page->skip) ||
+                !sim_arg_int(&call->args[at + 2], &ret_page->most)) {
                 not_integer(call);
-                return;
+                return false;
             }
             at += 3;
         } else {
             syntax_error(call);
-            return;
+            return false;
         }
     }
-    if (!bounds_find(call, &zset, &first, &count))
+    return true;
+}
+
+static void zrangebyscore(const struct call *call)
+{
+    struct sim_value *zset;
+    struct page page;
+    size_t first, count;
+    if (!page_read(call, &page) || !bounds_find(call, &zset, &first, &count))
         return;
-    if (skip < 0 || (size_t)skip > count)
-        skip = (int64_t)count;
-    first += (size_t)skip;
-    count -= (size_t)skip;
-    if (most >= 0 && (size_t)most < count)
-        count = (size_t)most;
-    scored_reply(call, zset, first, count, has_scores);
+    if (page.skip < 0 || (size_t)page.skip > count)
+        page.skip = (int64_t)count;
+    first += (size_t)page.skip;
+    count -= (size_t)page.skip;
+    if (page.most >= 0 && (size_t)page.most < count)
+        count = (size_t)page.most;
+    scored_reply(call, zset, first, count, page.has_scores);
 }
 
 /* From the highest score down. */
 static void zrevrangebyscore(const struct call *call)
 {
-    struct sim_arg args[8];
+    struct sim_arg args[4];
     struct call turned = *call;
     struct sim_value *zset;
+    struct page page;
     size_t first, count;
-    int64_t most, skip;
-    /* The only form that the scripts use. */
-    if (call->count != 8 || !sim_arg_is(&call->args[4], "WITHSCORES") ||
-        !sim_arg_is(&call->args[5], "LIMIT")) {
-        syntax_error(call);
+    if (!page_read(call, &page))
         return;
-    }
-    if (!sim_arg_int(&call->args[6], &skip) || !sim_arg_int(&call->args[7], &most)) {
-        not_integer(call);
-        return;
-    }
     memcpy(args, call->args, sizeof args);
     args[2] = call->args[3];
     args[3] = call->args[2];
     turned.args = args;
     if (!bounds_find(&turned, &zset, &first, &count))
         return;
-    count -= skip >= 0 && (size_t)skip < count ? (size_t)skip : count;
-    size_t shown = most >= 0 && (size_t)most < count ? (size_t)most : count;
-    sim_reply_array(call->reply, shown * 2);
+    count -= page.skip >= 0 && (size_t)page.skip < count ? (size_t)page.skip : count;
+    size_t shown = page.most >= 0 && (size_t)page.most < count ? (size_t)page.most : count;
+    sim_reply_array(call->reply, page.has_scores ? shown * 2 : shown);
     for (size_t i = 0; i < shown; i++) {
         const struct sim_scored *entry = &zset->sorted[first + count - 1 - i];
         sim_reply_bulk(call->reply, entry->member->data, entry->member->len);
-        sim_reply_score(call->reply, entry->score);
+        if (page.has_scores)
+            sim_reply_score(call->reply, entry->score);
     }
 }
 

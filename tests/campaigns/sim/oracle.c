@@ -201,6 +201,11 @@ struct sim_call *sim_oracle_call_now(struct sim_oracle *oracle)
     return &oracle->call;
 }
 
+struct sim_world *sim_oracle_world(const struct sim_oracle *oracle)
+{
+    return oracle->world;
+}
+
 int64_t sim_oracle_now_ms(const struct sim_oracle *oracle)
 {
     return sim_store_ms(oracle->world);

@@ -91,11 +91,12 @@ struct sim_call {
     bool is_enqueued; /* TICK */
     int64_t mark_ms;
     bool is_failed;              /* the store refused: nothing may have changed */
+    bool is_fast;                /* STEP by step_fast.lua */
     bool is_refused, is_too_old; /* ENQUEUE: what is said of its ticket */
     /* The oracle's. */
     bool is_repeat, is_late; /* of the session's last step; sent before that */
-    size_t changes;
-    culex_uuid first; /* of the runs that it has brought; zeroed: it has brought none */
+    size_t changes, dues;    /* dues: what came about by time alone, in a STEP */
+    culex_uuid first;        /* of the runs that it has brought; zeroed: it has brought none */
 };
 
 struct sim_oracle *sim_oracle_create(struct sim_world *world);
@@ -117,6 +118,7 @@ void sim_oracle_mark(struct sim_oracle *oracle); /* a snapshot is taken */
 void sim_oracle_roll_back(struct sim_oracle *oracle);
 
 struct sim_call *sim_oracle_call_now(struct sim_oracle *oracle);
+struct sim_world *sim_oracle_world(const struct sim_oracle *oracle);
 int64_t sim_oracle_now_ms(const struct sim_oracle *oracle);
 
 /* What the engine and its handlers do. `process` names the worker's life. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/redis/scripts.h"
+#include "line.h"
 #include "world.h"
 
 /* --- records ------------------------------------------------------------------------------- */
@@ -90,6 +91,65 @@ void sim_oracle_record(void *user, const struct sim_arg *key, const struct sim_a
     sim_oracle_change(user, id_of(id), &record);
 }
 
+/* --- ordinary runs ------------------------------------------------------------------------- */
+
+static const char *const queues[] = {"alpha", "beta"};
+enum { QUEUES = sizeof queues / sizeof queues[0] };
+
+static void ordinary_tell(void *user, culex_uuid id, const struct sim_record *record)
+{
+    sim_oracle_change(user, id, record);
+}
+
+/* Of the books; those that are in the store no more. */
+struct missing {
+    struct sim_world *world;
+    culex_uuid *ids;
+    size_t count;
+};
+
+static bool has_record(struct sim_world *world, const char *queue, culex_uuid id)
+{
+    char key[128];
+    int len = snprintf(key, sizeof key, "culex:{%s}:runs", queue);
+    const struct sim_value *runs = sim_space_find(&world->server.redis.space, key, (size_t)len);
+    return runs != NULL && sim_dict_find(&runs->dict, id.b, sizeof id.b) != NULL;
+}
+
+static void missing_note(void *user, culex_uuid id, const struct sim_record *record)
+{
+    struct missing *missing = user;
+    (void)record;
+    if (!sim_line_is_ordinary(id))
+        return;
+    for (int i = 0; i < QUEUES; i++) {
+        if (sim_line_has(missing->world, queues[i], id) ||
+            has_record(missing->world, queues[i], id))
+            return;
+    }
+    missing->ids = realloc(missing->ids, (missing->count + 1) * sizeof *missing->ids);
+    if (missing->ids == NULL)
+        abort();
+    missing->ids[missing->count++] = id;
+}
+
+/* What a script has made of ordinary runs shows when it is through: nobody sees them in between. */
+static void line_look(struct sim_oracle *oracle)
+{
+    struct sim_world *world = sim_oracle_world(oracle);
+    struct missing missing = {.world = world};
+    const struct sim_record none = {.state = '-'};
+    if (!world->server.redis.is_line_new)
+        return;
+    world->server.redis.is_line_new = false;
+    sim_oracle_each(oracle, missing_note, &missing);
+    for (size_t i = 0; i < missing.count; i++)
+        sim_oracle_change(oracle, missing.ids[i], &none);
+    free(missing.ids);
+    for (int i = 0; i < QUEUES; i++)
+        sim_line_each(world, queues[i], ordinary_tell, oracle);
+}
+
 /* --- requests ------------------------------------------------------------------------------ */
 
 static int64_t arg_number(const struct sim_arg *arg)
@@ -120,10 +180,31 @@ static enum culex_run_event event_of(const char *order)
     return CULEX_EVENT_COUNT;
 }
 
-/* ORDER ARGV of store/redis/lib_request.lua. */
-static void step_read(struct sim_call *call, const struct sim_arg *args, size_t count)
+/* A group of successes: numbers of the line that follow each other. */
+static void group_read(struct sim_world *world, struct sim_call *call, const struct sim_arg *args)
 {
-    enum { ACK = 10, ACK_WORDS = 3 };
+    int64_t number = arg_number(&args[0]), count = arg_number(&args[1]);
+    for (; count > 0; count--, number++) {
+        if (call->ack_count == SIM_CALL_MAX)
+            abort();
+        call->acks[call->ack_count].id = sim_line_id(world, call->queue, number);
+        call->acks[call->ack_count].has_progress = false;
+        call->acks[call->ack_count].event = CULEX_EVENT_DONE;
+        call->acks[call->ack_count++].attempt = 1;
+    }
+}
+
+/* Of the full step: whatever has become of them, their ids are told. */
+static void group_ids_read(struct sim_call *call, size_t first, const struct sim_arg *ids)
+{
+    for (size_t i = 0; (i + 1) * sizeof(culex_uuid) <= ids->len; i++)
+        memcpy(call->acks[first + i].id.b, ids->data + i * sizeof(culex_uuid), sizeof(culex_uuid));
+}
+
+/* ORDER ARGV of store/redis/lib_request.lua. */
+static void step_read(struct sim_world *world, struct sim_call *call, const struct sim_arg *args)
+{
+    enum { ACK = 11, ACK_WORDS = 3, BEAT_WORDS = 2 };
     arg_copy(&args[1], call->session, sizeof call->session);
     char nonce[32];
     arg_copy(&args[2], nonce, sizeof nonce);
@@ -143,7 +224,7 @@ static void step_read(struct sim_call *call, const struct sim_arg *args, size_t 
         call->acks[i].attempt = (uint32_t)strtoul(strchr(order, '|') + 1, NULL, 10);
     }
     size_t first = ACK + call->ack_count * ACK_WORDS;
-    size_t words = call->beat_count == 0 ? 0 : (count - first) / call->beat_count;
+    size_t words = BEAT_WORDS;
     for (size_t i = 0; i < call->beat_count; i++) {
         char attempt[CULEX_PROGRESS_MAX + 64];
         call->beats[i].id = id_of(&args[first + i * words]);
@@ -155,6 +236,12 @@ static void step_read(struct sim_call *call, const struct sim_arg *args, size_t 
         call->beats[i].is_excused = started[0] == '2';
         call->beats[i].has_progress = strchr(started, '|')[1] != '\0';
     }
+    const struct sim_arg *groups = &args[first + call->beat_count * words];
+    size_t group_count = (size_t)arg_number(&args[10]), listed = call->ack_count;
+    for (size_t i = 0; i < group_count; i++)
+        group_read(world, call, groups + 2 * i);
+    if (group_count > 0 && groups[2 * group_count].len % sizeof(culex_uuid) == 0)
+        group_ids_read(call, listed, groups + 2 * group_count);
 }
 
 /* Sixteen hex digits, and the first fifteen of what follows; '' for none. */
@@ -170,10 +257,16 @@ static const struct {
     const struct culex__redis_script *script;
     enum sim_verb verb;
 } known[] = {
-    {&culex__redis_script_step, SIM_STEP},     {&culex__redis_script_enqueue, SIM_ENQUEUE},
-    {&culex__redis_script_hello, SIM_HELLO},   {&culex__redis_script_tick, SIM_TICK},
-    {&culex__redis_script_cancel, SIM_CANCEL}, {&culex__redis_script_retry, SIM_RETRY},
-    {&culex__redis_script_forget, SIM_FORGET}, {&culex__redis_script_purge, SIM_PURGE},
+    {&culex__redis_script_step, SIM_STEP},
+    {&culex__redis_script_enqueue, SIM_ENQUEUE},
+    {&culex__redis_script_enqueue_plain, SIM_ENQUEUE},
+    {&culex__redis_script_step_fast, SIM_STEP},
+    {&culex__redis_script_hello, SIM_HELLO},
+    {&culex__redis_script_tick, SIM_TICK},
+    {&culex__redis_script_cancel, SIM_CANCEL},
+    {&culex__redis_script_retry, SIM_RETRY},
+    {&culex__redis_script_forget, SIM_FORGET},
+    {&culex__redis_script_purge, SIM_PURGE},
 };
 
 static enum sim_verb verb_of(const char *digest)
@@ -200,12 +293,14 @@ void sim_oracle_call(void *user, const char *digest, const struct sim_arg *keys,
 {
     struct sim_oracle *oracle = user;
     struct sim_call *call = sim_oracle_begin(oracle);
+    (void)arg_count;
     call->verb = verb_of(digest);
+    call->is_fast = memcmp(culex__redis_script_step_fast.digest, digest, 40) == 0;
     call->now_ms = sim_oracle_now_ms(oracle);
     if (key_count > 0)
         queue_read(call, &keys[0]);
     if (call->verb == SIM_STEP) {
-        step_read(call, args, arg_count);
+        step_read(sim_oracle_world(oracle), call, args);
     } else if (call->verb == SIM_ENQUEUE) {
         call->ticket = ticket_read(&args[2], &args[3]);
     } else if (call->verb == SIM_HELLO) {
@@ -226,7 +321,10 @@ static bool item_next(const char **at, const char *end, struct sim_arg *ret_item
     if (*at >= end)
         return false;
     const char *line = *at, *stop = memchr(line, '\r', (size_t)(end - line));
-    if (line[0] == '$') {
+    if (line[0] == '$' && line[1] == '-') {
+        *ret_item = (struct sim_arg){NULL, 0};
+        *at = stop + 2;
+    } else if (line[0] == '$') {
         size_t len = strtoul(line + 1, NULL, 10);
         *ret_item = (struct sim_arg){stop + 2, len};
         *at = stop + 2 + len + 2;
@@ -237,26 +335,53 @@ static bool item_next(const char **at, const char *end, struct sim_arg *ret_item
     return true;
 }
 
-static void step_answer_read(struct sim_oracle *oracle, const char *at, const char *end)
+static void grant_note(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt, uint32_t losses)
 {
     struct sim_call *call = sim_oracle_call_now(oracle);
-    struct sim_arg head[5], id, record, payload;
+    if (call->grant_count == SIM_CALL_MAX)
+        sim_violation(oracle, &id, "more grants than can be read");
+    call->grants[call->grant_count].id = id;
+    call->grants[call->grant_count].attempt = attempt;
+    call->grants[call->grant_count++].losses = losses;
+}
+
+/* Ordinary runs by their numbers: nil for one that is not granted. */
+static const char *bodies_read(struct sim_oracle *oracle, const char *at, const char *end,
+                               int64_t first)
+{
+    struct sim_call *call = sim_oracle_call_now(oracle);
+    size_t count = strtoul(at + 1, NULL, 10);
+    struct sim_arg body;
+    at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    for (size_t i = 0; i < count && item_next(&at, end, &body); i++) {
+        if (body.data != NULL)
+            grant_note(oracle,
+                       sim_line_id(sim_oracle_world(oracle), call->queue, first + (int64_t)i), 1,
+                       0);
+    }
+    return at;
+}
+
+/* ORDER STEP: as store/redis/step.lua answers. */
+static void step_answer_read(struct sim_oracle *oracle, const char *at, const char *end)
+{
+    enum { ACKS = 3, BEATS, SALT, FIRST, HEAD };
+    struct sim_call *call = sim_oracle_call_now(oracle);
+    struct sim_arg head[HEAD], before, id, record, payload;
     struct sim_record parsed;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < HEAD; i++) {
         if (!item_next(&at, end, &head[i]))
             return;
     }
-    arg_copy(&head[3], call->ack_answers, sizeof call->ack_answers);
-    arg_copy(&head[4], call->beat_answers, sizeof call->beat_answers);
-    while (item_next(&at, end, &id) && item_next(&at, end, &record) &&
-           item_next(&at, end, &payload)) {
+    arg_copy(&head[ACKS], call->ack_answers, sizeof call->ack_answers);
+    arg_copy(&head[BEATS], call->beat_answers, sizeof call->beat_answers);
+    at = bodies_read(oracle, at, end, arg_number(&head[FIRST]));
+    while (item_next(&at, end, &before) && item_next(&at, end, &id) &&
+           item_next(&at, end, &record) && item_next(&at, end, &payload)) {
         culex_uuid uuid = id_of(&id);
-        if (call->grant_count == SIM_CALL_MAX ||
-            !sim_record_parse(record.data, record.len, &parsed))
+        if (!sim_record_parse(record.data, record.len, &parsed))
             sim_violation(oracle, &uuid, "a grant that cannot be read");
-        call->grants[call->grant_count].id = uuid;
-        call->grants[call->grant_count].attempt = parsed.attempt;
-        call->grants[call->grant_count++].losses = parsed.losses;
+        grant_note(oracle, uuid, parsed.attempt, parsed.losses);
     }
 }
 
@@ -266,9 +391,15 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
     struct sim_call *call = sim_oracle_call_now(oracle);
     struct sim_arg items[3] = {{"", 0}, {"", 0}, {"", 0}};
     const char *end = reply + len;
+    line_look(oracle);
     call->is_failed = reply[0] == '-';
     if (len > 5 && memcmp(reply, "-ERR ", 5) == 0)
         sim_violation(oracle, NULL, "a script fails: %.*s", (int)len, reply);
+    /* The fast step has looked, and leaves all to the full one. */
+    if (call->verb == SIM_STEP && len > 9 && memcmp(reply, "*1\r\n$1\r\nF", 9) == 0) {
+        SOMETIMES(FAST_STEP_LEFT_TO_THE_FULL_ONE);
+        call->verb = SIM_OTHER;
+    }
     if (reply[0] == '*') {
         const char *at = (const char *)memchr(reply, '\n', len) + 1;
         if (call->verb == SIM_STEP)

@@ -20,7 +20,7 @@ enum {
     FIELD_STREAK = 12,
     FIELD_ATTEMPTS_MAX = 16,
     FIELD_JOB = 17,
-    FIELD_COUNT = 24
+    FIELD_COUNT = 23
 };
 
 static redisReply *ask(const struct redis_server *server, const char *format, const char *queue)
@@ -80,14 +80,32 @@ static bool runs_dump(const struct redis_server *server, const char *queue, FILE
     return is_good;
 }
 
+struct ordinary_dump {
+    const char *queue;
+    FILE *out;
+};
+
+static void ordinary_dump(const struct redis_ordinary *run, void *user)
+{
+    const struct ordinary_dump *dump = user;
+    char name[DUMP_ID_SIZE];
+    dump_id((const char *)run->id, name);
+    fprintf(dump->out, "run %s %s %c %d 0 0 0 0 %lld %s %s .\n", name, dump->queue, run->state,
+            run->state != 'W', (long long)run->attempts_max,
+            run->owner[0] != '\0' ? run->owner : "-", run->job);
+}
+
 static void totals_dump(const struct redis_server *server, const char *queue, FILE *out)
 {
     redisReply *totals = ask(server,
-                             "HMGET " PREFIX ":{%s}:meta number done failed crashed lost dead "
+                             "HMGET " PREFIX ":{%s}:meta number line done failed crashed lost dead "
                              "cancelled stale",
                              queue);
-    fprintf(out, "queue %s", queue);
-    for (size_t i = 0; i < totals->elements; i++)
+    long long enqueued = 0;
+    for (size_t i = 0; i < 2; i++)
+        enqueued += totals->element[i]->str != NULL ? atoll(totals->element[i]->str) : 0;
+    fprintf(out, "queue %s %lld", queue, enqueued);
+    for (size_t i = 2; i < totals->elements; i++)
         fprintf(out, " %s", totals->element[i]->str != NULL ? totals->element[i]->str : "0");
     fputs(" .\n", out);
     freeReplyObject(totals);
@@ -103,6 +121,8 @@ bool dump_redis(const char *socket, FILE *out)
         const char *queue = queues->element[i]->str;
         totals_dump(&server, queue, out);
         is_sound &= runs_dump(&server, queue, out);
+        struct ordinary_dump dump = {queue, out};
+        is_sound &= redis_ordinary_each(&server, PREFIX, queue, ordinary_dump, &dump);
         is_sound &= redis_check(&server, PREFIX, queue);
     }
     if (is_sound)

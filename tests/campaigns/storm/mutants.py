@@ -41,7 +41,7 @@ MUTANTS = [
      [(STEP_C, "return run->attempt == attempt && strcmp(run->owner, session) == 0;",
        "(void)attempt, (void)session;\n    return run != NULL;"), *LATE], "sqlite", "none"),
     ("a repeat is done again in Redis",
-     [("runtime/store/redis/lib_producers.lua", "if answer then return answer end", "")], "redis", "none"),
+     [("runtime/store/redis/lib_producers.lua", "if last and now <= call_until(last, ms) then", "if false then")], "redis", "none"),
     ("a repeat is done again in SQLite",
      [("runtime/store/sqlite/producer.c", "*ret_is_answered = true;", "*ret_is_answered = false;")], "sqlite", "none"),
     ("what a killed zygote leaves stays",

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 100000, GHOSTS = 5000, SPAN_MAX = 1000 };
+enum { RUNS = 100000, GHOSTS = 5000, SPAN_MAX = 1000, LONG_MS = 1000000000 };
 
 static struct redis_server server;
 static struct traffic traffic;
@@ -267,8 +267,8 @@ static void verbs_measure(const char *name)
         struct cost most;
     } verbs[] = {{"STEP", step_once, {200, 3000}},        {"ENQUEUE", enqueue_once, {200, 150}},
                  {"EACH", enqueue_each_once, {200, 150}}, {"TICK", tick_once, {200, 100}},
-                 {"look", look_once, {200, 150}},         {"manage", manage_once, {200, 100}},
-                 {"PURGE", purge_once, {200, 5000}},      {"HELLO", hello_once, {200, 3000}}};
+                 {"look", look_once, {200, 250}},         {"manage", manage_once, {200, 100}},
+                 {"PURGE", purge_once, {200, 5000}},      {"HELLO", hello_once, {200, 6000}}};
     shape = name;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         measure_begin(verbs[i].name);
@@ -331,11 +331,13 @@ static void take_many(const enum culex_run_event *event)
     } while (count > 0);
 }
 
-static void ghosts_make(void)
+/* Of runs with records; of ordinary ones that leaves holes in the line. */
+static void ghosts_make(int64_t expires_ms)
 {
     for (int i = 0; i < GHOSTS; i++) {
         struct culex_new_run run = traffic_run(&traffic);
         culex_run_state state;
+        run.expires_ms = expires_ms;
         traffic_put(&traffic, &run, 1);
         need(traffic.store->ops->cancel(traffic.store, TRAFFIC_QUEUE, traffic.newest, &state,
                                         NULL) == CULEX_OK,
@@ -343,13 +345,40 @@ static void ghosts_make(void)
     }
 }
 
+/* Many that wait, leased ones, and ones that have ended: ordinary runs, or such with records. */
+static void shapes_of(int64_t expires_ms, const char *const names[4])
+{
+    static const enum culex_run_event done = CULEX_EVENT_DONE;
+    shape_begin();
+    put_many(0, expires_ms, 0);
+    verbs_measure(names[0]);
+    fsck_measure();
+    shape_begin();
+    put_many(0, expires_ms, 0);
+    take_many(NULL);
+    verbs_measure(names[1]);
+    fsck_measure();
+    shape_begin();
+    put_many(0, expires_ms, 0);
+    take_many(NULL);
+    traffic.now_ms += 60000;
+    verbs_measure(names[2]);
+    shape_begin();
+    put_many(0, expires_ms, 0);
+    take_many(&done);
+    traffic.now_ms += 60000;
+    verbs_measure(names[3]);
+}
+
 static void shapes_measure(void)
 {
-    static const enum culex_run_event done = CULEX_EVENT_DONE, discard = CULEX_EVENT_DISCARD;
-    shape_begin();
-    put_many(0, 0, 0);
-    verbs_measure("waiting");
-    fsck_measure();
+    static const enum culex_run_event discard = CULEX_EVENT_DISCARD;
+    static const char *const ordinary[] = {"waiting", "all leased", "all leases over",
+                                           "all done, time over"};
+    static const char *const odd[] = {"waiting, odd", "all leased, odd", "all leases over, odd",
+                                      "all done, time over, odd"};
+    shapes_of(0, ordinary);
+    shapes_of(LONG_MS, odd);
     shape_begin();
     put_many(0, 0, 3);
     verbs_measure("waiting, urgent");
@@ -363,27 +392,16 @@ static void shapes_measure(void)
     verbs_measure("all expired");
     shape_begin();
     put_many(0, 0, 0);
-    take_many(NULL);
-    verbs_measure("all leased");
-    shape_begin();
-    put_many(0, 0, 0);
-    take_many(NULL);
-    traffic.now_ms += 60000;
-    verbs_measure("all leases over");
-    shape_begin();
-    put_many(0, 0, 0);
-    take_many(&done);
-    traffic.now_ms += 60000;
-    verbs_measure("all done, time over");
-    shape_begin();
-    put_many(0, 0, 0);
     take_many(&discard);
     traffic.now_ms += 60000;
     verbs_measure("all dead, time over");
     fsck_measure();
     shape_begin();
-    ghosts_make();
+    ghosts_make(LONG_MS);
     verbs_measure("ghosts first");
+    shape_begin();
+    ghosts_make(0);
+    verbs_measure("holes first");
 }
 
 int main(void)

@@ -300,7 +300,7 @@ static void purge_waiting(struct portion *portion)
 
 static void end_and_purge(struct portion *portion)
 {
-    work_by(portion, done_with_result);
+    work_by(portion, portion->end->judge != NULL ? portion->end->judge : done);
     while (suite_purge(portion->suite, CULEX_RUN_DONE, CULEX_STORE_PURGE_MAX) > 0)
         continue;
 }
@@ -308,7 +308,7 @@ static void end_and_purge(struct portion *portion)
 static void end_and_forget(struct portion *portion)
 {
     struct culex_store *store = portion->suite->store;
-    work_by(portion, done_with_result);
+    work_by(portion, portion->end->judge != NULL ? portion->end->judge : done);
     for (size_t i = 0; i < portion->count; i++)
         assert_ok(store->ops->forget(store, portion->suite->queue, portion->ids[i], NULL));
 }
@@ -382,13 +382,22 @@ static const struct ends_end ends[] = {
     {.name = "discarded", .shape = kept, .judge = discarded},
     {.name = "expired", .shape = doomed, .act = wait_long},
     {.name = "cancelled while it waits", .shape = kept, .act = cancel_all},
+    {.name = "cancelled among others", .shape = mixed, .act = cancel_all},
     {.name = "cancelled at work", .shape = kept, .act = claim_and_cancel},
     {.name = "lost with its worker", .act = claim_and_vanish},
     {.name = "taken back from a worker", .act = claim_and_be_replaced},
     {.name = "retried by an operator", .shape = dead, .act = discard_and_retry},
     {.name = "purged while it waits", .act = purge_waiting},
     {.name = "purged when done", .shape = long_kept, .act = end_and_purge},
+    {.name = "purged with a result",
+     .shape = long_kept,
+     .judge = done_with_result,
+     .act = end_and_purge},
     {.name = "forgotten by an operator", .shape = long_kept, .act = end_and_forget},
+    {.name = "forgotten with a result",
+     .shape = long_kept,
+     .judge = done_with_result,
+     .act = end_and_forget},
     {.name = "held by a unique key", .shape = unique},
     {.name = "with an idempotency key", .shape = keyed},
     {.name = "of a schedule", .act = tick_all, .share = 20},

@@ -184,9 +184,9 @@ static void test_expire_on_our_keys_is_found(void **state)
     culex_doctor_report *report = examine(f);
     assert_finding(report, "redis-expire", CULEX_SEVERITY_OK, "1 queue");
     culex_doctor_report_free(report);
-    fixture_say(f, "EXPIRE culex:{q}:payloads %s", "1000");
+    fixture_say(f, "EXPIRE culex:{q}:bodies %s", "1000");
     report = examine(f);
-    assert_finding(report, "redis-expire", CULEX_SEVERITY_ERROR, "culex:{q}:payloads");
+    assert_finding(report, "redis-expire", CULEX_SEVERITY_ERROR, "culex:{q}:bodies");
     culex_doctor_report_free(report);
 }
 

@@ -187,9 +187,9 @@ static void test_hostile_reply_costs_one_call(void **state)
 }
 
 #define GRANT                                                                                      \
-    "$16\r\n0123456789abcdef\r\n$175\r\n2|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|"   \
-    "1750000060000|1|1|0|0|1749999999999|1000|abc123|5|shop.mail|9|30000|86400000|"                \
-    "00000000000000ff|fedcba9876543210|red,green\r\n$2\r\n{}\r\n"
+    ":0\r\n$16\r\n0123456789abcdef\r\n$158\r\n3|A|2|aaaaaaaaaaaaaaaa|1750000001000|"               \
+    "1750000000000|1|1|1750000060000|1|1|0|0|1749999999999|1000|30000|5|shop.mail|86400000|"       \
+    "00000000000000ff|red,green|abc123|9\r\n$2\r\n{}\r\n"
 
 /* What asked for `want` runs has room for as many. */
 static culex_status step_answered(struct fixture *f, struct proxy *proxy, struct culex_store *store,
@@ -212,7 +212,8 @@ static culex_status step_answered(struct fixture *f, struct proxy *proxy, struct
 
 static void test_more_grants_than_were_wanted_are_refused(void **state)
 {
-    static const char two[] = "*11\r\n:1\r\n:-1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n" GRANT GRANT;
+    static const char two[] =
+        "*16\r\n:1\r\n:-1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n:5\r\n:0\r\n*0\r\n" GRANT GRANT;
     struct fixture *f = *state;
     struct proxy *proxy = proxy_start(f->server.socket);
     const struct culex_store_options options = {.timeout_ms = 2000};

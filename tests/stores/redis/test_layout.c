@@ -42,6 +42,15 @@ static culex_status act_enqueue(struct fixture *f, culex_error *error)
     return f->store->ops->enqueue(f->store, "q", &ticket, &run, 1, &result, error);
 }
 
+/* One that is not ordinary, which another script takes in. */
+static culex_status act_enqueue_odd(struct fixture *f, culex_error *error)
+{
+    struct culex_new_run run = fixture_run();
+    struct culex_enqueue_result result;
+    run.priority = 1;
+    return f->store->ops->enqueue(f->store, "q", NULL, &run, 1, &result, error);
+}
+
 static culex_status act_enqueue_each(struct fixture *f, culex_error *error)
 {
     struct culex_new_run run = fixture_run();
@@ -141,13 +150,21 @@ static const struct verb {
     culex_status (*act)(struct fixture *f, culex_error *error);
     bool begins; /* a queue, where there is none */
 } verbs[] = {
-    {"enqueue", act_enqueue, true}, {"enqueue_each", act_enqueue_each, true},
-    {"tick", act_tick, true},       {"hello", act_hello, true},
-    {"step", act_step, false},      {"cancel", act_cancel, false},
-    {"retry", act_retry, false},    {"forget", act_forget, false},
-    {"pause", act_pause, false},    {"limit", act_limit, false},
-    {"purge", act_purge, false},    {"stats", act_stats, false},
-    {"get", act_get, false},        {"list", act_list, false},
+    {"enqueue", act_enqueue, true},
+    {"enqueue, odd", act_enqueue_odd, true},
+    {"enqueue_each", act_enqueue_each, true},
+    {"tick", act_tick, true},
+    {"hello", act_hello, true},
+    {"step", act_step, false},
+    {"cancel", act_cancel, false},
+    {"retry", act_retry, false},
+    {"forget", act_forget, false},
+    {"pause", act_pause, false},
+    {"limit", act_limit, false},
+    {"purge", act_purge, false},
+    {"stats", act_stats, false},
+    {"get", act_get, false},
+    {"list", act_list, false},
     {"fsck", act_fsck, false},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -166,7 +183,7 @@ static void refusal_expect(struct fixture *f, const struct verb *verb, const cha
         fail_msg("%s: %s, and the queue is %s: %s", verb->name, culex_status_name(status),
                  strcmp(before, after) == 0 ? "as it was" : "touched", error.text);
     assert_non_null(strstr(error.text, other));
-    assert_non_null(strstr(error.text, "of version 2"));
+    assert_non_null(strstr(error.text, "of version 3"));
 }
 
 static void handle_renew(struct fixture *f)
@@ -182,8 +199,10 @@ static void test_layout__another_one_is_refused_by_every_verb(void **state)
         old_queue_make(f);
         handle_renew(f);
         refusal_expect(f, &verbs[i], "layout version 1,");
-        fixture_say(f, "HSET culex:{q}:meta layout %s", "3");
-        refusal_expect(f, &verbs[i], "layout version 3,");
+        fixture_say(f, "HSET culex:{q}:meta layout %s", "2");
+        refusal_expect(f, &verbs[i], "layout version 2,");
+        fixture_say(f, "HSET culex:{q}:meta layout %s", "4");
+        refusal_expect(f, &verbs[i], "layout version 4,");
         fixture_say(f, "HDEL culex:{q}:meta %s", "layout");
         fixture_say(f, "HDEL culex:{q}:meta %s", "enqueued");
         fixture_say(f, "HSET culex:{q}:meta served %s", "1");
@@ -228,7 +247,7 @@ static void test_layout__is_marked_as_a_queue_begins(void **state)
         culex_status status = verbs[i].act(f, &error);
         assert_int_not_equal(status, CULEX_EVERSION);
         assert_int_equal(fixture_say(f, "HINCRBY culex:{q}:meta %s 0", "layout"),
-                         verbs[i].begins ? 2 : 0);
+                         verbs[i].begins ? 3 : 0);
     }
 }
 

@@ -15,11 +15,19 @@ static void values_swell(struct fixture *f, const char *key, int len)
     fixture_say(f, "EVAL %s 0", script);
 }
 
+/* No ordinary run. */
+static struct culex_new_run odd_run(void)
+{
+    struct culex_new_run run = fixture_run();
+    run.expires_ms = INT64_C(1000000000);
+    return run;
+}
+
 /* One run whose value in `key` is swollen, and one that is well, behind it. */
 static void pair_make(struct fixture *f, const char *key, int len, culex_uuid *ret_bad,
                       culex_uuid *ret_good)
 {
-    struct culex_new_run run = fixture_run();
+    struct culex_new_run run = odd_run();
     *ret_bad = fixture_enqueue(f, &run);
     values_swell(f, key, len);
     *ret_good = fixture_enqueue(f, &run);
@@ -75,7 +83,7 @@ static void test_long_payload__is_set_aside_again_after_a_retry(void **state)
     pair_make(f, "payloads", LONG, &bad, &good);
     good_expect(f, good);
     assert_ok(f->store->ops->retry(f->store, "q", bad, &call_error));
-    struct culex_new_run more = fixture_run();
+    struct culex_new_run more = odd_run();
     culex_uuid more_id = fixture_enqueue(f, &more);
     good_expect(f, more_id);
     dead_expect(f, bad);
@@ -85,7 +93,7 @@ static void test_long_payload__is_set_aside_again_after_a_retry(void **state)
 static void test_long_payload__is_not_in_a_repeated_answer(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run();
+    struct culex_new_run run = odd_run();
     struct culex_step step = fixture_step(f, SESSION_A, 5);
     struct culex_step_reply reply;
     fixture_enqueue(f, &run);
@@ -134,7 +142,7 @@ static void test_long_record__stands_in_nobodys_way(void **state)
 static void test_long_record__of_an_active_run_ends_with_its_lease(void **state)
 {
     struct fixture *f = *state;
-    struct culex_new_run bad = fixture_run(), good = fixture_run();
+    struct culex_new_run bad = odd_run(), good = odd_run();
     culex_uuid bad_id = fixture_enqueue(f, &bad);
     fixture_claim(f, bad_id);
     values_swell(f, "runs", LONG);
@@ -151,7 +159,7 @@ static void test_get__answers_whatever_lies_beside_the_record(void **state)
 {
     static const char *const keys[] = {"payloads", "errors", "results", "progress"};
     struct fixture *f = *state;
-    struct culex_new_run run = fixture_run();
+    struct culex_new_run run = odd_run();
     culex_uuid run_id = fixture_enqueue(f, &run);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         values_swell(f, keys[i], LONG);
@@ -161,6 +169,70 @@ static void test_get__answers_whatever_lies_beside_the_record(void **state)
     assert_int_equal(strlen(info->error_text), 4096);
     assert_int_equal(strlen(info->progress_text), 0);
     culex_run_info_free(info);
+}
+
+/* --- ordinary runs ------------------------------------------------------------------------------
+ */
+
+/* Has the server lengthen every body. */
+static void bodies_swell(struct fixture *f, int len)
+{
+    char script[512];
+    snprintf(script, sizeof script,
+             "local key = 'culex:{q}:bodies' for _, n in ipairs(redis.call('HKEYS', key)) do "
+             "local text = redis.call('HGET', key, n) "
+             "redis.call('HSET', key, n, text .. string.rep('x', %d - #text)) end",
+             len);
+    fixture_say(f, "EVAL %s 0", script);
+}
+
+static void test_long_body__is_set_aside_and_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    culex_uuid bad = fixture_enqueue(f, &run);
+    bodies_swell(f, LONG);
+    culex_uuid good = fixture_enqueue(f, &run);
+    culex_run_info *info = info_get(f, bad);
+    assert_int_equal(info->state, CULEX_RUN_WAITING);
+    assert_int_equal(info->payload.len, 0);
+    culex_run_info_free(info);
+    lists_expect(f);
+    good_expect(f, good);
+    dead_expect(f, bad);
+    assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:payloads"), 1);
+}
+
+/* A page of LIST has as many of them as it has room for, and goes on behind. */
+static void test_list__long_bodies_come_in_portions(void **state)
+{
+    enum { RUNS = 90 };
+    static const culex_run_state states[] = {CULEX_RUN_WAITING, CULEX_RUN_ACTIVE, CULEX_LIST_ANY};
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_step_reply grants;
+    for (int i = 0; i < 2 * RUNS; i++)
+        fixture_enqueue(f, &run);
+    struct culex_step step = fixture_step(f, SESSION_A, RUNS);
+    fixture_run_step(f, &step, &grants);
+    assert_int_equal(grants.grant_count, RUNS);
+    f->store->ops->step_release(f->store, &grants);
+    bodies_swell(f, 100000);
+    for (size_t i = 0; i < 3; i++) {
+        size_t seen = 0, pages = 0;
+        uint64_t cursor = 0;
+        do {
+            struct culex_list_reply page;
+            assert_ok(
+                f->store->ops->list(f->store, "q", states[i], cursor, 1000, &page, &call_error));
+            cursor = page.cursor;
+            seen += page.count;
+            pages++;
+            f->store->ops->list_release(f->store, &page);
+        } while (cursor != 0);
+        assert_int_equal(seen, states[i] == CULEX_LIST_ANY ? 2 * RUNS : RUNS);
+        assert_in_range(pages, 2, 20);
+    }
 }
 
 int main(void)
@@ -173,6 +245,8 @@ int main(void)
         TEST(test_long_record__stands_in_nobodys_way),
         TEST(test_long_record__of_an_active_run_ends_with_its_lease),
         TEST(test_get__answers_whatever_lies_beside_the_record),
+        TEST(test_long_body__is_set_aside_and_kept),
+        TEST(test_list__long_bodies_come_in_portions),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }

@@ -386,6 +386,7 @@ static void test_permission_producer_is_refused_without_each_command(void **stat
     struct stage *s = *state;
     struct commands commands = {.count = 0};
     commands_collect(&commands, &culex__redis_script_enqueue);
+    commands_collect(&commands, &culex__redis_script_enqueue_plain);
     assert_true(commands.count > 10);
     for (size_t i = 0; i < commands.count; i++) {
         struct culex_store *store = without(s, commands.names[i]);

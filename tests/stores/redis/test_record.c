@@ -14,9 +14,8 @@
 #include "store/redis/reply.h"
 
 static const char good[] =
-    "2|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
-    "1749999999999|1000|abc123|5|shop.mail|9|30000|86400000|00000000000000ff|"
-    "fedcba9876543210|red,green";
+    "3|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
+    "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9";
 
 /* A copy of exactly `len` bytes, so that ASan sees a read past the end. */
 static bool parse(const char *text, size_t len, struct culex__redis_record *ret_record)
@@ -51,19 +50,16 @@ static void test_record__each_field_is_read(void **state)
     assert_int_equal(r.keep_success_ms, 1000);
     assert_int_equal(r.keep_failure_ms, 86400000);
     assert_true(r.facts.fingerprint == 0xff);
-    assert_true(r.content == 0xfedcba9876543210);
     assert_memory_equal(r.unique_key.text, "abc123", 6);
     assert_memory_equal(r.tags.text, "red,green", 9);
 }
 
-/* Only a prefix that loses part of the tags is still a record. */
-static void test_record__cut_before_its_tags_is_refused(void **state)
+static void test_record__cut_anywhere_is_refused(void **state)
 {
     (void)state;
     struct culex__redis_record record;
-    size_t tags_at = strlen(good) - strlen("red,green");
-    for (size_t len = 0; len < sizeof good; len++)
-        assert_int_equal(parse(good, len, &record), len >= tags_at && len < sizeof good);
+    for (size_t len = 0; len < sizeof good - 1; len++)
+        assert_false(parse(good, len, &record));
 }
 
 static void test_record__one_wrong_field_is_refused(void **state)
@@ -71,12 +67,12 @@ static void test_record__one_wrong_field_is_refused(void **state)
     (void)state;
     static const char *const bads[][2] = {
         /* what in the good one, by what it is replaced */
-        {"2|A", "1|A"},
-        {"2|A", "02|A"},
-        {"2|A", "2|a"},
-        {"2|A", "2|AA"},
-        {"2|A", "2|Z"},
-        {"2|A", "2|"},
+        {"3|A", "2|A"},
+        {"3|A", "03|A"},
+        {"3|A", "3|a"},
+        {"3|A", "3|AA"},
+        {"3|A", "3|Z"},
+        {"3|A", "3|"},
         {"|A|2|", "|A|-2|"},
         {"|A|2|", "|A|+2|"},
         {"|A|2|", "|A||"},
@@ -91,7 +87,7 @@ static void test_record__one_wrong_field_is_refused(void **state)
         {"shop.mail", ""},
         {"shop.mail", "shop\x01mail"},
         {"shop.mail", "shop\xffmail"},
-        {"|9|", "|10|"},
+        {"|9", "|10"},
         {"00000000000000ff", "ff"},
         {"00000000000000ff", "00000000000000FF"},
         {"00000000000000ff", "00000000000000fg"},
@@ -151,28 +147,133 @@ static void step_refused(const char *wire, uint32_t want, const char *words)
     freeReplyObject(reply);
 }
 
-#define STEP_HEAD  ":1\r\n:-1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n"
-#define STEP_GRANT "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n"
+#define STEP_NUMBERS ":1\r\n:-1\r\n:0\r\n"
+#define STEP_TEXTS   "$0\r\n\r\n$0\r\n\r\n"
+#define STEP_LINE    ":5\r\n:7\r\n"
+#define STEP_HEAD    STEP_NUMBERS STEP_TEXTS STEP_LINE
+#define STEP_GRANT   ":0\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n"
+#define BODY         "$52\r\n1749999999999|0|30000|5|a|9000|00000000000000ff|t\n{}\r\n"
 
 static void test_answer__of_step_is_refused_by_what_it_has(void **state)
 {
+    static const char numbers[] = "the answer to STEP begins with something else than its numbers";
     (void)state;
-    step_refused("+OK\r\n", 1, "the answer to STEP has 0 items, not 5 and 3 for each grant");
-    step_refused("*6\r\n" STEP_HEAD ":1\r\n", 1,
-                 "the answer to STEP has 6 items, not 5 and 3 for each grant");
-    step_refused("*11\r\n" STEP_HEAD STEP_GRANT STEP_GRANT, 1,
+    step_refused("+OK\r\n", 1, "the answer to STEP has 0 items, not 8 and 4 for each grant");
+    step_refused("*9\r\n" STEP_HEAD "*0\r\n:1\r\n", 1,
+                 "the answer to STEP has 9 items, not 8 and 4 for each grant");
+    step_refused("*16\r\n" STEP_HEAD "*0\r\n" STEP_GRANT STEP_GRANT, 1,
                  "the answer to STEP has 2 grants, and 1 were asked for");
-    step_refused("*5\r\n:1\r\n:-2\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n", 1,
-                 "the answer to STEP begins with something else than its three numbers");
-    step_refused("*5\r\n:1\r\n:-1\r\n:0\r\n$1\r\nO\r\n$0\r\n\r\n", 1,
+    step_refused("*12\r\n" STEP_HEAD "*3\r\n$-1\r\n$1\r\na\r\n$1\r\nb\r\n" STEP_GRANT, 2,
+                 "the answer to STEP has 3 grants, and 2 were asked for");
+    step_refused("*8\r\n:1\r\n:-2\r\n:0\r\n" STEP_TEXTS STEP_LINE "*0\r\n", 1, numbers);
+    step_refused("*8\r\n" STEP_NUMBERS STEP_TEXTS ":67108864\r\n:7\r\n*0\r\n", 1, numbers);
+    step_refused("*8\r\n" STEP_NUMBERS STEP_TEXTS ":5\r\n:17592186044416\r\n*0\r\n", 1, numbers);
+    step_refused("*8\r\n" STEP_HEAD "$0\r\n\r\n", 1, numbers);
+    step_refused("*8\r\n" STEP_NUMBERS "$1\r\nO\r\n$0\r\n\r\n" STEP_LINE "*0\r\n", 1,
                  "the answer to STEP does not answer its acks and beats");
+}
+
+static void step_taken(const char *wire, uint32_t want, struct culex_step_reply *ret_read,
+                       redisReply **ret_reply)
+{
+    struct culex_step step = {.want = want};
+    *ret_reply = answer(wire);
+    assert_int_equal(culex__redis_step_read(*ret_reply, &step, ret_read, NULL), CULEX_OK);
+}
+
+/* Their ids are made of the salt, their number and the time in the body. */
+static void test_answer__of_step_makes_runs_of_bodies(void **state)
+{
+    static const unsigned char id[16] = {0x01, 0x97, 0x74, 0x20, 0xdb, 0xff, 0x70, 0x00,
+                                         0x80, 0x05, 0x10, 0x00, 0x00, 0x00, 0x00, 0x08};
+    struct culex_step_reply read;
+    redisReply *reply;
+    (void)state;
+    step_taken("*8\r\n" STEP_HEAD "*2\r\n$-1\r\n" BODY, 1, &read, &reply);
+    assert_int_equal(read.grant_count, 1);
+    assert_int_equal(read.grants[0].facts.attempt, 1);
+    assert_int_equal(read.grants[0].facts.timeout_ms, 30000);
+    assert_int_equal(read.grants[0].facts.counters.attempts_max, 5);
+    assert_int_equal(read.grants[0].facts.counters.losses, 0);
+    assert_true(read.grants[0].facts.created_at_ms == INT64_C(1749999999999));
+    assert_string_equal(read.grants[0].job, "a");
+    assert_memory_equal(read.grants[0].facts.id.b, id, sizeof id);
+    assert_int_equal(read.grants[0].payload_len, 2);
+    assert_memory_equal(read.grants[0].payload, "{}", 2);
+    free(read.storage);
+    freeReplyObject(reply);
+}
+
+/* What cannot be read is left out, and the others keep their order. */
+static void test_answer__of_step_keeps_the_order_of_its_grants(void **state)
+{
+#define RECORD(before, attempt)                                                                    \
+    ":" before "\r\n$16\r\n0123456789abcdef\r\n$116\r\n3|A|" attempt                               \
+    "|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|0|0|0|0|0|0|1749999999999|1000|30000|5|b|"    \
+    "8|00000000000000ff|||0\r\n$1\r\np\r\n"
+    struct culex_step_reply read;
+    redisReply *reply;
+    (void)state;
+    step_taken("*24\r\n" STEP_HEAD "*3\r\n" BODY "$3\r\nbad\r\n" BODY RECORD("0", "2")
+                   RECORD("2", "3") RECORD("3", "4") STEP_GRANT,
+               7, &read, &reply);
+    assert_int_equal(read.grant_count, 5);
+    static const uint32_t attempts[] = {2, 1, 3, 1, 4};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(read.grants[i].facts.attempt, attempts[i]);
+    free(read.storage);
+    freeReplyObject(reply);
+}
+
+static const char good_body[] = "1749999999999|0|30000|5|a|9000|00000000000000ff|t\n{|}\n";
+
+static bool body_parse(const char *text, size_t len, size_t *ret_payload)
+{
+    struct culex__redis_record record;
+    char *copy = malloc(len > 0 ? len : 1);
+    assert_non_null(copy);
+    memcpy(copy, text, len);
+    bool is_good = culex__redis_body_parse(copy, len, &record, ret_payload);
+    free(copy);
+    return is_good;
+}
+
+static void test_body__head_is_read_and_its_payload_may_be_anything(void **state)
+{
+    size_t payload = 0, end = (size_t)(strchr(good_body, '\n') - good_body) + 1;
+    (void)state;
+    for (size_t len = 0; len < sizeof good_body; len++)
+        assert_int_equal(body_parse(good_body, len, &payload), len >= end);
+    assert_int_equal(payload, end);
+}
+
+static void test_body__one_wrong_field_is_refused(void **state)
+{
+    static const char *const bads[] = {
+        "",
+        "\n",
+        "1749999999999|0|30000|0|a|9000|00000000000000ff|t\n",
+        "1749999999999|0|30000|5||9000|00000000000000ff|t\n",
+        "1749999999999|0|30000|5|a|9000|00000000000000fg|t\n",
+        "1749999999999|00|30000|5|a|9000|00000000000000ff|t\n",
+        "1749999999999|0|30000|5|a|9000|00000000000000ff\n",
+        "1749999999999|0|30000|5|a|9000|00000000000000ff|t|\n",
+        "|0|30000|5|a|9000|00000000000000ff|t\n",
+        "1749999999999|0|30000|5|a|9000|00000000000000ff|t\r\n",
+    };
+    size_t payload;
+    (void)state;
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+        if (body_parse(bads[i], strlen(bads[i]), &payload))
+            fail_msg("taken: %s", bads[i]);
+    }
 }
 
 static void test_answer__of_list_is_refused_by_what_it_has(void **state)
 {
     struct culex_list_reply read;
     culex_error error = {0};
-    redisReply *reply = answer("*5\r\n:0\r\n" STEP_GRANT ":1\r\n");
+    redisReply *reply = answer("*5\r\n" STEP_GRANT ":1\r\n");
     (void)state;
     assert_int_equal(culex__redis_list_read(reply, "q", 1, &read, &error), CULEX_ECORRUPT);
     assert_string_equal(error.text,
@@ -185,10 +286,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record__each_field_is_read),
-        cmocka_unit_test(test_record__cut_before_its_tags_is_refused),
+        cmocka_unit_test(test_record__cut_anywhere_is_refused),
         cmocka_unit_test(test_record__one_wrong_field_is_refused),
         cmocka_unit_test(test_record__with_a_flipped_bit_stays_within_bounds),
+        cmocka_unit_test(test_body__head_is_read_and_its_payload_may_be_anything),
+        cmocka_unit_test(test_body__one_wrong_field_is_refused),
         cmocka_unit_test(test_answer__of_step_is_refused_by_what_it_has),
+        cmocka_unit_test(test_answer__of_step_makes_runs_of_bodies),
+        cmocka_unit_test(test_answer__of_step_keeps_the_order_of_its_grants),
         cmocka_unit_test(test_answer__of_list_is_refused_by_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,14 @@ static void test_clock__is_the_servers(void **state)
     assert_int_equal(fixture_claim(f, run_id), 1);
 }
 
+/* No ordinary run. */
+static struct culex_new_run odd_run(void)
+{
+    struct culex_new_run run = fixture_run();
+    run.expires_ms = INT64_C(1000000000);
+    return run;
+}
+
 static void test_cancel__ghosts_are_neither_counted_nor_granted(void **state)
 {
     struct fixture *f = *state;
@@ -49,7 +57,7 @@ static void test_cancel__ghosts_are_neither_counted_nor_granted(void **state)
     culex_queue_stats stats;
     culex_run_state after;
     for (int i = 0; i < 3; i++) {
-        runs[i] = fixture_run();
+        runs[i] = odd_run();
         ids[i] = fixture_enqueue(f, &runs[i]);
     }
     assert_ok(f->store->ops->cancel(f->store, "q", ids[0], &after, &call_error));
@@ -71,7 +79,7 @@ static void test_cancel__ghosts_hide_no_work(void **state)
     culex_uuid ids[5];
     culex_run_state after;
     for (int i = 0; i < 5; i++) {
-        runs[i] = fixture_run();
+        runs[i] = odd_run();
         ids[i] = fixture_enqueue(f, &runs[i]);
     }
     for (int i = 0; i < 3; i++)
@@ -79,6 +87,149 @@ static void test_cancel__ghosts_hide_no_work(void **state)
     fixture_say(f, "DEL %s", "culex:{q}:wake");
     fixture_claim(f, ids[3]);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);
+}
+
+/* What an ordinary run leaves is a hole in the line, which nobody counts and no claim stops at. */
+static void test_cancel__holes_are_neither_counted_nor_granted(void **state)
+{
+    enum { RUNS = 700 };
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    culex_uuid ids[RUNS];
+    culex_queue_stats stats;
+    culex_run_state after;
+    for (int i = 0; i < RUNS; i++)
+        ids[i] = fixture_enqueue(f, &run);
+    for (int i = 0; i < RUNS - 1; i++)
+        assert_ok(f->store->ops->cancel(f->store, "q", ids[i], &after, &call_error));
+    assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], 1);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 0);
+    fixture_say(f, "DEL %s", "culex:{q}:wake");
+    size_t grants = 0;
+    for (int steps = 0; steps < 4 && grants == 0; steps++) {
+        struct culex_step step = fixture_step(f, SESSION_A, 10);
+        struct culex_step_reply reply;
+        fixture_run_step(f, &step, &reply);
+        grants = reply.grant_count;
+        assert_true(grants > 0 || reply.due_in_ms == 0);
+        f->store->ops->step_release(f->store, &reply);
+    }
+    assert_int_equal(grants, 1);
+    assert_int_equal(fixture_state(f, ids[RUNS - 1]), CULEX_RUN_ACTIVE);
+}
+
+/* A queue that was emptied and began anew gives out the same numbers, under another salt: what a
+ * worker tells of the runs before counts for nobody. */
+static void test_ack__of_another_life_of_the_queue_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    culex_uuid id = fixture_enqueue(f, &run), other = id;
+    fixture_claim(f, id);
+    other.b[9] ^= 1;
+    struct culex_ack acks[] = {{.id = other, .attempt = 1, .event = CULEX_EVENT_DONE},
+                               {.id = other, .attempt = 1, .event = CULEX_EVENT_FAIL}};
+    struct culex_beat beat = {.id = other, .attempt = 1};
+    struct culex_step step = fixture_step(f, SESSION_A, 0);
+    struct culex_step_reply reply;
+    step.acks = acks, step.ack_count = 2;
+    step.beats = &beat, step.beat_count = 1;
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.acks[0], CULEX_ANSWER_GONE);
+    assert_int_equal(reply.acks[1], CULEX_ANSWER_GONE);
+    assert_int_equal(reply.beats[0], CULEX_ANSWER_GONE);
+    f->store->ops->step_release(f->store, &reply);
+    assert_int_equal(fixture_state(f, id), CULEX_RUN_ACTIVE);
+    assert_int_equal(fixture_ack(f, SESSION_A, id, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
+}
+
+/* Payloads of kept successes stay while they are short: GET hides them. One long payload in a block
+ * is enough for all of it to lose theirs, each with its success. */
+static void test_ack__long_payloads_of_a_block_go(void **state)
+{
+    static char payload[1000];
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    culex_uuid ids[2];
+    memset(payload, '1', sizeof payload);
+    ids[0] = fixture_enqueue(f, &run);
+    run.payload = payload, run.payload_len = sizeof payload;
+    ids[1] = fixture_enqueue(f, &run);
+    struct culex_step step = fixture_step(f, SESSION_A, 2);
+    struct culex_step_reply reply;
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 2);
+    f->store->ops->step_release(f->store, &reply);
+    assert_int_equal(fixture_ack(f, SESSION_A, ids[1], 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
+    redisReply *body = redis_server_command(&f->server, "HGET culex:{q}:bodies 2");
+    assert_non_null(body);
+    assert_int_equal(body->type, REDIS_REPLY_STRING);
+    assert_int_equal(body->str[body->len - 1], '\n');
+    freeReplyObject(body);
+    culex_run_info *info;
+    assert_ok(f->store->ops->get(f->store, "q", ids[1], &info, &call_error));
+    assert_int_equal(info->state, CULEX_RUN_DONE);
+    culex_run_info_free(info);
+    assert_ok(f->store->ops->get(f->store, "q", ids[0], &info, &call_error));
+    assert_int_equal(info->payload.len, fixture_run().payload_len);
+    culex_run_info_free(info);
+}
+
+static size_t claim_count(struct fixture *f, const char *session, uint32_t want)
+{
+    struct culex_step step = fixture_step(f, session, want);
+    struct culex_step_reply reply;
+    fixture_run_step(f, &step, &reply);
+    size_t count = reply.grant_count;
+    f->store->ops->step_release(f->store, &reply);
+    return count;
+}
+
+/* A script that was stopped in its middle has left a block behind what `meta` says is taken: its
+ * runs are claimed again only when nobody was told of them. */
+static void test_claim__stopped_in_its_middle_is_mended(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    culex_queue_stats stats;
+    for (int i = 0; i < 3; i++)
+        fixture_enqueue(f, &run);
+    assert_int_equal(claim_count(f, SESSION_A, 2), 2);
+    fixture_say(f, "HSET culex:{q}:meta taken 0 held %s", "0");
+    assert_int_equal(claim_count(f, SESSION_B, 3), 1);
+    assert_ok(f->store->ops->stats(f->store, "q", &stats, &call_error));
+    assert_int_equal(stats.count[CULEX_RUN_ACTIVE], 3);
+    fixture_say(f, "HSET culex:{q}:meta taken 0 held %s", "0");
+    fixture_say(f, "HDEL culex:{q}:sessions %s", SESSION_A);
+    assert_int_equal(claim_count(f, SESSION_B, 2), 2);
+}
+
+/* Whatever has called the queue calm, a step that finds it otherwise says so. */
+static void test_step__calls_no_queue_calm_that_is_not(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    fixture_enqueue(f, &run);
+    assert_int_equal(claim_count(f, SESSION_A, 0), 0);
+    assert_int_equal(fixture_say(f, "HEXISTS culex:{q}:meta %s", "calm"), 1);
+    fixture_say(f, "HSET culex:{q}:meta paused 1 calm %s", "9999999999999");
+    assert_int_equal(claim_count(f, SESSION_A, 0), 0);
+    assert_int_equal(fixture_say(f, "HEXISTS culex:{q}:meta %s", "calm"), 0);
+}
+
+/* An entry of the list that comes behind more than there is of the line does not wait for it. */
+static void test_claim__line_that_lost_its_end_holds_nobody_up(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run(), odd = fixture_run();
+    odd.expires_ms = 600000;
+    fixture_enqueue(f, &run);
+    fixture_enqueue(f, &run);
+    fixture_enqueue(f, &odd);
+    assert_int_equal(claim_count(f, SESSION_A, 2), 2);
+    fixture_say(f, "HSET culex:{q}:meta taken 1 line %s", "1");
+    assert_int_equal(claim_count(f, SESSION_A, 2), 1);
 }
 
 static void pause_queue(struct fixture *f, bool is_paused)
@@ -92,7 +243,7 @@ static void test_wake__paused_queue_wakes_nobody(void **state)
 {
     struct fixture *f = *state;
     struct culex_fsck_reply reply = {.cursor = 0};
-    struct culex_new_run runs[] = {fixture_run(), fixture_run(), fixture_run()};
+    struct culex_new_run runs[] = {odd_run(), odd_run(), odd_run()};
     struct culex_tick tick = {
         .queue = "q", .schedule = "nightly", .interval_ms = 1000, .run = &runs[2]};
     struct culex_tick_reply ticked;
@@ -183,7 +334,7 @@ static void test_damaged__step_puts_it_aside_for_good(void **state)
     struct culex_new_run runs[4];
     culex_uuid ids[4];
     for (int i = 0; i < 4; i++) {
-        runs[i] = fixture_run();
+        runs[i] = odd_run();
         runs[i].priority = i == 3 ? 5 : 0;
         runs[i].delay_ms = i == 1 ? 1000 : 0;
         ids[i] = fixture_enqueue(f, &runs[i]);
@@ -378,6 +529,12 @@ int main(void)
         TEST(test_clock__is_the_servers),
         TEST(test_cancel__ghosts_are_neither_counted_nor_granted),
         TEST(test_cancel__ghosts_hide_no_work),
+        TEST(test_cancel__holes_are_neither_counted_nor_granted),
+        TEST(test_claim__stopped_in_its_middle_is_mended),
+        TEST(test_claim__line_that_lost_its_end_holds_nobody_up),
+        TEST(test_step__calls_no_queue_calm_that_is_not),
+        TEST(test_ack__of_another_life_of_the_queue_is_gone),
+        TEST(test_ack__long_payloads_of_a_block_go),
         TEST(test_wake__paused_queue_wakes_nobody),
         TEST(test_hello__names_of_silent_workers_are_forgotten),
         TEST(test_damaged__step_puts_it_aside_for_good),

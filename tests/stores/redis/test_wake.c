@@ -112,6 +112,7 @@ static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **stat
     assert_true(reply.is_paused);
     assert_int_equal(reply.grant_count, 0);
     f->store->ops->step_release(f->store, &reply);
+    fixture_enqueue(f, &run);
     assert_int_equal(tokens(f), 0);
     assert_ok(f->store->ops->pause(f->store, "q", false, &call_error));
     assert_int_equal(tokens(f), 1);

@@ -38,6 +38,34 @@ void case_claim__same_priority_in_order_of_readiness(struct suite *suite)
     suite_take(suite, ANN, last);
 }
 
+/* Whatever a run has that others have not, it waits in the same row with them. */
+void case_claim__ordinary_and_other_runs_in_their_order(struct suite *suite)
+{
+    enum { RUNS = 40 };
+    culex_uuid ids[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.expires_ms = i % 5 == 1 || i % 7 == 3 ? 600000 : 0;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    uint32_t attempt = suite_take(suite, ANN, ids[0]);
+    suite_end(suite, ANN, ids[0], attempt, CULEX_EVENT_RELEASE, 0);
+    suite_cancel(suite, ids[4]);
+    suite_cancel(suite, ids[6]);
+    memmove(&ids[6], &ids[7], (RUNS - 7) * sizeof ids[0]);
+    memmove(&ids[4], &ids[5], (RUNS - 6) * sizeof ids[0]);
+    for (size_t at = 0, count; at < RUNS - 2; at += count) {
+        struct culex_step step = suite_step_make(suite, BOB, 7);
+        for (int times = 0; times < 2; times++) { /* the same once more */
+            count = suite_step(suite, &step);
+            assert_int_equal(count, RUNS - 2 - at < 7 ? RUNS - 2 - at : 7);
+            for (size_t i = 0; i < count; i++)
+                assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[at + i]));
+        }
+    }
+    assert_int_equal(suite_claim(suite, BOB, 7), 0);
+}
+
 void case_claim__released_run_goes_to_the_front(struct suite *suite)
 {
     culex_uuid first = suite_put(suite), second = suite_put(suite);
@@ -58,6 +86,31 @@ void case_claim__lost_runs_go_to_the_front_in_order(struct suite *suite)
     suite_take(suite, BOB, first);
     suite_take(suite, BOB, second);
     suite_take(suite, BOB, third);
+}
+
+/* Whatever they are, the one whose lease ended first comes first; also when somebody says HELLO. */
+void case_claim__lost_runs_of_all_kinds_in_order(struct suite *suite)
+{
+    enum { RUNS = 6 };
+    for (int is_replaced = 0; is_replaced < 2; is_replaced++) {
+        culex_uuid ids[RUNS];
+        suite_hello(suite, "host/1", is_replaced ? BOB : ANN);
+        for (int i = 0; i < RUNS; i++) {
+            struct culex_new_run run = suite_run(suite);
+            run.expires_ms = i % 3 == 1 ? 600000 : 0;
+            ids[i] = suite_put_run(suite, &run);
+            suite_take(suite, is_replaced ? BOB : ANN, ids[i]);
+            suite->now_ms += 10;
+        }
+        if (is_replaced)
+            assert_int_equal(suite_hello(suite, "host/1", EVE), RUNS);
+        else
+            suite_pass(suite, SUITE_LEASE_MS);
+        for (int i = 0; i < RUNS; i++) {
+            suite_take(suite, EVE, ids[i]);
+            suite_end(suite, EVE, ids[i], 2, CULEX_EVENT_DONE, 0);
+        }
+    }
 }
 
 void case_claim__at_most_what_is_wanted(struct suite *suite)
@@ -86,6 +139,21 @@ void case_claim__bytes_are_bounded_beyond_the_first(struct suite *suite)
     step = suite_step_make(suite, ANN, 6);
     step.max_bytes = 2500;
     assert_int_equal(suite_step(suite, &step), 3);
+}
+
+void case_claim__bytes_of_short_payloads_count_too(struct suite *suite)
+{
+    static const char payload[100];
+    struct culex_new_run run = suite_run(suite);
+    run.payload = payload, run.payload_len = sizeof payload;
+    for (int i = 0; i < 10; i++)
+        suite_put_run(suite, &run);
+    struct culex_step step = suite_step_make(suite, ANN, 10);
+    step.max_bytes = 299;
+    assert_int_equal(suite_step(suite, &step), 3);
+    step = suite_step_make(suite, ANN, 10);
+    step.max_bytes = 300;
+    assert_int_equal(suite_step(suite, &step), 4);
 }
 
 void case_claim__paused_queue_gives_nothing_out(struct suite *suite)

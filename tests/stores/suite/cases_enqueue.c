@@ -38,6 +38,23 @@ void case_enqueue__batch_of_many_keeps_its_order(struct suite *suite)
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
 }
 
+/* Stores write so many in parts. */
+void case_enqueue__largest_batch_keeps_its_order(struct suite *suite)
+{
+    enum { COUNT = CULEX_STORE_BATCH_MAX, PART = 100 };
+    static struct culex_new_run runs[COUNT];
+    static struct culex_enqueue_result results[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        runs[i] = suite_run(suite);
+    suite_put_many(suite, runs, COUNT, results);
+    for (size_t at = 0; at < COUNT; at += PART) {
+        assert_int_equal(suite_claim(suite, ANN, PART), PART);
+        for (size_t i = 0; i < PART; i++)
+            assert_true(suite_same_id(suite->reply.grants[i].facts.id, results[at + i].id));
+    }
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+}
+
 void case_enqueue__unique_key_names_its_holder(struct suite *suite)
 {
     struct culex_new_run runs[3] = {suite_run(suite), suite_run(suite), suite_run(suite)};

@@ -252,6 +252,20 @@ void case_forget__final_runs_only(struct suite *suite)
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
 }
 
+/* Who has just taken runs, and more of them lie there. */
+void case_pause__holds_for_who_is_at_work(struct suite *suite)
+{
+    for (int i = 0; i < 9; i++)
+        suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    assert_ok(suite->store->ops->pause(suite->store, suite->queue, true, NULL));
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_true(suite->reply.is_paused);
+    assert_ok(suite->store->ops->pause(suite->store, suite->queue, false, NULL));
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+}
+
 void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
 {
     culex_uuid held = suite_put(suite);
@@ -426,6 +440,21 @@ void case_limit__full_queue_refuses_new_runs_only(struct suite *suite)
     assert_int_equal(suite_stats(suite).limit, 0);
 }
 
+void case_limit__runs_that_have_ended_do_not_count(struct suite *suite)
+{
+    struct culex_new_run other = suite_run(suite);
+    culex_uuid ended[] = {suite_put(suite), suite_put(suite)};
+    for (int i = 0; i < 2; i++)
+        suite_take(suite, ANN, ended[i]);
+    for (int i = 0; i < 2; i++)
+        suite_end(suite, ANN, ended[i], 1, CULEX_EVENT_DONE, 0);
+    assert_state(suite, ended[0], CULEX_RUN_DONE);
+    assert_ok(suite->store->ops->limit(suite->store, suite->queue, 2, NULL));
+    suite_put(suite);
+    suite_put(suite);
+    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_FULL);
+}
+
 /* --- PURGE, LIST, STATS, QUEUES --------------------------------------------------------------- */
 
 void case_purge__stops_at_its_limit(struct suite *suite)
@@ -463,6 +492,28 @@ void case_purge__page_tells_whether_more_is_left(struct suite *suite)
     }
     assert_int_equal(deleted, 4);
     assert_false(purged.is_more);
+}
+
+/* Done runs of several claims, among such that are not done. */
+void case_purge__leaves_who_is_at_work(struct suite *suite)
+{
+    culex_uuid ids[20];
+    for (int i = 0; i < 20; i++)
+        ids[i] = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 8), 8);
+    assert_int_equal(suite_claim(suite, BOB, 8), 8);
+    for (int i = 0; i < 16; i += 2)
+        suite_end(suite, i < 8 ? ANN : BOB, ids[i], 1, CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_DONE, 5), 5);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 3);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_DONE, 5), 3);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_DONE, 5), 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(suite_get(suite, ids[i]) == NULL, i < 16 && i % 2 == 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 8);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 4);
+    suite_end(suite, ANN, ids[1], 1, CULEX_EVENT_DONE, 0);
+    suite_end(suite, BOB, ids[15], 1, CULEX_EVENT_DONE, 0);
 }
 
 void case_purge__active_is_refused(struct suite *suite)
@@ -582,6 +633,66 @@ void case_list__any_state_misses_no_run_that_moves(struct suite *suite)
         assert_true(seen[i] >= 1);
 }
 
+/* Runs of which nothing is known but their kind, and then much more: a store may keep the two
+ * apart. */
+void case_list__any_state_misses_no_run_that_fails(struct suite *suite)
+{
+    enum { COUNT = 300 };
+    culex_uuid ids[COUNT];
+    int seen[COUNT] = {0};
+    uint64_t cursor = 0;
+    for (int i = 0; i < COUNT; i++)
+        ids[i] = suite_put(suite);
+    do {
+        struct culex_list_reply reply = {0};
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, cursor, 20,
+                                          &reply, NULL));
+        for (size_t i = 0; i < reply.count; i++) {
+            for (int j = 0; j < COUNT; j++)
+                seen[j] += suite_same_id(reply.runs[i].id, ids[j]);
+        }
+        cursor = reply.cursor;
+        suite->store->ops->list_release(suite->store, &reply);
+        size_t count = suite_claim(suite, ANN, 20);
+        culex_uuid taken[20];
+        for (size_t i = 0; i < count; i++)
+            taken[i] = suite->reply.grants[i].facts.id;
+        for (size_t i = 0; i < count; i++)
+            suite_end(suite, ANN, taken[i], 1, CULEX_EVENT_FAIL, 5000);
+    } while (cursor != 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_true(seen[i] >= 1);
+}
+
+/* Claimed by two, some ended: the pages of each state show each of its runs once. */
+void case_list__pages_show_runs_that_were_claimed_together(struct suite *suite)
+{
+    enum { COUNT = 60, ANNS = 25, BOBS = 20, ENDED = 9 };
+    static const size_t limits[] = {1, 4, 7, 1000};
+    culex_uuid ids[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        ids[i] = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, ANNS), ANNS);
+    assert_int_equal(suite_claim(suite, BOB, BOBS), BOBS);
+    for (int i = 0; i < ENDED; i++) {
+        suite_end(suite, ANN, ids[2 * i], 1, CULEX_EVENT_DONE, 0);
+        suite_end(suite, BOB, ids[ANNS + 2 * i], 1, CULEX_EVENT_DONE, 0);
+    }
+    for (size_t l = 0; l < sizeof limits / sizeof limits[0]; l++) {
+        int active[COUNT] = {0}, done[COUNT] = {0}, waiting[COUNT] = {0};
+        list_all(suite, CULEX_RUN_ACTIVE, limits[l], ids, active, COUNT);
+        list_all(suite, CULEX_RUN_DONE, limits[l], ids, done, COUNT);
+        list_all(suite, CULEX_RUN_WAITING, limits[l], ids, waiting, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            int place = i < ANNS ? i : i - ANNS;
+            bool is_done = i < ANNS + BOBS && place % 2 == 0 && place < 2 * ENDED;
+            assert_int_equal(done[i], is_done);
+            assert_int_equal(active[i], i < ANNS + BOBS && !is_done);
+            assert_int_equal(waiting[i], i >= ANNS + BOBS);
+        }
+    }
+}
+
 void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
@@ -606,6 +717,16 @@ void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
     assert_true(row->fingerprint == info->fingerprint);
     assert_int_equal(row->payload.len, 0);
     suite->store->ops->list_release(suite->store, &reply);
+}
+
+void case_get__success_has_no_payload(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    assert_true(suite_get(suite, id)->payload.len > 0);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    assert_true(suite_get(suite, id)->payload.len > 0);
+    suite_end(suite, ANN, id, 1, CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_get(suite, id)->payload.len, 0);
 }
 
 void case_stats__counts_follow_the_runs(struct suite *suite)

@@ -172,6 +172,191 @@ void case_settle__done_keeps_result_and_drops_payload(struct suite *suite)
     assert_int_equal(suite_stats(suite).done, 1);
 }
 
+/* As many as one claim takes, claimed together; kept for so long when they succeed. */
+enum { TOGETHER = 60 };
+static void put_claimed(struct suite *suite, int64_t keep_ms, culex_uuid ids[TOGETHER])
+{
+    struct culex_new_run runs[TOGETHER];
+    struct culex_enqueue_result results[TOGETHER];
+    for (int i = 0; i < TOGETHER; i++) {
+        runs[i] = suite_run(suite);
+        runs[i].keep_success_ms = keep_ms;
+    }
+    suite_put_many(suite, runs, TOGETHER, results);
+    assert_int_equal(suite_claim(suite, ANN, TOGETHER), TOGETHER);
+    for (int i = 0; i < TOGETHER; i++)
+        ids[i] = results[i].id;
+}
+
+/* Each is kept until a moment of its own, and there are more of these than a store may expect. */
+void case_settle__runs_of_one_claim_end_one_by_one(struct suite *suite)
+{
+    culex_uuid ids[TOGETHER];
+    put_claimed(suite, 5000, ids);
+    for (int i = 0; i < TOGETHER; i++) {
+        suite->now_ms++;
+        int at = i * 7 % TOGETHER;
+        assert_int_equal(suite_end(suite, ANN, ids[at], 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+        assert_int_equal(suite_end(suite, ANN, ids[at], 1, CULEX_EVENT_DONE, 0),
+                         CULEX_ANSWER_REPEATED);
+        assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], TOGETHER - 1 - i);
+        assert_int_equal(suite_end(suite, BOB, ids[at], 1, CULEX_EVENT_DONE, 0),
+                         CULEX_ANSWER_STALE);
+    }
+    suite_pass(suite, 5000 - TOGETHER);
+    for (int i = 0; i < TOGETHER; i++) {
+        assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], TOGETHER - i);
+        assert_state(suite, ids[i * 7 % TOGETHER], CULEX_RUN_DONE);
+        suite_pass(suite, 1);
+        assert_null(suite_get(suite, ids[i * 7 % TOGETHER]));
+    }
+}
+
+/* Some succeed, some fail, one goes back; what is left is lost, from the first on. */
+void case_settle__runs_of_one_claim_end_in_several_ways(struct suite *suite)
+{
+    culex_uuid ids[TOGETHER];
+    put_claimed(suite, 0, ids);
+    for (int i = 10; i < 50; i++) {
+        enum culex_run_event event = i % 2 != 0 ? CULEX_EVENT_DONE : CULEX_EVENT_FAIL;
+        assert_int_equal(suite_end(suite, ANN, ids[i], 1, event, 600000), CULEX_ANSWER_OK);
+    }
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_SCHEDULED], 20);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 20);
+    assert_int_equal(suite_end(suite, ANN, ids[21], 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_GONE);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_stats(suite).lost, 20);
+    assert_int_equal(suite_claim(suite, BOB, TOGETHER), 20);
+    for (int i = 0; i < 10; i++) {
+        assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[i]));
+        assert_true(suite_same_id(suite->reply.grants[10 + i].facts.id, ids[50 + i]));
+        assert_int_equal(suite->reply.grants[i].facts.counters.losses, 1);
+    }
+    assert_int_equal(suite_end(suite, ANN, ids[0], 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
+}
+
+/* What one claim gave may be of several kinds: each is kept as long as its own wants. */
+void case_settle__runs_of_one_claim_are_kept_each_for_its_time(struct suite *suite)
+{
+    enum { RUNS = 6 };
+    struct culex_new_run runs[RUNS];
+    struct culex_enqueue_result results[RUNS];
+    struct culex_ack acks[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        runs[i] = suite_run(suite);
+        runs[i].keep_success_ms = i % 3 * 1000;
+    }
+    suite_put_many(suite, runs, RUNS, results);
+    assert_int_equal(suite_claim(suite, ANN, RUNS), RUNS);
+    for (int i = 0; i < RUNS; i++)
+        acks[i] = (struct culex_ack){.id = results[i].id, .attempt = 1, .event = CULEX_EVENT_DONE};
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.acks = acks, step.ack_count = RUNS;
+    suite_step(suite, &step);
+    for (int i = 0; i < RUNS; i++)
+        assert_int_equal(suite->reply.acks[i], CULEX_ANSWER_OK);
+    for (int kept = 4; kept >= 0; kept -= 2) {
+        assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], kept);
+        assert_int_equal(suite_state(suite, results[1].id),
+                         kept == 4 ? CULEX_RUN_DONE : CULEX_RUN_STATE_COUNT);
+        suite_pass(suite, 1000);
+    }
+}
+
+/* The ends of one step, in no order: of two claims, doubled, of nobody. */
+void case_settle__ends_of_a_step_in_any_order(struct suite *suite)
+{
+    culex_uuid ids[TOGETHER];
+    struct culex_ack acks[2 * TOGETHER];
+    put_claimed(suite, 60000, ids);
+    culex_uuid other = suite_put(suite), waiting = suite_put(suite);
+    suite_take(suite, ANN, other);
+    for (int i = 0; i < TOGETHER; i++)
+        acks[i] = (struct culex_ack){
+            .id = ids[(i * 37 + 5) % TOGETHER], .attempt = 1, .event = CULEX_EVENT_DONE};
+    acks[3].event = CULEX_EVENT_RELEASE;
+    acks[8].attempt = 2;
+    acks[20].id = other;
+    acks[30].id = waiting;
+    acks[40].id = suite_id(suite);
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.acks = acks, step.ack_count = TOGETHER;
+    suite_step(suite, &step);
+    for (int i = 0; i < TOGETHER; i++)
+        assert_int_equal(suite->reply.acks[i], i == 8 || i == 30 ? CULEX_ANSWER_STALE
+                                               : i == 40         ? CULEX_ANSWER_GONE
+                                                                 : CULEX_ANSWER_OK);
+    assert_state(suite, acks[3].id, CULEX_RUN_WAITING);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], TOGETHER - 4);
+    assert_int_equal(suite_stats(suite).done, TOGETHER - 4);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 4);
+}
+
+/* Beats tell of all, or of some, of what one claim gave: these live, and the others do not. */
+void case_beat__some_of_one_claim_live_on(struct suite *suite)
+{
+    culex_uuid ids[TOGETHER];
+    struct culex_beat beats[TOGETHER];
+    put_claimed(suite, 60000, ids);
+    for (int i = 0; i < TOGETHER; i++)
+        beats[i] = (struct culex_beat){.id = ids[i], .attempt = 1};
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    suite->now_ms += SUITE_LEASE_MS - 1;
+    step.beats = beats, step.beat_count = TOGETHER;
+    suite_step(suite, &step);
+    suite_pass(suite, SUITE_LEASE_MS - 1);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], TOGETHER);
+    step.nonce = suite_step_make(suite, ANN, 0).nonce;
+    step.beats = beats + 10, step.beat_count = 20;
+    suite_step(suite, &step);
+    suite_pass(suite, 1);
+    assert_int_equal(suite_stats(suite).lost, CULEX_REAP_MAX); /* a step takes no more back */
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 20);
+    assert_int_equal(suite_stats(suite).lost, TOGETHER - 20);
+    assert_int_equal(suite_end(suite, ANN, ids[15], 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+}
+
+/* Whoever has others at work beside what it holds is not to be charged for any of it. */
+void case_beat__excuses_all_of_one_claim(struct suite *suite)
+{
+    culex_uuid ids[TOGETHER];
+    struct culex_beat beats[TOGETHER];
+    put_claimed(suite, 60000, ids);
+    for (int i = 0; i < TOGETHER; i++)
+        beats[i] = (struct culex_beat){.id = ids[i], .attempt = 1, .is_excused = i != 50};
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.beats = beats, step.beat_count = TOGETHER;
+    suite_step(suite, &step);
+    suite_pass(suite, SUITE_LEASE_MS);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 0);
+    assert_int_equal(suite_stats(suite).lost, 1);
+}
+
+/* The least of several timeouts ends the lease of them all, as beats make it longer together; a run
+ * of its own has its own. */
+void case_beat__limit_of_runs_with_several_timeouts(struct suite *suite)
+{
+    struct culex_new_run runs[3] = {suite_run(suite), suite_run(suite), suite_run(suite)};
+    struct culex_enqueue_result results[3];
+    struct culex_beat beats[3];
+    for (int i = 0; i < 3; i++)
+        runs[i].timeout_ms = i * 4000;
+    suite_put_many(suite, runs, 3, results);
+    assert_int_equal(suite_claim(suite, ANN, 3), 3);
+    for (int i = 0; i < 3; i++)
+        beats[i] = (struct culex_beat){.id = results[i].id, .attempt = 1};
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.beats = beats, step.beat_count = 3;
+    step.lease_ms = 1000000;
+    suite_step(suite, &step);
+    suite_pass(suite, 4000 + CULEX_TIMEOUT_SLACK_MS - 1);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 3);
+    suite_pass(suite, 1);
+    assert_state(suite, results[1].id, CULEX_RUN_WAITING);
+}
+
 void case_settle__done_is_forgotten_after_its_time(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);

@@ -1,0 +1,23 @@
+-- store/redis/lib_intake.lua - what every call that brings runs looks at first.
+--
+-- ARGV[1]: the time; ARGV[2]: the salt for a queue that has none yet. Most calls bring one run, and there
+-- each function costs its making: so this and what follows it is straight code where it can be, and may
+-- end the script with its answer.
+
+local LANE = 17592186044416 -- the lowest number of lane 1, of the line (core/run_id.h)
+
+-- ORDER INTAKE_FACTS
+local facts = call('HMGET', meta, 'layout', 'salt', 'line', 'limit', 'paused')
+local refusal = layout_refusal(facts[1])
+if refusal then return refusal end
+local now = clock()
+local now_text = now .. '|'
+
+-- The queue's salt, 26 bits, as a text.
+local salt = facts[2]
+if not salt or not string.find(salt, '^%d+$') or tonumber(salt) >= 67108864 then salt = ARGV[2] end
+
+-- What the first run leaves in meta.
+local function layout_write()
+  call('HSET', meta, 'layout', LAYOUT, 'salt', salt)
+end

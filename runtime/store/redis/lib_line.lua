@@ -1,0 +1,31 @@
+-- store/redis/lib_line.lua - new ordinary runs: they come to the end of the line.
+--
+-- They stand in ARGV from 6 on, an argument each: the body (redis/lib_bodies.lua) without the ms in front.
+-- The last number of the line grows before anything else is written, and for good: whatever happens on the
+-- way, none is given twice. With the bodies the runs exist. What tells a repeat is written before them
+-- and by the same command: a right that was withdrawn stops neither or both, and no run comes twice.
+
+local STRIDE = 500 -- bodies in one command
+local count, answers = #ARGV - 5, ''
+if facts[4] then
+  local wanted, kept = count, call('HMGET', meta, 'ghosts', 'kept')
+  count = math.max(math.min(wanted, facts[4] - live_count(kept[1], kept[2])), 0)
+  if count < wanted then answers = string.rep('N', count) .. string.rep('F', wanted - count) end
+  if count == 0 then return {answers, LANE + 1, now, tonumber(salt)} end
+end
+
+local before = call('HINCRBY', meta, 'line', count) - count
+if facts[1] ~= LAYOUT or facts[2] ~= salt then layout_write() end
+if facts[5] ~= '1' and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
+call_list(answers)
+call_remember(LANE + before, answers, '')
+for from = 1, count, STRIDE do
+  local puts, last = {}, 0
+  for at = from, math.min(from + STRIDE - 1, count) do
+    puts[last + 1] = before + at
+    puts[last + 2] = now_text .. ARGV[5 + at]
+    last = last + 2
+  end
+  call('HSET', bodies, unpack(puts))
+end
+return {answers, LANE + before + 1, now, tonumber(salt)}

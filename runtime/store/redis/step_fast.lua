@@ -1,0 +1,188 @@
+-- store/redis/step_fast.lua - a step of which all is ordinary: groups of successes, and a claim off the line.
+-- keys: meta bodies blocks spans block_leases block_ends sessions active wake
+-- uses: layout
+-- level: works
+--
+-- ARGV: as in redis/lib_request.lua, without listed acks and beats, and in place of the groups' ids the salt
+-- that all of them have.
+-- Reply: as of redis/step.lua; 'F' alone, and nothing is written, when something is out of the ordinary: then
+-- the same step is sent to that script, which comes to the same replies and keys.
+-- It looks at everything first. Most steps are this one, and there each function costs its making and each
+-- command about as much as granting two runs: so it is one piece of straight code.
+
+local call, sub, find, match = redis.call, string.sub, string.find, string.match
+local session, nonce, want, group_count = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[11])
+
+-- ORDER FAST_FACTS
+local facts = call('HMGET', meta, 'layout', 'calm', 'salt', 'taken', 'line', 'held', 'kept', 'done', 'lease', 'looked')
+local now = tonumber(ARGV[1])
+if now < 0 then
+  local time = call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local calm, taken, held, kept, dones = tonumber(facts[2]), tonumber(facts[4] or 0), tonumber(facts[6] or 0),
+  tonumber(facts[7] or 0), tonumber(facts[8] or 0)
+local lease, looked = tonumber(ARGV[6]), tonumber(facts[10])
+local lease_end = now + lease
+
+-- Nothing comes due, the upkeep has been done, and this lease is no longer than those before.
+if facts[1] ~= LAYOUT or not calm or now >= calm or not looked or now < looked or now - looked >= LEASE_LOOK_MS
+  or lease > (tonumber(facts[9]) or 0) or want + group_count == 0 or not taken or not held or not kept or not dones or not facts[3] then return {'F'} end
+
+-- The session's first step since a while is a full one; one that is late or repeated, too.
+local last = call('HGET', sessions, session)
+local last_nonce, last_seen = match(last or '', '^(%x+)|(%d+)|')
+if not last_nonce or #nonce < #last_nonce or #nonce == #last_nonce and nonce <= last_nonce
+  or now < tonumber(last_seen) or now - last_seen > 60000 then return {'F'} end
+
+-- The blocks of the groups, and the one that a step which was stopped left behind what is taken.
+local first = taken + 1
+local names = {first}
+for group = 1, group_count do names[group + 1] = ARGV[10 + group * 2] end
+local texts = call('HMGET', blocks, unpack(names))
+if texts[1] or group_count > 0 and ARGV[12 + group_count * 2] ~= facts[3] then return {'F'} end
+
+-- What becomes of them. A group is held by this session, all of it; it may go on in the block behind.
+local changed, known, body_drops, ended = {}, {}, {}, 0
+for group = 1, group_count do
+  local name, left = names[group + 1], tonumber(ARGV[11 + group * 2])
+  local number, text = tonumber(name), texts[group + 1]
+  while left > 0 do
+    local b = known[name]
+    if not b then
+      if not text then
+        name = call('ZREVRANGEBYSCORE', spans, number, '-inf', 'LIMIT', 0, 1)[1]
+        b = name and known[name]
+        text = name and not b and call('HGET', blocks, name)
+      end
+      if not b then
+        local owner, since, keep, timeout, long, chars, untils = match(text or '', BLOCK_FIELDS)
+        if owner ~= session or keep == '' or long == '1' and keep ~= '0' then return {'F'} end
+        b = {name = name, before = tonumber(name) - 1, keep = keep, chars = chars, untils = untils,
+          head = owner .. '|' .. since .. '|' .. keep .. '|' .. timeout .. '|' .. long .. '|'}
+        known[name] = b
+        changed[#changed + 1] = b
+      end
+    end
+    local place = number - b.before
+    local _, stop = find(b.chars, '^[01]+', place)
+    if not stop or stop < place + left - 1 and stop < #b.chars then return {'F'} end
+    local count = math.min(stop - place + 1, left)
+    local letter = '-'
+    if b.keep == '0' then
+      local drops = #body_drops
+      for at = 1, count do body_drops[drops + at] = number + at - 1 end
+    else
+      local until_ms = now + b.keep
+      local until_text, list, free = tostring(until_ms), {}, nil
+      letter = nil
+      -- As block_letter() and block_end() of redis/lib_blocks.lua.
+      if b.untils ~= '' then
+        for instant in string.gmatch(b.untils, '%d+') do
+          local at = #list + 1
+          list[at] = instant
+          local is_used = find(b.chars, sub(LETTERS, at, at), 1, true)
+          if instant == until_text then letter = letter or sub(LETTERS, at, at) end
+          if not is_used then free = free or at
+          elseif not b.ends or tonumber(instant) < b.ends then b.ends = tonumber(instant) end
+        end
+      end
+      if not letter then
+        free = free or #list + 1
+        if free > #LETTERS then return {'F'} end
+        list[free], letter = until_text, sub(LETTERS, free, free)
+        b.untils = table.concat(list, ',')
+      end
+      if not b.ends or until_ms < b.ends then b.ends, b.is_sooner = until_ms, true end
+      kept = kept + count
+      if until_ms < calm then calm = until_ms end
+    end
+    b.chars = sub(b.chars, 1, place - 1) .. string.rep(letter, count) .. sub(b.chars, place + count)
+    ended, number, left = ended + count, number + count, left - count
+    if left > 0 then
+      name = tostring(number)
+      text = call('HGET', blocks, name)
+    end
+  end
+end
+
+-- What is granted: numbers that follow each other, of bodies that can be read.
+local count, list, keep, timeout, long = 0, {}, nil, nil, '0'
+if want > 0 then
+  count = math.min(want, (tonumber(facts[5]) or 0) - taken)
+  if count < 1 then return {'F'} end
+  local numbers = {}
+  for at = 1, count do numbers[at] = taken + at end
+  list = call('HMGET', bodies, unpack(numbers))
+  local bytes, longest, common, from, to = 0, 0, nil, 0, 0
+  for at = 1, count do
+    local body = list[at]
+    if not body then return {'F'} end
+    -- Heads of one job are alike but for the time.
+    if sub(body, from, to) ~= common then
+      local head, its_keep, its_timeout, rest = match(body, BODY_HOT)
+      if not head or rest - 2 > BODY_HEAD_BYTES_MAX then return {'F'} end
+      from, to = #head + 1, rest - 1
+      common = sub(body, from, to)
+      if at == 1 then keep, timeout = its_keep, its_timeout end
+      if keep ~= its_keep or timeout ~= its_timeout then keep, timeout = '', '' end
+    end
+    local payload = #body - to
+    if at > 1 then bytes = bytes + payload end
+    if payload > longest then longest = payload end
+  end
+  if bytes > tonumber(ARGV[5]) or longest > PAYLOAD_BYTES_MAX then return {'F'} end
+  if longest > BODY_LONG_BYTES then long = '1' end
+end
+-- Should nothing be left, it is to be told whether all is over.
+held = held - ended
+if held + count < 1 then return {'F'} end
+
+-- A server short of memory refuses a script whose first write may need some; acks pass.
+call('ZREM', active, '')
+if #body_drops > 0 then
+  -- At no time may more be said to be held and kept than there are.
+  call('HSET', meta, 'held', held)
+  call('HDEL', bodies, unpack(body_drops))
+end
+local puts, gone, unleased = {}, {}, {}
+for at = 1, #changed do
+  local b = changed[at]
+  if find(b.chars, '[^%-]') then
+    puts[#puts + 1] = b.name
+    puts[#puts + 1] = b.head .. b.chars .. '|' .. b.untils
+    if b.is_sooner then call('ZADD', block_ends, b.ends, b.name) end
+    if not find(b.chars, '[01]') then unleased[#unleased + 1] = b.name end
+  else
+    gone[#gone + 1] = b.name
+    unleased[#unleased + 1] = b.name
+  end
+end
+if count > 0 then
+  local started = math.min(tonumber(ARGV[9]), count)
+  puts[#puts + 1] = first
+  puts[#puts + 1] = session .. '|' .. now .. '|' .. keep .. '|' .. timeout .. '|' .. long .. '|'
+    .. string.rep('1', started) .. string.rep('0', count - started) .. '|'
+end
+if #puts > 0 then call('HSET', blocks, unpack(puts)) end
+if count > 0 then
+  call('ZADD', spans, first, first)
+  call('ZADD', block_leases, lease_end, first)
+  if lease_end < calm then calm = lease_end end
+end
+if #gone > 0 then
+  call('ZREM', spans, unpack(gone))
+  call('HDEL', blocks, unpack(gone))
+end
+if #unleased > 0 then call('ZREM', block_leases, unpack(unleased)) end
+local acks = string.rep('O', ended)
+call('HSET', sessions, session, nonce .. '|' .. last_seen .. '|' .. acks .. '||' .. (count > 0 and '#' .. first .. ';' or ''))
+local sums = {'taken', taken + count, 'held', held + count, 'calm', calm}
+if ended > 0 then sums[7], sums[8] = 'done', dones + ended end
+if kept > (tonumber(facts[7]) or 0) then sums[9], sums[10] = 'kept', kept end
+call('HSET', meta, unpack(sums))
+local has_more = (tonumber(facts[5]) or 0) > taken + count
+if has_more and call('LLEN', wake) == 0 and call('HLEN', bodies) > held + count + kept then
+  call('RPUSH', wake, '1')
+end
+return {now, calm - now, has_more and 32 or 0, acks, '', tonumber(facts[3]), count > 0 and first or 0, list}
