@@ -168,22 +168,24 @@ def sized(table, names):
     return f"local {table} = {{" + ", ".join(f"{name} = false" for name in names) + "}"
 
 
-def lay(sources, rare):
-    """`sources`: (library, text) in their order, the script's own last, as None. ValueError for what is
+def lay(sources, rare, lead=()):
+    """`sources`: (library, text) in their order, the script's own last, as None; those of `lead` stay as they
+    are, before all that is made, and have no name in common with the others. ValueError for what is
     not told apart for certain."""
     for _, text in sources:
         if '"' in text or re.search(r"\[=*\[", text):
             raise ValueError("only texts between '' are told from names")
-    parts = [part for library, text in sources for part in parts_split(library, text)]
+    first = [f"do\n{text}end" for library, text in sources if library in lead]
+    parts = [part for library, text in sources if library not in lead for part in parts_split(library, text)]
     if twice := doubles(parts):
         raise ValueError(f"'{twice[0]}' is defined twice")
     tables = tables_choose(parts)
     lazy = lazy_choose(parts, rare, tables)
-    first = next((at for at, part in enumerate(parts) if part.library is None), len(parts))
+    own = next((at for at, part in enumerate(parts) if part.library is None), len(parts))
     eager = [part for part in parts if part not in lazy]
-    out = [sized("V", [name for part in eager for name in part.names if tables.get(name) == "V"]),
+    out = [*first, sized("V", [name for part in eager for name in part.names if tables.get(name) == "V"]),
            sized("F", [part.function for part in eager if tables.get(part.function) == "F"])]
-    out += [part_render(part, tables) for part in parts[:first] if part not in lazy]
+    out += [part_render(part, tables) for part in parts[:own] if part not in lazy]
     out.append(loader_text(lazy, rare, tables))
-    out += [part_render(part, tables) for part in parts[first:]]
+    out += [part_render(part, tables) for part in parts[own:]]
     return "\n".join(line for line in out if line) + "\n"

@@ -9,6 +9,7 @@
 #include "store/redis/record.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "core/number.h"
 #include "core/record_text.h"
 #include "core/run_id.h"
 #include "store/redis/scripts.h"
@@ -139,23 +140,47 @@ enum { HEAD_ITEMS = 4 /* letters, number, ms, salt */ };
 
 enum { NUMBER_BITS = 44 }; /* the lane stands above them */
 
-/* The ids of new runs, one after the other. */
-static bool ids_read(const redisReply *reply, size_t count, struct culex_run_id_parts *ret_parts)
+/* The ids of `count` new runs, one after the other, from the number and lane of the first on. */
+static bool ids_make(int64_t number, int64_t ms, int64_t salt, size_t count,
+                     struct culex_run_id_parts *ret_parts)
 {
-    int64_t number, salt, lane;
-    if (!culex__redis_reply_int(reply, 1, &number) ||
-        !culex__redis_reply_int(reply, 2, &ret_parts->ms) ||
-        !culex__redis_reply_int(reply, 3, &salt))
-        return false;
-    lane = number >> NUMBER_BITS;
+    int64_t lane = number >> NUMBER_BITS;
     number &= (int64_t)CULEX_RUN_NUMBER_MAX;
     if (lane < 0 || lane > CULEX__REDIS_LANE_LINE || number < 1 ||
-        number > (int64_t)(CULEX_RUN_NUMBER_MAX - count) || ret_parts->ms < 0 ||
-        ret_parts->ms >> 48 != 0 || salt < 0 || salt > CULEX_RUN_SALT_MAX)
+        number > (int64_t)(CULEX_RUN_NUMBER_MAX - count) || ms < 0 || ms >> 48 != 0 || salt < 0 ||
+        salt > CULEX_RUN_SALT_MAX)
         return false;
+    ret_parts->ms = ms;
     ret_parts->lane = (uint32_t)lane;
     ret_parts->number = (uint64_t)number;
     ret_parts->salt = (uint32_t)salt;
+    return true;
+}
+
+static bool ids_read(const redisReply *reply, size_t count, struct culex_run_id_parts *ret_parts)
+{
+    int64_t number, ms, salt;
+    return culex__redis_reply_int(reply, 1, &number) && culex__redis_reply_int(reply, 2, &ms) &&
+           culex__redis_reply_int(reply, 3, &salt) && ids_make(number, ms, salt, count, ret_parts);
+}
+
+/* ORDER ENQUEUE_SINGLE: as redis/lib_single.lua answers, the number before that of the one run, the
+ * time and the salt. */
+static bool single_read(const redisReply *reply, struct culex_enqueue_result *ret_result)
+{
+    const char *at = reply->str, *end = reply->str + reply->len;
+    struct culex_run_id_parts parts;
+    int64_t values[3];
+    for (size_t i = 0; i < 3; i++) {
+        const char *bar = i < 2 ? memchr(at, '|', (size_t)(end - at)) : end;
+        if (bar == NULL || !culex__int64_parse(at, (size_t)(bar - at), &values[i]))
+            return false;
+        at = bar + (i < 2);
+    }
+    if (values[0] == INT64_MAX || !ids_make(values[0] + 1, values[1], values[2], 1, &parts))
+        return false;
+    *ret_result = (struct culex_enqueue_result){.outcome = CULEX_ENQUEUED_NEW,
+                                                .id = culex__run_id_make(parts)};
     return true;
 }
 
@@ -188,6 +213,8 @@ static bool results_read(const redisReply *reply, size_t count,
     struct culex_run_id_parts parts = {.lane = 0};
     const char *letters, *id;
     size_t len, others = 0;
+    if (reply->type == REDIS_REPLY_STRING)
+        return count == 1 && single_read(reply, results);
     if (!culex__redis_reply_text(reply, 0, &letters, &len) || (len != count && len != 0) ||
         !ids_read(reply, count, &parts))
         return false;

@@ -1,6 +1,7 @@
 -- store/redis/enqueue_plain.lua - takes ordinary runs into a queue: most calls are this one.
 -- keys: bodies ready urgent scheduled active meta wake producers producers_until
--- uses: base layout limit memory intake producers line
+-- uses: single base layout limit memory intake producers line
+-- lead: single
 -- level: produces
 --
 -- ARGV: as the libraries say. Reply: as of redis/enqueue.lua; the number of the first new run has its lane.

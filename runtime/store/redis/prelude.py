@@ -10,6 +10,7 @@ says so in its first lines:
     -- keys: runs payloads ready          the keys, in the order in which C passes them
     -- uses: base request                 lib_base.lua, lib_request.lua
     -- level: works                       what it does to a queue: reads, produces, works or repairs
+    -- lead: single                       those of its libraries that stand before everything: closures.py
     -- rare: request                      those of its libraries that it does not always need: closures.py
 
 A script that reads holds no command that writes, and the others none that probe.lua does not try
@@ -317,9 +318,9 @@ def sources_split(text):
         yield name or None, rest
 
 
-def rare_read(source):
-    """Libraries that are not needed each time the script runs."""
-    found = re.search(r"^-- rare: *(.*)$", source, re.M)
+def some_read(source, word):
+    """Libraries of the script that are not like the others: none where it has no such line."""
+    found = re.search(rf"^-- {word}: *(.*)$", source, re.M)
     return found.group(1).split() if found else []
 
 
@@ -335,7 +336,8 @@ def script_render(path, definitions, limits, allowed):
     mentioned = set(re.findall(r"\b\w+\b", body))
     rules = "\n".join(text for name, text in definitions.items() if name in mentioned)
     try:
-        text = closures.lay([("rules", rules), *sources_split(body)], rare_read(source))
+        text = closures.lay([("rules", rules), *sources_split(body)], some_read(source, "rare"),
+                            some_read(source, "lead"))
     except ValueError as error:
         fail(f"{path}: {error}")
     text = "".join(f"{line}\n" for line in text.splitlines() if line)  # as c_string() has it, for its digest
