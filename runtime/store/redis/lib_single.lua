@@ -16,7 +16,7 @@ if entry and entry < string.sub(made, 1, 15) then
     local time = call('TIME')
     now = time[1] .. string.sub('00000' .. time[2], -6, -4)
   end
-  -- Both the time of the ticket and that of the call, and when the producer is to be forgotten.
+  -- How far the ticket's time lies ahead, and how much longer than for a call of now the producer is listed.
   local ahead, listed = ARGV[5] - now, string.match(entry, '^%d+|', 33)
   local spare = listed and string.sub(listed, 1, -2) - now - TICKET_HORIZON_MS or -1
   if facts[1] == LAYOUT and not facts[3] and salt and string.find(salt, '^%d+$') and salt + 0 < 67108864

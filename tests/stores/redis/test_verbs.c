@@ -277,6 +277,40 @@ static void worker_hello(struct fixture *f, const char *name, const char *sessio
 
 /* A name for every worker that ever started would fill `meta`, for each start may bring a new one.
  */
+/* What redis/lib_single.lua does; the first call of a producer is not its. */
+static void test_single__wakes_one(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    for (int i = 0; i < 4; i++) {
+        struct culex_ticket ticket = fixture_ticket(f, 7);
+        fixture_offer(f, &ticket, &run);
+        assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), i < 3);
+        if (i != 1)
+            fixture_say(f, "DEL %s", "culex:{q}:wake");
+        if (i == 2)
+            pause_queue(f, true);
+    }
+}
+
+static void test_single__leaves_what_is_damaged_to_others(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_enqueue_result result;
+    struct culex_ticket ticket = fixture_ticket(f, 7);
+    culex_error error = {.code = CULEX_OK};
+    fixture_offer(f, &ticket, &run);
+    fixture_say(f, "HSET culex:{q}:meta salt %s", "67108864");
+    ticket = fixture_ticket(f, 7);
+    assert_int_equal(fixture_offer(f, &ticket, &run).outcome, CULEX_ENQUEUED_NEW);
+    fixture_say(f, "HSET culex:{q}:meta layout %s", "9");
+    ticket = fixture_ticket(f, 7);
+    assert_int_equal(f->store->ops->enqueue(f->store, "q", &ticket, &run, 1, &result, &error),
+                     CULEX_EVERSION);
+    assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:bodies"), 2);
+}
+
 static void test_hello__names_of_silent_workers_are_forgotten(void **state)
 {
     struct fixture *f = *state;
@@ -536,6 +570,8 @@ int main(void)
         TEST(test_ack__of_another_life_of_the_queue_is_gone),
         TEST(test_ack__long_payloads_of_a_block_go),
         TEST(test_wake__paused_queue_wakes_nobody),
+        TEST(test_single__wakes_one),
+        TEST(test_single__leaves_what_is_damaged_to_others),
         TEST(test_hello__names_of_silent_workers_are_forgotten),
         TEST(test_damaged__step_puts_it_aside_for_good),
         TEST(test_queues__are_announced_again),

@@ -417,6 +417,32 @@ void case_ticket__of_a_clock_ahead_is_remembered_from_its_own_time(struct suite 
     assert_remembered_until(suite, ticket, &run, result, suite->now_ms + 19 * SUITE_MINUTE_MS);
 }
 
+/* The producer was to be forgotten earlier. */
+void case_ticket__next_one_of_a_clock_ahead_is_remembered_from_its_own_time(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    struct culex_ticket first = suite_ticket(suite);
+    call_new(suite, first, &run);
+    suite->now_ms += 5 * SUITE_MINUTE_MS;
+    struct culex_ticket ticket = culex__ticket_next(&first, suite->now_ms);
+    suite->now_ms -= 5 * SUITE_MINUTE_MS;
+    struct culex_enqueue_result result = call_new(suite, ticket, &run);
+    assert_remembered_until(suite, ticket, &run, result, suite->now_ms + 15 * SUITE_MINUTE_MS);
+}
+
+/* The producer is remembered for a while longer. */
+void case_ticket__too_old_behind_one_that_nearly_was(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    struct culex_ticket last = suite_ticket(suite), first = last;
+    suite->now_ms += 10 * SUITE_SECOND_MS;
+    struct culex_ticket second = culex__ticket_next(&last, suite->now_ms);
+    suite->now_ms += HORIZON_MS - 10 * SUITE_SECOND_MS;
+    call_new(suite, first, &run);
+    suite->now_ms += 40 * SUITE_SECOND_MS;
+    assert_refused(suite, second, &run, CULEX_EEXPIRED);
+}
+
 void case_ticket__repeat_does_not_make_it_longer(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
