@@ -14,6 +14,10 @@ if facts[4] then
   if count == 0 then return {answers, LANE + 1, now, tonumber(salt)} end
 end
 
+-- The numbers would begin anew, and bodies that wait be written over.
+if not facts[3] and call('HLEN', bodies) > 0 then
+  return redis.error_reply('DAMAGED the queue has runs and does not know how many: FSCK repairs it')
+end
 local before = call('HINCRBY', meta, 'line', count) - count
 if facts[1] ~= LAYOUT or facts[2] ~= salt then layout_write() end
 if facts[5] ~= '1' and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end

@@ -131,6 +131,8 @@ static const struct culex__redis_refusal refusals[] = {
      "somebody's script runs for long; SCRIPT KILL ends one that has not written"},
     {"LAYOUT", CULEX_EVERSION, false,
      "it takes no other: let programs of that version empty it, or choose another prefix"},
+    {"DAMAGED", CULEX_ECORRUPT, false,
+     "stop its producers and call culex_client_fsck to repair it"},
     {"WRONGTYPE", CULEX_ECORRUPT, false,
      "a key of the queue was written by another program; choose another prefix"},
 };
