@@ -45,6 +45,7 @@ struct culex_run_facts {
     int64_t created_at_ms;
     int64_t timeout_ms;   /* 0: none */
     uint64_t fingerprint; /* of the schema that encoded the payload */
+    int64_t claim_ms;     /* by the store's clock, for its acks; 0: this store wants none */
 };
 
 /* True when these are the facts of attempt `attempt` of run `id`. */

@@ -109,6 +109,7 @@ struct culex_ack {
     const void *result; /* DONE: kept with the record; may be NULL */
     size_t result_len;
     const char *progress; /* as of a beat: the run's last report, when no beat has told it */
+    int64_t claim_ms;     /* of the grant's facts; 0 where it is not known, which is dearer */
 };
 
 /* Extends a lease to now + lease_ms of the request, never past the run's own limit: its timeout

@@ -60,6 +60,7 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
 {
     struct culex_ack ack = {.id = flight->run.facts.id,
                             .attempt = flight->run.facts.attempt,
+                            .claim_ms = flight->run.facts.claim_ms,
                             .event = flight->run.end.event,
                             .delay_ms = flight->run.end.delay_ms,
                             .progress = flight->last_progress};

@@ -89,7 +89,7 @@ end
 end
 
 -- The ordinary run's first attempt ended: in its block, as long as that can tell it.
-local stretch_settle, ordinary_settle
+local stretch_settle, ordinary_settle, bodies_of
 do
 -- Those of one block that are kept equally long; false when it has no letter for them.
 local function stretch_end(b, place, n, keep)
@@ -123,7 +123,7 @@ local function body_end(b, place, body)
   return 'O'
 end
 
-local function bodies_of(b, place, n)
+function bodies_of(b, place, n)
   local numbers = {}
   for at = 1, n do numbers[at] = b.first + place + at - 2 end
   return read(bodies, numbers)
@@ -171,15 +171,30 @@ local function number_settle(number, id)
   return ordinary_settle(id, number, call('HGET', bodies, number), 'DONE|1|0|0', '')
 end
 
-local function group_settle(number, last, ids, answers)
+-- How many of the `n` runs from `place` on are those of the ids. Numbers are given out again when the
+-- server comes back with an older state: an end counts for its own claim, or else for its own id.
+local function same_count(b, place, n, ids)
+  local texts = bodies_of(b, place, n)
+  for at = 1, n do
+    local id = texts[at] and line_id(b.first + place + at - 2, body_ms(texts[at]))
+    if id ~= sub(group_ids, ids + at * 16 - 15, ids + at * 16) then return at - 1 end
+  end
+  return n
+end
+
+local function group_settle(number, last, since, ids, answers)
   while number <= last do
     local b, place, char = block_of(number)
-    local n = 1
+    local n = 0
     if b and b.owner == session and (char == '1' or char == '0') then
       local _, stop = find(b.chars, '^[01]+', place)
       n = math.min(stop - place, last - number) + 1
+      if b.since ~= since then n = same_count(b, place, n, ids) end
+    end
+    if n > 0 then
       answers[#answers + 1] = stretch_settle(b, place, n)
     else
+      n = 1
       answers[#answers + 1] = number_settle(number, sub(group_ids, ids + 1, ids + 16))
     end
     number, ids = number + n, ids + n * 16
@@ -194,12 +209,12 @@ end
 
 function groups_settle(answers)
   local ids = 0
-  for at = groups_at, groups_at + group_count * 2 - 2, 2 do
+  for at = groups_at, groups_at + group_count * 3 - 3, 3 do
     local first, n = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
     if is_strange(ids) then
       answers[#answers + 1] = string.rep('G', n)
     else
-      group_settle(first, first + n - 1, ids, answers)
+      group_settle(first, first + n - 1, ARGV[at + 2], ids, answers)
     end
     ids = ids + n * 16
   end
@@ -208,24 +223,6 @@ end
 
 local acks_listed
 do
--- The bodies of those that have no record, by their places.
-local function ordinary_read(ids, texts)
-  local numbers, places = {}, {}
-  for at = 1, ack_count do
-    local number = not texts[at] and line_number(ids[at])
-    if number then
-      numbers[#numbers + 1] = number
-      places[#numbers] = at
-    end
-  end
-  local found, number_of = {}, {}
-  for at, body in ipairs(read(bodies, numbers)) do
-    found[places[at]] = body
-    number_of[places[at]] = numbers[at]
-  end
-  return found, number_of
-end
-
 -- Whether an end was recorded that its run's record does not show to be this one.
 function acks_listed(answers)
   local is_veiled = false

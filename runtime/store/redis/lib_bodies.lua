@@ -56,3 +56,21 @@ local function body_ms(body)
   local ms = match(body, '^(%d+)|')
   return ms and #ms <= 13 and tonumber(ms) or 0
 end
+
+-- The bodies of those of `ids` that have no text of a record, and their numbers, by their places.
+local function ordinary_read(ids, texts)
+  local numbers, places = {}, {}
+  for at = 1, #ids do
+    local number = not texts[at] and line_number(ids[at])
+    if number then
+      numbers[#numbers + 1] = number
+      places[#numbers] = at
+    end
+  end
+  local found, number_of = {}, {}
+  for at, body in ipairs(read(bodies, numbers)) do
+    found[places[at]] = body
+    number_of[places[at]] = numbers[at]
+  end
+  return found, number_of
+end

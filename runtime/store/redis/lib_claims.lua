@@ -147,6 +147,7 @@ end
 
 -- True when the number is dealt with, false when it must stay.
 local function line_candidate(number, body)
+  local keep, timeout = take.keep, take.timeout
   local head_len = body and line_head(body)
   local payload_len = head_len and #body - head_len
   if not head_len or payload_len > PAYLOAD_BYTES_MAX then
@@ -158,7 +159,10 @@ local function line_candidate(number, body)
     return true
   end
   if granted.count > 0 then
-    if bytes + payload_len > max_bytes then is_enough = true return false end
+    if bytes + payload_len > max_bytes then
+      is_enough, take.keep, take.timeout = true, keep, timeout
+      return false
+    end
     bytes = bytes + payload_len
   end
   if payload_len > BODY_LONG_BYTES then take.long = '1' end
@@ -321,7 +325,7 @@ local function remembered_block(name)
   local numbers = {}
   for place = 1, #b.chars do numbers[place] = b.first + place - 1 end
   local texts = read(bodies, numbers)
-  take.first = b.first
+  take.first, take.since = b.first, tonumber(b.since)
   for place = 1, #b.chars do
     local is_held = find(b.chars, '^[01]', place) and texts[place] and take.count < want
       and #texts[place] <= PAYLOAD_BYTES_MAX + BODY_HEAD_BYTES_MAX

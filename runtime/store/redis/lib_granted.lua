@@ -7,7 +7,7 @@ local granted = {count = 0, passed = 0, expired = 0, is_held = false, is_replace
 -- nor kept; `looked`: the numbers behind `taken` that this claim has dealt with.
 local counted = {last = 0, held = 0, kept = 0, waiting = 0, looked = 0}
 -- What is taken off it: chars from `first` on, what their bodies agree on, and their bodies in order.
-local take = {first = false, chars = {}, bodies = {}, keep = false, timeout = false, long = '0', count = 0}
+local take = {first = false, since = false, chars = {}, bodies = {}, keep = false, timeout = false, long = '0', count = 0}
 local ghosts -- as meta counts them
 -- The longest lease that was given in this queue; nil when none was.
 local longest

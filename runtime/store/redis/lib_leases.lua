@@ -43,12 +43,12 @@ end
 -- Ordinary runs that are beaten, by their blocks: what each held one was told.
 local beaten, beaten_blocks = {}, {}
 
-local function beat_gather(at, id, number, order)
+local function beat_gather(at, id, number, body, order)
   local b, place, char = block_of(number)
   local is_held = char == '1' or char == '0'
-  -- Of another queue that had this name, or not here.
-  if sub(id, 7, 10) ~= sub(line_id(1, 0), 7, 10) then return 'G' end
-  if not is_held and (char == '-' or call('HEXISTS', bodies, number) == 0) then return 'G' end
+  -- Not here; or its number is another's by now, of a queue that came back older, or was begun anew.
+  if not is_held and (char == '-' or not body) then return 'G' end
+  if body and id ~= line_id(number, body_ms(body)) then return 'G' end
   if not is_held or b.owner ~= session or sub(order, 1, 2) ~= '1|' then
     count('stale', 1)
     return 'S'
@@ -115,11 +115,11 @@ function beats_extend()
   local ids, answers, records = {}, {}, {}
   for at = 1, beat_count do ids[at] = ARGV[beats_at + at * 2 - 2] end
   local texts = read(runs, ids)
+  local found, number_of = ordinary_read(ids, texts)
   for at = 1, beat_count do
     local id, order = ids[at], ARGV[beats_at + at * 2 - 1]
-    local number = not texts[at] and line_number(id)
-    if number then
-      answers[at] = beat_gather(at, id, number, order)
+    if number_of[at] then
+      answers[at] = beat_gather(at, id, number_of[at], found[at], order)
     else
       -- A run that is named twice goes on from what its first beat made of it.
       local r = records[id] or texts[at] and record_parse(texts[at])

@@ -3,8 +3,9 @@
 -- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company group_count,
 --       per ack:   id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
 --       per beat:  id 'attempt|extend_ms|started|progress', '' for no progress; started: 2 for excused
---       per group: FIRST COUNT, so many numbers of the line of which the first attempt ended as DONE
---                  without result, progress and delay; all of one queue's salt
+--       per group: FIRST COUNT SINCE, so many numbers of the line of which the first attempt ended as DONE
+--                  without result, progress and delay; all of one queue's salt and of one claim, that
+--                  of the time SINCE; 0 when it is not known
 --       ids of the groups' runs, 16 bytes each (which step_fast.lua is not sent: it needs none)
 
 local session, nonce = ARGV[2], ARGV[3]
@@ -15,7 +16,7 @@ local group_count = tonumber(ARGV[11])
 local acks_at = 12
 local beats_at = acks_at + ack_count * 3
 local groups_at = beats_at + beat_count * 2
-local group_ids = group_count > 0 and ARGV[groups_at + group_count * 2]
+local group_ids = group_count > 0 and ARGV[groups_at + group_count * 3]
 local ended_count = ack_count + (group_ids and #group_ids / 16 or 0)
 local now = clock()
 

@@ -39,7 +39,8 @@ struct culex__redis_queue {
     int64_t
         named_until_ns; /* until then it is taken to stand in PREFIX:queues; 0: never put there */
     uint32_t salt;      /* of the ids of its runs, should this store begin it (core/run_id.h) */
-    bool is_calm;       /* by its last step here: the next one may be tried fast */
+    /* By its last step here, the next one may be tried fast until then; 0: it may not. */
+    int64_t calm_until_ns;
     char name[];
 };
 

@@ -72,6 +72,7 @@ static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
 /* One of which the first attempt succeeded, with nothing to say beyond that. */
 struct end {
     uint64_t place; /* in the line, of its queue's salt */
+    int64_t claim_ms;
     uint16_t ack;
 };
 
@@ -109,7 +110,7 @@ static void order_make(const struct culex_step *step, struct order *ret_order)
     bool is_sorted = true;
     ret_order->listed = ret_order->ends = 0;
     for (size_t i = 0; i < step->ack_count; i++) {
-        struct end end = {.ack = (uint16_t)i};
+        struct end end = {.claim_ms = step->acks[i].claim_ms, .ack = (uint16_t)i};
         if (!end_read(&step->acks[i], &end.place)) {
             ret_order->acks[ret_order->listed++] = (uint16_t)i;
             continue;
@@ -122,11 +123,12 @@ static void order_make(const struct culex_step *step, struct order *ret_order)
         qsort(ret_order->end, ret_order->ends, sizeof ret_order->end[0], end_compare);
 }
 
-/* How many ends from `first` on have numbers that follow each other. */
+/* How many ends from `first` on have numbers that follow each other, and come from one claim. */
 static size_t stretch_of(const struct order *order, size_t first)
 {
     size_t next = first + 1;
-    while (next < order->ends && order->end[next].place == order->end[next - 1].place + 1)
+    while (next < order->ends && order->end[next].place == order->end[next - 1].place + 1 &&
+           order->end[next].claim_ms == order->end[first].claim_ms)
         next++;
     return next - first;
 }
@@ -152,6 +154,7 @@ static void groups_add(struct culex__redis *redis, const struct order *order)
         culex__redis_request_int(&redis->request,
                                  (int64_t)(order->end[i].place & ((UINT64_C(1) << 38) - 1)));
         culex__redis_request_int(&redis->request, (int64_t)n);
+        culex__redis_request_int(&redis->request, order->end[i].claim_ms);
     }
 }
 
@@ -191,11 +194,16 @@ static void step_add(struct culex__redis *redis, const struct culex_step *step,
 
 /* --- the two scripts --------------------------------------------------------------------- */
 
-/* Whether step_fast.lua may do: there are only ends, of one salt, and a claim. */
+/* Whether step_fast.lua may do: there are only ends, of one salt and of known claims, and a claim.
+ */
 static bool is_plain(const struct culex_step *step, const struct order *order)
 {
     if (step->beat_count > 0 || order->listed > 0)
         return false;
+    for (size_t i = 0; i < order->ends; i++) {
+        if (order->end[i].claim_ms <= 0)
+            return false;
+    }
     if (order->ends == 0)
         return step->want > 0;
     return salt_of(&order->end[0]) == salt_of(&order->end[order->ends - 1]);
@@ -240,7 +248,8 @@ static culex_status fast_call(struct culex__redis *redis, const struct culex_ste
     return full_call(redis, step, order, ret_reply, error);
 }
 
-/* The fast script first, when the answer to the last step of the queue has told that it may do. */
+/* The fast script first, when the answer to the last step of the queue has told that it may do, a
+ * moment ago. */
 static culex_status step_call(struct culex__redis *redis, const struct culex_step *step,
                               redisReply **ret_reply, culex_error *error)
 {
@@ -249,8 +258,9 @@ static culex_status step_call(struct culex__redis *redis, const struct culex_ste
     if (queue == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     order_make(step, &order);
-    bool is_fast = queue->is_calm && !redis->is_never_fast && is_plain(step, &order);
-    queue->is_calm = false; /* until this one's answer says so */
+    bool is_fast = culex__env_boottime_ns(redis->base.env) < queue->calm_until_ns &&
+                   !redis->is_never_fast && is_plain(step, &order);
+    queue->calm_until_ns = 0; /* until this one's answer says so */
     return is_fast ? fast_call(redis, step, &order, ret_reply, error)
                    : full_call(redis, step, &order, ret_reply, error);
 }
@@ -269,6 +279,7 @@ enum {
     ITEM_BEATS,
     ITEM_SALT,
     ITEM_FIRST,
+    ITEM_SINCE,
     ITEM_BODIES,
     HEAD_ITEMS,
     GRANT_ITEMS = 4 /* before, id, record, payload */
@@ -322,13 +333,14 @@ static bool beats_read(const redisReply *reply, size_t count, enum culex_answer 
 /* The line's part of the grants. */
 struct bodies {
     const redisReply *list;
-    int64_t salt, first;
+    int64_t salt, first, since;
 };
 
 static bool bodies_read(const redisReply *reply, struct bodies *ret_bodies)
 {
     if (!culex__redis_reply_int(reply, ITEM_SALT, &ret_bodies->salt) ||
-        !culex__redis_reply_int(reply, ITEM_FIRST, &ret_bodies->first))
+        !culex__redis_reply_int(reply, ITEM_FIRST, &ret_bodies->first) ||
+        !culex__redis_reply_int(reply, ITEM_SINCE, &ret_bodies->since))
         return false;
     ret_bodies->list = reply->element[ITEM_BODIES];
     return ret_bodies->list->type == REDIS_REPLY_ARRAY && ret_bodies->salt >= 0 &&
@@ -384,6 +396,7 @@ static bool body_grant_read(const struct bodies *bodies, size_t at, struct culex
         .number = (uint64_t)bodies->first + at,
     });
     record.facts.attempt = 1;
+    record.facts.claim_ms = bodies->since;
     grant_begin(&record, id, grant, names);
     grant->payload = body + payload;
     grant->payload_len = len - payload;
@@ -410,6 +423,8 @@ static size_t names_size(const redisReply *reply, size_t records, const redisRep
     return size;
 }
 
+enum { CALM_NS = 900000000 };
+
 enum { FLAG_CALM = 32, FLAG_EXPIRED = 64, EXPIRED_MAX = 1024 /* more than a step looks at */ };
 
 static bool head_read(const redisReply *reply, struct culex_step_reply *head)
@@ -429,11 +444,14 @@ static bool head_read(const redisReply *reply, struct culex_step_reply *head)
     return true;
 }
 
-/* It tells that the next step may be a fast one: all is calm, and the line has more. */
-static bool is_calm(const redisReply *reply)
+/* Until when the next step may be a fast one. A queue is calm for a second at most: who comes later
+ * would ask in vain and then once more. */
+static int64_t calm_until(const struct culex__redis *redis, const redisReply *reply)
 {
     int64_t flags;
-    return culex__redis_reply_int(reply, 2, &flags) && (flags & FLAG_CALM) != 0;
+    if (!culex__redis_reply_int(reply, 2, &flags) || (flags & FLAG_CALM) == 0)
+        return 0;
+    return culex__env_boottime_ns(redis->base.env) + CALM_NS;
 }
 
 /* Bodies and records in the order in which they were granted. A run that cannot be read goes
@@ -529,7 +547,7 @@ culex_status culex__redis_step(struct culex_store *base, const struct culex_step
     if (status != CULEX_OK)
         return status;
     status = culex__redis_step_read(reply, step, ret_reply, error);
-    redis->call_queue->is_calm = status == CULEX_OK && is_calm(reply);
+    redis->call_queue->calm_until_ns = status == CULEX_OK ? calm_until(redis, reply) : 0;
     if (status != CULEX_OK)
         freeReplyObject(reply);
     else

@@ -5,18 +5,18 @@
 -- rare: plan wake bodies blocks aside held memory promote retention leases acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
--- Reply: now due_in_ms flags acks beats salt first bodies, then per grant of a run with a record: before id
+-- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
 --        record payload
 -- Acks: a letter for each listed one, then one for each run of the groups. Flags: 1 paused, 2 empty, 4 held,
--- 8 replaced, 16 passed, 32 calm and the line has more, 64 for each expired run. Bodies: an array, of the ordinary runs that are
+-- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 for each expired run. Bodies: an array, of the ordinary runs that are
 -- granted; the number of its first item is `first` (0: it is empty), of each other one more; nil for a
--- number of which nothing is granted. Before: so many items of it come before this grant.
+-- number of which nothing is granted. Since: when they were claimed, which their acks tell. Before: so many items of it come before this grant.
 
 local function reply(is_paused, due, is_empty, acks, beats, is_next_fast)
   local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (granted.is_held and 4 or 0)
     + (granted.is_replaced and 8 or 0) + (granted.passed > 0 and 16 or 0) + (is_next_fast and 32 or 0)
     + 64 * granted.expired
-  return {now, due, flags, acks, beats, line.salt, take.first or 0, take.bodies, unpack(granted.list)}
+  return {now, due, flags, acks, beats, line.salt, take.first or 0, take.since or now, take.bodies, unpack(granted.list)}
 end
 
 -- ORDER STEP_FACTS
@@ -135,4 +135,4 @@ elseif is_calm then
   call('HDEL', meta, 'calm')
 end
 return reply(is_paused, is_cut and 0 or due_in(sooner(forget, sooner(due, lease_end))),
-  not due and not lease_end and waiting == 0, acks, beats, is_calm_now and waiting > 0)
+  not due and not lease_end and waiting == 0, acks, beats, is_calm_now)

@@ -1,5 +1,5 @@
 -- store/redis/step_fast.lua - a step of which all is ordinary: groups of successes, and a claim off the line.
--- keys: meta bodies blocks spans block_leases block_ends sessions active wake
+-- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake
 -- uses: layout
 -- level: works
 --
@@ -9,6 +9,8 @@
 -- the same step is sent to that script, which comes to the same replies and keys.
 -- It looks at everything first. Most steps are this one, and there each function costs its making and each
 -- command about as much as granting two runs: so it is one piece of straight code.
+
+local PORTION = 32 -- bodies that are read at a time, as in step.lua
 
 local call, sub, find, match = redis.call, string.sub, string.find, string.match
 local session, nonce, want, group_count = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[11])
@@ -38,14 +40,14 @@ if not last_nonce or #nonce < #last_nonce or #nonce == #last_nonce and nonce <= 
 -- The blocks of the groups, and the one that a step which was stopped left behind what is taken.
 local first = taken + 1
 local names = {first}
-for group = 1, group_count do names[group + 1] = ARGV[10 + group * 2] end
+for group = 1, group_count do names[group + 1] = ARGV[9 + group * 3] end
 local texts = call('HMGET', blocks, unpack(names))
-if texts[1] or group_count > 0 and ARGV[12 + group_count * 2] ~= facts[3] then return {'F'} end
+if texts[1] or group_count > 0 and ARGV[12 + group_count * 3] ~= facts[3] then return {'F'} end
 
 -- What becomes of them. A group is held by this session, all of it; it may go on in the block behind.
 local changed, known, body_drops, ended = {}, {}, {}, 0
 for group = 1, group_count do
-  local name, left = names[group + 1], tonumber(ARGV[11 + group * 2])
+  local name, left, its_since = names[group + 1], tonumber(ARGV[10 + group * 3]), ARGV[11 + group * 3]
   local number, text = tonumber(name), texts[group + 1]
   while left > 0 do
     local b = known[name]
@@ -57,7 +59,7 @@ for group = 1, group_count do
       end
       if not b then
         local owner, since, keep, timeout, long, chars, untils = match(text or '', BLOCK_FIELDS)
-        if owner ~= session or keep == '' or long == '1' and keep ~= '0' then return {'F'} end
+        if owner ~= session or since ~= its_since or keep == '' or long == '1' and keep ~= '0' then return {'F'} end
         b = {name = name, before = tonumber(name) - 1, keep = keep, chars = chars, untils = untils,
           head = owner .. '|' .. since .. '|' .. keep .. '|' .. timeout .. '|' .. long .. '|'}
         known[name] = b
@@ -106,37 +108,43 @@ for group = 1, group_count do
   end
 end
 
--- What is granted: numbers that follow each other, of bodies that can be read.
+-- What is granted: numbers that follow each other, of bodies that can be read. They come in portions, as
+-- their payloads may be long: what is read beyond max_bytes is read for nothing.
+local last_number = tonumber(facts[5]) or 0
 local count, list, keep, timeout, long = 0, {}, nil, nil, '0'
-if want > 0 then
-  count = math.min(want, (tonumber(facts[5]) or 0) - taken)
-  if count < 1 then return {'F'} end
+local most = math.min(want, last_number - taken)
+local bytes, bytes_max, longest, common, from, to = 0, tonumber(ARGV[5]), 0, nil, 0, 0
+while count < most do
   local numbers = {}
-  for at = 1, count do numbers[at] = taken + at end
-  list = call('HMGET', bodies, unpack(numbers))
-  local bytes, longest, common, from, to = 0, 0, nil, 0, 0
-  for at = 1, count do
-    local body = list[at]
+  for at = 1, math.min(most - count, PORTION) do numbers[at] = taken + count + at end
+  local portion = call('HMGET', bodies, unpack(numbers))
+  for at = 1, #numbers do
+    local body = portion[at]
     if not body then return {'F'} end
     -- Heads of one job are alike but for the time.
+    local head, its_keep, its_timeout, rest
     if sub(body, from, to) ~= common then
-      local head, its_keep, its_timeout, rest = match(body, BODY_HOT)
+      head, its_keep, its_timeout, rest = match(body, BODY_HOT)
       if not head or rest - 2 > BODY_HEAD_BYTES_MAX then return {'F'} end
       from, to = #head + 1, rest - 1
       common = sub(body, from, to)
-      if at == 1 then keep, timeout = its_keep, its_timeout end
-      if keep ~= its_keep or timeout ~= its_timeout then keep, timeout = '', '' end
     end
     local payload = #body - to
-    if at > 1 then bytes = bytes + payload end
+    if payload > PAYLOAD_BYTES_MAX then return {'F'} end
+    if count > 0 then bytes = bytes + payload end
+    if bytes > bytes_max then most = count break end
+    if count == 0 then keep, timeout = its_keep, its_timeout end
+    if head and (keep ~= its_keep or timeout ~= its_timeout) then keep, timeout = '', '' end
     if payload > longest then longest = payload end
+    count = count + 1
+    list[count] = body
   end
-  if bytes > tonumber(ARGV[5]) or longest > PAYLOAD_BYTES_MAX then return {'F'} end
-  if longest > BODY_LONG_BYTES then long = '1' end
 end
--- Should nothing be left, it is to be told whether all is over.
+if longest > BODY_LONG_BYTES then long = '1' end
+
+-- Something waits, and not where it should.
+if want > 0 and count == 0 and call('HLEN', bodies) > held + tonumber(facts[7] or 0) then return {'F'} end
 held = held - ended
-if held + count < 1 then return {'F'} end
 
 -- A server short of memory refuses a script whose first write may need some; acks pass.
 call('ZREM', active, '')
@@ -181,8 +189,25 @@ local sums = {'taken', taken + count, 'held', held + count, 'calm', calm}
 if ended > 0 then sums[7], sums[8] = 'done', dones + ended end
 if kept > (tonumber(facts[7]) or 0) then sums[9], sums[10] = 'kept', kept end
 call('HSET', meta, unpack(sums))
-local has_more = (tonumber(facts[5]) or 0) > taken + count
+local has_more = last_number > taken + count
 if has_more and call('LLEN', wake) == 0 and call('HLEN', bodies) > held + count + kept then
   call('RPUSH', wake, '1')
 end
-return {now, calm - now, has_more and 32 or 0, acks, '', tonumber(facts[3]), count > 0 and first or 0, list}
+-- Who has no more to do is told until when, and whether all is over: while it is calm, nothing waits but in
+-- the line.
+local due_in, is_empty = calm - now, false
+if not has_more then
+  local sets, soonest, live = {scheduled, active, block_leases, done, dead, cancelled, block_ends}, nil, 0
+  for at = 1, 7 do
+    local score = tonumber(call('ZRANGE', sets[at], 0, 0, 'WITHSCORES')[2] or nil)
+    if score and at <= 3 then
+      live = live + 1
+    elseif score and score > now then
+      score = math.max(score, now + FORGET_GAP_MS)
+    end
+    if score and (not soonest or score < soonest) then soonest = score end
+  end
+  due_in = soonest and math.max(soonest - now, 0) or -1
+  is_empty = live == 0 and call('HLEN', bodies) <= kept
+end
+return {now, due_in, is_empty and 34 or 32, acks, '', tonumber(facts[3]), count > 0 and first or 0, now, list}

@@ -239,9 +239,9 @@ static void step_read(struct sim_world *world, struct sim_call *call, const stru
     const struct sim_arg *groups = &args[first + call->beat_count * words];
     size_t group_count = (size_t)arg_number(&args[10]), listed = call->ack_count;
     for (size_t i = 0; i < group_count; i++)
-        group_read(world, call, groups + 2 * i);
-    if (group_count > 0 && groups[2 * group_count].len % sizeof(culex_uuid) == 0)
-        group_ids_read(call, listed, groups + 2 * group_count);
+        group_read(world, call, groups + 3 * i);
+    if (group_count > 0 && groups[3 * group_count].len % sizeof(culex_uuid) == 0)
+        group_ids_read(call, listed, groups + 3 * group_count);
 }
 
 /* Sixteen hex digits, and the first fifteen of what follows; '' for none. */
@@ -365,7 +365,7 @@ static const char *bodies_read(struct sim_oracle *oracle, const char *at, const 
 /* ORDER STEP: as store/redis/step.lua answers. */
 static void step_answer_read(struct sim_oracle *oracle, const char *at, const char *end)
 {
-    enum { ACKS = 3, BEATS, SALT, FIRST, HEAD };
+    enum { ACKS = 3, BEATS, SALT, FIRST, SINCE, HEAD };
     struct sim_call *call = sim_oracle_call_now(oracle);
     struct sim_arg head[HEAD], before, id, record, payload;
     struct sim_record parsed;

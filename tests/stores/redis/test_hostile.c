@@ -213,7 +213,7 @@ static culex_status step_answered(struct fixture *f, struct proxy *proxy, struct
 static void test_more_grants_than_were_wanted_are_refused(void **state)
 {
     static const char two[] =
-        "*16\r\n:1\r\n:-1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n:5\r\n:0\r\n*0\r\n" GRANT GRANT;
+        "*17\r\n:1\r\n:-1\r\n:0\r\n$0\r\n\r\n$0\r\n\r\n:5\r\n:0\r\n:1\r\n*0\r\n" GRANT GRANT;
     struct fixture *f = *state;
     struct proxy *proxy = proxy_start(f->server.socket);
     const struct culex_store_options options = {.timeout_ms = 2000};

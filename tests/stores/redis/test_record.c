@@ -149,7 +149,7 @@ static void step_refused(const char *wire, uint32_t want, const char *words)
 
 #define STEP_NUMBERS ":1\r\n:-1\r\n:0\r\n"
 #define STEP_TEXTS   "$0\r\n\r\n$0\r\n\r\n"
-#define STEP_LINE    ":5\r\n:7\r\n"
+#define STEP_LINE    ":5\r\n:7\r\n:1\r\n"
 #define STEP_HEAD    STEP_NUMBERS STEP_TEXTS STEP_LINE
 #define STEP_GRANT   ":0\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n"
 #define BODY         "$52\r\n1749999999999|0|30000|5|a|9000|00000000000000ff|t\n{}\r\n"
@@ -158,18 +158,19 @@ static void test_answer__of_step_is_refused_by_what_it_has(void **state)
 {
     static const char numbers[] = "the answer to STEP begins with something else than its numbers";
     (void)state;
-    step_refused("+OK\r\n", 1, "the answer to STEP has 0 items, not 8 and 4 for each grant");
-    step_refused("*9\r\n" STEP_HEAD "*0\r\n:1\r\n", 1,
-                 "the answer to STEP has 9 items, not 8 and 4 for each grant");
-    step_refused("*16\r\n" STEP_HEAD "*0\r\n" STEP_GRANT STEP_GRANT, 1,
+    step_refused("+OK\r\n", 1, "the answer to STEP has 0 items, not 9 and 4 for each grant");
+    step_refused("*10\r\n" STEP_HEAD "*0\r\n:1\r\n", 1,
+                 "the answer to STEP has 10 items, not 9 and 4 for each grant");
+    step_refused("*17\r\n" STEP_HEAD "*0\r\n" STEP_GRANT STEP_GRANT, 1,
                  "the answer to STEP has 2 grants, and 1 were asked for");
-    step_refused("*12\r\n" STEP_HEAD "*3\r\n$-1\r\n$1\r\na\r\n$1\r\nb\r\n" STEP_GRANT, 2,
+    step_refused("*13\r\n" STEP_HEAD "*3\r\n$-1\r\n$1\r\na\r\n$1\r\nb\r\n" STEP_GRANT, 2,
                  "the answer to STEP has 3 grants, and 2 were asked for");
-    step_refused("*8\r\n:1\r\n:-2\r\n:0\r\n" STEP_TEXTS STEP_LINE "*0\r\n", 1, numbers);
-    step_refused("*8\r\n" STEP_NUMBERS STEP_TEXTS ":67108864\r\n:7\r\n*0\r\n", 1, numbers);
-    step_refused("*8\r\n" STEP_NUMBERS STEP_TEXTS ":5\r\n:17592186044416\r\n*0\r\n", 1, numbers);
-    step_refused("*8\r\n" STEP_HEAD "$0\r\n\r\n", 1, numbers);
-    step_refused("*8\r\n" STEP_NUMBERS "$1\r\nO\r\n$0\r\n\r\n" STEP_LINE "*0\r\n", 1,
+    step_refused("*9\r\n:1\r\n:-2\r\n:0\r\n" STEP_TEXTS STEP_LINE "*0\r\n", 1, numbers);
+    step_refused("*9\r\n" STEP_NUMBERS STEP_TEXTS ":67108864\r\n:7\r\n:1\r\n*0\r\n", 1, numbers);
+    step_refused("*9\r\n" STEP_NUMBERS STEP_TEXTS ":5\r\n:17592186044416\r\n:1\r\n*0\r\n", 1,
+                 numbers);
+    step_refused("*9\r\n" STEP_HEAD "$0\r\n\r\n", 1, numbers);
+    step_refused("*9\r\n" STEP_NUMBERS "$1\r\nO\r\n$0\r\n\r\n" STEP_LINE "*0\r\n", 1,
                  "the answer to STEP does not answer its acks and beats");
 }
 
@@ -189,7 +190,7 @@ static void test_answer__of_step_makes_runs_of_bodies(void **state)
     struct culex_step_reply read;
     redisReply *reply;
     (void)state;
-    step_taken("*8\r\n" STEP_HEAD "*2\r\n$-1\r\n" BODY, 1, &read, &reply);
+    step_taken("*9\r\n" STEP_HEAD "*2\r\n$-1\r\n" BODY, 1, &read, &reply);
     assert_int_equal(read.grant_count, 1);
     assert_int_equal(read.grants[0].facts.attempt, 1);
     assert_int_equal(read.grants[0].facts.timeout_ms, 30000);
@@ -214,7 +215,7 @@ static void test_answer__of_step_keeps_the_order_of_its_grants(void **state)
     struct culex_step_reply read;
     redisReply *reply;
     (void)state;
-    step_taken("*24\r\n" STEP_HEAD "*3\r\n" BODY "$3\r\nbad\r\n" BODY RECORD("0", "2")
+    step_taken("*25\r\n" STEP_HEAD "*3\r\n" BODY "$3\r\nbad\r\n" BODY RECORD("0", "2")
                    RECORD("2", "3") RECORD("3", "4") STEP_GRANT,
                7, &read, &reply);
     assert_int_equal(read.grant_count, 5);

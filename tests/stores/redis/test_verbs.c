@@ -144,6 +144,42 @@ static void test_ack__of_another_life_of_the_queue_is_gone(void **state)
     assert_int_equal(fixture_ack(f, SESSION_A, id, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
 }
 
+/* A server that comes back older gives out the same numbers under the same salt: an end, or a beat,
+ * of the run before is not for the one that has its number now, though the same session holds both.
+ */
+static void test_ack__of_a_number_that_was_given_again_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_step_reply reply;
+    struct culex_ack acks[2] = {{.attempt = 1, .event = CULEX_EVENT_DONE}};
+    struct culex_beat beat = {.attempt = 1};
+    struct culex_step step = fixture_step(f, SESSION_A, 1);
+    beat.id = acks[0].id = fixture_enqueue(f, &run);
+    fixture_run_step(f, &step, &reply);
+    acks[0].claim_ms = reply.grants[0].facts.claim_ms;
+    assert_int_equal(acks[0].claim_ms, f->now_ms);
+    f->store->ops->step_release(f->store, &reply);
+    acks[1] = acks[0];
+    acks[1].claim_ms = 0;
+
+    fixture_say(f, "FLUSHALL %s", "SYNC");
+    f->now_ms += 1;
+    culex_uuid id = fixture_enqueue(f, &run);
+    assert_memory_equal(id.b + 6, beat.id.b + 6, 10);
+    assert_int_equal(fixture_claim(f, id), 1);
+    for (size_t i = 0; i < 2; i++) {
+        step = fixture_step(f, SESSION_A, 0);
+        step.acks = &acks[i], step.ack_count = 1;
+        step.beats = &beat, step.beat_count = 1;
+        fixture_run_step(f, &step, &reply);
+        assert_int_equal(reply.acks[0], CULEX_ANSWER_GONE);
+        assert_int_equal(reply.beats[0], CULEX_ANSWER_GONE);
+        f->store->ops->step_release(f->store, &reply);
+    }
+    assert_int_equal(fixture_state(f, id), CULEX_RUN_ACTIVE);
+}
+
 /* Payloads of kept successes stay while they are short: GET hides them. One long payload in a block
  * is enough for all of it to lose theirs, each with its success. */
 static void test_ack__long_payloads_of_a_block_go(void **state)
@@ -239,6 +275,27 @@ static void pause_queue(struct fixture *f, bool is_paused)
 }
 
 /* Nor does a repair; the end of the pause does. */
+/* Numbers that began anew would be those of runs that wait. */
+static void test_enqueue__writes_over_no_body(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_enqueue_result result;
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_error error = {.code = CULEX_OK};
+    for (int i = 0; i < 3; i++)
+        fixture_enqueue(f, &run);
+    fixture_say(f, "DEL %s", "culex:{q}:meta");
+    assert_int_equal(f->store->ops->enqueue(f->store, "q", NULL, &run, 1, &result, &error),
+                     CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "FSCK repairs it"));
+    do
+        assert_ok(f->store->ops->fsck(f->store, "q", reply.cursor, true, &reply, &call_error));
+    while (reply.cursor != 0);
+    fixture_enqueue(f, &run);
+    assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:bodies"), 4);
+}
+
 static void test_wake__paused_queue_wakes_nobody(void **state)
 {
     struct fixture *f = *state;
@@ -568,7 +625,9 @@ int main(void)
         TEST(test_claim__line_that_lost_its_end_holds_nobody_up),
         TEST(test_step__calls_no_queue_calm_that_is_not),
         TEST(test_ack__of_another_life_of_the_queue_is_gone),
+        TEST(test_ack__of_a_number_that_was_given_again_is_gone),
         TEST(test_ack__long_payloads_of_a_block_go),
+        TEST(test_enqueue__writes_over_no_body),
         TEST(test_wake__paused_queue_wakes_nobody),
         TEST(test_single__wakes_one),
         TEST(test_single__leaves_what_is_damaged_to_others),
