@@ -61,8 +61,9 @@ end
 
 -- Makes `id` ready. Priority 0 lives in a list, whose entries are an id and the number of the line that
 -- goes before it; the others in one sorted set whose score holds priority and order together:
--- 9 * 2^40 + seq is far below 2^53.
-local function ready_put(id, r, is_front)
+-- 9 * 2^40 + seq is far below 2^53. At the back of the list it comes behind the number `behind`, or all of the
+-- line.
+local function ready_put(id, r, is_front, behind)
   local priority = priority_of(r)
   if priority > 0 then
     local order = is_front and call('HINCRBY', meta, 'front', -1) or call('HINCRBY', meta, 'back', 1)
@@ -70,7 +71,7 @@ local function ready_put(id, r, is_front)
   elseif is_front then
     plan_add('fronts', id .. '0')
   else
-    plan_add('backs', id .. line_last())
+    plan_add('backs', id .. (behind or line_last()))
   end
 end
 

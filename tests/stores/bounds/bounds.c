@@ -370,6 +370,28 @@ static void shapes_of(int64_t expires_ms, const char *const names[4])
     verbs_measure(names[3]);
 }
 
+/* A full step of runs that come due here and there among very many that wait, and one of as many at
+ * once: some looks for the first, fewer for the rest. */
+static void dues_measure(int apart_ms, const char *name)
+{
+    shape_begin();
+    for (int i = 0; i < 64; i++) {
+        struct culex_new_run run = traffic_run(&traffic);
+        run.delay_ms = RUNS / 400 + (i - 32) * apart_ms;
+        traffic_put(&traffic, &run, 1);
+    }
+    struct culex_new_run runs[200];
+    for (int n = 0; n < RUNS / 200; n++, traffic.now_ms++) {
+        for (int i = 0; i < 200; i++)
+            runs[i] = traffic_run(&traffic);
+        traffic_put(&traffic, runs, 200);
+    }
+    shape = name;
+    measure_begin("STEP");
+    step_once();
+    measure_end((struct cost){apart_ms == 0 ? 60 : 110, 1000});
+}
+
 static void shapes_measure(void)
 {
     static const enum culex_run_event discard = CULEX_EVENT_DISCARD;
@@ -402,6 +424,8 @@ static void shapes_measure(void)
     shape_begin();
     ghosts_make(0);
     verbs_measure("holes first");
+    dues_measure(0, "due at once in the line");
+    dues_measure(7, "due all over the line");
 }
 
 int main(void)

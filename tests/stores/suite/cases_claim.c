@@ -38,6 +38,97 @@ void case_claim__same_priority_in_order_of_readiness(struct suite *suite)
     suite_take(suite, ANN, last);
 }
 
+/* Redis finds the place of a due run among ordinary ones. Among those with a priority it comes
+ * behind what was ready when a step found it due. */
+static bool is_place_kept(const struct suite *suite)
+{
+    return suite->priority == 0 || strcmp(suite->kind, "redis") != 0;
+}
+
+/* So many runs, one each `gap_ms`. */
+static void put_apart(struct suite *suite, culex_uuid *ids, int count, int64_t gap_ms)
+{
+    for (int i = 0; i < count; i++) {
+        suite->now_ms += gap_ms;
+        ids[i] = suite_put(suite);
+    }
+}
+
+static culex_uuid put_delayed(struct suite *suite, int64_t delay_ms)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.delay_ms = delay_ms;
+    return suite_put_run(suite, &run);
+}
+
+static void take_all(struct suite *suite, const culex_uuid *ids, int count)
+{
+    for (int i = 0; i < count; i++)
+        suite_take(suite, BOB, ids[i]);
+}
+
+/* Nobody looks at the queue when its time comes, and others are enqueued before somebody does. */
+void case_claim__due_run_keeps_its_place_without_a_worker(struct suite *suite)
+{
+    culex_uuid early[3], late[40];
+    if (!is_place_kept(suite))
+        return;
+    culex_uuid due = put_delayed(suite, 35);
+    put_apart(suite, early, 3, 10);
+    put_apart(suite, late, 40, 10);
+    take_all(suite, early, 3);
+    suite_take(suite, ANN, due);
+    take_all(suite, late, 40);
+}
+
+void case_claim__due_run_keeps_its_place_in_a_pause(struct suite *suite)
+{
+    culex_uuid early[3], late[40];
+    if (!is_place_kept(suite))
+        return;
+    culex_uuid due = put_delayed(suite, 35);
+    assert_ok(suite->store->ops->pause(suite->store, suite->queue, true, NULL));
+    put_apart(suite, early, 3, 10);
+    put_apart(suite, late, 40, 10);
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_ok(suite->store->ops->pause(suite->store, suite->queue, false, NULL));
+    take_all(suite, early, 3);
+    suite_take(suite, ANN, due);
+    take_all(suite, late, 40);
+}
+
+void case_claim__failed_run_keeps_its_place_when_due(struct suite *suite)
+{
+    culex_uuid early[3], late[40];
+    if (!is_place_kept(suite))
+        return;
+    culex_uuid failed = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, failed);
+    suite_end(suite, ANN, failed, attempt, CULEX_EVENT_FAIL, 35);
+    put_apart(suite, early, 3, 10);
+    put_apart(suite, late, 40, 10);
+    take_all(suite, early, 3);
+    suite_take(suite, ANN, failed);
+    take_all(suite, late, 40);
+}
+
+/* The first of the row is due before all that waits, the last one behind it. */
+void case_claim__due_runs_stand_where_they_came_due(struct suite *suite)
+{
+    enum { RUNS = 20 };
+    culex_uuid plain[RUNS], due[RUNS];
+    if (!is_place_kept(suite))
+        return;
+    for (int i = 0; i < RUNS; i++)
+        due[i] = put_delayed(suite, 5 + 10 * i);
+    put_apart(suite, plain, RUNS, 10);
+    suite->now_ms += 10;
+    for (int i = 0; i < RUNS; i++) {
+        suite_take(suite, ANN, due[i]);
+        suite_take(suite, BOB, plain[i]);
+    }
+}
+
 /* Whatever a run has that others have not, it waits in the same row with them. */
 void case_claim__ordinary_and_other_runs_in_their_order(struct suite *suite)
 {

@@ -760,6 +760,19 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
     return session;
 }
 
+/* Of two that wait: by priority, then as they became ready; what was put in front before all
+ * others. */
+static bool is_before(const struct model_run *run, const struct model_run *other)
+{
+    if (run->made.priority != other->made.priority)
+        return run->made.priority > other->made.priority;
+    if (run->was_put_in_front != other->was_put_in_front)
+        return run->was_put_in_front;
+    if (!run->was_put_in_front && run->ready_ms != other->ready_ms)
+        return run->ready_ms < other->ready_ms;
+    return run->place < other->place;
+}
+
 struct model_run *model_next(struct model *model, const struct culex_step *step)
 {
     struct model_run *next = NULL;
@@ -768,8 +781,7 @@ struct model_run *model_next(struct model *model, const struct culex_step *step)
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
             strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run))
             continue;
-        if (next == NULL || run->made.priority > next->made.priority ||
-            (run->made.priority == next->made.priority && run->place < next->place))
+        if (next == NULL || is_before(run, next))
             next = run;
     }
     return next;
@@ -798,8 +810,7 @@ bool model_has_passed(const struct model *model, const struct culex_step *step,
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
             strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run))
             continue;
-        if (next == NULL || run->made.priority > next->made.priority ||
-            (run->made.priority == next->made.priority && run->place < next->place))
+        if (next == NULL || is_before(run, next))
             return true;
     }
     return false;

@@ -95,7 +95,7 @@ MUTANTS = [
     ("an adopted run has another owner", LUA + "lib_blocks.lua", "return '1', b.owner, o.is_leaving", "return '1', '', o.is_leaving", "redis"),
     ("ids of ordinary runs have another time", LUA + "lib_bodies.lua", "return pack('>I2I4I2I2I2I4', floor(ms / 4294967296), ms %",
      "return pack('>I2I4I2I2I2I4', floor(ms / 4294967296), (ms + 1) %", "redis"),
-    ("all waiting runs are first", LUA + "lib_plan.lua", "plan_add('backs', id .. line_last())", "plan_add('backs', id .. '0')", "redis"),
+    ("all waiting runs are first", LUA + "lib_plan.lua", "plan_add('backs', id .. (behind or line_last()))", "plan_add('backs', id .. '0')", "redis"),
     ("released runs wait behind the line", LUA + "lib_plan.lua", "plan_add('fronts', id .. '0')", "plan_add('fronts', id .. line_last())", "redis"),
     ("a plan leaves the calm", LUA + "lib_plan.lua", "    call('HDEL', meta, 'calm')\n", "", "redis"),
     ("the list goes before the line", LUA + "lib_claims.lua", "if behind > taken and", "if false and", "redis"),
@@ -197,6 +197,28 @@ MUTANTS = [
      "redis"),
     ("a due urgent run stays scheduled", LUA + "lib_plan.lua", "list_write('ZREM', scheduled_urgent, 'urgent_due_drops')", "",
      "redis"),
+    ("due runs come behind the line", LUA + "lib_promote.lua", "ready_put(id, r, false, place)", "ready_put(id, r, false)", "redis"),
+    ("due runs need no end of looks", LUA + "lib_promote.lua", "== nil and looks < PLACE_LOOKS then", "== nil then", "redis"),
+    ("no body is looked at once", LUA + "lib_promote.lua", "    body_times[number] = body and body_ms(body)\n  end\n  return body_times[number]",
+     "    return body and body_ms(body)\n  end\n  return body_times[number]", "redis"),
+    ("a line of nothing is looked at", LUA + "lib_promote.lua", "if not line_waits() or (line_time", "if (line_time", "redis"),
+    ("held bodies wait", LUA + "lib_promote.lua", "> (tallies.held or counted.held) + (tallies.kept", "> (tallies.kept", "redis"),
+    ("held ones that the step has ended do not wait", LUA + "lib_promote.lua", "(tallies.held or counted.held)", "counted.held", "redis"),
+    ("kept bodies wait", LUA + "lib_promote.lua", " + (tallies.kept or counted.kept)", "", "redis"),
+    ("who is behind all is looked for", LUA + "lib_promote.lua", " or (line_time(counted.last) or due + 1) <= due then", " then", "redis"),
+    ("a newest one that left is a time", LUA + "lib_promote.lua", "(line_time(counted.last) or due + 1) <= due", "(line_time(counted.last) or due) <= due", "redis"),
+    ("a hole is taken for early", LUA + "lib_promote.lua", "while ms == false and number - low > 1 do", "while false do", "redis"),
+    ("before a hole strides stay one", LUA + "lib_promote.lua", "back + math.ceil(back / 2)", "back + 1", "redis"),
+    ("strides before a hole leave the first out", LUA + "lib_promote.lua", "number - low > 1 do\n    number = math.max(middle - back, low + 1)",
+     "middle - back > low do\n    number = middle - back", "redis"),
+    ("found before a hole is the hole", LUA + "lib_promote.lua", "return ms and number or middle, ms", "return middle, ms", "redis"),
+    ("due runs go before those of their time", LUA + "lib_promote.lua", "if ms and ms > due then high", "if ms and ms >= due then high", "redis"),
+    ("what is short is found", LUA + "lib_promote.lua", "if ms == nil then return nil, low end", "if ms == nil then return low end", "redis"),
+    ("nobody is due when looks are short", LUA + "lib_promote.lua", "is_short = not place and is_placed", "is_short = not place", "redis"),
+    ("looks that are short hold nobody back", LUA + "lib_promote.lua", "is_short = not place and is_placed", "is_short = false", "redis"),
+    ("later ones go past one that waits", LUA + "lib_promote.lua", "  if is_short then return nil end\n", "", "redis"),
+    ("who waits for looks is due no more", LUA + "lib_promote.lua", "    if not is_due or place then due_drop(id, r) end\n", "    due_drop(id, r)\n", "redis"),
+    ("urgent ones take a place", LUA + "lib_promote.lua", "(priority_of(r) > 0 or place_next(tonumber(r.at_ms)))", "place_next(tonumber(r.at_ms))", "redis"),
     ("a worker begins no queue", LUA + "hello.lua", ", 'served', '1',", ",", "redis"),
     ("an unknown queue may be paused", LUA + "pause.lua", "if not is_known() then return 0 end", "", "redis"),
     ("an unknown queue may be bounded", LUA + "limit.lua", "if not is_known() then return 0 end", "", "redis"),
@@ -985,6 +1007,7 @@ def tests_of(build, store, is_fsck, is_fast):
         yield "differential", [suite / "differential", store, "--ops", "5000", "--seed", seed]
     if store == "redis":
         yield "verbs", [build / "tests/stores/redis/test_redis_verbs"]
+        yield "places", [build / "tests/stores/redis/test_redis_places"]
     if store in ("memory", "sqlite"):
         yield "blocks", [build / "tests/stores/sqlite/test_sqlite_block"]
         yield "enqueue", [build / "tests/stores/sqlite/test_sqlite_enqueue"]
@@ -1012,7 +1035,7 @@ def build_all(build):
     return subprocess.run(["ninja", "-C", build, "-j1", "tests/stores/suite/conformance",
                            "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis", "tests/stores/fsck/test_fsck_line",
                            "tests/stores/fsck/test_fsck_sqlite", "tests/stores/sqlite/test_sqlite_block",
-                           "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/redis/test_redis_verbs",
+                           "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/redis/test_redis_verbs", "tests/stores/redis/test_redis_places",
                            "tests/stores/redis/test_redis_fast", "tests/stores/redis/test_redis_wake"],
                           capture_output=True, check=False).returncode == 0
 
