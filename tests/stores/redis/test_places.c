@@ -185,6 +185,26 @@ static void test_due__many_are_found_by_and_by(void **state)
     assert_int_equal(take_in_order(f, &dues), RUNS + DUES);
 }
 
+/* Those with a priority need no place in the line, and so wait for no looks. */
+static void test_due__urgent_ones_wait_for_nobodys_place(void **state)
+{
+    enum { RUNS = 2048 };
+    struct fixture *f = *state;
+    struct dues dues = {.count = 0};
+    struct culex_new_run urgent = fixture_run();
+    culex_uuid line[RUNS];
+    int64_t due_in_ms;
+    urgent.priority = 3, urgent.delay_ms = RUNS - 5;
+    for (int i = 0; i < DUES - 1; i++)
+        put_due(f, &dues, 10 + 31 * i);
+    culex_uuid urgent_id = fixture_enqueue(f, &urgent);
+    put_line(f, line, RUNS);
+    looks_of_step(f, &due_in_ms);
+    assert_int_equal(due_in_ms, 0);
+    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:urgent"), 1);
+    fixture_claim(f, urgent_id);
+}
+
 /* Those that are due at one time, or between the same two, need the looks of one. */
 static void test_due__many_at_once_share_their_looks(void **state)
 {
@@ -331,6 +351,7 @@ int main(void)
         TEST(test_due__needs_no_look_where_nothing_waits),
         TEST(test_due__is_placed_behind_what_the_step_ends),
         TEST(test_due__many_are_found_by_and_by),
+        TEST(test_due__urgent_ones_wait_for_nobodys_place),
         TEST(test_due__many_at_once_share_their_looks),
         TEST(test_due__place_is_found_among_holes),
         TEST(test_due__long_row_of_holes_is_stepped_over),
