@@ -65,7 +65,7 @@ struct culex_new_run {
     int64_t delay_ms;        /* from now; 0 or less: at once, unless at_ms is set */
     int64_t at_ms;           /* absolute, on the store's clock; 0: not used */
     uint32_t attempts_max;   /* at least 1 */
-    int64_t expires_ms;      /* 0 never; else dead unless claimed this long after it became due */
+    int64_t expires_ms;      /* 0 never; else dead unless begun this long after it became due */
     int64_t timeout_ms;      /* 0 none; else beats extend a lease no further than claim + timeout */
     int64_t keep_success_ms; /* 0 or more, as the next */
     int64_t keep_failure_ms;
@@ -104,6 +104,8 @@ struct culex_ack {
                                    executes handlers was taken away, and this run was under way */
     int64_t delay_ms;           /* FAIL, CRASH: backoff; RELEASE: 0 = front of the queue; not used
                                    with other events */
+    bool has_begun;     /* RELEASE: its handler had; any other event says so by itself. What has
+                           begun once does not expire */
     const char *text;   /* error text, valid UTF-8, at most CULEX_ERROR_TEXT_MAX; may be NULL, then
                            the one before stays. RELEASE: why, when it is worth keeping */
     const void *result; /* DONE: kept with the record; may be NULL */

@@ -86,6 +86,7 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
         ack.delay_ms = 0;
         break;
     case CULEX_EVENT_RELEASE:
+        ack.has_begun = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0;
         if (flight->run.job.type == NULL || flight->run.end.is_not_understood)
             ack.text = flight->run.end.text;
         break;

@@ -102,6 +102,9 @@ static struct culex_flight *stand_in_make(struct culex_flight *flight)
         culex__solitude_hold(stand_in);
     stand_in->run.job = flight->run.job;
     stand_in->run.facts = flight->run.facts;
+    atomic_store_explicit(&stand_in->run.started_ns,
+                          atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed),
+                          memory_order_relaxed);
     stand_in->has_cancel = flight->has_cancel;
     progress_copy(flight, stand_in);
     return stand_in;

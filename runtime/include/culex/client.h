@@ -174,14 +174,14 @@ typedef struct culex_run_info {
     char *job; /* wire name */
     char *queue;
     int priority;
-    uint32_t attempt;  /* executions started so far */
+    uint32_t attempt;  /* times a worker was given it: also when it went back before it began */
     uint32_t failures; /* times the handler reported a failure */
     uint32_t crashes;  /* times the child that ran it died */
     uint32_t losses;   /* times its worker vanished while it ran */
     uint32_t attempts_max;
     int64_t created_at_ms; /* store clock, ms since 1970 */
     int64_t at_ms; /* scheduled: due; active: lease end; final: when it is forgotten; else 0 */
-    int64_t expires_at_ms; /* 0 for never */
+    int64_t expires_at_ms; /* 0 for never: also when it was begun once, and goes on */
     uint64_t fingerprint;  /* of the schema that encoded the payload */
     bool cancel_requested;
     char *tags;          /* comma-separated, may be "" */

@@ -28,7 +28,9 @@ typedef enum CULEX_INT_ENUM culex_outcome {
     CULEX_SNOOZED = 3    /* later, without charging an attempt; bare: in a second */
 } culex_outcome;
 
-/* Facts of the run. Texts live as long as the handler runs. */
+/* Facts of the run. Texts live as long as the handler runs. The attempt is how often a worker was
+ * given the run: not 1 when it is executed for the first time after one died, or gave it back,
+ * before it began. */
 CULEX_API culex_uuid culex_run_id(const culex_run *run);
 CULEX_API uint32_t culex_run_attempt(const culex_run *run);  /* counted from 1 */
 CULEX_API uint32_t culex_run_failures(const culex_run *run); /* before this attempt */

@@ -14,7 +14,7 @@ local function done_forget(id, key)
 end
 
 local function ack_settle(id, r, order, blob)
-  local event, attempt, delay, has_blob, words = string.match(order, '^(%u+)|(%d+)|(%-?%d+)|([01])|?(.*)$')
+  local event, attempt, delay, has_blob, begun, words = string.match(order, '^(%u+)|(%d+)|(%-?%d+)|([01])(b?)|?(.*)$')
   if not r then return 'G' end
   if not holds(r, attempt) then
     if event == 'DONE' and r.state == DONE and r.attempt == attempt and r.owner == session then
@@ -32,7 +32,7 @@ local function ack_settle(id, r, order, blob)
   end
   if has_blob == '1' then plan_put(event == 'DONE' and 'result_puts' or 'text_puts', id, blob) end
   if words ~= '' then call('HSET', progress, id, words) end
-  leave(id, r, event, tonumber(delay), now, event == 'LOSS' and 1 or 0)
+  leave(id, r, event, tonumber(delay), now, event == 'LOSS' and 1 or 0, begun == 'b')
   return 'O'
 end
 

@@ -68,7 +68,7 @@ local function candidate_parsed(id, text, payload)
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if #payload > PAYLOAD_BYTES_MAX then refuse(id, r, PAYLOAD_TOO_LONG) return true end
   local expires = tonumber(r.expires_at_ms)
-  if r.attempt == '0' and expires ~= 0 and now >= expires then
+  if expires ~= 0 and now >= expires then
     granted.expired = granted.expired + 1
     refuse(id, r, 'expired')
     return true
@@ -89,7 +89,7 @@ end
 -- True when `id` is dealt with, false when it and all after it must stay, nil when it alone must.
 local function candidate(id, text, payload)
   if not text then ghosts_met = ghosts_met + 1 return true end
-  -- Most runs never began and never expire: only the beginning of their records changes.
+  -- Most runs were never granted and never expire: only the beginning of their records changes.
   if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id]
     or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX then
     return candidate_parsed(id, text, payload)

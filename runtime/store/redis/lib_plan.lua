@@ -132,8 +132,9 @@ local function apply(r, event, is_delayed)
 end
 
 -- Takes an active run from its holder by `event` and puts it where the rules say. `doubt` is 1 when
--- the holder vanished, else 0.
-local function leave(id, r, event, delay, now, doubt)
+-- the holder vanished, else 0. What has begun once lives on without its expiry; every end but a RELEASE
+-- says that it has, and that one when `has_begun`.
+local function leave(id, r, event, delay, now, doubt, has_begun)
   local to = apply(r, event, delay > 0)
   plan_add('lease_drops', id)
   r.timeout_from_ms, r.started = 0, 0
@@ -145,12 +146,15 @@ local function leave(id, r, event, delay, now, doubt)
       finish(id, r, to, keep_until(r, now, TAIL_keep_failure_ms))
     elseif to == CANCELLED then
       finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
-    elseif to == SCHEDULED then
-      r.state, r.at_ms = to, now + math.max(delay, 0)
-      due_put(id, r)
     else
-      r.state, r.at_ms, r.started = to, 0, doubt
-      ready_put(id, r, event ~= 'LOSS' or not is_suspect(r))
+      if event ~= 'RELEASE' or has_begun then r.expires_at_ms = 0 end
+      if to == SCHEDULED then
+        r.state, r.at_ms = to, now + math.max(delay, 0)
+        due_put(id, r)
+      else
+        r.state, r.at_ms, r.started = to, 0, doubt
+        ready_put(id, r, event ~= 'LOSS' or not is_suspect(r))
+      end
     end
   end
   plan_put('record_puts', id, record_text(r))

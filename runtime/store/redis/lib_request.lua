@@ -1,7 +1,8 @@
 -- store/redis/lib_request.lua - what STEP was asked: its arguments by name, and the texts of numbers.
 --
 -- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company group_count,
---       per ack:   id 'EVENT|attempt|delay_ms|has_blob' blob; '|progress' behind it when there is some
+--       per ack:   id 'EVENT|attempt|delay_ms|has_blob' blob; 'b' behind it for a RELEASE of what had begun,
+--                  and '|progress' when there is some
 --       per beat:  id 'attempt|extend_ms|started|progress', '' for no progress; started: 2 for excused
 --       per group: FIRST COUNT SINCE, so many numbers of the line of which the first attempt ended as DONE
 --                  without result, progress and delay; all of one queue's salt and of one claim, that

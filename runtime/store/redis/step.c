@@ -47,9 +47,9 @@ static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
     char order[64 + CULEX_PROGRESS_MAX];
     assert(culex__progress_is_valid(ack->progress)); /* it fits */
     bool has_progress = ack->progress != NULL && ack->progress[0] != '\0';
-    snprintf(order, sizeof order, "%s|%" PRIu32 "|%" PRId64 "|%d%s%s", event_name(ack->event),
-             ack->attempt, culex__redis_delay(ack->delay_ms), blob_len > 0, has_progress ? "|" : "",
-             has_progress ? ack->progress : "");
+    snprintf(order, sizeof order, "%s|%" PRIu32 "|%" PRId64 "|%d%s%s%s", event_name(ack->event),
+             ack->attempt, culex__redis_delay(ack->delay_ms), blob_len > 0,
+             ack->has_begun ? "b" : "", has_progress ? "|" : "", has_progress ? ack->progress : "");
     culex__redis_id(redis, ack->id);
     culex__redis_request_text(&redis->request, order);
     culex__redis_request_add(&redis->request, blob, blob_len);

@@ -180,7 +180,7 @@ static bool is_suspect(const struct culex_sqlite_run *run)
 
 static bool is_expired(const struct culex_sqlite *store, const struct culex_sqlite_run *run)
 {
-    return run->expires_at_ms != 0 && run->attempt == 0 && run->expires_at_ms <= store->now_ms;
+    return run->expires_at_ms != 0 && run->expires_at_ms <= store->now_ms;
 }
 
 /* A suspect is granted alone, and like everything whose holder has vanished only to a free handler.

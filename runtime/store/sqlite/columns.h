@@ -44,7 +44,6 @@
     NEXT(timeout_ms, number, timeout_ms)                                                           \
     NEXT(keep_success_ms, number, keep_success_ms)                                                 \
     NEXT(keep_failure_ms, number, keep_failure_ms)                                                 \
-    NEXT(expires_at_ms, number, expires_at_ms)                                                     \
     NEXT(payload_len, number, payload_len)
 #define CULEX__SQLITE_RUN_MOVING(FIRST, NEXT)                                                      \
     FIRST(state, state, state)                                                                     \
@@ -58,7 +57,8 @@
     NEXT(owner, owner, owner)                                                                      \
     NEXT(is_cancel_requested, flag, is_cancel_requested)                                           \
     NEXT(limit_ms, number, limit_ms)                                                               \
-    NEXT(is_started, flag, is_started)
+    NEXT(is_started, flag, is_started)                                                             \
+    NEXT(expires_at_ms, number, expires_at_ms)
 #define CULEX__SQLITE_RUN_COLUMNS(FIRST, NEXT)                                                     \
     CULEX__SQLITE_RUN_FIXED(FIRST, NEXT)                                                           \
     CULEX__SQLITE_RUN_MOVING(NEXT, NEXT)

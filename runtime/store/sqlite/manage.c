@@ -205,10 +205,6 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
     if (has_rival)
         return culex__refuse_rival(error);
     run->is_cancel_requested = false;
-    /* Its old expiry would end it at once, and somebody wants it to run now. */
-    status = culex__sqlite_finish(store, SQL_BIND(store, RUN_UNDATE, SQL_INT(run->seq)), error);
-    if (status != CULEX_OK)
-        return status;
     return culex__sqlite_run_move(store, queue, run, &retry, error);
 }
 

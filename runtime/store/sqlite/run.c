@@ -222,6 +222,13 @@ static void place_ready(struct culex_sqlite *store, struct culex_sqlite_queue *q
     queue->has_new_work = true;
 }
 
+/* Only what nobody has ever begun expires, and every end but a release says that somebody has. What
+ * an operator revives does not either: somebody wants it to run now. */
+static bool keeps_expiry(const struct culex_sqlite_move *move)
+{
+    return move->event == CULEX_EVENT_RELEASE && !move->has_begun;
+}
+
 static culex_status finish(struct culex_sqlite *store, const struct culex_sqlite_run *run,
                            const struct culex_sqlite_move *move, culex_error *error)
 {
@@ -253,6 +260,8 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
         place_final(store, run);
     else
         place_ready(store, queue, run, move);
+    if (!culex__run_state_is_final(to) && !keeps_expiry(move))
+        run->expires_at_ms = 0;
     if (to == CULEX_RUN_DONE)
         return run->keep_success_ms > 0 ? finish(store, run, move, error)
                                         : culex__sqlite_run_forget(store, queue, run, error);

@@ -55,6 +55,7 @@ struct culex_sqlite_move {
     enum culex_run_event event;
     int64_t delay_ms;
     bool is_doubted; /* the holder vanished */
+    bool has_begun;  /* as of an ack */
     const char *text;
     const void *result;
     size_t result_len;

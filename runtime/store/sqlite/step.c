@@ -84,6 +84,7 @@ static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queu
     struct culex_sqlite_move move = {.event = ack->event,
                                      .delay_ms = is_loss ? 0 : ack->delay_ms,
                                      .is_doubted = is_loss,
+                                     .has_begun = ack->has_begun,
                                      .text = ack->text,
                                      .result = ack->result,
                                      .result_len = ack->result_len};

@@ -113,6 +113,9 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
         grant->is_accepted |= answer == 'O';
         if (answer == 'O' && call->acks[i].has_progress)
             SOMETIMES(PROGRESS_TOLD_WITH_THE_END);
+        if (answer == 'O' && call->acks[i].event == CULEX_EVENT_RELEASE &&
+            call->acks[i].has_begun != grant->has_begun)
+            sim_violation(oracle, id, "a run is given back as begun, or not, and was not, or was");
         if (answer == 'O' && !grant->is_started && call->acks[i].event == CULEX_EVENT_RELEASE)
             SOMETIMES(UNKNOWN_JOB_GIVEN_BACK);
         if (answer == 'S' || answer == 'G')

@@ -42,6 +42,7 @@ struct grant {
     int64_t promised_ns;  /* and until which it has if it heard the answer to the last beat */
     int64_t lease_end_ns; /* by which it has surely lost it */
     bool is_started, is_ended, is_dropped, is_acked, is_accepted;
+    bool has_begun;   /* its handler was called, which may be long after is_started */
     bool is_given_up; /* its worker had given it up when its handler came to its end */
     enum culex_run_event ended_as;
     uint64_t nonce;                    /* of the step that granted it */

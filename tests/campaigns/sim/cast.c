@@ -81,7 +81,8 @@ static void jobs_make(struct sim_world *world)
     cast->jobs[1].priority = 5;
     cast->jobs[3].every_ms = sim_between(random, 200, 3000);
     cast->jobs[3].every_jitter_ms = sim_between(random, 0, 200);
-    cast->jobs[4].expires_ms = sim_between(random, 100, 3000);
+    /* The rare one is given back by workers that do not know it. */
+    cast->jobs[2].expires_ms = cast->jobs[4].expires_ms = sim_between(random, 100, 3000);
 }
 
 static void handler(void)

@@ -79,6 +79,14 @@ static void change_claimed(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "a claim's limit is wrong");
 }
 
+/* Only what nobody has ever begun expires, as far as the store was told; and then for ever. */
+static bool keeps_its_expiry(const struct sim_record *before, const struct sim_record *after,
+                             bool has_begun)
+{
+    return !sim_is_live(after->state) ||
+           after->expires_at_ms == (has_begun ? 0 : before->expires_at_ms);
+}
+
 /* The call carries an ack of its holder that leads to `after`, charges included. */
 static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
                          const struct sim_record *after)
@@ -103,7 +111,9 @@ static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
         if (after->failures !=
                 before->failures + (event == CULEX_EVENT_FAIL || event == CULEX_EVENT_DISCARD) ||
             after->crashes != before->crashes + (event == CULEX_EVENT_CRASH) ||
-            after->losses != before->losses + (event == CULEX_EVENT_LOSS))
+            after->losses != before->losses + (event == CULEX_EVENT_LOSS) ||
+            !keeps_its_expiry(before, after,
+                              event != CULEX_EVENT_RELEASE || call->acks[i].has_begun))
             continue;
         call->acks[i].is_settled = true;
         return true;
@@ -163,7 +173,8 @@ static bool is_charged_rightly(const struct run *run, const struct sim_record *a
 {
     const struct sim_record *before = &run->record;
     if (after->failures != before->failures || after->crashes != before->crashes ||
-        after->losses != before->losses + was_started)
+        after->losses != before->losses + was_started ||
+        !keeps_its_expiry(before, after, was_started))
         return false;
     if (after->state == 'X')
         SOMETIMES(DEAD_BY_LOSSES);
@@ -330,7 +341,7 @@ static bool is_same_record(const struct sim_record *a, const struct sim_record *
            a->crashes == b->crashes && a->crash_streak == b->crash_streak &&
            a->losses == b->losses && a->has_cancel == b->has_cancel &&
            a->is_started == b->is_started && a->at_ms == b->at_ms && a->limit_ms == b->limit_ms &&
-           strcmp(a->owner, b->owner) == 0;
+           a->expires_at_ms == b->expires_at_ms && strcmp(a->owner, b->owner) == 0;
 }
 
 static void change_waiting(struct sim_oracle *oracle, struct run *run,
@@ -341,6 +352,8 @@ static void change_waiting(struct sim_oracle *oracle, struct run *run,
     switch (after->state) {
     case 'A':
         change_claimed(oracle, run, after);
+        if (before->expires_at_ms != 0 && call->now_ms >= before->expires_at_ms)
+            sim_violation(oracle, &run->id, "claimed although expired");
         return;
     case 'C':
         if (call->verb != SIM_CANCEL)
@@ -348,10 +361,12 @@ static void change_waiting(struct sim_oracle *oracle, struct run *run,
         SOMETIMES(CANCEL_OF_WAITING);
         return;
     case 'X':
-        if (call->verb != SIM_STEP || before->attempt != 0 || before->expires_at_ms == 0 ||
+        if (call->verb != SIM_STEP || before->expires_at_ms == 0 ||
             call->now_ms < before->expires_at_ms)
             sim_violation(oracle, &run->id, "expired without a reason");
         SOMETIMES(EXPIRED);
+        if (before->attempt > 0)
+            SOMETIMES(EXPIRED_AFTER_A_GRANT);
         return;
     case 'W':
         if (before->state == 'S' && call->verb == SIM_STEP && before->at_ms <= call->now_ms) {

@@ -167,6 +167,12 @@ static void news_plan(struct sim_hands *hands, const struct hand *hand)
                   hands, hand->token);
 }
 
+/* The session that it was granted to: its worker may live under another one by now. */
+static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE])
+{
+    return strcpy(ret_session, strrchr(run->terms.fence, '-') + 1);
+}
+
 /* A run whose time is over before it starts goes back as it came. */
 static bool give_back(struct sim_hands *hands, struct culex_run *run)
 {
@@ -189,6 +195,8 @@ static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_
     lease_watch(hands, hand);
     news_plan(hands, hand);
     atomic_store_explicit(&run->started_ns, world->now_ns, memory_order_relaxed);
+    char session[CULEX_FENCE_SIZE];
+    sim_oracle_begun(world->oracle, run->facts.id, run->facts.attempt, session_of(run, session));
     if (hand->fate == SIM_FATE_NEVER) {
         SOMETIMES(HANDLER_NEVER_RETURNS);
         return;
@@ -299,12 +307,6 @@ static int hands_fd(struct culex_executor *executor)
 bool sim_hands_are_full(const struct sim_hands *hands)
 {
     return hands != NULL && hands->ended_first != NULL;
-}
-
-/* The session that it was granted to: its worker may live under another one by now. */
-static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE])
-{
-    return strcpy(ret_session, strrchr(run->terms.fence, '-') + 1);
 }
 
 static void hands_submit(struct culex_executor *executor, struct culex_run *const *runs,

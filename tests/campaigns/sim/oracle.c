@@ -22,6 +22,14 @@ void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attem
     sim_company_check(oracle, session, id);
 }
 
+void sim_oracle_begun(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                      const char *session)
+{
+    struct grant *grant = sim_grant_find(sim_run_get(oracle, id), attempt, session);
+    if (grant != NULL)
+        grant->has_begun = true;
+}
+
 void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
                       const char *session, enum culex_run_event event, bool is_late)
 {

@@ -73,7 +73,7 @@ struct sim_call {
         culex_uuid id;
         uint32_t attempt;
         enum culex_run_event event;
-        bool is_mine, is_settled, has_progress;
+        bool is_mine, is_settled, has_progress, has_begun;
     } acks[SIM_CALL_MAX];
     struct sim_beat {
         culex_uuid id;
@@ -124,6 +124,9 @@ int64_t sim_oracle_now_ms(const struct sim_oracle *oracle);
 /* What the engine and its handlers do. `process` names the worker's life. */
 void sim_oracle_started(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
                         const char *session);
+/* Its handler was called. */
+void sim_oracle_begun(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                      const char *session);
 /* `is_late`: it ended when its lease was over by the worker's own clock. Then, and only then, the
  * store must not hear of it. */
 void sim_oracle_ended(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,

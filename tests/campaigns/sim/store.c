@@ -125,16 +125,26 @@ static void id_set(struct sim_store *store, int64_t seq, culex_uuid id)
     entry->slot.text = sim_text_make(id.b, sizeof id.b);
 }
 
-/* Within one step a run may leave its holder and be granted again: that is two changes. */
+/* Within one step a run may leave its holder and be granted again, or expire: that is two changes.
+ * What was charged nothing has ended by its own expiry. */
+static bool is_two_changes(const struct sim_record *before, const struct sim_record *after)
+{
+    if (before == NULL || before->state != 'A')
+        return false;
+    return after->state == 'A'
+               ? after->attempt != before->attempt
+               : after->state == 'X' && after->failures == before->failures &&
+                     after->crashes == before->crashes && after->losses == before->losses;
+}
+
 static void change_tell(struct sim_oracle *oracle, culex_uuid id, const struct sim_record *after)
 {
     const struct sim_record *before = sim_oracle_find(oracle, id);
-    if (before != NULL && before->state == 'A' && after->state == 'A' &&
-        after->attempt != before->attempt) {
+    if (is_two_changes(before, after)) {
         struct sim_record between = *after;
         between.state = 'W';
         between.limit_ms = 0;
-        between.attempt--;
+        between.attempt = before->attempt;
         between.owner[0] = '\0';
         between.at_ms = 0;
         sim_oracle_change(oracle, id, &between);
@@ -446,6 +456,7 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
         call->acks[i].id = step->acks[i].id;
         call->acks[i].attempt = step->acks[i].attempt;
         call->acks[i].event = step->acks[i].event;
+        call->acks[i].has_begun = step->acks[i].has_begun;
         call->acks[i].has_progress =
             step->acks[i].progress != NULL && step->acks[i].progress[0] != '\0';
         call->ack_answers[i] = call->is_failed ? '?' : answer_letter(reply->acks[i]);

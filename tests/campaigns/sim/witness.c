@@ -216,9 +216,11 @@ static void step_read(struct sim_world *world, struct sim_call *call, const stru
     if (call->ack_count > SIM_CALL_MAX || call->beat_count > SIM_CALL_MAX)
         abort();
     for (size_t i = 0; i < call->ack_count; i++) {
-        char order[CULEX_PROGRESS_MAX + 64], mark;
+        char order[CULEX_PROGRESS_MAX + 64], mark, blob[3];
         arg_copy(&args[ACK + i * ACK_WORDS + 1], order, sizeof order);
-        call->acks[i].has_progress = sscanf(order, "%*[^|]|%*[^|]|%*[^|]|%*1[01]|%c", &mark) == 1;
+        int read = sscanf(order, "%*[^|]|%*[^|]|%*[^|]|%2[01b]|%c", blob, &mark);
+        call->acks[i].has_progress = read == 2;
+        call->acks[i].has_begun = read > 0 && blob[1] == 'b';
         call->acks[i].id = id_of(&args[ACK + i * ACK_WORDS]);
         call->acks[i].event = event_of(order);
         call->acks[i].attempt = (uint32_t)strtoul(strchr(order, '|') + 1, NULL, 10);

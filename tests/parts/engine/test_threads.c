@@ -314,6 +314,7 @@ static void test_stuck_handler_is_abandoned_and_its_run_given_back(void **state)
 {
     struct scene *scene = scene_open(state);
     culex_job_type type = number_type();
+    type.expires_ms = 3600000;
     atomic_store(&scene->ignores_cancel, true);
     culex_uuid id = scene_enqueue(scene, &type);
     unsigned threads_before = thread_count();
@@ -324,6 +325,7 @@ static void test_stuck_handler_is_abandoned_and_its_run_given_back(void **state)
     culex_run_info *run = scene_get(scene, id);
     assert_int_equal(run->state, CULEX_RUN_WAITING);
     assert_int_equal(run->failures + run->losses + run->crashes, 0);
+    assert_int_equal(run->expires_at_ms, 0); /* it has begun */
     culex_run_info_free(run);
     assert_true(scene_log_has(scene, "handlers did not return"));
     atomic_store(&scene->may_end, true);

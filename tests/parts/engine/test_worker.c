@@ -209,6 +209,20 @@ static void test_snooze_comes_back_uncharged(void **state)
     assert_true(world_log_has(world, "snoozed for 5s"));
 }
 
+/* Its date is that of its first start alone. */
+static void test_snoozed_run_does_not_expire(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.expires_ms = 2000;
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_snooze;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 2);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+}
+
 static culex_outcome act_snooze_for_ever(struct world *world, culex_run *run, int64_t n)
 {
     (void)n;
@@ -491,6 +505,24 @@ static void enqueue_stop(struct world *world, int seconds)
     late.delay = seconds * CULEX_SECOND;
     assert_int_equal(culex_client_enqueue(world->client, &type, &end, &late, NULL, NULL), 0);
     world->act = act_stop;
+}
+
+static void test_unknown_job_expires(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_job_type other = number_type();
+    other.name = other.wire = "t.newer";
+    other.expires_ms = 7000;
+    culex_uuid id = world_enqueue(world, &other, 1);
+    enqueue_stop(world, 20);
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_int_equal(run->attempt, 2); /* at 0 and 5 s */
+    assert_string_equal(run->error_text, "expired");
+    culex_run_info_free(run);
 }
 
 /* What a line of the log says between `before` and `after`, summed over all lines. */
@@ -1761,6 +1793,7 @@ int main(void)
         UNIT(test_discard_is_dead_at_once),
         UNIT(test_snooze_comes_back_uncharged),
         UNIT(test_snooze_without_a_delay_pauses_all_the_same),
+        UNIT(test_snoozed_run_does_not_expire),
         UNIT(test_snooze_too_short_to_be_meant_fails),
         UNIT(test_strange_outcome_is_a_failure),
         UNIT(test_result_is_kept),
@@ -1769,6 +1802,7 @@ int main(void)
         UNIT(test_empty_text_is_no_reason),
         UNIT(test_unknown_job_is_given_back_uncharged),
         UNIT(test_unknown_job_waits_longer_each_time),
+        UNIT(test_unknown_job_expires),
         UNIT(test_unknown_job_is_told_once_a_minute),
         UNIT(test_unknown_jobs_of_many_names_are_told_together),
         UNIT(test_undecodable_payload_is_dead_with_its_bytes),

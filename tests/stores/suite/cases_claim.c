@@ -326,15 +326,110 @@ void case_claim__expired_run_dies_unstarted(struct suite *suite)
     suite_take(suite, ANN, delayed_id);
 }
 
-void case_claim__started_run_does_not_expire(struct suite *suite)
+enum { EXPIRES_MS = 3 * SUITE_LEASE_MS };
+
+static culex_uuid put_mortal(struct suite *suite, int priority)
 {
     struct culex_new_run run = suite_run(suite);
-    run.expires_ms = 1000;
-    culex_uuid id = suite_put_run(suite, &run);
+    run.expires_ms = EXPIRES_MS;
+    run.priority = priority;
+    return suite_put_run(suite, &run);
+}
+
+/* Grants `id` ahead: to a worker that starts another one. */
+static void grant_ahead(struct suite *suite, culex_uuid id)
+{
+    struct culex_new_run first = suite_run(suite);
+    first.priority = 9;
+    culex_uuid first_id = suite_put_run(suite, &first);
+    assert_int_equal(suite_claim_for(suite, EVE, 2, 1, false), 2);
+    assert_true(suite_same_id(suite->reply.grants[1].facts.id, id));
+    suite_end(suite, EVE, first_id, 1, CULEX_EVENT_DONE, 0);
+}
+
+static void assert_expires(struct suite *suite, culex_uuid id, uint32_t attempt)
+{
+    const culex_run_info *info = suite_get(suite, id);
+    assert_int_equal(info->attempt, attempt);
+    suite->now_ms = info->expires_at_ms - 1;
+    assert_int_equal(suite_claim_for(suite, ANN, 1, 1, false), 1);
+    suite_end(suite, ANN, id, attempt + 1, CULEX_EVENT_RELEASE, 0);
+    suite->now_ms++;
+    assert_int_equal(suite_claim(suite, ANN, 1), 0);
+    assert_int_equal(suite->reply.expired_count, 1);
+    info = suite_get(suite, id);
+    assert_int_equal(info->state, CULEX_RUN_DEAD);
+    assert_int_equal(info->attempt, attempt + 1);
+    assert_string_equal(info->error_text, "expired");
+    assert_int_equal(info->expires_at_ms, suite->now_ms);
+}
+
+/* However often it was granted: its date says when somebody must have begun it. */
+void case_claim__run_given_back_unstarted_expires(struct suite *suite)
+{
+    for (int priority = 0; priority < 2; priority++) {
+        culex_uuid id = put_mortal(suite, priority);
+        grant_ahead(suite, id);
+        suite_end(suite, EVE, id, 1, CULEX_EVENT_RELEASE, 0);
+        grant_ahead(suite, id);
+        suite_end(suite, EVE, id, 2, CULEX_EVENT_RELEASE, 1000);
+        suite->now_ms += 1000;
+        assert_expires(suite, id, 2);
+    }
+}
+
+void case_claim__run_lost_unstarted_expires(struct suite *suite)
+{
+    culex_uuid id = put_mortal(suite, 0);
+    grant_ahead(suite, id);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_expires(suite, id, 1);
+    suite_hello(suite, "eve", EVE);
+    culex_uuid left = put_mortal(suite, 0);
+    grant_ahead(suite, left);
+    assert_int_equal(suite_hello(suite, "eve", BOB), 1);
+    assert_expires(suite, left, 1);
+}
+
+static void assert_stays(struct suite *suite, culex_uuid id)
+{
+    assert_int_equal(suite_get(suite, id)->expires_at_ms, 0);
+    suite->now_ms += EXPIRES_MS;
     uint32_t attempt = suite_take(suite, ANN, id);
-    suite_end(suite, ANN, id, attempt, CULEX_EVENT_FAIL, 5000);
-    suite->now_ms += 5000;
-    assert_int_equal(suite_take(suite, ANN, id), 2);
+    assert_int_equal(attempt, 2);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_DONE, 0);
+}
+
+void case_claim__started_run_does_not_expire(struct suite *suite)
+{
+    static const enum culex_run_event ends[] = {CULEX_EVENT_FAIL, CULEX_EVENT_CRASH,
+                                                CULEX_EVENT_LOSS, CULEX_EVENT_RELEASE};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        culex_uuid id = put_mortal(suite, 0);
+        grant_ahead(suite, id); /* begun and ended before a beat could say so */
+        struct culex_ack ack = {.id = id,
+                                .attempt = 1,
+                                .event = ends[i],
+                                .delay_ms = 1000,
+                                .has_begun = ends[i] == CULEX_EVENT_RELEASE,
+                                .text = "again"};
+        assert_int_equal(suite_ack(suite, EVE, ack), CULEX_ANSWER_OK);
+        assert_stays(suite, id);
+    }
+}
+
+void case_claim__started_run_that_was_lost_does_not_expire(struct suite *suite)
+{
+    culex_uuid id = put_mortal(suite, 0);
+    suite_take(suite, EVE, id);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_stays(suite, id);
+    culex_uuid told = put_mortal(suite, 0);
+    grant_ahead(suite, told);
+    struct culex_beat beat = {.id = told, .attempt = 1, .is_started = true};
+    assert_int_equal(suite_tell(suite, EVE, beat), CULEX_ANSWER_OK);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_stays(suite, told);
 }
 
 /* Loses the lease of `id` `times` times. */

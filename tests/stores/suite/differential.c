@@ -529,6 +529,7 @@ static void ack_make(struct world *world, const struct known_grant *grant, struc
     ack->attempt += chance(world, 4) ? 1u : 0u; /* forged */
     ack->attempt -= chance(world, 4) && ack->attempt > 0 ? 1u : 0u;
     ack->delay_ms = chance(world, 60) ? below(world, 10000) : 0;
+    ack->has_begun = chance(world, 30);
     ack->progress = chance(world, 20) ? "99 nearly | there" : NULL;
     if (ack->event == CULEX_EVENT_DONE) {
         ack->delay_ms = 0;

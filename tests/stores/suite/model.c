@@ -211,6 +211,9 @@ static void give_back(struct model *model, struct model_run *run, const struct c
     else
         make_ready(model, run, ack->event != CULEX_EVENT_LOSS || !model_is_suspect(run));
     run->is_started = ack->event == CULEX_EVENT_LOSS && run->state == CULEX_RUN_WAITING;
+    bool has_begun = ack->event != CULEX_EVENT_RELEASE || ack->has_begun;
+    if (has_begun && !is_final(run->state))
+        run->expires_at_ms = 0; /* only a run that nobody ever began expires */
 }
 
 static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack)
@@ -789,7 +792,7 @@ struct model_run *model_next(struct model *model, const struct culex_step *step)
 
 bool model_is_expired(const struct model *model, const struct model_run *run)
 {
-    return run->expires_at_ms != 0 && run->attempt == 0 && run->expires_at_ms <= now_of(model);
+    return run->expires_at_ms != 0 && run->expires_at_ms <= now_of(model);
 }
 
 bool model_is_suspect(const struct model_run *run)
