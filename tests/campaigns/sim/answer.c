@@ -38,9 +38,7 @@ struct sim_call *sim_oracle_begin(struct sim_oracle *oracle)
     oracle->call.changes = oracle->call.dues = 0;
     oracle->call.first = (culex_uuid){{0}};
     oracle->is_in_call = true;
-    int64_t now_ms = sim_store_ms(oracle->world);
-    oracle->clock_min_ms = now_ms < oracle->clock_min_ms ? now_ms : oracle->clock_min_ms;
-    oracle->clock_max_ms = now_ms > oracle->clock_max_ms ? now_ms : oracle->clock_max_ms;
+    sim_oracle_clock_seen(oracle);
     return &oracle->call;
 }
 

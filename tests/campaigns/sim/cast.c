@@ -741,6 +741,7 @@ static void clock_befall(struct sim_world *world)
         SOMETIMES(CLOCK_JUMPS_AHEAD);
     else
         SOMETIMES(CLOCK_JUMPS_BACK);
+    sim_oracle_clock_seen(world->oracle);
     world->skew_ms += ms;
     if (world->skew_ms > world->skew_most_ms)
         world->skew_most_ms = world->skew_ms;

@@ -110,6 +110,13 @@ void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid
         sim_violation(oracle, NULL, "an enqueue that happened is refused for certain");
 }
 
+void sim_oracle_clock_seen(struct sim_oracle *oracle)
+{
+    int64_t now_ms = sim_store_ms(oracle->world);
+    oracle->clock_min_ms = now_ms < oracle->clock_min_ms ? now_ms : oracle->clock_min_ms;
+    oracle->clock_max_ms = now_ms > oracle->clock_max_ms ? now_ms : oracle->clock_max_ms;
+}
+
 static struct keyed *keyed_find(struct sim_oracle *oracle, const char *key)
 {
     for (size_t i = 0; i < oracle->key_count; i++) {

@@ -156,6 +156,10 @@ void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid
 bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid ticket,
                           culex_uuid *ret_first);
 
+/* Calls may have seen the store's clock as it stands: one begins, or the clock is about to jump
+ * while one lasts, as it waits for a lock. */
+void sim_oracle_clock_seen(struct sim_oracle *oracle);
+
 /* A producer was told that `id` is what this key has brought, within the window that it gave. */
 void sim_oracle_keyed(struct sim_oracle *oracle, const char *key, culex_uuid id, int64_t window_ms);
 
