@@ -64,15 +64,16 @@ static bool reports_send(struct zygote *zygote)
     return is_done;
 }
 
-static void child_report(struct zygote_child *child, size_t slot, uint32_t type, int code,
-                         int status)
+static void child_report(const struct zygote *zygote, struct zygote_child *child, uint32_t type,
+                         int code, int status)
 {
     child->report = (struct culex_zygote_report){.type = type,
-                                                 .slot = (uint32_t)slot,
+                                                 .slot = (uint32_t)(child - zygote->children),
                                                  .generation = child->generation,
                                                  .code = code,
                                                  .status = status,
-                                                 .is_overtime = child->is_overtime};
+                                                 .is_overtime = child->is_overtime,
+                                                 .at_ns = now_ns(zygote)};
     child->has_report = true;
 }
 
@@ -98,14 +99,14 @@ static void child_fork(struct zygote *zygote, const struct culex_zygote_request 
     assert(!child->has_report); /* the slot was not free before the supervisor had it */
     *child = (struct zygote_child){.generation = request->generation};
     if (fd < 0) { /* the kernel had no number left for it */
-        child_report(child, request->slot, CULEX_ZYGOTE_NOT_FORKED, EMFILE, 0);
+        child_report(zygote, child, CULEX_ZYGOTE_NOT_FORKED, EMFILE, 0);
         return;
     }
     pid_t pid = culex__process_fork(zygote->config->effects);
     if (pid == 0)
         child_begin(zygote, request->slot, fd);
     if (pid < 0) {
-        child_report(child, request->slot, CULEX_ZYGOTE_NOT_FORKED, errno, 0);
+        child_report(zygote, child, CULEX_ZYGOTE_NOT_FORKED, errno, 0);
         return;
     }
     setpgid(pid, pid); /* the child does so too; the first one wins, and a kill finds the group */
@@ -157,8 +158,7 @@ static struct zygote_child *child_of(struct zygote *zygote, pid_t pid)
 static void child_bury(struct zygote *zygote, struct zygote_child *child, const siginfo_t *info)
 {
     assert(child->pid == info->si_pid && !child->has_report);
-    child_report(child, (size_t)(child - zygote->children), CULEX_ZYGOTE_ENDED, info->si_code,
-                 info->si_status);
+    child_report(zygote, child, CULEX_ZYGOTE_ENDED, info->si_code, info->si_status);
     child->pid = 0;
     zygote->has_strays = true;
 }

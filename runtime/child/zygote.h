@@ -35,6 +35,7 @@ struct culex_zygote_report {
     int32_t code;         /* CLD_EXITED, CLD_KILLED, CLD_DUMPED; NOT_FORKED: errno */
     int32_t status;       /* exit status or signal */
     uint32_t is_overtime; /* killed by the zygote at the end of its lease */
+    int64_t at_ns; /* boot time at which the zygote saw it; the supervisor may hear it late */
 };
 
 struct culex_zygote_config {

@@ -10,7 +10,10 @@
 #include "platform/descriptor.h"
 #include "platform/packet.h"
 
-enum { RECEIVE_ROUNDS = 8 };
+enum {
+    RECEIVE_ROUNDS = 8,
+    RECEIVE_GOES = 64 /* of so many rounds, for ends that are told: more than a channel holds */
+};
 
 void culex__child_link_close(struct culex_child_link *child)
 {
@@ -244,6 +247,12 @@ static bool end_take(struct culex_child_link *child, bool is_drained,
     return true;
 }
 
+/* Ends up to `finished` that have not been taken yet. */
+static bool is_owed(const struct culex_child_link *child, uint64_t finished)
+{
+    return child->wrong == NULL && child->window.finished < finished;
+}
+
 static void started_look(struct culex_child_link *child, int64_t now_ns)
 {
     uint64_t seq = culex__child_link_running(child);
@@ -256,7 +265,18 @@ static void started_look(struct culex_child_link *child, int64_t now_ns)
         atomic_store_explicit(&run->started_ns, now_ns, memory_order_relaxed);
 }
 
-/* `finished` is read before the messages: what an end refers to was sent before it. */
+/* False when there is nothing more to read now. */
+static bool rounds_receive(struct culex_child_link *child, struct culex_child_buffers *buffers,
+                           const struct culex_child_sink *sink)
+{
+    bool is_more = true;
+    for (int round = 0; is_more && round < RECEIVE_ROUNDS; round++)
+        is_more = packets_receive(child, buffers, sink);
+    return is_more;
+}
+
+/* `finished` is read before the messages: what an end refers to was sent before it. So it is read
+ * on until all these ends are taken, and none is judged by what has not been read. */
 void culex__child_link_receive(struct culex_child_link *child, struct culex_child_buffers *buffers,
                                const struct culex_child_sink *sink, int64_t now_ns)
 {
@@ -268,10 +288,10 @@ void culex__child_link_receive(struct culex_child_link *child, struct culex_chil
         child->wrong = "ends of runs that it does not have";
         return;
     }
-    for (int round = 0; is_more && round < RECEIVE_ROUNDS; round++)
-        is_more = packets_receive(child, buffers, sink);
-    while (child->wrong == NULL && child->window.finished < finished &&
-           end_take(child, !is_more, sink)) {
+    for (int go = 0; go == 0 || (is_more && is_owed(child, finished) && go < RECEIVE_GOES); go++) {
+        is_more = is_more && rounds_receive(child, buffers, sink);
+        while (is_owed(child, finished) && end_take(child, !is_more, sink)) {
+        }
     }
     leases_count(child);
     if (child->wrong == NULL)

@@ -74,7 +74,8 @@ void culex__child_link_flush(struct culex_child_link *child,
                              const struct culex_handler_config *config,
                              struct culex_child_buffers *buffers);
 
-/* Reads a bounded number of messages and takes the ends that are complete. */
+/* Reads a bounded number of messages and takes the ends that are complete: all that the child has
+ * told by now, as far as it is no liar. */
 void culex__child_link_receive(struct culex_child_link *child, struct culex_child_buffers *buffers,
                                const struct culex_child_sink *sink, int64_t now_ns);
 

@@ -94,8 +94,8 @@ void culex__children_release(struct culex_children *children, struct culex_run *
  * `self` is the struct culex_children. */
 void culex__children_return(void *self, struct culex_run *run);
 
-/* The run died with its child; `text` is copied. */
-void culex__children_crash(struct culex_children *children, struct culex_run *run,
+/* The run died with its child at `died_ns` (boot time, in the past); `text` is copied. */
+void culex__children_crash(struct culex_children *children, struct culex_run *run, int64_t died_ns,
                            const char *text);
 
 /* --- children_life.c ------------------------------------------------------------------ */

@@ -78,7 +78,7 @@ static void child_blame(struct culex_children *children, struct culex_child_link
     else
         culex__crash_report_describe(&child->mailbox->crash, &exit, why, run, children->symbols,
                                      text, sizeof text);
-    culex__children_crash(children, run, text);
+    culex__children_crash(children, run, report->at_ns, text);
 }
 
 /* It died in the program's set-up, which is told unless the executor is stopping. */
@@ -148,7 +148,7 @@ void culex__children_zygote_lost(struct culex_children *children, const char *wh
         culex__children_receive(children, child);
         struct culex_run *run = culex__child_link_blame(child);
         if (run != NULL)
-            culex__children_crash(children, run, text);
+            culex__children_crash(children, run, culex__children_now_ns(children), text);
         child_free(children, child);
     }
 }

@@ -48,11 +48,12 @@ static void run_set_text(struct culex_run *run, const char *text)
     run->end.text = run->text != NULL ? run->text : "the child process died";
 }
 
-void culex__children_crash(struct culex_children *children, struct culex_run *run, const char *text)
+void culex__children_crash(struct culex_children *children, struct culex_run *run, int64_t died_ns,
+                           const char *text)
 {
     int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
     run->end = (struct culex_execution_end){.event = CULEX_EVENT_CRASH};
-    run->end.duration_ns = started_ns > 0 ? culex__children_now_ns(children) - started_ns : 0;
+    run->end.duration_ns = started_ns > 0 && died_ns > started_ns ? died_ns - started_ns : 0;
     run->has_result = false;
     run_set_text(run, text);
     culex__run_list_push(&children->ended, run);

@@ -166,6 +166,14 @@ static const char *end_check(const struct culex_mailbox_end *end, uint64_t seq)
     return NULL;
 }
 
+/* Not after it was seen at work: a timeout counts from there. */
+static void started_fill(struct culex_run *run, int64_t told_ns)
+{
+    int64_t seen_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
+    if (told_ns > 0 && (seen_ns == 0 || told_ns < seen_ns))
+        atomic_store_explicit(&run->started_ns, told_ns, memory_order_relaxed);
+}
+
 static void end_fill(struct culex_run *run, const struct culex_window_entry *entry,
                      const struct culex_mailbox_end *end)
 {
@@ -181,8 +189,7 @@ static void end_fill(struct culex_run *run, const struct culex_window_entry *ent
     else if (end->event == CULEX_EVENT_FAIL || end->event == CULEX_EVENT_DISCARD)
         run->end.text = "the handler gave no reason";
     run->has_result = (end->flags & CULEX_END_RESULT) != 0 && entry->has_result;
-    if (end->started_ns > 0)
-        atomic_store_explicit(&run->started_ns, end->started_ns, memory_order_relaxed);
+    started_fill(run, end->started_ns);
 }
 
 const char *culex__window_end(struct culex_window *window, const struct culex_mailbox_end *end,

@@ -197,13 +197,13 @@ static int64_t timeout_from_start_ns(const struct culex_flight *flight)
                : 0;
 }
 
-/* Moves its deadline if the handler began later than the claim, or has asked for more time. False
- * when that changes nothing. */
+/* Moves its deadline if the handler began later than the claim, or has asked for more time before
+ * that struck. False when that changes nothing. */
 static bool flight_move(struct culex_flight *flight)
 {
-    if (flight->is_timed_out || flight->run.facts.timeout_ms <= 0)
+    if (flight->run.facts.timeout_ms <= 0)
         return false;
-    int64_t asked_ns = culex__news_until_ns(&flight->run.news);
+    int64_t asked_ns = flight->is_timed_out ? 0 : culex__news_until_ns(&flight->run.news);
     int64_t full_ns = timeout_from_start_ns(flight);
     int64_t until_ns = asked_ns > full_ns ? asked_ns : full_ns;
     if (until_ns <= flight->deadline_ns)
@@ -229,24 +229,6 @@ static void flight_attend(struct culex_flight *flight, int64_t now_ns)
         flight_time_out(flight, now_ns);
     else if (now_ns >= cut_off_ns(flight))
         flight_cut_off(flight, now_ns);
-}
-
-void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
-{
-    if (now_ns < lane->end_ns)
-        return;
-    lane->end_ns = INT64_MAX;
-    for (size_t i = lane->flight_count; i-- > 0;) {
-        struct culex_flight *flight = lane->flights[i];
-        flight_attend(flight, now_ns);
-        if (flight->state == CULEX_FLIGHT_ALOFT)
-            lane->end_ns = culex__min_ns(lane->end_ns, flight_next_ns(flight));
-    }
-}
-
-int64_t culex__flights_next_ns(const struct culex_lane *lane)
-{
-    return lane->flight_count > 0 ? lane->end_ns : INT64_MAX;
 }
 
 /* Its run is back from the crew. False when its end means nothing any more. */
@@ -278,15 +260,47 @@ static void flight_land(struct culex_flight *flight)
     flight_discard(flight);
 }
 
-size_t culex__flight_collect(culex_worker *worker)
+static size_t batch_collect(culex_worker *worker)
 {
     struct culex_run *ended[CULEX_BATCH_MAX];
     size_t count = culex__crew_collect(worker, ended);
     for (size_t i = 0; i < count; i++)
         flight_land(culex__flight_of(ended[i]));
+    return count;
+}
+
+/* No more than the crew holds by now: nothing is handed over meanwhile. */
+size_t culex__flight_collect(culex_worker *worker)
+{
+    size_t count = 0;
+    size_t batch;
+    do {
+        batch = batch_collect(worker);
+        count += batch;
+    } while (batch == CULEX_BATCH_MAX);
     if (count > 0)
         culex__pace_note_progress(worker);
     return count;
+}
+
+/* The turn may have lasted since it collected: each call of the store can. */
+void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
+{
+    if (now_ns < lane->end_ns || lane->flight_count == 0)
+        return;
+    culex__flight_collect(lane->worker);
+    lane->end_ns = INT64_MAX;
+    for (size_t i = lane->flight_count; i-- > 0;) {
+        struct culex_flight *flight = lane->flights[i];
+        flight_attend(flight, now_ns);
+        if (flight->state == CULEX_FLIGHT_ALOFT)
+            lane->end_ns = culex__min_ns(lane->end_ns, flight_next_ns(flight));
+    }
+}
+
+int64_t culex__flights_next_ns(const struct culex_lane *lane)
+{
+    return lane->flight_count > 0 ? lane->end_ns : INT64_MAX;
 }
 
 void culex__flight_withdraw(culex_worker *worker)

@@ -47,13 +47,14 @@ struct culex_flight {
     char last_progress[CULEX_PROGRESS_MAX + 1];
 };
 
-/* Takes back what the executor has finished. Returns how many runs. */
+/* Takes back all that the executor has finished by now. Returns how many runs. */
 size_t culex__flight_collect(culex_worker *worker);
 
 /* Takes back what has not started and gives it back to the store, uncharged. */
 void culex__flight_withdraw(culex_worker *worker);
 
-/* Looks after leases and timeouts of the lane that have run out by now. */
+/* Looks after leases and timeouts of the lane that have run out by `now_ns`. Where one may have, it
+ * collects first: what has ended by then is not judged. */
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
 
 /* Boot time at which that has something to do, INT64_MAX for never. */

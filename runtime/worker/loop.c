@@ -70,9 +70,9 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
     for (size_t i = 0; i < worker->lane_count; i++) {
         size_t at = (first + i) % worker->lane_count;
         struct culex_lane *lane = &worker->lanes[at];
-        size_t runs_before = worker->crew.count;
         int64_t now_ns = culex__worker_now_ns(worker);
         culex__flight_attend(lane, now_ns);
+        size_t runs_before = worker->crew.count;
         lane_repair(lane, now_ns);
         if (!culex__lane_wants_step(lane, queued, now_ns))
             continue;

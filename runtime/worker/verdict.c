@@ -15,12 +15,15 @@ void culex__verdict_time_out(struct culex_flight *flight, const char *how)
     culex__tally_add(flight->lane->worker, CULEX_TALLY_TIMED_OUT, 1);
 }
 
-/* When the handler came to its end. */
+/* When the handler came to its end, which may be told late: while the store keeps the worker
+ * waiting nobody hears of it. A child may tell anything, but it has ended by now. */
 static int64_t ended_ns(const struct culex_flight *flight)
 {
+    int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
     int64_t started_ns = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed);
-    return started_ns > 0 ? started_ns + flight->run.end.duration_ns
-                          : culex__worker_now_ns(flight->lane->worker);
+    int64_t took_ns = flight->run.end.duration_ns;
+    bool is_told = started_ns > 0 && started_ns < now_ns && took_ns < now_ns - started_ns;
+    return is_told ? started_ns + took_ns : now_ns;
 }
 
 static void end_time_out(struct culex_flight *flight)
@@ -82,7 +85,7 @@ bool culex__verdict_reach(struct culex_flight *flight)
     bool has_begun = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0;
     if (has_begun && ended_ns(flight) >= flight->run.lease_ns)
         return false;
-    if (has_begun && (flight->is_timed_out || ended_ns(flight) >= flight->deadline_ns))
+    if (has_begun && ended_ns(flight) >= flight->deadline_ns)
         end_time_out(flight);
     else if (end_is_loss(flight) && !flight->is_excused)
         end_lose(flight);

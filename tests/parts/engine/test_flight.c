@@ -255,6 +255,119 @@ static void test_ends_of_runs_with_a_timeout_gather_as_others_do(void **state)
     assert_int_equal(steps[0], steps[1]);
 }
 
+/* --- ends that are heard of late ------------------------------------------------------------ */
+
+enum { MANY = 900, STALL_MS = 3000, LATE_TIMEOUT_MS = 2000 };
+
+/* Short runs, which all end while the store keeps the worker waiting for the answer to the step
+ * that asks for the last of them. */
+static culex_outcome act_then_stall(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    world->hang_ms = n;
+    if (world->calls == 3 * CULEX_BATCH_MAX)
+        world->step_sleep_ms = STALL_MS;
+    return CULEX_DONE;
+}
+
+static void stall_with_many(struct world *world,
+                            culex_status (*create)(const struct culex_executor_config *config,
+                                                   struct culex_executor **ret_executor,
+                                                   culex_error *error))
+{
+    culex_job_type type = number_type();
+    type.timeout_ms = LATE_TIMEOUT_MS;
+    type.retry.max = 0;
+    for (int i = 0; i < MANY; i++)
+        world_enqueue(world, &type, 100);
+    world->act = act_then_stall;
+    run_worker(world, &type, (culex_worker_options){.concurrency = MANY, .drain = true}, create);
+    assert_in_range(world_ms(world), STALL_MS, 2 * STALL_MS);
+    assert_int_equal(world->calls, MANY);
+    assert_counts(world, 0, 0, MANY);
+    assert_false(world_log_has(world, "timed out"));
+}
+
+static void test_more_ends_than_a_batch_after_a_stall__none_is_timed_out(void **state)
+{
+    stall_with_many(*state, executor_killing_create);
+}
+
+static void test_more_ends_on_threads_than_a_batch_after_a_stall__none_is_timed_out(void **state)
+{
+    stall_with_many(*state, executor_asking_create);
+}
+
+static void stall(struct world *world)
+{
+    world->step_sleep_ms = STALL_MS;
+}
+
+/* The first queue's step lasts, and the second queue's run ends meanwhile: within one turn. */
+static void test_end_during_the_stall_of_another_queue__not_timed_out(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), other = number_type();
+    type.timeout_ms = other.timeout_ms = LATE_TIMEOUT_MS;
+    type.retry.max = other.retry.max = 0;
+    other.name = "t.other";
+    other.wire = "t.other";
+    other.queue = "others";
+    world_enqueue(world, &type, 50);
+    culex_uuid id = world_enqueue(world, &other, 100);
+    world->act = act_hang;
+    world->in_step = stall;
+    world->in_step_ms = 50;
+    world_worker(world, (culex_worker_options){.concurrency = 2, .drain = true}, &type);
+    assert_int_equal(
+        culex_worker_register(world->worker, &other, number_call, number_handler, world), CULEX_OK);
+    culex__worker_set_executor(world->worker, executor_asking_create);
+    world_run(world);
+    culex_run_info *run = NULL;
+    assert_int_equal(culex_client_get(world->client, "others", id, &run, NULL), CULEX_OK);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    culex_run_info_free(run);
+    assert_false(world_log_has(world, "timed out"));
+}
+
+/* Its child could not tell the end for a while: the worker has asked it to stop by then. */
+static void test_end_that_is_told_after_the_timeout_struck__handlers_time_counts(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = LATE_TIMEOUT_MS;
+    type.retry.max = 0;
+    culex_uuid in_time = world_enqueue(world, &type, LATE_TIMEOUT_MS - 10);
+    culex_uuid late = world_enqueue(world, &type, LATE_TIMEOUT_MS + 10);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->tell_ms = 500;
+    run_worker(world, &type, (culex_worker_options){.concurrency = 2, .drain = true},
+               executor_killing_create);
+    assert_int_equal(world_state(world, in_time), CULEX_RUN_DONE);
+    assert_int_equal(world_state(world, late), CULEX_RUN_DEAD);
+    assert_int_equal(
+        world_log_count(world, "timed out after 2s; the handler returned by itself 10ms later"), 1);
+}
+
+/* A child whose memory is damaged says anything. */
+static void test_handler_that_says_it_took_for_ever__ended_by_now(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = LATE_TIMEOUT_MS;
+    type.retry.max = 0;
+    culex_uuid id = world_enqueue(world, &type, LATE_TIMEOUT_MS + 10);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->said_ns = INT64_MAX;
+    run_worker(world, &type, (culex_worker_options){.drain = true}, executor_killing_create);
+    culex_run_info *run = world_get(world, id);
+    assert_string_equal(run->error_text,
+                        "timed out after 2s; the handler returned by itself 10ms later");
+    culex_run_info_free(run);
+}
+
 /* --- a store that was set back ------------------------------------------------------------- */
 
 static sqlite3 *saved;
@@ -376,6 +489,11 @@ int main(void)
         UNIT(test_timeout_that_nobody_watched_counts_from_the_start_too),
         UNIT(test_run_that_waited_has_no_more_than_its_time),
         UNIT(test_ends_of_runs_with_a_timeout_gather_as_others_do),
+        UNIT(test_more_ends_than_a_batch_after_a_stall__none_is_timed_out),
+        UNIT(test_more_ends_on_threads_than_a_batch_after_a_stall__none_is_timed_out),
+        UNIT(test_end_during_the_stall_of_another_queue__not_timed_out),
+        UNIT(test_end_that_is_told_after_the_timeout_struck__handlers_time_counts),
+        UNIT(test_handler_that_says_it_took_for_ever__ended_by_now),
         UNIT(test_end_from_before_a_set_back_is_not_told_for_the_new_execution),
         UNIT(test_run_from_before_a_set_back_is_given_up_for_the_new_execution),
         UNIT(test_worlds_have_doors_of_their_own),

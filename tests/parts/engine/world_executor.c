@@ -132,6 +132,7 @@ enum { KILLING_MAX = 1024 };
 struct killing_run {
     struct culex_run *run;
     int64_t begin_ns, end_ns, flag_ns, term_ns, kill_ns, lease_ns;
+    int64_t tell_ns; /* from its end until that is told */
     enum world_manner manner;
     bool is_over;
 };
@@ -170,13 +171,20 @@ static int64_t killing_end_ns(const struct killing_run *running)
     return least_ns(end_ns, least_ns(running->kill_ns, running->lease_ns));
 }
 
+/* When the worker may hear of that. */
+static int64_t killing_told_ns(const struct killing_run *running)
+{
+    int64_t end_ns = killing_end_ns(running);
+    return end_ns < INT64_MAX - running->tell_ns ? end_ns + running->tell_ns : INT64_MAX;
+}
+
 static void killing_end(struct world *world, struct killing_run *running, int64_t end_ns)
 {
     struct culex_run *run = running->run;
     bool is_term = manner_heeds_term(running->manner) && end_ns >= running->term_ns;
     bool is_kill = end_ns >= running->kill_ns || end_ns >= running->lease_ns;
     running->is_over = true;
-    run->end.duration_ns = end_ns - running->begin_ns;
+    run->end.duration_ns = world->said_ns > 0 ? world->said_ns : end_ns - running->begin_ns;
     world->ended_ms = (end_ns - 1000000000) / 1000000;
     if (world->stop_when_ended) {
         culex_worker_stop(world->worker);
@@ -203,13 +211,13 @@ void world_pass_until(struct world *world, int64_t until_ns)
     if (world->then != NULL)
         until_ns = least_ns(until_ns, 1000000000 + world->then_ms * 1000000);
     for (size_t i = 0; self != NULL && i < self->running_count; i++)
-        until_ns = least_ns(until_ns, killing_end_ns(&self->running[i]));
+        until_ns = least_ns(until_ns, killing_told_ns(&self->running[i]));
     if (until_ns > world->now_ns)
         world->now_ns = until_ns;
     if (world->then != NULL && world_ms(world) >= world->then_ms)
         then_call(world);
     for (size_t i = 0; self != NULL && i < self->running_count; i++) {
-        if (killing_end_ns(&self->running[i]) <= world->now_ns)
+        if (killing_told_ns(&self->running[i]) <= world->now_ns)
             eventfd_write(self->base.fd, 1);
     }
 }
@@ -227,6 +235,7 @@ static void killing_start(struct killing_executor *self, struct culex_run *run)
         .run = run,
         .begin_ns = begin_ns,
         .end_ns = world->now_ns + world->hang_ms * 1000000 + world->hang_us * 1000,
+        .tell_ns = world->tell_ms * 1000000,
         .manner = world->manner,
         .flag_ns = INT64_MAX,
         .term_ns = INT64_MAX,
@@ -245,7 +254,7 @@ static void killing_reap(struct killing_executor *self)
             running->end_ns = end_ns = self->world->now_ns;
         else if (self->world->is_broken) /* nobody notices its end */
             running->end_ns = running->kill_ns = running->lease_ns = end_ns = INT64_MAX;
-        if (!running->is_over && end_ns <= self->world->now_ns)
+        if (!running->is_over && end_ns <= self->world->now_ns - running->tell_ns)
             killing_end(self->world, running, end_ns);
     }
 }

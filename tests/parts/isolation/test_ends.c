@@ -384,6 +384,25 @@ static void test_stopped_supervisor_does_not_stretch_the_lease(void **state)
     zoo_close();
 }
 
+/* The zygote saw it die while the supervisor was kept waiting: the run took no longer for that. */
+static void test_death_that_is_heard_of_late_was_when_it_was(void **state)
+{
+    struct pen *pen = pen_begin(state, 1);
+    struct culex_run *run = begin(pen, "gate", 0);
+    int64_t begun_ns = pen_now_ns();
+    PEN_AWAIT(pen, atomic_load(&run->started_ns) > 0);
+    int child = atomic_load(&zoo_board->pid);
+    kill(child, SIGKILL);
+    while (kill(child, 0) == 0 && pen_now_ns() < begun_ns + PEN_WAIT_MS * MS)
+        poll(NULL, 0, 1); /* until the zygote has buried it */
+    int64_t gone_ns = pen_now_ns();
+    while (pen_now_ns() < gone_ns + 50 * MS)
+        poll(NULL, 0, 10);
+    pen_await(pen, run);
+    assert_int_equal(run->end.event, CULEX_EVENT_CRASH);
+    assert_true(atomic_load(&run->started_ns) + run->end.duration_ns <= gone_ns);
+}
+
 #define END_TEST(name)    cmocka_unit_test_teardown(name, finish)
 #define ORPHAN_TEST(name) cmocka_unit_test_teardown(name, orphans_end)
 
@@ -426,6 +445,7 @@ int main(int argc, char **argv)
         END_TEST(test_stop_kills_what_does_not_end),
         END_TEST(test_overtime_is_ended_by_the_zygote),
         END_TEST(test_renewed_lease_keeps_the_run_alive),
+        END_TEST(test_death_that_is_heard_of_late_was_when_it_was),
         ORPHAN_TEST(test_killed_supervisor_takes_everything_along),
         ORPHAN_TEST(test_stopped_supervisor_does_not_stretch_the_lease),
     };

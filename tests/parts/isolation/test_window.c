@@ -132,6 +132,30 @@ static void test_run_that_is_asked_to_stop_is_known_until_the_child_is_idle(void
     assert_false(window->has_asked);
 }
 
+/* A handler has begun by the time at which it was seen at work: a child that names a later one
+ * would have the timeout count from there. */
+static void test_start_that_a_child_names_is_none_after_it_was_seen(void **state)
+{
+    struct hold *hold = *state;
+    const struct culex_child_sink sink = {.self = hold, .ended = first_take};
+    const struct {
+        int64_t seen_ns, told_ns, is_ns;
+    } rows[] = {{0, 900, 900}, {500, 400, 400}, {500, 900, 500}, {500, INT64_MAX, 500}};
+    for (uint64_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        culex__child_link_assign(&hold->child, hold->runs[0], false);
+        hold->child.window.sent = i + 1;
+        atomic_store(&hold->runs[0]->started_ns, rows[i].seen_ns);
+        hold->mailbox.ends[culex__mailbox_index(i + 1)] = (struct culex_mailbox_end){
+            .seq = i + 1, .event = CULEX_EVENT_DONE, .started_ns = rows[i].told_ns};
+        atomic_store(&hold->mailbox.started, i + 1);
+        atomic_store(&hold->mailbox.finished, i + 1);
+        culex__child_link_receive(&hold->child, NULL, &sink, 1000);
+        assert_null(hold->child.wrong);
+        assert_int_equal(hold->returned, i + 1);
+        assert_int_equal(atomic_load(&hold->runs[0]->started_ns), rows[i].is_ns);
+    }
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -140,6 +164,7 @@ int main(void)
         UNIT(test_child_takes_as_many_runs_as_a_step_claims),
         UNIT(test_leases_are_counted_for_the_zygote),
         UNIT(test_lease_of_a_run_that_is_back_counts_no_more),
+        UNIT(test_start_that_a_child_names_is_none_after_it_was_seen),
         UNIT(test_run_that_is_asked_to_stop_is_known_until_the_child_is_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
