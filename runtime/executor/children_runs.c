@@ -26,6 +26,7 @@ void culex__children_release(struct culex_children *children, struct culex_run *
 void culex__children_return(void *self, struct culex_run *run)
 {
     struct culex_children *children = self;
+    atomic_store_explicit(&run->started_ns, 0, memory_order_relaxed); /* seen, and then skipped */
     if (atomic_load_explicit(&run->is_cancelled, memory_order_relaxed))
         culex__children_release(children, run, 0);
     else

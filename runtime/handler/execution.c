@@ -86,6 +86,20 @@ static void run_call(struct culex_run *run)
         end_undecoded(run, status, &error);
 }
 
+/* Returns when the handler begins. The line may have to wait, in a child for as long as the store
+ * keeps the supervisor waiting: that is not the handler's time. */
+static int64_t start_tell(struct culex_run *run, const struct culex_env *env, int64_t started_ns)
+{
+    atomic_store_explicit(&run->started_ns, started_ns, memory_order_relaxed);
+    if (!culex__log_wants(run->log, CULEX_LOG_INFO))
+        return started_ns;
+    struct culex_log_subject subject = culex__run_subject(run);
+    culex__log_write(run->log, CULEX_LOG_INFO, &subject, "started");
+    started_ns = culex__env_boottime_ns(env);
+    atomic_store_explicit(&run->started_ns, started_ns, memory_order_relaxed);
+    return started_ns;
+}
+
 void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env)
 {
     run->end = (struct culex_execution_end){0};
@@ -103,11 +117,7 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
         end_release(run, culex__run_unknown_delay_ms(0));
         return;
     }
-    atomic_store_explicit(&run->started_ns, started_ns, memory_order_relaxed);
-    if (culex__log_wants(run->log, CULEX_LOG_INFO)) {
-        struct culex_log_subject subject = culex__run_subject(run);
-        culex__log_write(run->log, CULEX_LOG_INFO, &subject, "started");
-    }
+    started_ns = start_tell(run, env, started_ns);
     run->arena = arena;
     run_call(run);
     run->arena = NULL;

@@ -65,10 +65,12 @@ void culex__flight_renew(struct culex_flight *flight, int64_t sent_ns, int64_t t
 void culex__flight_claim(struct culex_flight *flight, int64_t sent_ns)
 {
     int64_t timeout_ms = flight->run.facts.timeout_ms;
+    int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
     flight->claimed_ns = sent_ns;
-    flight->deadline_ns = timeout_ms > 0 ? culex__after_ms(sent_ns, timeout_ms) : INT64_MAX;
-    flight->told_ns = flight->deadline_ns;
-    culex__flight_renew(flight, sent_ns, flight->deadline_ns);
+    flight->told_ns = timeout_ms > 0 ? culex__after_ms(sent_ns, timeout_ms) : INT64_MAX;
+    flight->deadline_ns =
+        now_ns < flight->told_ns ? flight->told_ns : culex__after_ms(now_ns, timeout_ms);
+    culex__flight_renew(flight, sent_ns, flight->told_ns);
 }
 
 void culex__flight_launch(struct culex_flight *flight)
@@ -283,26 +285,6 @@ size_t culex__flight_collect(culex_worker *worker)
     return count;
 }
 
-/* The turn may have lasted since it collected: each call of the store can. */
-void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
-{
-    if (now_ns < lane->end_ns || lane->flight_count == 0)
-        return;
-    culex__flight_collect(lane->worker);
-    lane->end_ns = INT64_MAX;
-    for (size_t i = lane->flight_count; i-- > 0;) {
-        struct culex_flight *flight = lane->flights[i];
-        flight_attend(flight, now_ns);
-        if (flight->state == CULEX_FLIGHT_ALOFT)
-            lane->end_ns = culex__min_ns(lane->end_ns, flight_next_ns(flight));
-    }
-}
-
-int64_t culex__flights_next_ns(const struct culex_lane *lane)
-{
-    return lane->flight_count > 0 ? lane->end_ns : INT64_MAX;
-}
-
 void culex__flight_withdraw(culex_worker *worker)
 {
     struct culex_run *queued[CULEX_BATCH_MAX];
@@ -315,6 +297,47 @@ void culex__flight_withdraw(culex_worker *worker)
                 culex__acks_release(flight, 0);
         }
     } while (count == CULEX_BATCH_MAX);
+}
+
+/* Its timeout strikes, and it is not known to have begun. */
+static bool is_overdue(const struct culex_flight *flight, int64_t now_ns)
+{
+    return now_ns >= timeout_ns(flight) &&
+           atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) == 0;
+}
+
+/* To ask such a run to stop could hit a handler that is beginning just now. So it is taken back
+ * with all that wait; what cannot be has begun, and the second look says when. */
+static void overdue_take_back(struct culex_lane *lane, int64_t now_ns)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < lane->flight_count && !is_any; i++)
+        is_any = is_overdue(lane->flights[i], now_ns);
+    if (!is_any)
+        return;
+    culex__flight_withdraw(lane->worker);
+    culex__flight_collect(lane->worker);
+}
+
+/* The turn may have lasted since it collected: each call of the store can. */
+void culex__flight_attend(struct culex_lane *lane, int64_t now_ns)
+{
+    if (now_ns < lane->end_ns || lane->flight_count == 0)
+        return;
+    culex__flight_collect(lane->worker);
+    overdue_take_back(lane, now_ns);
+    lane->end_ns = INT64_MAX;
+    for (size_t i = lane->flight_count; i-- > 0;) {
+        struct culex_flight *flight = lane->flights[i];
+        flight_attend(flight, now_ns);
+        if (flight->state == CULEX_FLIGHT_ALOFT)
+            lane->end_ns = culex__min_ns(lane->end_ns, flight_next_ns(flight));
+    }
+}
+
+int64_t culex__flights_next_ns(const struct culex_lane *lane)
+{
+    return lane->flight_count > 0 ? lane->end_ns : INT64_MAX;
 }
 
 static void flights_each(culex_worker *worker, void (*visit)(struct culex_flight *flight))

@@ -29,8 +29,8 @@ struct culex_flight {
     int64_t claimed_ns;     /* boot time at send of the claim */
     int64_t beat_ns;        /* boot time at send of the last beat or claim that was granted */
     int64_t deadline_ns;    /* boot time of the timeout, extensions included; INT64_MAX for none.
-                               Counted from the claim until it strikes or the run is back: then
-                               from the start */
+                               Counted from the claim, or from the grant if that comes later than
+                               it, until it strikes or the run is back: then from the start */
     int64_t told_ns;        /* the deadline as the store knows it */
     int64_t term_ns;        /* when it is ended, if it has a process of its own; INT64_MAX: never */
     unsigned progress_told; /* the tag of the last report sent, 0 for none */
@@ -54,7 +54,8 @@ size_t culex__flight_collect(culex_worker *worker);
 void culex__flight_withdraw(culex_worker *worker);
 
 /* Looks after leases and timeouts of the lane that have run out by `now_ns`. Where one may have, it
- * collects first: what has ended by then is not judged. */
+ * collects first: what has ended by then is not judged. What should have begun by then and has not
+ * is withdrawn. */
 void culex__flight_attend(struct culex_lane *lane, int64_t now_ns);
 
 /* Boot time at which that has something to do, INT64_MAX for never. */

@@ -350,6 +350,80 @@ static void test_end_that_is_told_after_the_timeout_struck__handlers_time_counts
         world_log_count(world, "timed out after 2s; the handler returned by itself 10ms later"), 1);
 }
 
+static void hands_come(struct world *world)
+{
+    world->has_no_hands = false;
+}
+
+/* Its claim was answered later than it may take. Then a handler becomes free after a while. */
+static void test_grant_that_comes_later_than_its_timeout__has_its_time(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = TIMEOUT_MS;
+    culex_uuid id = world_enqueue(world, &type, TIMEOUT_MS - 10);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->has_no_hands = true;
+    world->step_sleep_ms = STALL_MS;
+    world->then = hands_come;
+    world->then_ms = STALL_MS + TIMEOUT_MS - 100;
+    run_worker(world, &type, (culex_worker_options){.drain = true}, executor_killing_create);
+    assert_int_equal(world->calls, 1);
+    assert_uncharged(world, id, CULEX_RUN_DONE, 1);
+}
+
+static culex_uuid overdue;
+
+/* Nothing of the first attempt is left in the crew, which might begin it just then. */
+static void expect_second_attempt(struct world *world)
+{
+    assert_uncharged(world, overdue, CULEX_RUN_ACTIVE, 2);
+    assert_int_equal(world->worker->crew.count, 1);
+    world->has_no_hands = false;
+}
+
+static void wait_for_all_of_its_time(
+    struct world *world,
+    culex_status (*create)(const struct culex_executor_config *config,
+                           struct culex_executor **ret_executor, culex_error *error))
+{
+    culex_job_type type = number_type();
+    type.timeout_ms = TIMEOUT_MS;
+    overdue = world_enqueue(world, &type, 100);
+    world->act = act_hang;
+    world->has_no_hands = true;
+    world->then = expect_second_attempt;
+    world->then_ms = TIMEOUT_MS + 100;
+    run_worker(world, &type, (culex_worker_options){.drain = true}, create);
+    assert_null(world->then);
+    assert_int_equal(world->calls, 1);
+    assert_uncharged(world, overdue, CULEX_RUN_DONE, 2);
+}
+
+static void test_run_that_waits_for_all_of_its_time__is_taken_back(void **state)
+{
+    wait_for_all_of_its_time(*state, executor_killing_create);
+}
+
+static void test_run_that_waits_for_all_of_its_time_on_a_thread__is_taken_back(void **state)
+{
+    wait_for_all_of_its_time(*state, executor_asking_create);
+}
+
+/* Nobody reads what a child says while the store keeps its worker waiting. */
+static void test_line_of_the_start_that_waits__is_not_the_handlers_time(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.timeout_ms = TIMEOUT_MS;
+    type.retry.max = 0;
+    culex_uuid id = world_enqueue(world, &type, 0);
+    world->start_line_ms = STALL_MS;
+    run_worker(world, &type, (culex_worker_options){.drain = true}, executor_inline_create);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+}
+
 /* A child whose memory is damaged says anything. */
 static void test_handler_that_says_it_took_for_ever__ended_by_now(void **state)
 {
@@ -493,6 +567,10 @@ int main(void)
         UNIT(test_more_ends_on_threads_than_a_batch_after_a_stall__none_is_timed_out),
         UNIT(test_end_during_the_stall_of_another_queue__not_timed_out),
         UNIT(test_end_that_is_told_after_the_timeout_struck__handlers_time_counts),
+        UNIT(test_grant_that_comes_later_than_its_timeout__has_its_time),
+        UNIT(test_run_that_waits_for_all_of_its_time__is_taken_back),
+        UNIT(test_run_that_waits_for_all_of_its_time_on_a_thread__is_taken_back),
+        UNIT(test_line_of_the_start_that_waits__is_not_the_handlers_time),
         UNIT(test_handler_that_says_it_took_for_ever__ended_by_now),
         UNIT(test_end_from_before_a_set_back_is_not_told_for_the_new_execution),
         UNIT(test_run_from_before_a_set_back_is_given_up_for_the_new_execution),

@@ -452,6 +452,8 @@ void world_sink(void *self, const char *line, size_t len)
     memcpy(world->log + world->log_len, line, len);
     world->log_len += len;
     world->log[world->log_len] = '\0';
+    if (world->start_line_ms > 0 && memmem(line, len, "started", 7) != NULL)
+        world_pass(world, world->start_line_ms);
 }
 
 struct world *world_open(void)

@@ -79,9 +79,10 @@ struct world {
     culex_outcome (*act)(struct world *world, culex_run *run, int64_t n);
     /* With the killing executor: set by act, the handler goes on for this long. */
     int64_t hang_ms;
-    int64_t hang_us; /* and for this */
-    int64_t tell_ms; /* its end reaches the worker so much later than it came */
-    int64_t said_ns; /* what it says that it took, 0 for the truth */
+    int64_t hang_us;       /* and for this */
+    int64_t tell_ms;       /* its end reaches the worker so much later than it came */
+    int64_t start_line_ms; /* the line that says that it has started waits so long to be written */
+    int64_t said_ns;       /* what it says that it took, 0 for the truth */
     enum world_manner manner;
     void (*then)(struct world *world); /* called once, when the clock reaches then_ms */
     int64_t then_ms;

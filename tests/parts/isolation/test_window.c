@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "executor/child_link.h"
+#include "executor/children.h"
 
 enum { COUNT = CULEX_BATCH_MAX };
 
@@ -156,6 +156,19 @@ static void test_start_that_a_child_names_is_none_after_it_was_seen(void **state
     }
 }
 
+/* Its child was seen to begin it, and skipped it in that moment. */
+static void test_run_that_goes_elsewhere_has_not_begun(void **state)
+{
+    struct hold *hold = *state;
+    struct culex_children *children = calloc(1, sizeof *children);
+    assert_non_null(children);
+    atomic_store(&hold->runs[0]->started_ns, 500);
+    culex__children_return(children, hold->runs[0]);
+    assert_ptr_equal(culex__run_list_pop(&children->to_start), hold->runs[0]);
+    assert_int_equal(atomic_load(&hold->runs[0]->started_ns), 0);
+    free(children);
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -165,6 +178,7 @@ int main(void)
         UNIT(test_leases_are_counted_for_the_zygote),
         UNIT(test_lease_of_a_run_that_is_back_counts_no_more),
         UNIT(test_start_that_a_child_names_is_none_after_it_was_seen),
+        UNIT(test_run_that_goes_elsewhere_has_not_begun),
         UNIT(test_run_that_is_asked_to_stop_is_known_until_the_child_is_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
