@@ -108,11 +108,19 @@ static void log_release(struct culex_flight *flight, struct culex_log_subject *s
     culex__log_write(&worker->log, CULEX_LOG_INFO, subject, "snoozed for %s", span);
 }
 
+/* Runs that wait for a handler here are lost by the hundred, and no work with them. */
 static void log_refused(const struct culex_flight *flight, struct culex_log_subject *subject)
 {
     culex_worker *worker = flight->lane->worker;
+    bool has_begun = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed) > 0;
     culex__tally_add(worker, CULEX_TALLY_STALE, 1);
     subject->outcome = "refused";
+    if (flight->run.end.event == CULEX_EVENT_RELEASE && !has_begun) {
+        culex__log_write(&worker->log, CULEX_LOG_INFO, subject,
+                         "not started here: the lease is over, the run was given to another worker "
+                         "before it started");
+        return;
+    }
     culex__log_write(&worker->log, CULEX_LOG_WARNING, subject,
                      "result refused: the lease is over, another worker may hold the run");
 }

@@ -424,6 +424,37 @@ static void test_line_of_the_start_that_waits__is_not_the_handlers_time(void **s
     assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
 }
 
+static void take_name(struct world *world)
+{
+    size_t released = 0;
+    int64_t now_ms;
+    assert_int_equal(world->store->ops->hello(world->store, "numbers", "box-1", "00000000deadbeef",
+                                              &released, &now_ms, NULL),
+                     CULEX_OK);
+    assert_int_equal(released, 1);
+}
+
+static void stop_as_the_name_is_taken(struct world *world)
+{
+    world->in_step = take_name;
+    culex_worker_stop(world->worker);
+}
+
+/* It is given back, and the store has given it away by then: no work is lost. */
+static void test_run_that_another_got_before_it_started__is_no_refused_result(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 0);
+    world->has_no_hands = true;
+    world->then = stop_as_the_name_is_taken;
+    world->then_ms = 500;
+    run_worker(world, &type, (culex_worker_options){.name = "box-1"}, executor_killing_create);
+    assert_int_equal(world->calls, 0);
+    assert_int_equal(world_log_count(world, " not started here: the lease is over"), 1);
+    assert_false(world_log_has(world, "result refused"));
+}
+
 /* A child whose memory is damaged says anything. */
 static void test_handler_that_says_it_took_for_ever__ended_by_now(void **state)
 {
@@ -571,6 +602,7 @@ int main(void)
         UNIT(test_run_that_waits_for_all_of_its_time__is_taken_back),
         UNIT(test_run_that_waits_for_all_of_its_time_on_a_thread__is_taken_back),
         UNIT(test_line_of_the_start_that_waits__is_not_the_handlers_time),
+        UNIT(test_run_that_another_got_before_it_started__is_no_refused_result),
         UNIT(test_handler_that_says_it_took_for_ever__ended_by_now),
         UNIT(test_end_from_before_a_set_back_is_not_told_for_the_new_execution),
         UNIT(test_run_from_before_a_set_back_is_given_up_for_the_new_execution),
