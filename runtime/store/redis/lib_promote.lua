@@ -15,13 +15,14 @@ end
 -- Its place among ordinary runs: behind those that were enqueued until it was due. Numbers of the line follow
 -- the time, and each body begins with its own, so a few looks find it.
 local PLACE_LOOKS = 64 -- bodies that a step looks at for all that it makes ready
+local LOOK_BYTES = 65536 -- of a body, for each of which it counts as one more
 local body_times, looks, is_line_known, has_line, is_placed, is_short = {}, 0, false, false, false, false
 
 -- When a number was enqueued; false for one that has left, nil when nothing more may be looked at.
 local function line_time(number)
   if body_times[number] == nil and looks < PLACE_LOOKS then
     local body = call('HGET', bodies, number)
-    looks = looks + 1
+    looks = looks + 1 + floor((body and #body or 0) / LOOK_BYTES)
     body_times[number] = body and body_ms(body)
   end
   return body_times[number]
