@@ -58,6 +58,7 @@ def drains() -> list[Row]:
     for store, place in (("redis", "same"), ("redis tcp", "cross"), ("redis tcp", "same")):
         rows.append(Row("drain", "none, batch auto", "drain", TAKE, store=store, place=place, count=60000,
                         quick=3000 if (store, place) != ("redis tcp", "same") else 0))
+    rows.append(Row("drain", "none, batch auto, keep 0", "drain", TAKE, knobs=knobs(keep_ms=0), count=60000))
     rows.append(Row("drain", "none, batch auto", "drain", "one transaction a call, as of Redis", store="sqlite", place="one",
                     count=60000, quick=3000))
     return rows
@@ -78,6 +79,8 @@ def enqueues() -> list[Row]:
                         quick=1200 if store == "redis" else 400))
     rows.append(Row("enqueue", "worked off meanwhile", "mixed", "the same two scripts beside each other", place="free",
                     count=60000, quick=3000))
+    rows.append(Row("enqueue", "one by one, worked off meanwhile", "mixed", "the same two scripts beside each other", place="free",
+                    knobs=knobs(bulk=1), count=20000, quick=1000))
     return rows
 
 
