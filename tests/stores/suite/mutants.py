@@ -123,7 +123,8 @@ MUTANTS = [
      "if not told or not find(told, '|#' .. b.name .. ';', 1, true) then return end", "if not b then return end", "redis"),
     ("a beat of another life counts", LUA + "lib_leases.lua", "if body and id ~= line_id(number, body_ms(body)) then return 'G' end",
      "", "redis"),
-    ("an end of another life counts", LUA + "lib_acks.lua", "    if is_strange(ids) then\n", "    if false then\n", "redis"),
+    ("an end of another life is told as one", LUA + "lib_acks.lua", "answers[#answers + 1] = string.rep('G', n)",
+     "answers[#answers + 1] = string.rep('O', n)", "redis"),
     ("an end of another claim counts", LUA + "lib_acks.lua", "if b.since ~= since then", "if false then", "redis"),
     ("an end of any run of a number counts", LUA + "lib_acks.lua", "ids + at * 16) then return at - 1 end",
      "ids + at * 16) then return n end", "redis"),
@@ -1011,6 +1012,7 @@ FAST_MUTANTS = [
      "if (step->beat_count > 0)", "redis"),
     ("fast though beats are told", LUA + "step.c", "if (step->beat_count > 0 || order->listed > 0)",
      "if (order->listed > 0)", "redis"),
+    ("an end of another life counts", LUA + "lib_acks.lua", "    if is_strange(ids) then\n", "    if false then\n", "redis"),
 ]
 
 
