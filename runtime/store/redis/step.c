@@ -502,6 +502,7 @@ static culex_status grants_count(const redisReply *reply, const struct culex_ste
 culex_status culex__redis_step_read(const redisReply *reply, const struct culex_step *step,
                                     struct culex_step_reply *ret_reply, culex_error *error)
 {
+    assert(reply != NULL);
     struct culex_step_reply read = {.now_ms = 0};
     struct bodies bodies;
     culex_status status = items_check(reply, error);
