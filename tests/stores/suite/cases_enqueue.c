@@ -23,17 +23,36 @@ void case_enqueue__new_run_waits(struct suite *suite)
     assert_int_equal(suite_stats(suite).enqueued, 1);
 }
 
+/* The run at `index` has a payload of its own: ids may be in order while the payloads are not. */
+static struct culex_new_run run_numbered(struct suite *suite, size_t index, char text[32])
+{
+    struct culex_new_run run = suite_run(suite);
+    run.payload_len = (size_t)snprintf(text, 32, "{\"index\":%zu}", index);
+    run.payload = text;
+    return run;
+}
+
+static void grant_is(const struct culex_grant *grant, const struct culex_new_run *run,
+                     culex_uuid id)
+{
+    assert_true(suite_same_id(grant->facts.id, id));
+    assert_int_equal(grant->payload_len, run->payload_len);
+    assert_memory_equal(grant->payload, run->payload, run->payload_len);
+}
+
 void case_enqueue__batch_of_many_keeps_its_order(struct suite *suite)
 {
     enum { COUNT = 200 };
+    char texts[COUNT][32];
     struct culex_new_run runs[COUNT];
     struct culex_enqueue_result results[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        runs[i] = suite_run(suite);
+    for (size_t i = 0; i < COUNT; i++)
+        runs[i] = run_numbered(suite, i, texts[i]);
     suite_put_many(suite, runs, COUNT, results);
-    for (int i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(results[i].outcome, CULEX_ENQUEUED_NEW);
         suite_take(suite, ANN, results[i].id);
+        grant_is(&suite->reply.grants[0], &runs[i], results[i].id);
     }
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
 }
@@ -42,15 +61,16 @@ void case_enqueue__batch_of_many_keeps_its_order(struct suite *suite)
 void case_enqueue__largest_batch_keeps_its_order(struct suite *suite)
 {
     enum { COUNT = CULEX_STORE_BATCH_MAX, PART = 100 };
+    static char texts[COUNT][32];
     static struct culex_new_run runs[COUNT];
     static struct culex_enqueue_result results[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        runs[i] = suite_run(suite);
+    for (size_t i = 0; i < COUNT; i++)
+        runs[i] = run_numbered(suite, i, texts[i]);
     suite_put_many(suite, runs, COUNT, results);
     for (size_t at = 0; at < COUNT; at += PART) {
         assert_int_equal(suite_claim(suite, ANN, PART), PART);
         for (size_t i = 0; i < PART; i++)
-            assert_true(suite_same_id(suite->reply.grants[i].facts.id, results[at + i].id));
+            grant_is(&suite->reply.grants[i], &runs[at + i], results[at + i].id);
     }
     assert_int_equal(suite_claim(suite, ANN, 1), 0);
 }

@@ -226,13 +226,24 @@ static struct culex_ticket ticket_make(struct world *world)
     return (struct culex_ticket){last->producer, (uint64_t)(world->now_ms + off_ms) << 12};
 }
 
+/* One that asks for nothing: stores have a way of their own for calls of none but those. */
+static void run_plain(struct culex_new_run *run)
+{
+    run->priority = 0;
+    run->delay_ms = run->at_ms = run->expires_ms = 0;
+    run->unique_key = NULL;
+}
+
 static struct known_call call_make(struct world *world, int queue)
 {
     struct known_call call = {.ticket = ticket_make(world), .queue = queue};
+    bool is_plain = chance(world, 30);
     call.count = 1 + (size_t)below(world, STEP_MAX);
     for (size_t i = 0; i < call.count; i++) {
         call.runs[i] = run_make(world);
-        if (chance(world, 25))
+        if (is_plain)
+            run_plain(&call.runs[i]);
+        else if (chance(world, 25))
             key_give(world, queue, &call.runs[i]);
     }
     return call;
