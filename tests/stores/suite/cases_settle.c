@@ -431,21 +431,33 @@ static size_t batch_turn(struct suite *suite, struct culex_ack *acks, size_t cou
 }
 
 /* However large its batches: or the records of a busy queue would only ever grow in number. */
-void case_settle__a_step_forgets_more_than_it_adds(struct suite *suite)
+static void forgets_more(struct suite *suite, enum culex_run_event event, culex_run_state state)
 {
     enum { BATCH = 200, TURNS = 5 };
     struct culex_ack acks[BATCH];
     struct culex_new_run run = suite_run(suite);
     size_t count = 0;
-    run.keep_success_ms = 1;
+    run.keep_success_ms = run.keep_failure_ms = 1;
     for (int i = 0; i < BATCH * TURNS; i++)
         suite_put_run(suite, &run);
     for (int turn = 0; turn <= TURNS; turn++) {
+        for (size_t i = 0; i < count; i++)
+            acks[i].event = event;
         count = batch_turn(suite, acks, count, BATCH);
         assert_int_equal(count, turn < TURNS ? BATCH : 0);
-        assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], turn > 0 ? BATCH : 0);
+        assert_int_equal(suite_stats(suite).count[state], turn > 0 ? BATCH : 0);
         suite->now_ms += 1;
     }
+}
+
+void case_settle__a_step_forgets_more_than_it_adds(struct suite *suite)
+{
+    forgets_more(suite, CULEX_EVENT_DONE, CULEX_RUN_DONE);
+}
+
+void case_settle__a_step_forgets_more_dead_than_it_adds(struct suite *suite)
+{
+    forgets_more(suite, CULEX_EVENT_DISCARD, CULEX_RUN_DEAD);
 }
 
 /* In bounded steps, each of which says when to come again: at once while more is due, later than
