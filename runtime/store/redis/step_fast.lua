@@ -68,7 +68,7 @@ for group = 1, group_count do
     end
     local place = number - b.before
     local _, stop = find(b.chars, '^[01]+', place)
-    if not stop or stop < place + left - 1 and stop < #b.chars then return {'F'} end
+    if not stop then return {'F'} end
     local count = math.min(stop - place + 1, left)
     local letter = '-'
     if b.keep == '0' then
