@@ -35,6 +35,7 @@ struct watched {
     const char *name;
     struct figures first; /* when it was looked at first */
     bool is_idle;         /* runs wait, and nobody was seen to take one */
+    bool is_taken;        /* somebody was */
 };
 
 struct examination {
@@ -231,9 +232,11 @@ static size_t idle_look(struct examination *examination)
     for (size_t i = 0; i < examination->count; i++) {
         struct watched *queue = &examination->queues[i];
         struct figures now;
-        if (queue->is_idle)
-            queue->is_idle =
-                figures_read(examination, queue->name, &now) && !has_moved(&queue->first, &now);
+        if (queue->is_idle) {
+            queue->is_idle = figures_read(examination, queue->name, &now);
+            queue->is_taken = queue->is_idle && has_moved(&queue->first, &now);
+            queue->is_idle &= !queue->is_taken;
+        }
         idle += queue->is_idle;
     }
     return idle;
@@ -317,16 +320,17 @@ static void return_look(const culex_run_info *run, void *user)
     job->id = run->id;
 }
 
-/* Why workers give runs back: how their text begins, and what is said of them. */
+/* Why workers give runs back: how their text begins, and what is said of them, and when no worker
+ * is left to say it of. */
 static const struct reason {
-    const char *text, *id, *advice, *fault;
+    const char *text, *id, *advice, *fault, *past;
 } reasons[] = {
     {CULEX__UNKNOWN_JOB_TEXT, "queue-unknown-job",
      "start a worker that registers it (with NULL for its handler: to end them), or cancel them",
-     "have no handler for it"},
+     "have no handler for it", "had no handler for it"},
     {CULEX__NOT_UNDERSTOOD_TEXT, "queue-not-understood",
      "start a worker that is built with that version of the schema, or cancel them",
-     "cannot read it"},
+     "cannot read it", "could not read it"},
 };
 
 enum { REASON_COUNT = sizeof reasons / sizeof reasons[0] };
@@ -352,7 +356,8 @@ static void detail_format(const struct returned *job, const char *why, detail_te
                  (unsigned long long)job->fingerprint, name_show(why, shown));
 }
 
-static void returned_tell(struct examination *examination, const char *queue,
+/* Of a queue whose runs nobody takes now, workers that gave some back are a thing of the past. */
+static void returned_tell(struct examination *examination, const struct watched *queue,
                           const struct returned *job, const struct reason *reason, const char *why)
 {
     shown_name name, home;
@@ -361,20 +366,23 @@ static void returned_tell(struct examination *examination, const char *queue,
     detail_format(job, why, detail);
     culex__report_add(examination->report, is_deploy ? CULEX_SEVERITY_NOTE : CULEX_SEVERITY_WARNING,
                       reason->id, reason->advice,
-                      "queue %s: %llu %s of job %s given back by workers that %s, up to %u %s%s",
-                      name_show(queue, home), (unsigned long long)job->runs,
-                      plural(job->runs, "run", "runs"), name_show(job->job, name), reason->fault,
-                      job->attempts, plural(job->attempts, "time", "times"), detail);
+                      "queue %s: %llu %s of job %s given back by %s that %s, up to %u %s%s",
+                      name_show(queue->name, home), (unsigned long long)job->runs,
+                      plural(job->runs, "run", "runs"), name_show(job->job, name),
+                      queue->is_idle ? "former workers" : "workers",
+                      queue->is_idle ? reason->past : reason->fault, job->attempts,
+                      plural(job->attempts, "time", "times"), detail);
 }
 
 /* A snooze leaves no trace in the counters either; the run's own text tells them apart. */
-static void returned_examine(struct examination *examination, const char *queue,
+static void returned_examine(struct examination *examination, const struct watched *queue,
                              const struct returned *job, unsigned told[REASON_COUNT])
 {
     struct culex_store *store = examination->store;
     culex_run_info *run = NULL;
     culex_error error = {0};
-    if (!is_answered(examination, store->ops->get(store, queue, job->id, &run, &error), &error))
+    if (!is_answered(examination, store->ops->get(store, queue->name, job->id, &run, &error),
+                     &error))
         return;
     const struct reason *reason = reason_find(run->error_text);
     if (reason != NULL && finding_begin(examination, &told[reason - reasons]))
@@ -400,7 +408,7 @@ static void given_back_examine(struct examination *examination)
         struct returns returns = {.count = 0};
         returns_look(examination, queue, &returns);
         for (size_t k = 0; k < returns.count && !has_trouble(examination); k++)
-            returned_examine(examination, queue->name, &returns.jobs[k], told);
+            returned_examine(examination, queue, &returns.jobs[k], told);
     }
     for (size_t i = 0; i < REASON_COUNT; i++)
         findings_end(examination, CULEX_SEVERITY_WARNING, reasons[i].id, told[i]);
@@ -425,34 +433,49 @@ static size_t names_count(char *const *names)
     return count;
 }
 
-/* Queues in which runs wait or are at work: without a finding, workers take these runs. */
-static size_t served_count(const struct examination *examination)
+/* Queues of one kind, when nothing is amiss with any. */
+struct order {
+    size_t taken; /* somebody was seen to take a run that waited */
+    size_t held;  /* runs are at work, as far as their leases tell */
+    size_t empty;
+};
+
+static struct order order_count(const struct examination *examination)
 {
-    size_t count = 0;
+    struct order order = {0};
     for (size_t i = 0; i < examination->count; i++) {
-        const struct figures *figures = &examination->queues[i].first;
-        count += waiting_count(figures) > 0 || is_at_work(figures);
+        const struct watched *queue = &examination->queues[i];
+        order.taken += queue->is_taken;
+        order.held += !queue->is_taken && is_at_work(&queue->first);
     }
-    return count;
+    order.empty = examination->count - order.taken - order.held;
+    return order;
 }
 
-/* Says no more than was seen: where no run waits, nothing tells whether anybody would take it. */
+typedef char order_text[256];
+
+static void order_add(order_text text, const char *before, size_t count, const char *behind)
+{
+    size_t len = strlen(text);
+    if (count > 0)
+        snprintf(text + len, sizeof(order_text) - len, "%s%s %zu %s%s", len > 0 ? "; " : "", before,
+                 count, plural(count, "queue", "queues"), behind);
+}
+
+/* Says no more than was seen: a lease outlives its worker, and where no run waits, nothing tells
+ * whether anybody would take it. */
 static void order_tell(const struct examination *examination)
 {
-    size_t served = served_count(examination), empty = examination->count - served;
-    char rest[64] = "";
-    if (served == 0) {
-        culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
-                          "no run waits in %zu %s; whether workers serve %s is not known", empty,
-                          plural(empty, "queue", "queues"), plural(empty, "it", "them"));
-        return;
-    }
-    if (empty > 0)
-        snprintf(rest, sizeof rest, "; no run waits in %zu %s", empty,
-                 plural(empty, "other", "others"));
-    culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL,
-                      "workers take the waiting runs of %zu %s%s", served,
-                      plural(served, "queue", "queues"), rest);
+    struct order order = order_count(examination);
+    bool is_empty = order.taken + order.held == 0;
+    order_text text = "";
+    order_add(text, "workers take the waiting runs of", order.taken, "");
+    order_add(text, "runs of", order.held, " are at work, as far as their leases tell");
+    order_add(text, "no run waits in", order.empty,
+              !is_empty          ? ""
+              : order.empty == 1 ? "; whether workers serve it is not known"
+                                 : "; whether workers serve them is not known");
+    culex__report_add(examination->report, CULEX_SEVERITY_OK, "queues", NULL, "%s", text);
 }
 
 static void names_examine(struct examination *examination, char *const *names)
@@ -460,8 +483,8 @@ static void names_examine(struct examination *examination, char *const *names)
     size_t named = names_count(names);
     queues_read(examination, names);
     paused_examine(examination);
-    given_back_examine(examination);
     unserved_examine(examination);
+    given_back_examine(examination);
     if (named > QUEUES_MAX)
         culex__report_add(examination->report, CULEX_SEVERITY_NOTE, "queues",
                           "ask for the others with culex_client_stats",

@@ -147,8 +147,25 @@ static void test_queue_with_a_worker_is_no_finding(void **state)
     expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
     assert_null(world->then);
     int64_t before_ms = world_ms(world);
-    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
-    assert_int_equal(world_ms(world), before_ms); /* nothing to watch: one is at work */
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "runs of 1 queue are at work, as far as their leases tell");
+    assert_int_equal(world_ms(world), before_ms); /* nothing to watch */
+}
+
+/* What is at work by its lease may be left by a worker that was killed: nobody was seen to take
+ * what waits behind it. */
+static void test_queue_with_a_lease_is_not_said_to_be_served(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    world_enqueue(world, &type, 2);
+    claim(world, "numbers", NULL);
+    enqueue_raw(world, "mail", "shop.send", 0);
+    claim(world, "mail", NULL);
+    enqueue_raw(world, "news", "shop.send", 5000);
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "runs of 2 queues are at work, as far as their leases tell; no run waits in 1 queue");
 }
 
 /* Its only worker was killed: a run that is active for good hides no queue. */
@@ -159,7 +176,8 @@ static void test_run_past_its_lease_waits_too(void **state)
     world_enqueue(world, &type, 1);
     claim(world, "numbers", NULL);
     world_pass(world, LEASE_MS + 900);
-    expect(world, "queues", CULEX_SEVERITY_OK, "workers take the waiting runs of 1 queue");
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "runs of 1 queue are at work, as far as their leases tell");
     world_pass(world, 100);
     expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
            "queue numbers: 1 run waits (1 left by a worker that is gone), none is at work, and no "
@@ -186,11 +204,16 @@ static void test_worker_that_takes_back_what_another_left_is_no_finding(void **s
 static void test_queues_without_runs_are_told_apart(void **state)
 {
     struct world *world = *state;
+    culex_job_type type = number_type();
     enqueue_raw(world, "mail", "shop.send", 5000);
     enqueue_raw(world, "news", "shop.send", 0);
     claim(world, "news", NULL);
+    world_enqueue(world, &type, 1);
+    world->then = claim_one;
+    world->then_ms = world_ms(world) + 500;
     expect(world, "queues", CULEX_SEVERITY_OK,
-           "workers take the waiting runs of 1 queue; no run waits in 1 other");
+           "workers take the waiting runs of 1 queue; runs of 1 queue are at work, as far as their "
+           "leases tell; no run waits in 1 queue");
 }
 
 static void test_paused_queue_is_a_warning_once_it_holds_runs(void **state)
@@ -255,6 +278,30 @@ static void test_runs_of_a_job_that_no_worker_knows_are_told(void **state)
         world, "queue-unknown-job", CULEX_SEVERITY_WARNING,
         "queue mail: 2 runs of job shop.newer given back by workers that have no handler for it, "
         "up to 3 times");
+}
+
+/* Two findings of one queue: that nobody takes its runs, and that workers give them back. Who has
+ * done that is gone, and is not told as if it were at work. */
+static void test_runs_that_were_given_back_by_who_is_gone(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    enqueue_raw(world, "mail", "shop.newer", 0);
+    claim(world, "mail", unknown);
+    world_enqueue(world, &type, 1);
+    claim(world, "numbers", "not understood: n: too large");
+    world_pass(world, 1000);
+    culex_doctor_report *report = examine(world);
+    assert_int_equal(report->finding_count, 4);
+    assert_string_equal(
+        report->findings[0].text,
+        "queue mail: 1 run waits, none is at work, and no worker took one within 1000 ms");
+    assert_string_equal(report->findings[2].text,
+                        "queue mail: 1 run of job shop.newer given back by former workers that had "
+                        "no handler for it, up to 1 time");
+    assert_non_null(
+        strstr(report->findings[3].text, " by former workers that could not read it, "));
+    culex_doctor_report_free(report);
 }
 
 /* Each version of a job for itself: the snoozes of one do not hide that no worker reads another. */
@@ -364,12 +411,14 @@ int main(void)
         UNIT(test_runs_that_nobody_takes_are_told),
         UNIT(test_run_that_is_due_and_was_moved_by_nobody_is_told),
         UNIT(test_queue_with_a_worker_is_no_finding),
+        UNIT(test_queue_with_a_lease_is_not_said_to_be_served),
         UNIT(test_run_past_its_lease_waits_too),
         UNIT(test_worker_that_takes_back_what_another_left_is_no_finding),
         UNIT(test_queues_without_runs_are_told_apart),
         UNIT(test_paused_queue_is_a_warning_once_it_holds_runs),
         UNIT(test_many_paused_queues_are_told_as_the_worst_of_them),
         UNIT(test_runs_of_a_job_that_no_worker_knows_are_told),
+        UNIT(test_runs_that_were_given_back_by_who_is_gone),
         UNIT(test_runs_that_no_worker_understands_are_told),
         UNIT(test_snoozed_run_is_not_of_an_unknown_job),
         UNIT(test_name_of_a_job_does_nothing_to_a_terminal),

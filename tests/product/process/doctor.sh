@@ -49,7 +49,7 @@ worker_start killed --lease 1s
 "$nap" enqueue nap
 wait_until 10 started killed 1
 examine
-says '^ok  *queues  *workers take the waiting runs of 1 queue$'
+says '^ok  *queues  *runs of 1 queue are at work, as far as their leases tell$'
 kill -KILL "$background"
 wait "$background" 2>/dev/null || true
 background=
