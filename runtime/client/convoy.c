@@ -60,7 +60,7 @@ static bool convoy_wants(void *user, void *load)
     return true;
 }
 
-static culex_status convoy_try(struct convoy *convoy)
+static culex_status convoy_try(struct convoy *convoy, culex_error *error)
 {
     culex_client *client = convoy->effort->client;
     struct culex_store *store = client->store;
@@ -71,12 +71,12 @@ static culex_status convoy_try(struct convoy *convoy)
     atomic_store(&client->until_ns, convoy->until_ns);
     culex_status status =
         store->ops->enqueue_each(store, convoy->calls[0]->queue, convoy->tickets, convoy->runs,
-                                 convoy->count, convoy->results, NULL);
+                                 convoy->count, convoy->results, error);
     atomic_store(&client->until_ns, convoy->effort->deadline_ns);
     return status;
 }
 
-static void convoy_tell(struct convoy *convoy, culex_status status)
+static void convoy_tell(struct convoy *convoy, culex_status status, const culex_error *error)
 {
     for (size_t i = 0; i < convoy->count; i++) {
         struct culex_convoy_call *call = convoy->calls[i];
@@ -84,6 +84,8 @@ static void convoy_tell(struct convoy *convoy, culex_status status)
         call->is_answered = status == CULEX_OK;
         call->is_unknown = status == CULEX_EUNKNOWN;
         call->result = convoy->results[i];
+        if (status != CULEX_OK && call->cause != NULL)
+            *call->cause = *error;
     }
 }
 
@@ -97,8 +99,9 @@ void culex__convoy_go(struct culex_effort *effort, struct culex_convoy_call *cal
     struct culex_turn_waiter *others = culex__turn_collect(&client->turn, convoy_wants, &convoy);
     if (others == NULL)
         return;
-    culex_status status = convoy_try(&convoy);
-    convoy_tell(&convoy, status);
+    culex_error error = {0};
+    culex_status status = convoy_try(&convoy, &error);
+    convoy_tell(&convoy, status, &error);
     client->has_no_convoys = status == CULEX_EUNSUPPORTED;
     if (status != CULEX_OK)
         culex__client_leave_producers(client); /* to the calls, which go on with their tickets */

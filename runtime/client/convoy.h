@@ -24,6 +24,7 @@ struct culex_convoy_call {
     bool is_answered;           /* and `result` is the answer */
     bool is_unknown;            /* the try may have been applied */
     struct culex_enqueue_result result;
+    culex_error *cause; /* NULL, or where it is put why the try failed */
 };
 
 /* In its turn, which knows the store's clock: takes along whom it finds, if anybody. Then `call`

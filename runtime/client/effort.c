@@ -55,8 +55,8 @@ culex_status culex__effort_await(struct culex_effort *effort, void *load, bool *
     if (end == CULEX_TURN_LATE)
         return culex__fail(error, CULEX_EBUSY,
                            "other threads used this client for all of the %lld ms that a call may "
-                           "take; threads that should not wait for each other need clients of "
-                           "their own",
+                           "take: the store is slow or silent, or threads that should not wait for "
+                           "each other need clients of their own",
                            (long long)client->timeout_ms);
     if (load != NULL)
         *ret_is_carried = end == CULEX_TURN_CARRIED;
@@ -74,7 +74,7 @@ culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_
     return culex__effort_await(ret_effort, NULL, NULL, error);
 }
 
-static bool status_is_passing(culex_status status)
+bool culex__effort_is_passing(culex_status status)
 {
     return status == CULEX_EUNKNOWN || status == CULEX_ECONNECT || status == CULEX_EBUSY;
 }
@@ -82,7 +82,7 @@ static bool status_is_passing(culex_status status)
 bool culex__effort_again(struct culex_effort *effort, culex_status status)
 {
     const struct culex_env *env = effort->client->env;
-    if (!status_is_passing(status))
+    if (!culex__effort_is_passing(status))
         return false;
     effort->is_unknown |= status == CULEX_EUNKNOWN;
     effort->failures++;

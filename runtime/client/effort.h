@@ -34,6 +34,9 @@ culex_status culex__effort_await(struct culex_effort *effort, void *load, bool *
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
                                  culex_error *error);
 
+/* Trouble that may be over with the next try. */
+bool culex__effort_is_passing(culex_status status);
+
 /* True when the try that gave `status` should be repeated; it has waited then. */
 bool culex__effort_again(struct culex_effort *effort, culex_status status);
 

@@ -366,18 +366,34 @@ static culex_status batch_turn(struct order *order, struct batch *batch, size_t 
     return culex__effort_end(effort, status, error);
 }
 
+/* The convoy's try has failed, and no time is left for another one. When another run was refused,
+ * it failed for that, and not for this call. */
+static culex_status late_tell(const culex_error *cause, culex_status status, culex_error *error)
+{
+    if (!culex__effort_is_passing(cause->code))
+        return status;
+    if (error != NULL)
+        *error = *cause;
+    return cause->code;
+}
+
 /* While others have the client: shows them the run. */
 static culex_status run_await(struct order *order, struct batch *batch, struct culex_effort *effort,
                               culex_error *error)
 {
-    struct culex_convoy_call call = {
-        .queue = order->queue, .run = batch->runs, .deadline_ns = effort->deadline_ns};
+    culex_error cause = {0};
+    struct culex_convoy_call call = {.queue = order->queue,
+                                     .run = batch->runs,
+                                     .deadline_ns = effort->deadline_ns,
+                                     .cause = &cause};
     bool is_carried;
     culex_status status = culex__effort_await(effort, &call, &is_carried, error);
     if (status == CULEX_OK && is_carried) {
         if (batch_has_ridden(batch, &call, effort))
             return CULEX_OK;
         status = culex__effort_await(effort, NULL, NULL, error);
+        if (status != CULEX_OK)
+            status = late_tell(&cause, status, error);
     }
     if (status != CULEX_OK)
         return culex__effort_judge(effort, status, error);

@@ -658,6 +658,48 @@ static void test_unknown_convoy_stays_unknown_to_who_waits_again(void **state)
     assert_int_equal(enqueued_in(gate, "numbers"), COUNT);
 }
 
+/* The try fails, and its leader goes to the store alone for all of the time that the others have.
+ */
+static void late_play(void **state, enum fault fault, culex_status each_status,
+                      culex_status expected, const char *text)
+{
+    enum { COUNT = 4 };
+    struct gate *gate = gate_open(state, BRIEF_MS);
+    struct caller callers[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        callers[i] = caller_make(gate, i);
+    callers_line_up(gate, callers, COUNT);
+    gate->each_fault = fault;
+    gate->each_status = each_status;
+    gate->each_shuts = true;
+    gate_set(gate, false);
+    callers_join(&callers[2], COUNT - 2);
+    gate_set(gate, false);
+    callers_join(callers, 2);
+    for (int i = 2; i < COUNT; i++) {
+        assert_int_equal(callers[i].status, expected);
+        assert_int_equal(callers[i].error.code, expected);
+        assert_non_null(strstr(callers[i].error.text, text));
+    }
+}
+
+/* No answer, or no connection: that is why, and not that another thread then tried again. */
+static void test_who_has_no_time_to_try_again_is_told_of_the_convoy(void **state)
+{
+    late_play(state, LOSE_TRY, CULEX_OK, CULEX_EUNKNOWN, ": lost");
+}
+
+static void test_who_was_refused_with_the_convoy_is_told_so(void **state)
+{
+    late_play(state, REFUSE, CULEX_ECONNECT, CULEX_ECONNECT, "lost");
+}
+
+/* What was refused for good may be another's run. */
+static void test_who_went_with_a_run_that_was_refused_is_told_of_the_turn(void **state)
+{
+    late_play(state, REFUSE, CULEX_EINVAL, CULEX_EBUSY, "other threads used this client");
+}
+
 /* The leader has come later than those whom he takes along, and has more time. */
 static void test_convoy_ends_with_the_first_of_its_calls(void **state)
 {
@@ -823,6 +865,9 @@ int main(void)
         UNIT(test_who_gives_up_takes_his_run_along),
         UNIT(test_who_is_on_the_way_waits),
         UNIT(test_unknown_convoy_stays_unknown_to_who_waits_again),
+        UNIT(test_who_has_no_time_to_try_again_is_told_of_the_convoy),
+        UNIT(test_who_was_refused_with_the_convoy_is_told_so),
+        UNIT(test_who_went_with_a_run_that_was_refused_is_told_of_the_turn),
         UNIT(test_convoy_ends_with_the_first_of_its_calls),
         UNIT(test_who_has_little_time_left_goes_alone),
         UNIT(test_crowd_has_a_run_for_each_call),
