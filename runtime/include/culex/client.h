@@ -254,17 +254,20 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_purge(culex_client *client, c
                                                          culex_run_state state, size_t limit,
                                                          size_t *ret_deleted, culex_error *error);
 
-/* What is in a queue and what has happened there. */
+/* What is in a queue and what has happened there. `lost` counts runs that were at work, as far as
+ * the store knew, when the lease ran out or the worker came back in a new life; what it had only
+ * fetched ahead goes back and counts nowhere, and so do short runs that ended unheard. `stale`
+ * counts what comes from a worker that holds the run no more, while the store still has the run. */
 typedef struct culex_queue_stats {
     uint64_t count[CULEX_RUN_STATE_COUNT]; /* runs per state now */
     uint64_t enqueued;                     /* totals since the queue began */
     uint64_t done;
     uint64_t failed; /* failed attempts */
     uint64_t crashed;
-    uint64_t lost; /* leases that ran out */
+    uint64_t lost; /* attempts whose worker vanished */
     uint64_t dead;
     uint64_t cancelled;
-    uint64_t stale; /* results refused by the fence */
+    uint64_t stale; /* results and heartbeats refused by the fence */
     uint64_t limit; /* as culex_client_limit set it, 0 for none */
     int64_t now_ms; /* store clock */
     bool paused;

@@ -235,6 +235,55 @@ void case_settle__runs_of_one_claim_end_in_several_ways(struct suite *suite)
     assert_int_equal(suite_end(suite, ANN, ids[0], 1, CULEX_EVENT_DONE, 0), CULEX_ANSWER_STALE);
 }
 
+/* Tells that all of one claim have succeeded; returns how many of these results are refused. */
+static uint64_t refused_together(struct suite *suite, const char *session,
+                                 const culex_uuid ids[TOGETHER], int64_t claim_ms)
+{
+    struct culex_ack acks[TOGETHER];
+    struct culex_step step = suite_step_make(suite, session, 0);
+    uint64_t before = suite_stats(suite).stale, refused = 0;
+    for (int i = 0; i < TOGETHER; i++)
+        acks[i] = (struct culex_ack){
+            .id = ids[i], .attempt = 1, .event = CULEX_EVENT_DONE, .claim_ms = claim_ms};
+    step.acks = acks, step.ack_count = TOGETHER;
+    suite_step(suite, &step);
+    for (int i = 0; i < TOGETHER; i++)
+        refused += suite->reply.acks[i] == CULEX_ANSWER_STALE;
+    assert_int_equal(suite_stats(suite).stale, before + refused);
+    return refused;
+}
+
+/* Ten of one claim had begun: these are lost. Each result of the others is refused and counted
+ * while the run is known, whoever has it by then. */
+void case_settle__figures_of_what_a_claim_lost(struct suite *suite)
+{
+    enum { BEGUN = 10 };
+    culex_uuid ids[TOGETHER];
+    struct culex_new_run runs[TOGETHER];
+    struct culex_enqueue_result results[TOGETHER];
+    for (int i = 0; i < TOGETHER; i++)
+        runs[i] = suite_run(suite);
+    suite_put_many(suite, runs, TOGETHER, results);
+    for (int i = 0; i < TOGETHER; i++)
+        ids[i] = results[i].id;
+    assert_int_equal(suite_claim_for(suite, ANN, TOGETHER, BEGUN, true), TOGETHER);
+    int64_t claim_ms = suite->reply.grants[0].facts.claim_ms;
+    assert_int_equal(refused_together(suite, BOB, ids, claim_ms), TOGETHER);
+    suite_pass(suite, SUITE_LEASE_MS);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).lost, BEGUN);
+    assert_int_equal(refused_together(suite, ANN, ids, claim_ms), TOGETHER); /* they wait */
+    assert_int_equal(suite_claim(suite, BOB, TOGETHER), TOGETHER);
+    for (int i = 0; i < TOGETHER; i++)
+        assert_int_equal(suite_end(suite, BOB, ids[i], 2, CULEX_EVENT_DONE, 0), CULEX_ANSWER_OK);
+    assert_int_equal(refused_together(suite, ANN, ids, claim_ms), TOGETHER);
+    suite_pass(suite, SUITE_MINUTE_MS);
+    suite_pass(suite, 0);
+    assert_int_equal(refused_together(suite, ANN, ids, claim_ms), 0); /* gone */
+    assert_int_equal(suite_stats(suite).lost, BEGUN);
+    assert_int_equal(suite_stats(suite).done, TOGETHER);
+}
+
 /* What one claim gave may be of several kinds: each is kept as long as its own wants. */
 void case_settle__runs_of_one_claim_are_kept_each_for_its_time(struct suite *suite)
 {

@@ -545,6 +545,11 @@ MUTANTS = [
      "TRANSITION(ACTIVE, CRASH, WAITING)", "redis"),
     ("done may be retried", RULES, "TRANSITION(DEAD, RETRY, WAITING)",
      "TRANSITION(DEAD, RETRY, WAITING)\nTRANSITION(DONE, RETRY, WAITING)", "redis"),
+    ("a loss is not counted", LUA + "lib_plan.lua", "    count('lost', 1)\n", "", "redis"),
+    ("a lease of what had not begun is a loss", LUA + "lib_plan.lua", "local is_loss = r.started == '1'", "local is_loss = true", "redis"),
+    ("a refused result is not counted", LUA + "lib_acks.lua", "      return 'R'\n    end\n    count('stale', 1)\n", "      return 'R'\n    end\n", "redis"),
+    ("a refused result of a block is not counted", LUA + "lib_acks.lua",
+     "event == 'DONE' then return 'R' end\n    count('stale', 1)\n", "event == 'DONE' then return 'R' end\n", "redis"),
 ]
 
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
