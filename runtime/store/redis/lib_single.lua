@@ -22,11 +22,14 @@ if entry and entry < string.sub(made, 1, 15) then
   if facts[1] == LAYOUT and not facts[3] and salt and string.find(salt, '^%d+$') and salt + 0 < 67108864
     and ahead >= -TICKET_HORIZON_MS and ahead <= TICKET_HORIZON_MS and spare >= 0 and spare >= ahead then
     local number = call('HINCRBY', meta, 'line', 1)
-    local reply = LANE_BEFORE + number .. '|' .. now .. '|' .. salt
-    if facts[4] ~= '1' and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
-    call('HSET', producers, ARGV[3], made .. '|' .. listed .. reply .. '||')
-    call('HSET', bodies, number, now .. '|' .. ARGV[6])
-    -- ORDER ENQUEUE_SINGLE
-    return reply
+    if number > 1 or call('HLEN', bodies) == 0 then
+      local reply = LANE_BEFORE + number .. '|' .. now .. '|' .. salt
+      if facts[4] ~= '1' and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
+      call('HSET', producers, ARGV[3], made .. '|' .. listed .. reply .. '||')
+      call('HSET', bodies, number, now .. '|' .. ARGV[6])
+      -- ORDER ENQUEUE_SINGLE
+      return reply
+    end
+    call('HDEL', meta, 'line') -- it was lost: to be told
   end
 end

@@ -368,6 +368,24 @@ static void test_single__leaves_what_is_damaged_to_others(void **state)
     assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:bodies"), 2);
 }
 
+/* The numbers would begin anew, over bodies that wait. */
+static void test_single__in_a_queue_that_lost_its_count_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_enqueue_result result;
+    struct culex_ticket ticket = fixture_ticket(f, 7);
+    culex_error error = {.code = CULEX_OK};
+    fixture_offer(f, &ticket, &run);
+    fixture_say(f, "HDEL culex:{q}:meta %s", "line");
+    for (int i = 0; i < 2; i++) {
+        ticket = fixture_ticket(f, 7);
+        assert_int_equal(f->store->ops->enqueue(f->store, "q", &ticket, &run, 1, &result, &error),
+                         CULEX_ECORRUPT);
+    }
+    assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:bodies"), 1);
+}
+
 static void test_hello__names_of_silent_workers_are_forgotten(void **state)
 {
     struct fixture *f = *state;
@@ -631,6 +649,7 @@ int main(void)
         TEST(test_wake__paused_queue_wakes_nobody),
         TEST(test_single__wakes_one),
         TEST(test_single__leaves_what_is_damaged_to_others),
+        TEST(test_single__in_a_queue_that_lost_its_count_is_refused),
         TEST(test_hello__names_of_silent_workers_are_forgotten),
         TEST(test_damaged__step_puts_it_aside_for_good),
         TEST(test_queues__are_announced_again),

@@ -807,7 +807,7 @@ FAST_MUTANTS = [
     ("a single run wakes in a paused queue", LUA + "lib_single.lua", "facts[4] ~= '1' and ", "", "redis"),
     ("each single run leaves a token", LUA + "lib_single.lua", " and call('LLEN', wake) == 0", "", "redis"),
     ("a single call is not remembered", LUA + "lib_single.lua",
-     "    call('HSET', producers, ARGV[3], made .. '|' .. listed .. reply .. '||')\n", "", "redis"),
+     "      call('HSET', producers, ARGV[3], made .. '|' .. listed .. reply .. '||')\n", "", "redis"),
     ("a single run has no time", LUA + "lib_single.lua", "number, now .. '|' .. ARGV[6]", "number, '0|' .. ARGV[6]", "redis"),
     ("any salt makes ids", LUA + "lib_single.lua", " and salt and string.find(salt, '^%d+$') and salt + 0 < 67108864",
      "", "redis"),
@@ -1018,6 +1018,10 @@ FAST_MUTANTS = [
     ("fast though beats are told", LUA + "step.c", "if (step->beat_count > 0 || order->listed > 0)",
      "if (order->listed > 0)", "redis"),
     ("an end of another life counts", LUA + "lib_acks.lua", "    if is_strange(ids) then\n", "    if false then\n", "redis"),
+    ("a single run begins the numbers anew", LUA + "lib_single.lua", "if number > 1 or call('HLEN', bodies) == 0 then", "if true then",
+     "redis"),
+    ("a lost count begins with a run that was refused", LUA + "lib_single.lua", "    call('HDEL', meta, 'line') -- it was lost: to be told\n", "",
+     "redis"),
 ]
 
 
