@@ -164,20 +164,25 @@ static bool ids_read(const redisReply *reply, size_t count, struct culex_run_id_
            culex__redis_reply_int(reply, 3, &salt) && ids_make(number, ms, salt, count, ret_parts);
 }
 
-/* ORDER ENQUEUE_SINGLE: as redis/lib_single.lua answers, the number before that of the one run, the
- * time and the salt. */
+/* ORDER CALL_ENTRY: as redis/lib_memory.lua has it, from behind the call up to the salt. */
+enum { CALL_LISTED, CALL_LANE, CALL_FIRST, CALL_MS, CALL_SALT, CALL_NUMBERS };
+
+/* redis/lib_single.lua answers with what is remembered of its call. */
 static bool single_read(const redisReply *reply, struct culex_enqueue_result *ret_result)
 {
-    const char *at = reply->str, *end = reply->str + reply->len;
+    const char *end = reply->str + reply->len, *bar = memchr(reply->str, '|', reply->len);
     struct culex_run_id_parts parts;
-    int64_t values[3];
-    for (size_t i = 0; i < 3; i++) {
-        const char *bar = i < 2 ? memchr(at, '|', (size_t)(end - at)) : end;
+    int64_t values[CALL_NUMBERS];
+    for (size_t i = 0; i < CALL_NUMBERS; i++) {
+        const char *at = bar == NULL ? end : bar + 1;
+        bar = memchr(at, '|', (size_t)(end - at));
         if (bar == NULL || !culex__int64_parse(at, (size_t)(bar - at), &values[i]))
             return false;
-        at = bar + (i < 2);
     }
-    if (values[0] == INT64_MAX || !ids_make(values[0] + 1, values[1], values[2], 1, &parts))
+    if (values[CALL_LANE] != CULEX__REDIS_LANE_LINE ||
+        values[CALL_FIRST] > (int64_t)CULEX_RUN_NUMBER_MAX ||
+        !ids_make(values[CALL_LANE] << NUMBER_BITS | values[CALL_FIRST], values[CALL_MS],
+                  values[CALL_SALT], 1, &parts))
         return false;
     *ret_result = (struct culex_enqueue_result){.outcome = CULEX_ENQUEUED_NEW,
                                                 .id = culex__run_id_make(parts)};

@@ -349,8 +349,8 @@ end
 
 -- When a field may go, nil for one that cannot be read.
 local function producer_until(text)
-  local last, listed, before, ms, _, _, ids = match(text, CALL_ENTRY)
-  if not last or #last ~= 31 or #ids % 16 > 0 or not is_int(listed, 0) or not is_int(before, 2 * NUMBER_MAX + 1)
+  local last, listed, _, first, ms, _, _, ids = match(text, CALL_ENTRY)
+  if not last or #last ~= 31 or #ids % 16 > 0 or not is_int(listed, 0) or not is_int(first, NUMBER_MAX)
     or not is_int(ms, 0) then
     return nil
   end

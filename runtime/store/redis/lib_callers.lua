@@ -22,7 +22,7 @@ for at, made in ipairs(calls) do
   listed[at] = entry and string.match(entry, '^(%d+)|', 33) or '0'
   if entry and sub(entry, 1, 15) >= sub(made, 1, 15) then
     -- Not past that call yet, unless what is kept of it is over by now.
-    local last, _, _, ms = string.match(entry, CALL_ENTRY)
+    local last, _, _, _, ms = string.match(entry, CALL_ENTRY)
     if last and now <= call_until(last, ms) then return {'!'} end
   end
   if math.abs(call_ms(at) - now) > TICKET_HORIZON_MS then return {'?'} end
@@ -53,13 +53,13 @@ local function call_list(answers)
   write('ZADD', producers_until, puts)
 end
 
-local function call_remember(before, answers)
+local function call_remember(lane, first, answers)
   local puts = {}
   for at, caller in ipairs(callers) do
     if has_brought(answers, at) then
       puts[#puts + 1] = caller
-      puts[#puts + 1] = calls[at] .. '|' .. listed[at] .. '|' .. before .. '|' .. now_text .. salt .. '||'
-      before = before + 1
+      puts[#puts + 1] = calls[at] .. '|' .. listed[at] .. '|' .. lane .. '|' .. first .. '|' .. now_text .. salt .. '||'
+      first = first + 1
     end
   end
   write('HSET', producers, puts)

@@ -124,7 +124,7 @@ local function records_write(answers)
   write('HSET', payloads, payload_puts)
   write('HSET', unique, unique_puts)
   write('HSET', keys, key_puts)
-  call_remember(counts[1] or '0', answers, table.concat(others))
+  call_remember('0', (counts[1] or 0) + 1, answers, table.concat(others))
   write('HSET', runs, record_puts)
 end
 

@@ -22,7 +22,7 @@ local before = call('HINCRBY', meta, 'line', count) - count
 if facts[1] ~= LAYOUT or facts[2] ~= salt then layout_write() end
 if facts[5] ~= '1' and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
 call_list(answers)
-call_remember(LANE + before, answers, '')
+call_remember('1', before + 1, answers, '')
 for from = 1, count, STRIDE do
   local puts, last = {}, 0
   for at = from, math.min(from + STRIDE - 1, count) do

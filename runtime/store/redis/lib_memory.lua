@@ -4,10 +4,11 @@
 -- field without one would stay for ever: so times are written first and dropped last. What a field says
 -- is over counts as absent even before it is dropped.
 
--- 'SEQUENCE DIGEST|LISTED|BEFORE|MS|SALT|LETTERS|IDS' without the space, 15 and 16 hex digits; from
--- BEFORE on, the queue's number before the call, it is what was answered. LISTED is its score, later than
--- need be, so that it is written once a minute.
-local CALL_ENTRY = '^(%x+)|(%d+)|(%d+)|(%d+)|(%d+)|(%u*)|(.*)$'
+-- 'SEQUENCE DIGEST|LISTED|LANE|FIRST|MS|SALT|LETTERS|IDS' without the space, 15 and 16 hex digits; from
+-- LANE on it is what was answered, FIRST being the number of the first new run. LISTED is its score, later
+-- than need be, so that it is written once a minute.
+-- ORDER CALL_ENTRY
+local CALL_ENTRY = '^(%x+)|(%d+)|([01])|(%d+)|(%d+)|(%d+)|(%u*)|(.*)$'
 local LISTED_SLACK_MS = 60000
 
 -- Until then a call that was made at `ms` is known. Its sequence begins with its own time in 12 hex

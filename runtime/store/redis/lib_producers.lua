@@ -14,10 +14,10 @@ if producer ~= '' then
     listed = string.match(entry, '^(%d+)|', 33) or '0'
     -- Not past that call yet, unless what is kept of it is over by now.
     if sub(entry, 1, 15) >= sub(made, 1, 15) then
-      local last, _, before, ms, was, letters, joined = string.match(entry, CALL_ENTRY)
+      local last, _, lane, first, ms, was, letters, joined = string.match(entry, CALL_ENTRY)
       if last and now <= call_until(last, ms) then
         if last ~= made then return {'!'} end
-        local answer = {letters, before + 1, tonumber(ms), tonumber(was)}
+        local answer = {letters, lane * LANE + first, tonumber(ms), tonumber(was)}
         for at = 1, #joined, 16 do answer[#answer + 1] = sub(joined, at, at + 15) end
         return answer
       end
@@ -36,9 +36,9 @@ local function call_list()
   call('ZADD', producers_until, listed, producer)
 end
 
--- Remembers the call: `before` is the number before that of its first new run, lane and all.
-local function call_remember(before, answers, others)
+-- Remembers the call: `first` is the number of its first new run.
+local function call_remember(lane, first, answers, others)
   if producer == '' then return end
   call('HSET', producers, producer,
-    made .. '|' .. listed .. '|' .. before .. '|' .. now_text .. salt .. '|' .. answers .. '|' .. others)
+    made .. '|' .. listed .. '|' .. lane .. '|' .. first .. '|' .. now_text .. salt .. '|' .. answers .. '|' .. others)
 end
