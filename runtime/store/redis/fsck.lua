@@ -239,18 +239,34 @@ local function numbers_check(page)
   number_check('line', most[1])
 end
 
--- Without a salt the next run brings one.
-local function salt_check()
-  local salt = call('HGET', meta, 'salt')
-  if not salt or is_int(salt, 67108863) then return end
+local function is_salt(text)
+  return text and is_int(text, 67108863)
+end
+
+-- Without a salt the next run brings one; an open queue has it twice. Returns what it is then.
+local function salt_check(salt, open)
+  if is_salt(salt) or not salt and not open then return salt end
   wrong = wrong + 1
-  if is_repairing then call('HDEL', meta, 'salt') end
+  if is_repairing and open then call('HSET', meta, 'salt', open) end
+  if is_repairing and not open then call('HDEL', meta, 'salt') end
+  return open
+end
+
+-- What is called open has to be.
+local function layout_mark_check()
+  local facts = call('HMGET', meta, 'layout', 'salt', 'limit', 'paused')
+  local layout, open = facts[1] or LAYOUT, match(facts[1] or '', OPEN)
+  if not is_salt(open) then open = nil end
+  local salt = salt_check(facts[2], open)
+  if layout == LAYOUT or open and open == salt and not facts[3] and facts[4] ~= '1' then return end
+  wrong = wrong + 1
+  if is_repairing then call('HSET', meta, 'layout', LAYOUT) end
 end
 
 local function records_share()
   if place == '0' then
     keys_check()
-    salt_check()
+    layout_mark_check()
   end
   local page = call('HSCAN', runs, place, 'COUNT', 100)
   numbers_check(page[2])

@@ -109,7 +109,7 @@ else
 end
 if last == 0 then
   call('ZADD', sessions_seen, now, mark)
-  call('HSET', meta, mark, ARGV[3], 'served', '1', 'layout', LAYOUT)
+  call('HSET', meta, mark, ARGV[3], 'served', '1', 'layout', facts[3] or LAYOUT)
 end
 if released > 0 and facts[2] ~= '1' then wake_one() end
 return {now, released, last, stayed + block_stayed * 4294967296}

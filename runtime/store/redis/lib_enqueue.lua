@@ -100,7 +100,7 @@ end
 -- The first write must be one that a server without memory refuses: nothing is half done then.
 local function meta_write()
   call('HINCRBY', meta, 'number', #ids)
-  if facts[1] ~= LAYOUT or facts[2] ~= salt then layout_write() end
+  layout_write()
   if counts[4] then call('HDEL', meta, 'calm') end
 end
 

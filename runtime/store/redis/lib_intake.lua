@@ -17,7 +17,8 @@ local now_text = now .. '|'
 local salt = facts[2]
 if not salt or not string.find(salt, '^%d+$') or tonumber(salt) >= 67108864 then salt = ARGV[2] end
 
--- What the first run leaves in meta.
+-- What the first run leaves in meta, and whether the queue is open.
+local opened = (facts[4] or facts[5] == '1') and LAYOUT or LAYOUT .. '|' .. salt
 local function layout_write()
-  call('HSET', meta, 'layout', LAYOUT, 'salt', salt)
+  if facts[1] ~= opened or facts[2] ~= salt then call('HSET', meta, 'layout', opened, 'salt', salt) end
 end

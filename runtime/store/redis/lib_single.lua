@@ -9,8 +9,7 @@
 local call, sub, made, entry = redis.call, string.sub, ARGV[4], false
 if #ARGV == 6 and ARGV[3] ~= '' then entry = call('HGET', producers, ARGV[3]) end
 if entry and entry < sub(made, 1, 15) then
-  local facts = call('HMGET', meta, 'layout', 'salt', 'limit', 'paused')
-  local salt = facts[2]
+  local salt = string.match(call('HGET', meta, 'layout') or '', OPEN)
   -- How much longer than for a call of now the producer is listed, and how far the ticket's time lies ahead.
   local now, listed = ARGV[1], string.match(entry, '^(%d+)|', 33)
   if now == '-1' then
@@ -18,14 +17,14 @@ if entry and entry < sub(made, 1, 15) then
     now = time[1] .. sub('00000' .. time[2], -6, -4)
   end
   local spare, ahead = listed and listed - now - TICKET_HORIZON_MS or -1, ARGV[5] - now
-  if facts[1] == LAYOUT and not facts[3] and salt and string.find(salt, '^%d+$') and salt + 0 < 67108864
+  if salt and salt + 0 < 67108864
     and ahead >= -TICKET_HORIZON_MS and ahead <= TICKET_HORIZON_MS and spare >= 0 and spare >= ahead then
     local number = call('HINCRBY', meta, 'line', '1')
     if number > 1 or call('HLEN', bodies) == 0 then
       number = string.format('%.0f', number)
       -- ORDER CALL_ENTRY
       entry = made .. '|' .. listed .. '|1|' .. number .. '|' .. now .. '|' .. salt .. '||'
-      if facts[4] ~= '1' and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
+      if call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
       call('HSET', producers, ARGV[3], entry)
       call('HSET', bodies, number, now .. '|' .. ARGV[6])
       return entry

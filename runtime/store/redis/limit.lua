@@ -12,6 +12,6 @@ call('HDEL', meta, 'calm')
 if ARGV[2] == '0' then
   call('HDEL', meta, 'limit')
 else
-  call('HSET', meta, 'limit', ARGV[2])
+  call('HSET', meta, 'limit', ARGV[2], 'layout', LAYOUT)
 end
 return 1

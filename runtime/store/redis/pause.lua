@@ -11,7 +11,7 @@ if not is_known() then return 0 end
 -- Whoever finds a queue calm does not ask whether it is paused.
 call('HDEL', meta, 'calm')
 if ARGV[2] == '1' then
-  call('HSET', meta, 'paused', '1')
+  call('HSET', meta, 'paused', '1', 'layout', LAYOUT)
 else
   call('HDEL', meta, 'paused')
   local counted = call('HMGET', meta, 'held', 'kept')

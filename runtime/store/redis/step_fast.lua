@@ -28,7 +28,7 @@ local lease, looked = tonumber(ARGV[6]), tonumber(facts[10])
 local lease_end = now + lease
 
 -- Nothing comes due, the upkeep has been done, and this lease is no longer than those before.
-if facts[1] ~= LAYOUT or not calm or now >= calm or not looked or now < looked or now - looked >= LEASE_LOOK_MS
+if match(facts[1] or '', '^[^|]*') ~= LAYOUT or not calm or now >= calm or not looked or now < looked or now - looked >= LEASE_LOOK_MS
   or lease > (tonumber(facts[9]) or 0) or want + group_count == 0 or not taken or not held or not kept or not dones or not facts[3] then return {'F'} end
 
 -- The session's first step since a while is a full one; one that is late or repeated, too.

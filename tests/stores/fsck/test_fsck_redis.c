@@ -569,11 +569,44 @@ static void test_numbers_of_runs_go_on_behind_the_greatest(void **state)
     }
 }
 
+/* An open queue has its salt twice. */
+static void test_salt_that_is_none_is_that_of_the_open_queue(void **state)
+{
+    static const char *const salts[] = {"salt abc", "salt 67108864"};
+    for (size_t i = 0; i <= sizeof salts / sizeof salts[0]; i++) {
+        again(*state);
+        long long salt = fixture_say(*state, "HINCRBY culex:{q}:meta %s 0", "salt");
+        if (i == 0)
+            look_damage(*state, "HDEL", "meta", "salt", stranger);
+        else
+            look_damage(*state, "HSET", "meta", salts[i - 1], stranger);
+        look_expect(*state, 1, 0);
+        assert_int_equal(fixture_say(*state, "HINCRBY culex:{q}:meta %s 0", "salt"), salt);
+    }
+}
+
+static void test_queue_that_is_not_open_is_not_called_so(void **state)
+{
+    static const char *const facts[] = {"layout 3|5", "layout 3|abc", "layout 3|67108864",
+                                        "limit 100", "paused 1"};
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        again(*state);
+        assert_true(fixture_say(*state, "HSTRLEN culex:{q}:meta %s", "layout") > 1);
+        look_damage(*state, "HSET", "meta", facts[i], stranger);
+        look_expect(*state, 1, 0);
+        assert_int_equal(fixture_say(*state, "HSTRLEN culex:{q}:meta %s", "layout"), 1);
+    }
+    again(*state);
+    look_damage(*state, "HSET", "meta", "salt 67108864 layout 3|67108864", stranger);
+    look_expect(*state, 2, 0);
+}
+
 static void test_salt_that_is_none_is_replaced(void **state)
 {
     static const char *const salts[] = {"salt abc", "salt -1", "salt 67108864", "salt 1.5"};
     for (size_t i = 0; i < sizeof salts / sizeof salts[0]; i++) {
         again(*state);
+        look_damage(*state, "HSET", "meta", "layout 3", stranger);
         look_damage(*state, "HSET", "meta", salts[i], stranger);
         look_expect(*state, 1, 0);
         number_of_next(*state);
@@ -798,6 +831,8 @@ int main(void)
         TEST(test_time_to_live_is_lifted),
         TEST(test_remembered_calls_are_in_order),
         TEST(test_numbers_of_runs_go_on_behind_the_greatest),
+        TEST(test_salt_that_is_none_is_that_of_the_open_queue),
+        TEST(test_queue_that_is_not_open_is_not_called_so),
         TEST(test_salt_that_is_none_is_replaced),
         TEST(test_sessions_are_in_order),
         TEST(test_lost_records_leave_nothing_behind),

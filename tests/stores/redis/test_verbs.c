@@ -339,7 +339,7 @@ static void test_single__wakes_one(void **state)
 {
     struct fixture *f = *state;
     struct culex_new_run run = fixture_run();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct culex_ticket ticket = fixture_ticket(f, 7);
         fixture_offer(f, &ticket, &run);
         assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), i < 3);
@@ -355,16 +355,19 @@ static void test_single__leaves_what_is_damaged_to_others(void **state)
     struct fixture *f = *state;
     struct culex_new_run run = fixture_run();
     struct culex_enqueue_result result;
+    static const char *const layouts[] = {"9", "9|1", "33|1"};
     struct culex_ticket ticket = fixture_ticket(f, 7);
     culex_error error = {.code = CULEX_OK};
     fixture_offer(f, &ticket, &run);
-    fixture_say(f, "HSET culex:{q}:meta salt %s", "67108864");
+    fixture_say(f, "HSET culex:{q}:meta salt 67108864 layout %s", "3|67108864");
     ticket = fixture_ticket(f, 7);
     assert_int_equal(fixture_offer(f, &ticket, &run).outcome, CULEX_ENQUEUED_NEW);
-    fixture_say(f, "HSET culex:{q}:meta layout %s", "9");
-    ticket = fixture_ticket(f, 7);
-    assert_int_equal(f->store->ops->enqueue(f->store, "q", &ticket, &run, 1, &result, &error),
-                     CULEX_EVERSION);
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        fixture_say(f, "HSET culex:{q}:meta layout %s", layouts[i]);
+        ticket = fixture_ticket(f, 7);
+        assert_int_equal(f->store->ops->enqueue(f->store, "q", &ticket, &run, 1, &result, &error),
+                         CULEX_EVERSION);
+    }
     assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:bodies"), 2);
 }
 
