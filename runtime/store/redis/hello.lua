@@ -8,7 +8,7 @@
 -- takes back as many runs. ARGV[4] is the end at which to go on, -1 at first, and ARGV[5] how many leases
 -- that end then were looked at and stay, those of blocks times 2^32. A place in time, for places in
 -- the sets shift while others claim.
--- The session before is told so in its own place, by the first call: a nonce of 17 digits, greater
+-- The session before is told so in its own place, by the first call: a nonce of 21 digits, greater
 -- than each.
 -- Reply: now, released, the next ARGV[4] and ARGV[5]; the new session counts once ARGV[4] is 0.
 
@@ -102,7 +102,7 @@ end
 call('ZREM', active, '')
 if before and before ~= ARGV[3] then
   call('ZADD', sessions_seen, now, before)
-  call('HSET', sessions, before, 'fffffffffffffffff|' .. now .. '|||')
+  call('HSET', sessions, before, '999999999999999999999|' .. now .. '|||')
   page()
 else
   last = 0

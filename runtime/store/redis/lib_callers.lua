@@ -1,7 +1,8 @@
 -- store/redis/lib_callers.lua - calls of several producers in one, a run each: does what
 -- redis/lib_producers.lua does for one, and remembers them in the same form.
 --
--- ARGV[3]: the producers, 16 hex digits each; ARGV[4]: their sequences, 15, and digests, 16, one behind
+-- ARGV[3]: the producers, 16 hex digits each; ARGV[4]: their sequences, 19 digits, and digests, 16 hex
+-- digits, one behind
 -- the other in the same order; ARGV[5] is not used. When one of them is known, all are refused.
 
 local CALLER_FORGETS = 4
@@ -9,18 +10,18 @@ local sub = string.sub
 local callers, calls, listed = {}, {}, {}
 for at = 1, #ARGV[3] / 16 do
   callers[at] = sub(ARGV[3], at * 16 - 15, at * 16)
-  calls[at] = sub(ARGV[4], at * 31 - 30, at * 31)
+  calls[at] = sub(ARGV[4], at * 35 - 34, at * 35)
 end
 local entries = call('HMGET', producers, unpack(callers))
 
 local function call_ms(at)
-  return tonumber(sub(calls[at], 1, 12), 16)
+  return tonumber(sub(calls[at], 1, 15))
 end
 
 for at, made in ipairs(calls) do
   local entry = entries[at]
-  listed[at] = entry and string.match(entry, '^(%d+)|', 33) or '0'
-  if entry and sub(entry, 1, 15) >= sub(made, 1, 15) then
+  listed[at] = entry and string.match(entry, '^(%d+)|', 37) or '0'
+  if entry and sub(entry, 1, 19) >= sub(made, 1, 19) then
     -- Not past that call yet, unless what is kept of it is over by now.
     local last, _, _, _, ms = string.match(entry, CALL_ENTRY)
     if last and now <= call_until(last, ms) then return {'!'} end

@@ -4,17 +4,17 @@
 -- field without one would stay for ever: so times are written first and dropped last. What a field says
 -- is over counts as absent even before it is dropped.
 
--- 'SEQUENCE DIGEST|LISTED|LANE|FIRST|MS|SALT|LETTERS|IDS' without the space, 15 and 16 hex digits; from
+-- 'SEQUENCE DIGEST|LISTED|LANE|FIRST|MS|SALT|LETTERS|IDS' without the space, 19 digits and 16 hex digits; from
 -- LANE on it is what was answered, FIRST being the number of the first new run. LISTED is its score, later
 -- than need be, so that it is written once a minute.
 -- ORDER CALL_ENTRY
 local CALL_ENTRY = '^(%x+)|(%d+)|([01])|(%d+)|(%d+)|(%d+)|(%u*)|(.*)$'
 local LISTED_SLACK_MS = 60000
 
--- Until then a call that was made at `ms` is known. Its sequence begins with its own time in 12 hex
--- digits.
+-- Until then a call that was made at `ms` is known. Its sequence begins with its own time in 15
+-- digits. Digits alone have an order as texts that no locale of a server changes.
 local function call_until(sequence, ms)
-  return math.max(tonumber(ms), tonumber(string.sub(sequence, 1, 12), 16)) + TICKET_HORIZON_MS
+  return math.max(tonumber(ms), tonumber(string.sub(sequence, 1, 15)) or 0) + TICKET_HORIZON_MS
 end
 -- 'UNTIL|CONTENT|ID'; UNTIL is its score.
 local KEY_ENTRY = '^(%d+)|(%x+)|(................)$'

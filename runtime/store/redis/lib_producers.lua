@@ -1,7 +1,7 @@
 -- store/redis/lib_producers.lua - the last enqueue call of each producer, so that its repeat is known.
 --
--- ARGV[3]: the producer, 16 hex digits, '' for a call that nobody will repeat; ARGV[4]: its sequence, 15,
--- and its digest, 16; ARGV[5]: the sequence's time. Texts go in and out as they are: making one of a
+-- ARGV[3]: the producer, 16 hex digits, '' for a call that nobody will repeat; ARGV[4]: its sequence, 19
+-- digits, and its digest, 16 hex digits; ARGV[5]: the sequence's time. Texts go in and out as they are: making one of a
 -- number is slow. A call that is not to be done ends here: with its first answer once more, '!' for a
 -- conflict, '?' for a ticket of another time.
 
@@ -11,9 +11,9 @@ local producer, made, entry, listed = ARGV[3], ARGV[4], false, '0'
 if producer ~= '' then
   entry = call('HGET', producers, producer)
   if entry then
-    listed = string.match(entry, '^(%d+)|', 33) or '0'
+    listed = string.match(entry, '^(%d+)|', 37) or '0'
     -- Not past that call yet, unless what is kept of it is over by now.
-    if sub(entry, 1, 15) >= sub(made, 1, 15) then
+    if sub(entry, 1, 19) >= sub(made, 1, 19) then
       local last, _, lane, first, ms, was, letters, joined = string.match(entry, CALL_ENTRY)
       if last and now <= call_until(last, ms) then
         if last ~= made then return {'!'} end

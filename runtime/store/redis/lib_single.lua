@@ -8,10 +8,10 @@
 
 local call, sub, made, entry = redis.call, string.sub, ARGV[4], false
 if #ARGV == 6 and ARGV[3] ~= '' then entry = call('HGET', producers, ARGV[3]) end
-if entry and entry < sub(made, 1, 15) then
+if entry and sub(entry, 1, 19) < sub(made, 1, 19) then
   local salt = string.match(call('HGET', meta, 'layout') or '', OPEN)
   -- How much longer than for a call of now the producer is listed, and how far the ticket's time lies ahead.
-  local now, listed = ARGV[1], string.match(entry, '^(%d+)|', 33)
+  local now, listed = ARGV[1], string.match(entry, '^(%d+)|', 37)
   if now == '-1' then
     local time = call('TIME')
     now = time[1] .. sub('00000' .. time[2], -6, -4)

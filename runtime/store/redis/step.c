@@ -174,7 +174,8 @@ static void step_add(struct culex__redis *redis, const struct culex_step *step,
 {
     struct culex__redis_request *request = &redis->request;
     char nonce[24];
-    snprintf(nonce, sizeof nonce, "%" PRIx64, step->nonce);
+    /* Its order is asked for: see call_print() in redis/enqueue.c. */
+    snprintf(nonce, sizeof nonce, "%" PRIu64, step->nonce);
     culex__redis_request_text(request, step->session);
     culex__redis_request_text(request, nonce);
     culex__redis_request_int(request, step->want);

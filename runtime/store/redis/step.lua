@@ -32,7 +32,7 @@ counted.last, counted.held, counted.kept = line_count(facts[8]), line_count(fact
 is_calm = facts[11]
 local last = call('HGET', sessions, session)
 local last_nonce, last_seen
-if last then last_nonce, last_seen = string.match(last, '^(%x+)|(%d+)|') end
+if last then last_nonce, last_seen = string.match(last, '^(%d+)|(%d+)|') end
 
 -- What is said when nothing is done.
 local function reply_unchanged(acks, beats)
@@ -45,12 +45,12 @@ end
 -- Hex without leading zeros: the longer one is greater. Sent before the session's last step, from a
 -- connection that was closed since: grants would reach nobody, and what it says has been said again.
 if last_nonce and (#nonce < #last_nonce or #nonce == #last_nonce and nonce < last_nonce) then
-  granted.is_replaced = #last_nonce > 16
+  granted.is_replaced = #last_nonce > 20
   return reply_unchanged(string.rep('S', ended_count), string.rep('S', beat_count))
 end
 
 if last_nonce == nonce then
-  local last_acks, last_beats, last_grants = string.match(last, '^%x+|%d+|(%u*)|(%u*)|(.*)$')
+  local last_acks, last_beats, last_grants = string.match(last, '^%d+|%d+|(%u*)|(%u*)|(.*)$')
   remembered_grants(last_grants)
   return reply_unchanged(last_acks, last_beats)
 end

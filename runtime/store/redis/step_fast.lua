@@ -33,7 +33,7 @@ if match(facts[1] or '', '^[^|]*') ~= LAYOUT or not calm or now >= calm or not l
 
 -- The session's first step since a while is a full one; one that is late or repeated, too.
 local last = call('HGET', sessions, session)
-local last_nonce, last_seen = match(last or '', '^(%x+)|(%d+)|')
+local last_nonce, last_seen = match(last or '', '^(%d+)|(%d+)|')
 if not last_nonce or #nonce < #last_nonce or #nonce == #last_nonce and nonce <= last_nonce
   or now < tonumber(last_seen) or now - last_seen > 60000 then return {'F'} end
 

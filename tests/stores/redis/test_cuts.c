@@ -442,7 +442,7 @@ static const char dump_script[] =
     "local function pairs_of(t) local p = {} for i = 1, #t, 2 do p[#p+1] = t[i]..'='..t[i+1] end "
     "return sorted(p) end "
     "local function calls(k) local p = redis.call('HVALS', k) for i = 1, #p do "
-    "p[i] = string.gsub(p[i], '^%x+|%d+|', '') end return sorted(p) end "
+    "p[i] = string.gsub(p[i], '^%d+|%d+|', '') end return sorted(p) end "
     "redis.call('SELECT', 0) local out = {} local keys = redis.call('KEYS', '*') table.sort(keys) "
     "for _, k in ipairs(keys) do local t = redis.call('TYPE', k).ok "
     "if k ~= ARGV[1] then out[#out+1] = k..': '.."

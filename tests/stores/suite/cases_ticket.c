@@ -267,6 +267,23 @@ void case_ticket__only_the_last_call_is_repeated(struct suite *suite)
 }
 
 /* Stores may keep calls whose runs were all new in another way than others. */
+/* However a store writes them: each is greater than the one before, whichever digit turns over. */
+void case_ticket__sequences_compare_as_numbers(struct suite *suite)
+{
+    struct culex_ticket ticket = suite_ticket(suite);
+    uint64_t first = ticket.sequence;
+    struct culex_new_run run = suite_run(suite);
+    for (uint64_t count = 0; count < 4096; count += count < 300 ? 1 : 251) {
+        struct culex_ticket passed = ticket;
+        struct culex_enqueue_result result;
+        ticket.sequence = first + count;
+        result = call_new(suite, ticket, &run);
+        assert_repeat(suite, ticket, &run, result);
+        if (count > 0)
+            assert_int_equal(suite_call(suite, &passed, &run, 1, &result), CULEX_ECONFLICT);
+    }
+}
+
 void case_ticket__plain_and_mixed_calls_follow_each_other(struct suite *suite)
 {
     struct culex_new_run runs[2] = {suite_run(suite), suite_run(suite)}, plain = suite_run(suite);
