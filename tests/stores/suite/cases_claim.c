@@ -817,6 +817,19 @@ void case_claim__repeated_step_grants_the_same(struct suite *suite)
         assert_int_equal(suite_get(suite, ids[i])->at_ms, suite->now_ms - 7 + SUITE_LEASE_MS);
     }
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 4);
+    /* The claim is still the first one: what is told of it must not be taken for another's. */
+    struct culex_ack acks[3];
+    for (int i = 0; i < 3; i++)
+        acks[i] = (struct culex_ack){.id = ids[i],
+                                     .attempt = 1,
+                                     .event = CULEX_EVENT_DONE,
+                                     .claim_ms = suite->reply.grants[i].facts.claim_ms};
+    struct culex_step next = suite_step_make(suite, ANN, 0);
+    next.acks = acks;
+    next.ack_count = 3;
+    suite_step(suite, &next);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(suite->reply.acks[i], CULEX_ANSWER_OK);
 }
 
 void case_claim__repeated_step_applies_acks_once(struct suite *suite)
