@@ -11,7 +11,7 @@
  *   server.c   the virtual Redis behind the wire
  *   store.c    the shipped SQLite store behind a table that fails calls
  *   hands.c    the executor: handlers that take virtual time and end as the seed says
- *   cast.c     who is there: workers, producers, an operator, and what befalls them
+ *   cast.h     who is there: workers, producers, an operator, and what befalls them
  *   oracle.h   the history of every run, and what must never be in it */
 #ifndef CULEX_SIM_WORLD_H
 #define CULEX_SIM_WORLD_H

@@ -1,0 +1,96 @@
+/* sim/cast.h - what the cast's own files share.
+ *
+ *   cast.c      workers, the operator, what befalls them, and their life
+ *   producer.c  producers: orders of one run or of many, and their repeats
+ *   order.c     what producers know of their orders, and what they may be told of them */
+#ifndef CULEX_SIM_CAST_H
+#define CULEX_SIM_CAST_H
+
+#include <string.h>
+
+#include "world.h"
+
+enum { SIM_WORKERS = 4, SIM_PRODUCERS = 2, SIM_KNOWN = 64, SIM_JOBS = 5, SIM_KEYS = 5 };
+
+/* The params of every job. */
+struct number {
+    int64_t n;
+};
+
+/* What producers know of an order: its run, the ticket with which it is repeated, or both. */
+struct known {
+    culex_uuid id, ticket;
+    bool has_id, has_ticket;
+    int job;
+    int64_t n;    /* of the first run */
+    size_t count; /* the others have the next numbers */
+    int key;      /* -1: none */
+};
+
+struct seat { /* of a worker: its lives follow one another */
+    struct sim_process *process;
+    unsigned lives;
+};
+
+struct sim_cast {
+    culex_job_type jobs[SIM_JOBS];
+    struct seat seats[SIM_WORKERS];
+    size_t worker_count, producer_count;
+    struct sim_process *producers[SIM_PRODUCERS + 1];
+    struct known known[SIM_KNOWN];
+    size_t known_count; /* ever; the ring keeps the last ones */
+    int64_t numbers;
+    int64_t lease_ms;
+    int64_t pace_ms; /* of producers */
+    bool is_ending;
+};
+
+/* --- order.c ------------------------------------------------------------------------------- */
+
+/* NULL while there is none. */
+struct known *sim_known_pick(struct sim_cast *cast, struct sim_random *random);
+struct known *sim_known_add(struct sim_cast *cast, int job, int64_t n);
+void sim_known_id(struct known *known, culex_uuid id);
+void sim_known_ticket(struct known *known, culex_uuid ticket);
+
+const char *sim_queue_of(const struct sim_cast *cast, const struct known *order);
+
+/* The idempotency keys by their number, NULL for -1; and their windows, the same for all who use
+ * one. */
+const char *sim_key_of(int key);
+int64_t sim_window_of(int key);
+
+/* sim_oracle_must_know of the order's ticket. */
+bool sim_order_is_known(const struct sim_process *process, const struct known *order,
+                        culex_uuid *ret_first);
+
+/* What was told of an order with one run; `id` is as the call left it. */
+void sim_order_told(struct sim_process *process, const struct known *order, culex_status status,
+                    culex_uuid id);
+
+/* For certain nothing came of it. */
+void sim_order_refused(struct sim_process *process, const struct known *order, culex_status status);
+
+/* What its repeat was answered. Where the store must know the call, whose first run is `first` then
+ * and NULL otherwise, there is one answer only, if any. */
+void sim_again_told(struct sim_process *process, const struct known *order, const culex_uuid *first,
+                    culex_status status, const culex_uuid *ids);
+
+static inline bool sim_is_same_id(culex_uuid a, culex_uuid b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* --- producer.c ---------------------------------------------------------------------------- */
+
+culex_status sim_client_open(struct sim_process *process, culex_client **ret_client);
+
+/* Tries until it has one; NULL when the process has died, or the world is healed, meanwhile. */
+culex_client *sim_client_await(struct sim_process *process);
+
+/* In some worlds nothing is wanted for a run beyond its kind: there is a line of them. */
+bool sim_is_plain(const struct sim_world *world);
+
+void sim_producer_body(struct sim_process *process);
+
+#endif

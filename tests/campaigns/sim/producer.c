@@ -1,0 +1,228 @@
+/* sim/producer.c - producers: orders of one run or of many, and their repeats. */
+#include <string.h>
+
+#include "client/newrun.h"
+
+#include "cast.h"
+
+enum { MANY = 40 };
+
+culex_status sim_client_open(struct sim_process *process, culex_client **ret_client)
+{
+    struct sim_world *world = process->world;
+    struct culex_store *store = NULL;
+    culex_error error = {0};
+    int64_t timeout_ms = sim_between(&world->random, 300, 5000);
+    struct culex_store_options options = {.timeout_ms = timeout_ms / 2 + 1};
+    culex_status status =
+        world->options.is_sqlite
+            ? sim_store_open(process, timeout_ms / 2 + 1, &store, &error)
+            : culex__store_open("redis://sim", &options, &process->env, &store, &error);
+    if (status == CULEX_OK)
+        status = culex__client_create(store, timeout_ms, &process->env, ret_client, &error);
+    return status;
+}
+
+culex_client *sim_client_await(struct sim_process *process)
+{
+    culex_client *client = NULL;
+    while (!process->is_killed && !process->world->is_healing &&
+           sim_client_open(process, &client) != CULEX_OK)
+        sim_sleep(process, sim_between(&process->world->random, 1, 300) * SIM_MS);
+    return client;
+}
+
+bool sim_is_plain(const struct sim_world *world)
+{
+    return !world->options.is_sqlite && world->options.seed % 4 == 3;
+}
+
+static culex_enqueue_options options_draw(struct sim_random *random)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    if (sim_chance(random, 250)) {
+        options.has_delay = true;
+        options.delay = sim_between(random, 0, 3000) * CULEX_MILLISECOND;
+    }
+    if (sim_chance(random, 200)) {
+        options.has_priority = true;
+        options.priority = (int)sim_between(random, 0, 9);
+    }
+    return options;
+}
+
+static void key_choose(struct sim_random *random, culex_enqueue_options *options, int *ret_key)
+{
+    *ret_key = (int)sim_below(random, SIM_KEYS);
+    options->idempotency_key = sim_key_of(*ret_key);
+    options->has_idempotency_window = true;
+    options->idempotency_window = sim_window_of(*ret_key) * CULEX_MILLISECOND;
+}
+
+static void enqueue_one(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    static const int choice[] = {0, 0, 0, 1, 1, 2, 4};
+    struct known order = {.count = 1, .key = -1};
+    culex_enqueue_options options =
+        sim_is_plain(process->world) ? culex_enqueue_options_make() : options_draw(random);
+    culex_uuid id = {{0}};
+    culex_error error = {0};
+    order.job = sim_is_plain(process->world)
+                    ? 0
+                    : choice[sim_below(random, sizeof choice / sizeof choice[0])];
+    order.n = cast->numbers++;
+    if (!sim_is_plain(process->world) && sim_chance(random, 200)) {
+        key_choose(random, &options, &order.key);
+        order.job = 0;
+        order.n = sim_chance(random, 900) ? -1 - order.key : order.n;
+    }
+    options.has_ticket = sim_chance(random, 500);
+    if (options.has_ticket && culex_client_new_ticket(client, &options.ticket, &error) != CULEX_OK)
+        return;
+    if (options.has_ticket)
+        sim_known_ticket(&order, options.ticket);
+    struct number params = {order.n};
+    culex_status status =
+        culex_client_enqueue(client, &cast->jobs[order.job], &params, &options, &id, &error);
+    if (process->is_killed)
+        return;
+    if (status == CULEX_OK || status == CULEX_EUNKNOWN)
+        sim_order_told(process, &order, status, id);
+    else
+        sim_order_refused(process, &order, status);
+}
+
+struct unique_call {
+    struct culex_ticket ticket;
+    struct culex_new_run run;
+    struct culex_enqueue_result result;
+};
+
+static culex_status unique_call(struct culex_store *store, void *arg, culex_error *error)
+{
+    struct unique_call *call = arg;
+    return store->ops->enqueue(store, "alpha", &call->ticket, &call->run, 1, &call->result, error);
+}
+
+/* Schemas cannot ask for a unique key yet; stores know them. */
+static void enqueue_unique(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    char key[8], payload[40];
+    struct unique_call call = {.run = culex__new_run_make(&cast->jobs[0])};
+    snprintf(key, sizeof key, "a%d", (int)sim_below(random, 4));
+    snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)cast->numbers++);
+    call.run.unique_key = key;
+    call.run.payload = payload;
+    call.run.payload_len = strlen(payload);
+    call.run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
+    call.run.content = culex__content_hash(call.run.job, call.run.payload, call.run.payload_len);
+    culex_uuid ticket;
+    if (culex_client_new_ticket(client, &ticket, NULL) != CULEX_OK ||
+        !culex__ticket_parse(ticket, &call.ticket) ||
+        culex__client_perform(client, unique_call, &call, NULL) != CULEX_OK || process->is_killed)
+        return;
+    if (call.result.outcome == CULEX_ENQUEUED_NEW)
+        sim_oracle_acknowledged(process->world->oracle, call.result.id);
+    else
+        sim_oracle_refused(process->world->oracle, "alpha", ticket);
+    if (call.result.outcome == CULEX_ENQUEUED_UNIQUE_TAKEN)
+        SOMETIMES(UNIQUE_KEY_TAKEN);
+    if (!sim_chance(random, 200))
+        return;
+    /* As a call that the producer made before this one, and that was long on its way. */
+    call.ticket.sequence--;
+    call.run.content++;
+    call.run.unique_key = NULL;
+    sim_may_fail(culex__client_perform(client, unique_call, &call, NULL));
+}
+
+static void enqueue_many(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    struct number params[MANY];
+    culex_uuid ids[MANY];
+    culex_error error = {0};
+    size_t count = (size_t)sim_between(random, 2, MANY), enqueued = 0;
+    int job = sim_is_plain(process->world) ? 0 : (int)sim_below(random, 3);
+    for (size_t i = 0; i < count; i++)
+        params[i].n = cast->numbers++;
+    culex_status status = culex_client_enqueue_many(
+        client, &cast->jobs[job], params, sizeof params[0], count, NULL, ids, &enqueued, &error);
+    if (process->is_killed)
+        return;
+    for (size_t i = 0; i < enqueued; i++) {
+        sim_oracle_acknowledged(process->world->oracle, ids[i]);
+        sim_known_id(sim_known_add(cast, job, params[i].n), ids[i]);
+    }
+    if (status != CULEX_EUNKNOWN)
+        return;
+    struct known *rest = sim_known_add(cast, job, params[enqueued].n);
+    rest->count = count - enqueued;
+    sim_known_ticket(rest, ids[enqueued]);
+}
+
+/* The same order once more, by whichever client: after an uncertain answer, or out of
+ * forgetfulness. */
+static void enqueue_again(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct known *picked = sim_known_pick(cast, &process->world->random);
+    if (picked == NULL || !picked->has_ticket)
+        return;
+    struct known order = *picked;
+    const culex_job_type *type = &cast->jobs[order.job];
+    struct number params[MANY];
+    culex_uuid ids[MANY];
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_error error = {0};
+    size_t enqueued = 0;
+    for (size_t i = 0; i < order.count; i++)
+        params[i].n = order.n + (int64_t)i;
+    options.has_ticket = true;
+    options.ticket = order.ticket;
+    if (order.key >= 0) {
+        options.idempotency_key = sim_key_of(order.key);
+        options.has_idempotency_window = true;
+        options.idempotency_window = sim_window_of(order.key) * CULEX_MILLISECOND;
+    }
+    culex_uuid first, still;
+    bool is_known = sim_order_is_known(process, &order, &first);
+    culex_status status = culex_client_enqueue_many(client, type, params, sizeof params[0],
+                                                    order.count, &options, ids, &enqueued, &error);
+    if (process->is_killed)
+        return;
+    is_known =
+        is_known && sim_order_is_known(process, &order, &still) && sim_is_same_id(first, still);
+    sim_again_told(process, &order, is_known ? &first : NULL, status, ids);
+    /* The place may be another order's by now. */
+    if (status == CULEX_OK && picked->has_ticket && !picked->has_id &&
+        memcmp(&picked->ticket, &order.ticket, sizeof order.ticket) == 0)
+        sim_known_id(picked, ids[0]);
+}
+
+void sim_producer_body(struct sim_process *process)
+{
+    struct sim_world *world = process->world;
+    struct sim_random *random = &world->random;
+    culex_client *client = sim_client_await(process);
+    while (client != NULL && !process->is_killed && !world->is_healing) {
+        sim_sleep(process, sim_between(random, 0, 2 * world->cast->pace_ms) * SIM_MS);
+        int64_t draw = sim_is_plain(world) ? 60 + sim_below(random, 18) : sim_below(random, 100);
+        if (process->is_killed || world->is_healing || sim_oracle_live(world->oracle) > 150)
+            continue;
+        if (draw < 70)
+            enqueue_one(process, client);
+        else if (draw < 78)
+            enqueue_many(process, client);
+        else if (draw < 86)
+            enqueue_unique(process, client);
+        else
+            enqueue_again(process, client);
+    }
+    culex_client_close(client);
+}
