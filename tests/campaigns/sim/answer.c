@@ -36,6 +36,7 @@ struct sim_call *sim_oracle_begin(struct sim_oracle *oracle)
     oracle->call.is_repeat = oracle->call.is_late = false;
     oracle->call.is_fast = false;
     oracle->call.changes = oracle->call.dues = 0;
+    oracle->calls++;
     oracle->call.first = (culex_uuid){{0}};
     oracle->is_in_call = true;
     sim_oracle_clock_seen(oracle);
@@ -337,90 +338,6 @@ static void tick_answered(struct sim_oracle *oracle)
     schedule->mark_ms = call->mark_ms;
 }
 
-/* Of this producer in this queue, at `sequence` or behind it; NULL when the store need know none.
- * By the store's clock: where that was further on once, and came back, it may have forgotten. */
-static const struct order *order_find(const struct sim_oracle *oracle, const char *queue,
-                                      struct culex_ticket ticket)
-{
-    for (size_t i = oracle->order_count; i-- > 0;) {
-        const struct order *order = &oracle->orders[i];
-        if (order->ticket.producer == ticket.producer && order->epoch == oracle->epoch &&
-            order->ticket.sequence >= ticket.sequence && order->last_ms >= oracle->clock_max_ms &&
-            strcmp(order->queue, queue) == 0)
-            return order;
-    }
-    return NULL;
-}
-
-static void order_add(struct sim_oracle *oracle)
-{
-    const struct sim_call *call = &oracle->call;
-    int64_t ticket_ms = culex__ticket_ms(call->ticket);
-    oracle->orders = realloc(oracle->orders, (oracle->order_count + 1) * sizeof *oracle->orders);
-    if (oracle->orders == NULL)
-        abort();
-    struct order *order = &oracle->orders[oracle->order_count++];
-    *order = (struct order){.ticket = call->ticket,
-                            .first = call->first,
-                            .epoch = oracle->epoch,
-                            .last_ms = (ticket_ms > call->now_ms ? ticket_ms : call->now_ms) +
-                                       CULEX_TICKET_HORIZON_MS};
-    strcpy(order->queue, call->queue);
-}
-
-/* It has brought runs, long ago. */
-static bool is_forgotten(const struct sim_oracle *oracle, const struct sim_call *call)
-{
-    for (size_t i = oracle->order_count; i-- > 0;) {
-        const struct order *order = &oracle->orders[i];
-        if (order->ticket.producer == call->ticket.producer &&
-            order->ticket.sequence == call->ticket.sequence && order->epoch == oracle->epoch &&
-            order->last_ms < call->now_ms && strcmp(order->queue, call->queue) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void enqueue_answered(struct sim_oracle *oracle)
-{
-    const struct sim_call *call = &oracle->call;
-    if (call->ticket.producer == 0)
-        return;
-    const struct order *order = order_find(oracle, call->queue, call->ticket);
-    bool is_last = order != NULL && order->ticket.sequence == call->ticket.sequence;
-    if ((call->is_refused || call->is_too_old) && call->changes > 0)
-        sim_violation(oracle, NULL, "a refused ticket brings runs");
-    if (order != NULL && call->changes > 0)
-        sim_violation(oracle, NULL,
-                      is_last ? "one ticket brings runs twice"
-                              : "a producer's older call brings runs");
-    if (is_last && (call->is_refused || call->is_too_old))
-        sim_violation(oracle, NULL, "the repeat of a producer's last call is refused");
-    if (is_last)
-        SOMETIMES(ENQUEUE_REPEATED);
-    if (call->is_too_old)
-        SOMETIMES(ENQUEUE_TOO_OLD);
-    if (call->is_too_old && is_forgotten(oracle, call))
-        SOMETIMES(PRODUCER_FORGOTTEN);
-    if (order != NULL && !is_last && call->is_refused)
-        SOMETIMES(ENQUEUE_NO_LONGER_THE_LAST);
-    if (call->changes > 0)
-        order_add(oracle);
-}
-
-bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid text,
-                          culex_uuid *ret_first)
-{
-    struct culex_ticket ticket;
-    if (!culex__ticket_parse(text, &ticket))
-        return false;
-    const struct order *order = order_find(oracle, queue, ticket);
-    if (order == NULL || order->ticket.sequence != ticket.sequence)
-        return false;
-    *ret_first = order->first;
-    return true;
-}
-
 /* What the session before sends again is answered as to somebody who came late. */
 static void hello_answered(struct sim_oracle *oracle)
 {
@@ -447,6 +364,6 @@ void sim_oracle_answered(struct sim_oracle *oracle)
         tick_answered(oracle);
     else if (call->verb == SIM_HELLO)
         hello_answered(oracle);
-    else if (call->verb == SIM_ENQUEUE)
-        enqueue_answered(oracle);
+    else if (call->verb == SIM_ENQUEUE || call->verb == SIM_EACH)
+        sim_enqueue_check(oracle);
 }

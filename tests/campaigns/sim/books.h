@@ -3,6 +3,7 @@
  *   books.c   runs, grants, the history and how it is printed
  *   change.c  what may become of a record, and why
  *   answer.c  what a call may be answered
+ *   enqueue.c the same of ENQUEUE and ENQUEUE_EACH: tickets, keys, limits
  *   oracle.c  engine and producers, snapshots, life; witness.c feeds it from the virtual Redis */
 #ifndef CULEX_SIM_BOOKS_H
 #define CULEX_SIM_BOOKS_H
@@ -56,6 +57,8 @@ struct run {
     bool is_marked;
     bool was_created;
     bool is_acknowledged;
+    char queue[8], payload[SIM_PAYLOAD_SIZE];
+    uint64_t birth;       /* the call that has brought it, 0 once that was answered */
     unsigned completions; /* in this life */
     struct grant *grants;
     size_t grant_count;
@@ -89,9 +92,9 @@ struct order {
     int64_t last_ms; /* remembered up to and with this */
 };
 
-/* What an idempotency key has brought. */
+/* What an idempotency key has brought: as producers were told, or the store itself. */
 struct keyed {
-    char key[16];
+    char key[16], payload[SIM_PAYLOAD_SIZE];
     culex_uuid id;
     uint64_t epoch;
     int64_t until_ms;
@@ -114,14 +117,25 @@ struct sim_oracle {
     size_t worker_count;
     struct order *orders;
     size_t order_count;
-    struct keyed *keys;
-    size_t key_count;
+    struct keys {
+        struct keyed *list;
+        size_t count;
+    } told, kept;
+    struct culex_ticket *left; /* see sim_oracle_left */
+    size_t left_count;
     struct sim_call call;
+    uint64_t calls;
     bool is_in_call;
     uint64_t epoch;
     size_t lost;
     int64_t clock_min_ms, clock_max_ms;
 };
+
+/* Made when there is none yet, as one whose window is over. */
+struct keyed *sim_keyed_find(struct keys *keys, const char *key);
+
+/* Judges the answer of ENQUEUE or ENQUEUE_EACH. */
+void sim_enqueue_check(struct sim_oracle *oracle);
 
 /* Whoever is at a suspect has nothing else. */
 void sim_company_check(struct sim_oracle *oracle, const char *session, culex_uuid id);

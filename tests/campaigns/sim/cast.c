@@ -184,7 +184,10 @@ static void operate_queue(struct sim_process *process, culex_client *client)
     switch (sim_below(random, 9)) {
     case 6:
         sim_may_fail(culex_client_limit(
-            client, queue, sim_chance(random, 500) ? (uint64_t)sim_between(random, 1, 40) : 0,
+            client, queue,
+            sim_chance(random, 500)
+                ? (uint64_t)sim_between(random, 1, sim_chance(random, 500) ? 8 : 40)
+                : 0,
             NULL));
         break;
     case 7:
@@ -345,6 +348,50 @@ static void worker_befall(struct sim_world *world)
     }
 }
 
+static void producer_start(struct sim_world *world, struct sim_process **place)
+{
+    *place = sim_process_start(world, "producer", sim_producer_body);
+}
+
+static void producer_event(struct sim_world *world, void *subject, uint64_t token,
+                           struct sim_bytes *bytes)
+{
+    (void)token;
+    (void)bytes;
+    if (!world->is_healing)
+        producer_start(world, subject);
+}
+
+/* Nobody knows what it was about to do. */
+static void producer_die(struct sim_world *world, struct sim_process **place)
+{
+    if ((*place)->is_done)
+        return;
+    sim_note(world, "a producer is killed");
+    world->kills++;
+    SOMETIMES(PRODUCER_KILLED);
+    sim_process_kill(*place);
+    sim_after(world, sim_between(&world->random, 0, 1000) * SIM_MS, producer_event, place, 0);
+}
+
+static void doom_event(struct sim_world *world, void *subject, uint64_t token,
+                       struct sim_bytes *bytes)
+{
+    struct sim_cast *cast = world->cast;
+    (void)token;
+    (void)bytes;
+    for (size_t i = 0; i < cast->producer_count; i++) {
+        if (cast->producers[i] == subject)
+            producer_die(world, &cast->producers[i]);
+    }
+}
+
+void sim_cast_doom(struct sim_process *producer)
+{
+    struct sim_world *world = producer->world;
+    sim_after(world, sim_between(&world->random, 0, 2000) * SIM_US, doom_event, producer, 0);
+}
+
 static void clock_befall(struct sim_world *world)
 {
     struct sim_random *random = &world->random;
@@ -428,13 +475,16 @@ static void snapshot_event(struct sim_world *world, void *subject, uint64_t toke
 static void befall_event(struct sim_world *world, void *subject, uint64_t token,
                          struct sim_bytes *bytes)
 {
+    struct sim_cast *cast = world->cast;
     struct sim_random *random = &world->random;
     (void)subject;
     (void)bytes;
     if (world->is_healing)
         return;
     int64_t draw = sim_below(random, 100) + (world->may_roll_back ? 30 : 0);
-    if (draw < 60 || world->is_murderous)
+    if (draw < 6)
+        producer_die(world, &cast->producers[sim_below(random, (int64_t)cast->producer_count)]);
+    else if (draw < 60 || world->is_murderous)
         worker_befall(world);
     else if (draw < 80)
         clock_befall(world);
@@ -464,7 +514,7 @@ void sim_cast_init(struct sim_world *world)
     for (size_t i = 0; i < cast->worker_count; i++)
         sim_after(world, sim_between(random, 0, 500) * SIM_MS, worker_event, &cast->seats[i], 0);
     for (size_t i = 0; i < cast->producer_count; i++)
-        cast->producers[i] = sim_process_start(world, "producer", sim_producer_body);
+        producer_start(world, &cast->producers[i]);
     cast->producers[cast->producer_count] = sim_process_start(world, "operator", operator_body);
     if (world->may_roll_back && sim_chance(random, 900))
         sim_after(world, SIM_SECOND, snapshot_event, NULL, (uint64_t)sim_between(random, 20, 1000));

@@ -2,6 +2,7 @@
  *
  *   cast.c      workers, the operator, what befalls them, and their life
  *   producer.c  producers: orders of one run or of many, and their repeats
+ *   convoy.c    orders that go to the store in one
  *   order.c     what producers know of their orders, and what they may be told of them */
 #ifndef CULEX_SIM_CAST_H
 #define CULEX_SIM_CAST_H
@@ -25,6 +26,7 @@ struct known {
     int64_t n;    /* of the first run */
     size_t count; /* the others have the next numbers */
     int key;      /* -1: none */
+    int unique;   /* the number of its unique key, from 1; 0: none */
 };
 
 struct seat { /* of a worker: its lives follow one another */
@@ -45,6 +47,11 @@ struct sim_cast {
     bool is_ending;
 };
 
+/* --- cast.c -------------------------------------------------------------------------------- */
+
+/* It is killed in the middle of what it is about to do. */
+void sim_cast_doom(struct sim_process *producer);
+
 /* --- order.c ------------------------------------------------------------------------------- */
 
 /* NULL while there is none. */
@@ -64,9 +71,10 @@ int64_t sim_window_of(int key);
 bool sim_order_is_known(const struct sim_process *process, const struct known *order,
                         culex_uuid *ret_first);
 
-/* What was told of an order with one run; `id` is as the call left it. */
-void sim_order_told(struct sim_process *process, const struct known *order, culex_status status,
-                    culex_uuid id);
+/* What was told of an order with one run; `id` is as the call left it. Returns what is known of it
+ * now. */
+struct known *sim_order_told(struct sim_process *process, const struct known *order,
+                             culex_status status, culex_uuid id);
 
 /* For certain nothing came of it. */
 void sim_order_refused(struct sim_process *process, const struct known *order, culex_status status);
@@ -76,10 +84,25 @@ void sim_order_refused(struct sim_process *process, const struct known *order, c
 void sim_again_told(struct sim_process *process, const struct known *order, const culex_uuid *first,
                     culex_status status, const culex_uuid *ids);
 
+/* In some worlds nothing is wanted for a run beyond its kind: there is a line of them. */
+static inline bool sim_is_plain(const struct sim_world *world)
+{
+    return !world->options.is_sqlite && world->options.seed % 4 == 3;
+}
+
 static inline bool sim_is_same_id(culex_uuid a, culex_uuid b)
 {
     return memcmp(&a, &b, sizeof a) == 0;
 }
+
+/* --- convoy.c ------------------------------------------------------------------------------ */
+
+/* Several orders of one run each, as calls of their own in one; who gets no answer goes on alone.
+ */
+void sim_convoy_send(struct sim_process *process, culex_client *client);
+
+/* The order once more, which has one run and a ticket: alone, or in the company of others. */
+void sim_convoy_again(struct sim_process *process, culex_client *client, struct known *picked);
 
 /* --- producer.c ---------------------------------------------------------------------------- */
 
@@ -87,9 +110,6 @@ culex_status sim_client_open(struct sim_process *process, culex_client **ret_cli
 
 /* Tries until it has one; NULL when the process has died, or the world is healed, meanwhile. */
 culex_client *sim_client_await(struct sim_process *process);
-
-/* In some worlds nothing is wanted for a run beyond its kind: there is a line of them. */
-bool sim_is_plain(const struct sim_world *world);
 
 void sim_producer_body(struct sim_process *process);
 

@@ -43,7 +43,7 @@ static void unique_check(struct sim_oracle *oracle, const struct run *run,
 static void change_new(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
 {
     enum sim_verb verb = oracle->call.verb;
-    if (verb != SIM_ENQUEUE && verb != SIM_TICK)
+    if (verb != SIM_ENQUEUE && verb != SIM_EACH && verb != SIM_TICK)
         sim_violation(oracle, &run->id, "a run comes out of nowhere");
     if (run->was_created)
         sim_violation(oracle, &run->id, "an id is given a second time");
@@ -55,6 +55,10 @@ static void change_new(struct sim_oracle *oracle, struct run *run, const struct 
         run->grants[i].epoch = UINT64_MAX;
     run->was_created = true;
     run->completions = 0;
+    run->birth = oracle->calls;
+    oracle->call.births++;
+    snprintf(run->queue, sizeof run->queue, "%.7s", oracle->call.queue);
+    memcpy(run->payload, after->payload, sizeof run->payload);
 }
 
 static void change_claimed(struct sim_oracle *oracle, const struct run *run,

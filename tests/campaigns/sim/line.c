@@ -194,6 +194,7 @@ static struct sim_record record_of(const struct line *line, const struct body *b
     if (end == NULL || !sim_record_parse(text, strlen(text), &record))
         sim_violation(line->world->oracle, NULL, "%s: body %lld cannot be read", line->queue,
                       (long long)body->number);
+    snprintf(record.payload, sizeof record.payload, "%s", end + 1);
     return record;
 }
 

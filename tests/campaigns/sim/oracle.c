@@ -117,16 +117,16 @@ void sim_oracle_clock_seen(struct sim_oracle *oracle)
     oracle->clock_max_ms = now_ms > oracle->clock_max_ms ? now_ms : oracle->clock_max_ms;
 }
 
-static struct keyed *keyed_find(struct sim_oracle *oracle, const char *key)
+struct keyed *sim_keyed_find(struct keys *keys, const char *key)
 {
-    for (size_t i = 0; i < oracle->key_count; i++) {
-        if (strcmp(oracle->keys[i].key, key) == 0)
-            return &oracle->keys[i];
+    for (size_t i = 0; i < keys->count; i++) {
+        if (strcmp(keys->list[i].key, key) == 0)
+            return &keys->list[i];
     }
-    oracle->keys = realloc(oracle->keys, (oracle->key_count + 1) * sizeof *oracle->keys);
-    if (oracle->keys == NULL)
+    keys->list = realloc(keys->list, (keys->count + 1) * sizeof *keys->list);
+    if (keys->list == NULL)
         abort();
-    struct keyed *made = &oracle->keys[oracle->key_count++];
+    struct keyed *made = &keys->list[keys->count++];
     *made = (struct keyed){.until_ms = INT64_MIN};
     snprintf(made->key, sizeof made->key, "%s", key);
     return made;
@@ -143,7 +143,7 @@ static int64_t time_of(culex_uuid id)
 /* The run that the key has brought tells when that was. */
 void sim_oracle_keyed(struct sim_oracle *oracle, const char *key, culex_uuid id, int64_t window_ms)
 {
-    struct keyed *keyed = keyed_find(oracle, key);
+    struct keyed *keyed = sim_keyed_find(&oracle->told, key);
     bool is_same = memcmp(&keyed->id, &id, sizeof id) == 0;
     if (is_same)
         SOMETIMES(KEY_HELD_OFF_A_SECOND_RUN);
@@ -254,7 +254,9 @@ void sim_oracle_free(struct sim_oracle *oracle)
     free(oracle->schedules);
     free(oracle->workers);
     free(oracle->orders);
-    free(oracle->keys);
+    free(oracle->told.list);
+    free(oracle->kept.list);
+    free(oracle->left);
     free(oracle);
 }
 

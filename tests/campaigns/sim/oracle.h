@@ -8,7 +8,8 @@
  *   I4  attempts grow by one per claim; (run, attempt, session) is granted once
  *   I5  one accepted end per grant, one completion per life; done is final
  *   I6  an acknowledged enqueue is in the books, and leaves them only by the rules; however often
- *       it is sent, one ticket brings its runs once, and while its window lasts one key one run
+ *       it is sent, one ticket brings its runs once, and while its window lasts one key one run;
+ *       of calls that come in one each is judged by itself: enqueue.c
  *   I7  counters never decrease within a life and never pass their limits
  *   I8  dead runs stay until their time, or an operator acts
  *   I10 of the runs with one unique key, one is live
@@ -31,11 +32,12 @@
 struct sim_world;
 struct sim_oracle;
 
-enum { SIM_SESSION_SIZE = 40, SIM_CALL_MAX = 256 };
+enum { SIM_SESSION_SIZE = 40, SIM_CALL_MAX = 256, SIM_RIDERS_MAX = 64, SIM_PAYLOAD_SIZE = 48 };
 
 enum sim_verb {
     SIM_OTHER,
     SIM_ENQUEUE,
+    SIM_EACH,
     SIM_STEP,
     SIM_HELLO,
     SIM_TICK,
@@ -55,6 +57,17 @@ struct sim_record {
     int64_t limit_ms; /* active: no lease reaches further; 0 for none */
     char unique_key[8];
     char owner[SIM_SESSION_SIZE];
+    char payload[SIM_PAYLOAD_SIZE]; /* of a new one */
+};
+
+/* One of the calls of an ENQUEUE_EACH, which has one run; or an ENQUEUE with one. */
+struct sim_rider {
+    struct culex_ticket ticket; /* of ENQUEUE_EACH */
+    char unique_key[8], key[16], payload[SIM_PAYLOAD_SIZE];
+    int64_t delay_ms, window_ms;
+    /* Filled by the answer. */
+    char answer;   /* a letter N D C F U; 0: not told */
+    culex_uuid id; /* but with F */
 };
 
 /* One call of the store, as asked. */
@@ -68,6 +81,9 @@ struct sim_call {
     uint32_t want;
     culex_uuid id;              /* of CANCEL, RETRY, FORGET */
     struct culex_ticket ticket; /* of ENQUEUE; of producer 0: none */
+    size_t rider_count;         /* 0 for an ENQUEUE of several runs */
+    int64_t capacity;           /* the limit of ENQUEUE's queue; 0: none */
+    size_t births;              /* runs that the call has brought */
     size_t ack_count, beat_count;
     struct {
         culex_uuid id;
@@ -92,11 +108,12 @@ struct sim_call {
     int64_t mark_ms;
     bool is_failed;              /* the store refused: nothing may have changed */
     bool is_fast;                /* STEP by step_fast.lua */
-    bool is_refused, is_too_old; /* ENQUEUE: what is said of its ticket */
+    bool is_refused, is_too_old; /* ENQUEUE, ENQUEUE_EACH: what is said of a ticket */
     /* The oracle's. */
     bool is_repeat, is_late; /* of the session's last step; sent before that */
     size_t changes, dues;    /* dues: what came about by time alone, in a STEP */
     culex_uuid first;        /* of the runs that it has brought; zeroed: it has brought none */
+    struct sim_rider riders[SIM_RIDERS_MAX];
 };
 
 struct sim_oracle *sim_oracle_create(struct sim_world *world);
@@ -155,6 +172,9 @@ void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid
  * free by then. */
 bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, culex_uuid ticket,
                           culex_uuid *ret_first);
+
+/* Whoever sent this call in company has got no answer, and goes on without one. */
+void sim_oracle_left(struct sim_oracle *oracle, struct culex_ticket ticket);
 
 /* Calls may have seen the store's clock as it stands: one begins, or the clock is about to jump
  * while one lasts, as it waits for a lock. */

@@ -57,8 +57,8 @@ bool sim_order_is_known(const struct sim_process *process, const struct known *o
                                 ret_first);
 }
 
-void sim_order_told(struct sim_process *process, const struct known *order, culex_status status,
-                    culex_uuid id)
+struct known *sim_order_told(struct sim_process *process, const struct known *order,
+                             culex_status status, culex_uuid id)
 {
     struct sim_oracle *oracle = process->world->oracle;
     struct known *known = sim_known_add(process->world->cast, order->job, order->n);
@@ -67,7 +67,7 @@ void sim_order_told(struct sim_process *process, const struct known *order, cule
     if (status == CULEX_EUNKNOWN) {
         SOMETIMES(ENQUEUE_UNKNOWN);
         sim_known_ticket(known, id);
-        return;
+        return known;
     }
     sim_known_id(known, id);
     if (sim_order_is_known(process, order, &first) && !sim_is_same_id(first, id))
@@ -75,6 +75,7 @@ void sim_order_told(struct sim_process *process, const struct known *order, cule
     sim_oracle_acknowledged(oracle, id);
     if (order->key >= 0)
         sim_oracle_keyed(oracle, sim_key_of(order->key), id, sim_window_of(order->key));
+    return known;
 }
 
 void sim_order_refused(struct sim_process *process, const struct known *order, culex_status status)
@@ -88,6 +89,8 @@ void sim_order_refused(struct sim_process *process, const struct known *order, c
         SOMETIMES(KEY_CAME_WITH_OTHER_CONTENT);
     if (status == CULEX_EFULL)
         SOMETIMES(ENQUEUE_REFUSED_FULL);
+    if (status == CULEX_EUNIQUE)
+        SOMETIMES(UNIQUE_KEY_TAKEN);
 }
 
 void sim_again_told(struct sim_process *process, const struct known *order, const culex_uuid *first,

@@ -32,11 +32,6 @@ culex_client *sim_client_await(struct sim_process *process)
     return client;
 }
 
-bool sim_is_plain(const struct sim_world *world)
-{
-    return !world->options.is_sqlite && world->options.seed % 4 == 3;
-}
-
 static culex_enqueue_options options_draw(struct sim_random *random)
 {
     culex_enqueue_options options = culex_enqueue_options_make();
@@ -174,6 +169,10 @@ static void enqueue_again(struct sim_process *process, culex_client *client)
     struct known *picked = sim_known_pick(cast, &process->world->random);
     if (picked == NULL || !picked->has_ticket)
         return;
+    if (picked->unique > 0 || (picked->count == 1 && sim_chance(&process->world->random, 400))) {
+        sim_convoy_again(process, client, picked);
+        return;
+    }
     struct known order = *picked;
     const culex_job_type *type = &cast->jobs[order.job];
     struct number params[MANY];
@@ -205,6 +204,24 @@ static void enqueue_again(struct sim_process *process, culex_client *client)
         sim_known_id(picked, ids[0]);
 }
 
+/* In a world of plain runs nothing is wanted with a key. */
+static void enqueue_somehow(struct sim_process *process, culex_client *client)
+{
+    struct sim_random *random = &process->world->random;
+    bool is_plain = sim_is_plain(process->world);
+    int64_t draw = sim_below(random, 100);
+    if (draw < 56)
+        enqueue_one(process, client);
+    else if (draw < (is_plain ? 70 : 63))
+        enqueue_many(process, client);
+    else if (draw < 70)
+        enqueue_unique(process, client);
+    else if (draw < 88)
+        sim_convoy_send(process, client);
+    else
+        enqueue_again(process, client);
+}
+
 void sim_producer_body(struct sim_process *process)
 {
     struct sim_world *world = process->world;
@@ -212,17 +229,8 @@ void sim_producer_body(struct sim_process *process)
     culex_client *client = sim_client_await(process);
     while (client != NULL && !process->is_killed && !world->is_healing) {
         sim_sleep(process, sim_between(random, 0, 2 * world->cast->pace_ms) * SIM_MS);
-        int64_t draw = sim_is_plain(world) ? 60 + sim_below(random, 18) : sim_below(random, 100);
-        if (process->is_killed || world->is_healing || sim_oracle_live(world->oracle) > 150)
-            continue;
-        if (draw < 70)
-            enqueue_one(process, client);
-        else if (draw < 78)
-            enqueue_many(process, client);
-        else if (draw < 86)
-            enqueue_unique(process, client);
-        else
-            enqueue_again(process, client);
+        if (!process->is_killed && !world->is_healing && sim_oracle_live(world->oracle) <= 150)
+            enqueue_somehow(process, client);
     }
     culex_client_close(client);
 }

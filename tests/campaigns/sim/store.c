@@ -20,7 +20,7 @@ struct handle;
 
 struct sim_store {
     sqlite3 *root; /* keeps the database alive, and looks at it */
-    sqlite3_stmt *row, *all, *queues;
+    sqlite3_stmt *row, *all, *queues, *capacity;
     int64_t changed[CHANGES_MAX]; /* keys of runs that the call under way has touched */
     size_t changed_count;
     struct sim_dict ids;    /* row number to id */
@@ -58,13 +58,14 @@ static void must(const struct sim_store *store, int rc)
     "SELECT * FROM (SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, " \
     "losses, "                                                                                     \
     "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms, limit_ms, "       \
-    "unique_key, is_started FROM run UNION ALL SELECT seq, run_id((SELECT salt FROM queue q WHERE" \
+    "unique_key, is_started, payload FROM run UNION ALL SELECT seq, run_id((SELECT salt FROM "     \
+    "queue q WHERE"                                                                                \
     " q.queue = seq >> 48), seq, created_at_ms),"                                                  \
     " CASE WHEN b.first IS NOT NULL THEN 'A' WHEN e.first IS NOT NULL THEN 'D' ELSE 'W' END, 0,"   \
     " b.first IS NOT NULL OR e.first IS NOT NULL, 0, 0, 0, 0, attempts_max, 0,"                    \
     " coalesce(lease_ms, until_ms, created_at_ms), 0, coalesce(b.session, e.session, ''),"         \
     " k.timeout_ms, iif(b.first IS NOT NULL AND k.timeout_ms > 0, since_ms + k.timeout_ms + 5000," \
-    " 0), NULL, coalesce(started >> seq - b.first & 1, 0)"                                         \
+    " 0), NULL, coalesce(started >> seq - b.first & 1, 0), payload"                                \
     " FROM (SELECT * FROM body WHERE " IS_BODY ") JOIN kind k USING (kind)"                        \
     " LEFT JOIN block b ON b.first BETWEEN seq - 62 AND seq AND held >> seq - b.first & 1"         \
     " LEFT JOIN ended e ON e.first BETWEEN seq - 62 AND seq AND runs >> seq - e.first & 1)"
@@ -109,6 +110,8 @@ static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *r
                  (const char *)sqlite3_column_text(row, 16));
     snprintf(ret_record->owner, sizeof ret_record->owner, "%s",
              (const char *)sqlite3_column_text(row, 13));
+    snprintf(ret_record->payload, sizeof ret_record->payload, "%.*s", sqlite3_column_bytes(row, 18),
+             (const char *)sqlite3_column_blob(row, 18));
 }
 
 /* The id that row `seq` had when it was last seen; NULL for none. */
@@ -413,6 +416,58 @@ static culex_status plain_leave(struct culex_store *base, enum sim_verb verb, co
     return call_leave(base, trouble, status, error);
 }
 
+static int64_t capacity_read(struct sim_store *store, const char *queue)
+{
+    int64_t capacity = 0;
+    must(store, sqlite3_bind_text(store->capacity, 1, queue, -1, SQLITE_STATIC));
+    if (sqlite3_step(store->capacity) == SQLITE_ROW)
+        capacity = sqlite3_column_int64(store->capacity, 0);
+    must(store, sqlite3_reset(store->capacity));
+    return capacity;
+}
+
+static struct sim_rider rider_of(const struct culex_new_run *run)
+{
+    struct sim_rider rider = {.delay_ms = run->delay_ms, .window_ms = run->window_ms};
+    if (run->unique_key != NULL)
+        snprintf(rider.unique_key, sizeof rider.unique_key, "%s", run->unique_key);
+    if (run->idempotency_key != NULL)
+        snprintf(rider.key, sizeof rider.key, "%s", run->idempotency_key);
+    snprintf(rider.payload, sizeof rider.payload, "%.*s", (int)run->payload_len,
+             (const char *)run->payload);
+    return rider;
+}
+
+/* What a store says to an enqueue that nothing befalls but others that write. */
+static bool is_calm_answer(culex_status status)
+{
+    return status == CULEX_OK || status == CULEX_ECONFLICT || status == CULEX_EEXPIRED ||
+           status == CULEX_EBUSY;
+}
+
+/* The end of ENQUEUE and ENQUEUE_EACH. */
+static void enqueue_fill(struct culex_store *base, struct sim_call *call, enum trouble trouble,
+                         culex_status status, const struct culex_new_run *runs, size_t count,
+                         const struct culex_enqueue_result *results)
+{
+    static const char letters[] = "NDCFU"; /* of enum culex_enqueued */
+    if ((trouble == TROUBLE_NONE || trouble == TROUBLE_UNKNOWN) && !is_calm_answer(status))
+        sim_violation(handle_of(base)->process->world->oracle, NULL,
+                      "an enqueue is refused as a whole: %s", culex_status_text(status));
+    call->is_refused = status == CULEX_ECONFLICT;
+    call->is_too_old = status == CULEX_EEXPIRED;
+    call->is_failed = call->is_failed && !call->is_refused && !call->is_too_old;
+    call->capacity = capacity_read(handle_of(base)->process->world->store, call->queue);
+    call->rider_count = call->verb == SIM_ENQUEUE && count > 1 ? 0 : count;
+    for (size_t i = 0; i < call->rider_count; i++) {
+        call->riders[i] = rider_of(&runs[i]);
+        if (status != CULEX_OK)
+            continue;
+        call->riders[i].answer = letters[results[i].outcome];
+        call->riders[i].id = results[i].id;
+    }
+}
+
 static culex_status on_enqueue(struct culex_store *base, const char *queue,
                                const struct culex_ticket *ticket, const struct culex_new_run *runs,
                                size_t count, struct culex_enqueue_result *results,
@@ -426,9 +481,26 @@ static culex_status on_enqueue(struct culex_store *base, const char *queue,
     struct sim_call *call = call_told(base, SIM_ENQUEUE, queue, status);
     if (ticket != NULL)
         call->ticket = *ticket;
-    call->is_refused = status == CULEX_ECONFLICT;
-    call->is_too_old = status == CULEX_EEXPIRED;
-    call->is_failed = call->is_failed && !call->is_refused && !call->is_too_old;
+    enqueue_fill(base, call, trouble, status, runs, count, results);
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
+}
+
+static culex_status on_enqueue_each(struct culex_store *base, const char *queue,
+                                    const struct culex_ticket *tickets,
+                                    const struct culex_new_run *runs, size_t count,
+                                    struct culex_enqueue_result *results, culex_error *error)
+{
+    struct culex_store *inner = handle_of(base)->inner;
+    enum trouble trouble;
+    if (!call_enter(base, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status =
+        inner->ops->enqueue_each(inner, queue, tickets, runs, count, results, error);
+    struct sim_call *call = call_told(base, SIM_EACH, queue, status);
+    enqueue_fill(base, call, trouble, status, runs, count, results);
+    for (size_t i = 0; i < call->rider_count; i++)
+        call->riders[i].ticket = tickets[i];
     changes_tell(handle_of(base));
     return call_leave(base, trouble, status, error);
 }
@@ -562,7 +634,7 @@ static culex_status on_tick(struct culex_store *base, const struct culex_tick *t
 #define WRITTEN_OUT(...)
 
 #define FRONT_enqueue      WRITTEN_OUT
-#define FRONT_enqueue_each ASKED /* by threads that share a client: there are none here */
+#define FRONT_enqueue_each WRITTEN_OUT
 #define FRONT_step         WRITTEN_OUT
 #define FRONT_hello        WRITTEN_OUT
 #define FRONT_tick         WRITTEN_OUT
@@ -681,6 +753,8 @@ void sim_store_init(struct sim_world *world)
          sqlite3_create_function(store->root, "run_id", 3, SQLITE_UTF8, NULL, run_id, NULL, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS " WHERE seq = ?", -1, &store->row, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS, -1, &store->all, NULL));
+    must(store, sqlite3_prepare_v2(store->root, "SELECT capacity FROM queue WHERE name = ?", -1,
+                                   &store->capacity, NULL));
     must(store, sqlite3_prepare_v2(
                     store->root,
                     "SELECT name FROM queue q JOIN body rear ON rear.seq ="
@@ -705,6 +779,7 @@ void sim_store_release(struct sim_world *world)
     sqlite3_finalize(store->row);
     sqlite3_finalize(store->all);
     sqlite3_finalize(store->queues);
+    sqlite3_finalize(store->capacity);
     sqlite3_close(store->root);
     for (size_t i = 0; i < store->ids.cap; i++) {
         if (store->ids.entries[i].key == NULL)

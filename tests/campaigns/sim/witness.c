@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/run_id.h"
 #include "store/redis/scripts.h"
 #include "line.h"
 #include "world.h"
@@ -78,6 +79,26 @@ static culex_uuid id_of(const struct sim_arg *arg)
     return id;
 }
 
+static const struct sim_text *field_find(struct sim_world *world, const char *queue,
+                                         const char *name, const void *field, size_t len)
+{
+    char key[128];
+    int key_len = snprintf(key, sizeof key, "culex:{%s}:%s", queue, name);
+    const struct sim_value *hash = sim_space_find(&world->server.redis.space, key, (size_t)key_len);
+    const struct sim_entry *entry = hash == NULL ? NULL : sim_dict_find(&hash->dict, field, len);
+    return entry == NULL ? NULL : entry->slot.text;
+}
+
+/* A payload is there before its record is. */
+static void payload_find(struct sim_oracle *oracle, culex_uuid id, struct sim_record *record)
+{
+    const struct sim_text *payload =
+        field_find(sim_oracle_world(oracle), sim_oracle_call_now(oracle)->queue, "payloads", id.b,
+                   sizeof id.b);
+    if (payload != NULL)
+        snprintf(record->payload, sizeof record->payload, "%s", payload->data);
+}
+
 void sim_oracle_record(void *user, const struct sim_arg *key, const struct sim_arg *id,
                        const struct sim_text *before, const struct sim_arg *after)
 {
@@ -88,6 +109,7 @@ void sim_oracle_record(void *user, const struct sim_arg *key, const struct sim_a
         (after != NULL && !sim_record_parse(after->data, after->len, &record)))
         sim_violation(user, NULL, "a record is written that cannot be read: %.*s",
                       after != NULL ? (int)after->len : 0, after != NULL ? after->data : "");
+    payload_find(user, id_of(id), &record);
     sim_oracle_change(user, id_of(id), &record);
 }
 
@@ -110,10 +132,7 @@ struct missing {
 
 static bool has_record(struct sim_world *world, const char *queue, culex_uuid id)
 {
-    char key[128];
-    int len = snprintf(key, sizeof key, "culex:{%s}:runs", queue);
-    const struct sim_value *runs = sim_space_find(&world->server.redis.space, key, (size_t)len);
-    return runs != NULL && sim_dict_find(&runs->dict, id.b, sizeof id.b) != NULL;
+    return field_find(world, queue, "runs", id.b, sizeof id.b) != NULL;
 }
 
 static void missing_note(void *user, culex_uuid id, const struct sim_record *record)
@@ -255,6 +274,70 @@ static struct culex_ticket ticket_read(const struct sim_arg *producer, const str
     return (struct culex_ticket){strtoull(first, NULL, 16), strtoull(second, NULL, 16)};
 }
 
+/* How a new run is told: ARGV of store/redis/lib_enqueue.lua, or of lib_line.lua. */
+enum { RIDER_FIRST = 5, RIDER_WORDS = 5 };
+
+static void rider_plain_read(const struct sim_arg *args, struct sim_rider *rider)
+{
+    char body[256];
+    arg_copy(&args[0], body, sizeof body);
+    snprintf(rider->payload, sizeof rider->payload, "%s", strchr(body, '\n') + 1);
+}
+
+static void rider_read(const struct sim_arg *args, struct sim_rider *rider)
+{
+    char times[96], key[64];
+    arg_copy(&args[1], times, sizeof times);
+    rider->delay_ms = strtoll(times, NULL, 10);
+    arg_copy(&args[2], rider->unique_key, sizeof rider->unique_key);
+    arg_copy(&args[3], key, sizeof key);
+    rider->window_ms = strtoll(key, NULL, 10);
+    if (key[0] != '\0')
+        snprintf(rider->key, sizeof rider->key, "%s", strchr(strchr(key, '|') + 1, '|') + 1);
+    arg_copy(&args[4], rider->payload, sizeof rider->payload);
+}
+
+static void riders_read(struct sim_call *call, const struct sim_arg *args, size_t count,
+                        bool is_plain)
+{
+    size_t words = is_plain ? 1 : RIDER_WORDS;
+    size_t riders = (count - RIDER_FIRST) / words;
+    if (call->verb == SIM_ENQUEUE && riders > 1)
+        return;
+    call->rider_count = riders;
+    for (size_t i = 0; i < riders; i++) {
+        struct sim_rider *rider = &call->riders[i];
+        *rider = (struct sim_rider){.answer = '\0'};
+        if (is_plain)
+            rider_plain_read(&args[RIDER_FIRST + i], rider);
+        else
+            rider_read(&args[RIDER_FIRST + i * words], rider);
+    }
+}
+
+/* ORDER ENQUEUE_TICKETS: one behind the other. */
+static void tickets_read(struct sim_call *call, const struct sim_arg *args)
+{
+    enum { PRODUCER = 16, CALL = 31 };
+    for (size_t i = 0; i < call->rider_count; i++) {
+        const struct sim_arg producer = {args[2].data + i * PRODUCER, PRODUCER};
+        const struct sim_arg made = {args[3].data + i * CALL, CALL};
+        call->riders[i].ticket = ticket_read(&producer, &made);
+    }
+}
+
+static void enqueue_read(struct sim_world *world, struct sim_call *call, const struct sim_arg *args,
+                         size_t count, bool is_plain)
+{
+    const struct sim_text *limit = field_find(world, call->queue, "meta", "limit", 5);
+    call->capacity = limit == NULL ? 0 : strtoll(limit->data, NULL, 10);
+    riders_read(call, args, count, is_plain);
+    if (call->verb == SIM_EACH)
+        tickets_read(call, args);
+    else
+        call->ticket = ticket_read(&args[2], &args[3]);
+}
+
 static const struct {
     const struct culex__redis_script *script;
     enum sim_verb verb;
@@ -262,6 +345,8 @@ static const struct {
     {&culex__redis_script_step, SIM_STEP},
     {&culex__redis_script_enqueue, SIM_ENQUEUE},
     {&culex__redis_script_enqueue_plain, SIM_ENQUEUE},
+    {&culex__redis_script_enqueue_each, SIM_EACH},
+    {&culex__redis_script_enqueue_each_plain, SIM_EACH},
     {&culex__redis_script_step_fast, SIM_STEP},
     {&culex__redis_script_hello, SIM_HELLO},
     {&culex__redis_script_tick, SIM_TICK},
@@ -271,10 +356,15 @@ static const struct {
     {&culex__redis_script_purge, SIM_PURGE},
 };
 
+static bool is_script(const struct culex__redis_script *script, const char *digest)
+{
+    return memcmp(script->digest, digest, 40) == 0;
+}
+
 static enum sim_verb verb_of(const char *digest)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (memcmp(known[i].script->digest, digest, 40) == 0)
+        if (is_script(known[i].script, digest))
             return known[i].verb;
     }
     return SIM_OTHER;
@@ -295,16 +385,17 @@ void sim_oracle_call(void *user, const char *digest, const struct sim_arg *keys,
 {
     struct sim_oracle *oracle = user;
     struct sim_call *call = sim_oracle_begin(oracle);
-    (void)arg_count;
     call->verb = verb_of(digest);
-    call->is_fast = memcmp(culex__redis_script_step_fast.digest, digest, 40) == 0;
+    call->is_fast = is_script(&culex__redis_script_step_fast, digest);
     call->now_ms = sim_oracle_now_ms(oracle);
     if (key_count > 0)
         queue_read(call, &keys[0]);
     if (call->verb == SIM_STEP) {
         step_read(sim_oracle_world(oracle), call, args);
-    } else if (call->verb == SIM_ENQUEUE) {
-        call->ticket = ticket_read(&args[2], &args[3]);
+    } else if (call->verb == SIM_ENQUEUE || call->verb == SIM_EACH) {
+        bool is_plain = is_script(&culex__redis_script_enqueue_plain, digest) ||
+                        is_script(&culex__redis_script_enqueue_each_plain, digest);
+        enqueue_read(sim_oracle_world(oracle), call, args, arg_count, is_plain);
     } else if (call->verb == SIM_HELLO) {
         arg_copy(&args[1], call->worker, sizeof call->worker);
         arg_copy(&args[2], call->session, sizeof call->session);
@@ -387,6 +478,40 @@ static void step_answer_read(struct sim_oracle *oracle, const char *at, const ch
     }
 }
 
+/* The lane stands above 44 bits of the number. */
+static culex_uuid new_id(const struct sim_arg *ms, const struct sim_arg *salt, int64_t number)
+{
+    return culex__run_id_make(
+        (struct culex_run_id_parts){.ms = arg_number(ms),
+                                    .salt = (uint32_t)arg_number(salt),
+                                    .lane = (uint32_t)(number >> 44),
+                                    .number = (uint64_t)number & CULEX_RUN_NUMBER_MAX});
+}
+
+/* ORDER ENQUEUE: as store/redis/enqueue.lua answers. */
+static void riders_answer_read(struct sim_oracle *oracle, const char *at, const char *end)
+{
+    enum { LETTERS, FIRST, MS, SALT, HEAD };
+    struct sim_call *call = sim_oracle_call_now(oracle);
+    struct sim_arg head[HEAD], other;
+    for (int i = 0; i < HEAD; i++) {
+        if (!item_next(&at, end, &head[i]))
+            return;
+    }
+    if (call->rider_count > 0 && head[LETTERS].len != 0 && head[LETTERS].len != call->rider_count)
+        sim_violation(oracle, NULL, "%zu calls get %zu answers", call->rider_count,
+                      head[LETTERS].len);
+    int64_t number = arg_number(&head[FIRST]);
+    for (size_t i = 0; i < call->rider_count; i++) {
+        struct sim_rider *rider = &call->riders[i];
+        rider->answer = head[LETTERS].len == 0 ? 'N' : head[LETTERS].data[i];
+        if (rider->answer == 'N')
+            rider->id = new_id(&head[MS], &head[SALT], number++);
+        else if (rider->answer != 'F' && item_next(&at, end, &other))
+            rider->id = id_of(&other);
+    }
+}
+
 void sim_oracle_return(void *user, const char *reply, size_t len)
 {
     struct sim_oracle *oracle = user;
@@ -406,6 +531,8 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
         const char *at = (const char *)memchr(reply, '\n', len) + 1;
         if (call->verb == SIM_STEP)
             step_answer_read(oracle, at, end);
+        if (call->verb == SIM_ENQUEUE || call->verb == SIM_EACH)
+            riders_answer_read(oracle, at, end);
         for (int i = 0; i < 3; i++)
             item_next(&at, end, &items[i]);
     }
@@ -416,7 +543,7 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
     /* A HELLO that is not through yet still has the session before. */
     if (call->verb == SIM_HELLO && arg_number(&items[2]) > 0)
         call->verb = SIM_OTHER;
-    if (call->verb == SIM_ENQUEUE && items[0].len == 1) {
+    if ((call->verb == SIM_ENQUEUE || call->verb == SIM_EACH) && items[0].len == 1) {
         call->is_refused = items[0].data[0] == '!';
         call->is_too_old = items[0].data[0] == '?';
     }
