@@ -286,6 +286,21 @@ static void repeat_advise(const struct order *order, culex_status status, culex_
                                     "may have, repeat until CULEX_OK");
 }
 
+/* After a try without an answer: a call that brought nothing is not remembered, so that try, should
+ * it still be under way, would bring the runs as soon as nothing refuses them any more. Where the
+ * first of several is refused, all are. */
+static culex_status outcome_judge(const struct order *order, const struct batch *batch,
+                                  const struct culex_effort *effort, culex_error *error)
+{
+    if (!effort->is_unknown || result_status(order, &batch->results[0], error) == CULEX_OK)
+        return CULEX_OK;
+    culex__error_context(error, "a try got no answer and may still be under way, and the next one "
+                                "was refused");
+    if (error != NULL)
+        error->code = CULEX_EUNKNOWN;
+    return CULEX_EUNKNOWN;
+}
+
 /* With the client in its turn, all that is up to this thread alone. */
 static culex_status batch_try_alone(struct order *order, struct batch *batch,
                                     struct culex_effort *effort, culex_error *error)
@@ -293,6 +308,8 @@ static culex_status batch_try_alone(struct order *order, struct batch *batch,
     culex_status status = batch_insist(order, batch, effort, error);
     refusal_tell(order, effort, status, error);
     status = culex__effort_judge(effort, status, error);
+    if (status == CULEX_OK)
+        status = outcome_judge(order, batch, effort, error);
     if (status == CULEX_EUNKNOWN && !order->has_ticket)
         culex__client_leave_producers(order->client);
     return status;

@@ -109,12 +109,13 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
 /* Enqueues one run of `type`. Generated `P_enqueue` functions call this.
  * Borrows `params`. `options` and `ret_id` may be NULL. The store makes the id.
  * CULEX_EUNKNOWN: the store did not answer in time even after retries, and the run may be there or
- * not. *ret_id is then no run's id but the ticket of this call: repeat the call, with the same
- * params and that as options->ticket, by this client or by another, until it is CULEX_OK. However
- * often that is, there is one run. Any other failure of such a repeat, CULEX_ECONNECT for instance,
- * is about that call alone: what the first one did is as unknown as before. A call that its
- * idempotency key held off has brought no run: its repeat is judged anew, and brings one when the
- * window is over by then.
+ * not; or a try got no answer and the next one was refused, for a limit or a key, while the first
+ * may still be under way. *ret_id is then no run's id but the ticket of this call: repeat the call,
+ * with the same params and that as options->ticket, by this client or by another, until it is
+ * CULEX_OK. However often that is, there is one run. Any other failure of such a repeat,
+ * CULEX_ECONNECT for instance, is about that call alone: what the first one did is as unknown as
+ * before. A call that its idempotency key held off has brought no run: its repeat is judged anew,
+ * and brings one when the window is over by then.
  * CULEX_ECONFLICT: the ticket, or the idempotency key, came with other content before, which is the
  * job, its params as they are encoded, and the key. Nothing else is compared, neither delay, at,
  * priority and tags nor the rest of the schema's policy: a repeat computes another delay. They stay

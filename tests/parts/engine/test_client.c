@@ -331,6 +331,87 @@ static void test_late_repeat_never_gets_a_new_ticket(void **state)
     assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_ENOTFOUND);
 }
 
+/* One run waits in a queue that takes no more. */
+static culex_uuid queue_fill(struct world *world, const culex_job_type *type)
+{
+    culex_uuid id = world_enqueue(world, type, 1);
+    assert_int_equal(culex_client_limit(world->client, "numbers", 1, NULL), CULEX_OK);
+    return id;
+}
+
+/* The first try may still be under way, and the store remembers nothing of the second one, which
+ * brought nothing: as soon as there is room again the first one would bring the run. */
+static void test_refusal_after_a_lost_try_is_unknown(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {2};
+    culex_uuid ids[2], ticket = {{0}};
+    culex_run_state after;
+    culex_error error;
+    culex_uuid waiting = queue_fill(world, &type);
+    world->enqueue_fault = WORLD_LOSE_TRY;
+    world->enqueue_fault_count = 1;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, NULL, &ticket, &error),
+                     CULEX_EUNKNOWN);
+    assert_int_equal(error.code, CULEX_EUNKNOWN);
+    assert_non_null(strstr(error.text, "queue 'numbers' is full"));
+    assert_non_null(strstr(error.text, "may still be under way"));
+    assert_non_null(strstr(error.text, "repeat the call with the ticket"));
+    assert_int_equal(culex_client_cancel(world->client, "numbers", waiting, &after, NULL),
+                     CULEX_OK);
+    world_enqueue(world, &type, 3); /* is the next call of another producer */
+    assert_int_equal(culex_client_limit(world->client, "numbers", 0, NULL), CULEX_OK);
+    culex_enqueue_options again = with_ticket(ticket);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(culex_client_enqueue(world->client, &type, &params, &again, &ids[i], NULL),
+                         CULEX_OK);
+    assert_memory_equal(&ids[0], &ids[1], sizeof ids[0]);
+    assert_int_equal(enqueued_count(world), 3);
+}
+
+static void test_conflict_of_a_key_after_a_lost_try_is_unknown(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_error error;
+    culex_uuid id, ticket = {{0}};
+    options.idempotency_key = "order 7";
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &id, NULL),
+                     CULEX_OK);
+    world->enqueue_fault = WORLD_LOSE_TRY;
+    world->enqueue_fault_count = 1;
+    culex_uuid same;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &same, NULL),
+                     CULEX_OK);
+    assert_memory_equal(&same, &id, sizeof id);
+    params.n = 2;
+    world->enqueue_fault_count = 1;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &ticket, &error),
+                     CULEX_EUNKNOWN);
+    assert_true(is_ticket(ticket));
+    assert_non_null(strstr(error.text, "with this idempotency key"));
+}
+
+/* Some of it is there: that is remembered, and a try that comes late is answered by it. */
+static void test_part_of_a_bulk_after_a_lost_try_is_certain(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    struct number many[3] = {{2}, {3}, {4}};
+    size_t enqueued = 0;
+    queue_fill(world, &type);
+    assert_int_equal(culex_client_limit(world->client, "numbers", 3, NULL), CULEX_OK);
+    world->enqueue_fault = WORLD_LOSE_TRY;
+    world->enqueue_fault_count = 1;
+    assert_int_equal(culex_client_enqueue_many(world->client, &type, many, sizeof many[0], 3, NULL,
+                                               NULL, &enqueued, NULL),
+                     CULEX_EFULL);
+    assert_int_equal(enqueued, 2);
+}
+
 /* A conflict is about the last try alone: somebody else may have called with the ticket since. */
 static void test_conflict_after_a_lost_reply_is_unknown(void **state)
 {
@@ -1018,6 +1099,9 @@ int main(void)
         UNIT(test_key_has_one_run_while_it_is_remembered),
         UNIT(test_key_is_remembered_for_its_window),
         UNIT(test_conflict_after_a_lost_reply_is_unknown),
+        UNIT(test_refusal_after_a_lost_try_is_unknown),
+        UNIT(test_conflict_of_a_key_after_a_lost_try_is_unknown),
+        UNIT(test_part_of_a_bulk_after_a_lost_try_is_certain),
         UNIT(test_bulk_is_gone_on_with_from_where_it_stayed_unknown),
         UNIT(test_bulk_with_a_ticket_counts_on_from_it),
         UNIT(test_small_bulk_with_a_ticket_is_repeated_as_a_whole),

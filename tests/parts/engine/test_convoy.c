@@ -436,6 +436,16 @@ static void test_what_does_not_encode_concerns_its_caller_alone(void **state)
     assert_int_equal(gate->sizes[1], 3);
 }
 
+/* Of a queue that may not be there yet. */
+static void queue_limit(struct gate *gate, uint64_t limit)
+{
+    const struct culex_store_ops *ops = gate->inner->ops;
+    assert_int_equal(ops->hello(gate->inner, "numbers", "w", "aaaaaaaaaaaaaaaa", &(size_t){0},
+                                &(int64_t){0}, NULL),
+                     CULEX_OK);
+    assert_int_equal(ops->limit(gate->inner, "numbers", limit, NULL), CULEX_OK);
+}
+
 static void test_each_has_his_own_outcome(void **state)
 {
     enum { COUNT = 6 };
@@ -448,10 +458,7 @@ static void test_each_has_his_own_outcome(void **state)
     callers[3].number.n = callers[2].number.n = callers[1].number.n;
     callers[2].number.n = 99;
     callers_line_up(gate, callers, COUNT);
-    assert_int_equal(gate->inner->ops->hello(gate->inner, "numbers", "w", "aaaaaaaaaaaaaaaa",
-                                             &(size_t){0}, &(int64_t){0}, NULL),
-                     CULEX_OK);
-    assert_int_equal(gate->inner->ops->limit(gate->inner, "numbers", 3, NULL), CULEX_OK);
+    queue_limit(gate, 3);
     gate_set(gate, false);
     callers_join(callers, COUNT);
     assert_int_equal(gate->sizes[1], 5);
@@ -589,6 +596,33 @@ static void test_unknown_convoy_stays_unknown_when_the_store_then_goes_away(void
 static void test_unknown_convoy_that_never_came_is_repeated_by_each(void **state)
 {
     unknown_convoy_play(state, LOSE_TRY, LOSE_TRY);
+}
+
+/* The convoy may still be under way, and none of those who are refused now is remembered. */
+static void test_refusal_after_a_lost_convoy_is_unknown(void **state)
+{
+    enum { COUNT = 4 };
+    struct gate *gate = gate_open(state, TIMEOUT_MS);
+    struct caller callers[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        callers[i] = caller_make(gate, i);
+    callers_line_up(gate, callers, COUNT);
+    queue_limit(gate, 1);
+    gate->each_fault = LOSE_TRY;
+    gate_set(gate, false);
+    callers_join(callers, COUNT);
+    gate->each_fault = NONE;
+    assert_his(&callers[0]);
+    queue_limit(gate, 0);
+    for (int i = 1; i < COUNT; i++) {
+        assert_int_equal(callers[i].status, CULEX_EUNKNOWN);
+        assert_non_null(strstr(callers[i].error.text, "queue 'numbers' is full"));
+        callers[i].options.has_ticket = true;
+        callers[i].options.ticket = callers[i].ids[0];
+        caller_run(&callers[i]);
+        assert_his(&callers[i]);
+    }
+    assert_int_equal(enqueued_in(gate, "numbers"), COUNT);
 }
 
 /* --- time ------------------------------------------------------------------------------------ */
@@ -862,6 +896,7 @@ int main(void)
         UNIT(test_unknown_convoy_is_repeated_by_each),
         UNIT(test_unknown_convoy_stays_unknown_when_the_store_then_goes_away),
         UNIT(test_unknown_convoy_that_never_came_is_repeated_by_each),
+        UNIT(test_refusal_after_a_lost_convoy_is_unknown),
         UNIT(test_who_gives_up_takes_his_run_along),
         UNIT(test_who_is_on_the_way_waits),
         UNIT(test_unknown_convoy_stays_unknown_to_who_waits_again),
