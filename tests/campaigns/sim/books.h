@@ -121,8 +121,10 @@ struct sim_oracle {
         struct keyed *list;
         size_t count;
     } told, kept;
-    struct culex_ticket *left; /* see sim_oracle_left */
-    size_t left_count;
+    struct tickets {
+        struct culex_ticket *list;
+        size_t count;
+    } left, refused; /* see sim_oracle_left and sim_oracle_refused */
     struct sim_call call;
     uint64_t calls;
     bool is_in_call;

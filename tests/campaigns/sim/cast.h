@@ -95,6 +95,14 @@ static inline bool sim_is_same_id(culex_uuid a, culex_uuid b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
+culex_status sim_status_of(enum culex_enqueued outcome);
+
+/* A call with one run, as client/enqueue.c makes it; `is_unknown`: it was tried before, without an
+ * answer. */
+culex_status sim_call_make(culex_client *client, const char *queue,
+                           const struct culex_ticket *ticket, const struct culex_new_run *run,
+                           bool is_unknown, struct culex_enqueue_result *ret_result);
+
 /* --- convoy.c ------------------------------------------------------------------------------ */
 
 /* Several orders of one run each, as calls of their own in one; who gets no answer goes on alone.

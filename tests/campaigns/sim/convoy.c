@@ -216,16 +216,6 @@ static void try_count(const struct convoy *convoy, culex_status status)
 
 /* --- what each is told --------------------------------------------------------------------- */
 
-static culex_status status_of(enum culex_enqueued outcome)
-{
-    static const culex_status statuses[] = {[CULEX_ENQUEUED_NEW] = CULEX_OK,
-                                            [CULEX_ENQUEUED_DUPLICATE] = CULEX_OK,
-                                            [CULEX_ENQUEUED_CONFLICT] = CULEX_ECONFLICT,
-                                            [CULEX_ENQUEUED_FULL] = CULEX_EFULL,
-                                            [CULEX_ENQUEUED_UNIQUE_TAKEN] = CULEX_EUNIQUE};
-    return statuses[outcome];
-}
-
 static void new_told(struct convoy *convoy, const struct rider *rider, culex_status status,
                      culex_uuid id)
 {
@@ -269,8 +259,6 @@ static void rider_told(struct convoy *convoy, size_t index, culex_status status)
 {
     const struct rider *rider = &convoy->riders[index];
     const struct culex_enqueue_result *result = &convoy->results[index];
-    if (status == CULEX_OK)
-        status = status_of(result->outcome);
     if (status == CULEX_EUNIQUE)
         holder_check(convoy, rider, result->id);
     if (rider->before == NULL)
@@ -279,38 +267,27 @@ static void rider_told(struct convoy *convoy, size_t index, culex_status status)
         again_told(convoy, rider, status, result->id);
 }
 
-static void riders_told(struct convoy *convoy)
+/* Where a try got no answer and none is new now, that try may still be under way; else the store
+ * knows one of them, and will refuse it as a whole. */
+static void riders_told(struct convoy *convoy, bool is_unknown)
 {
     for (size_t i = 0; i < convoy->count; i++)
-        rider_told(convoy, i, CULEX_OK);
+        is_unknown = is_unknown && convoy->results[i].outcome != CULEX_ENQUEUED_NEW;
+    for (size_t i = 0; i < convoy->count; i++) {
+        culex_status status = sim_status_of(convoy->results[i].outcome);
+        rider_told(convoy, i, status != CULEX_OK && is_unknown ? CULEX_EUNKNOWN : status);
+    }
 }
 
 /* --- alone --------------------------------------------------------------------------------- */
-
-/* With its ticket, as after a first try of its own. */
-static culex_status call_make(struct convoy *convoy, size_t index, bool is_unknown)
-{
-    culex_client *client = convoy->client;
-    const struct sim_cast *cast = convoy->process->world->cast;
-    const char *queue = sim_queue_of(cast, &convoy->riders[index].order);
-    struct culex_effort effort;
-    culex_status status = culex__effort_begin(client, &effort, NULL);
-    if (status != CULEX_OK)
-        return status;
-    effort.is_unknown = is_unknown;
-    do
-        status =
-            client->store->ops->enqueue(client->store, queue, &convoy->tickets[index],
-                                        &convoy->runs[index], 1, &convoy->results[index], NULL);
-    while (culex__effort_again(&effort, status));
-    return culex__effort_end(&effort, status, NULL);
-}
 
 static void rider_go_alone(struct convoy *convoy, size_t index, bool is_unknown)
 {
     culex_uuid first;
     bool was_known = sim_order_is_known(convoy->process, &convoy->riders[index].order, &first);
-    culex_status status = call_make(convoy, index, is_unknown);
+    culex_status status = sim_call_make(
+        convoy->client, sim_queue_of(convoy->process->world->cast, &convoy->riders[index].order),
+        &convoy->tickets[index], &convoy->runs[index], is_unknown, &convoy->results[index]);
     if (convoy->process->is_killed)
         return;
     if (status == CULEX_OK && is_unknown && was_known)
@@ -356,7 +333,7 @@ static void convoy_part(struct convoy *convoy, culex_status status)
     if (status == CULEX_OK)
         SOMETIMES(EACH_BROUGHT_BY_A_REPEAT);
     if (status == CULEX_OK)
-        riders_told(convoy);
+        riders_told(convoy, is_unknown);
     else
         riders_go_alone(convoy, is_unknown);
 }
@@ -371,7 +348,7 @@ static void convoy_go(struct convoy *convoy)
     if (convoy->process->is_killed)
         return;
     if (status == CULEX_OK)
-        riders_told(convoy);
+        riders_told(convoy, false);
     else
         convoy_part(convoy, status);
 }

@@ -11,6 +11,29 @@
 
 /* --- tickets ------------------------------------------------------------------------------- */
 
+static void ticket_note(struct tickets *tickets, struct culex_ticket ticket)
+{
+    tickets->list = realloc(tickets->list, (tickets->count + 1) * sizeof *tickets->list);
+    if (tickets->list == NULL)
+        abort();
+    tickets->list[tickets->count++] = ticket;
+}
+
+static bool is_noted(const struct tickets *tickets, struct culex_ticket ticket)
+{
+    for (size_t i = 0; i < tickets->count; i++) {
+        if (tickets->list[i].producer == ticket.producer &&
+            tickets->list[i].sequence == ticket.sequence)
+            return true;
+    }
+    return false;
+}
+
+void sim_oracle_left(struct sim_oracle *oracle, struct culex_ticket ticket)
+{
+    ticket_note(&oracle->left, ticket);
+}
+
 /* Of this producer in this queue, at `sequence` or behind it; NULL when the store need know none.
  * By the store's clock: where that was further on once, and came back, it may have forgotten. */
 static const struct order *order_find(const struct sim_oracle *oracle, const char *queue,
@@ -40,6 +63,8 @@ static void order_add(struct sim_oracle *oracle, struct culex_ticket ticket, cul
                             .last_ms = (ticket_ms > call->now_ms ? ticket_ms : call->now_ms) +
                                        CULEX_TICKET_HORIZON_MS};
     strcpy(order->queue, call->queue);
+    if (is_noted(&oracle->refused, ticket))
+        sim_violation(oracle, &first, "a call that was refused for certain brings a run");
 }
 
 /* Its producer has called at this sequence or behind it, whatever has become of that. */
@@ -85,6 +110,16 @@ bool sim_oracle_must_know(const struct sim_oracle *oracle, const char *queue, cu
         return false;
     *ret_first = order->first;
     return true;
+}
+
+void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid text)
+{
+    struct culex_ticket ticket;
+    culex_uuid first;
+    if (sim_oracle_must_know(oracle, queue, text, &first))
+        sim_violation(oracle, &first, "an enqueue that happened is refused for certain");
+    if (culex__ticket_parse(text, &ticket))
+        ticket_note(&oracle->refused, ticket);
 }
 
 /* --- keys ---------------------------------------------------------------------------------- */
@@ -275,24 +310,6 @@ static void ticket_check(struct sim_oracle *oracle)
 
 /* --- ENQUEUE_EACH -------------------------------------------------------------------------- */
 
-void sim_oracle_left(struct sim_oracle *oracle, struct culex_ticket ticket)
-{
-    oracle->left = realloc(oracle->left, (oracle->left_count + 1) * sizeof *oracle->left);
-    if (oracle->left == NULL)
-        abort();
-    oracle->left[oracle->left_count++] = ticket;
-}
-
-static bool is_left(const struct sim_oracle *oracle, struct culex_ticket ticket)
-{
-    for (size_t i = 0; i < oracle->left_count; i++) {
-        if (oracle->left[i].producer == ticket.producer &&
-            oracle->left[i].sequence == ticket.sequence)
-            return true;
-    }
-    return false;
-}
-
 /* All of them, for what is to be said of one. */
 static void each_refused(struct sim_oracle *oracle)
 {
@@ -309,7 +326,7 @@ static void each_refused(struct sim_oracle *oracle)
                       call->is_refused ? "known" : "of another time");
     if (call->is_too_old)
         SOMETIMES(EACH_TOO_OLD);
-    else if (is_left(oracle, call->riders[0].ticket))
+    else if (is_noted(&oracle->left, call->riders[0].ticket))
         SOMETIMES(EACH_COMES_LATE);
     else
         SOMETIMES(EACH_REPEATED_IN_COMPANY);

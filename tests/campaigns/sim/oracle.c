@@ -103,13 +103,6 @@ void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id)
         sim_violation(oracle, &id, "an enqueue is acknowledged that never happened");
 }
 
-void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid ticket)
-{
-    culex_uuid first;
-    if (sim_oracle_must_know(oracle, queue, ticket, &first))
-        sim_violation(oracle, NULL, "an enqueue that happened is refused for certain");
-}
-
 void sim_oracle_clock_seen(struct sim_oracle *oracle)
 {
     int64_t now_ms = sim_store_ms(oracle->world);
@@ -256,7 +249,8 @@ void sim_oracle_free(struct sim_oracle *oracle)
     free(oracle->orders);
     free(oracle->told.list);
     free(oracle->kept.list);
-    free(oracle->left);
+    free(oracle->left.list);
+    free(oracle->refused.list);
     free(oracle);
 }
 

@@ -163,7 +163,8 @@ bool sim_oracle_is_overdue(const struct sim_oracle *oracle, culex_uuid id, uint3
 /* A producer was told that its run is in the store. */
 void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id);
 
-/* Or that it certainly is not, and never was: the call of this ticket has brought none. */
+/* Or that it certainly is not, never was, and never will be: nobody repeats the call of this
+ * ticket. */
 void sim_oracle_refused(struct sim_oracle *oracle, const char *queue, culex_uuid ticket);
 
 /* The call of this ticket has brought runs, *ret_first the first of them, and the store must know

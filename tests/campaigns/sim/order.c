@@ -116,3 +116,34 @@ void sim_again_told(struct sim_process *process, const struct known *order, cons
     for (size_t i = 0; i < order->count; i++)
         sim_oracle_acknowledged(oracle, ids[i]);
 }
+
+/* --- calls that only a store takes */
+
+culex_status sim_status_of(enum culex_enqueued outcome)
+{
+    static const culex_status statuses[] = {[CULEX_ENQUEUED_NEW] = CULEX_OK,
+                                            [CULEX_ENQUEUED_DUPLICATE] = CULEX_OK,
+                                            [CULEX_ENQUEUED_CONFLICT] = CULEX_ECONFLICT,
+                                            [CULEX_ENQUEUED_FULL] = CULEX_EFULL,
+                                            [CULEX_ENQUEUED_UNIQUE_TAKEN] = CULEX_EUNIQUE};
+    return statuses[outcome];
+}
+
+culex_status sim_call_make(culex_client *client, const char *queue,
+                           const struct culex_ticket *ticket, const struct culex_new_run *run,
+                           bool is_unknown, struct culex_enqueue_result *ret_result)
+{
+    struct culex_effort effort;
+    culex_status status = culex__effort_begin(client, &effort, NULL);
+    if (status != CULEX_OK)
+        return status;
+    effort.is_unknown = is_unknown;
+    do
+        status =
+            client->store->ops->enqueue(client->store, queue, ticket, run, 1, ret_result, NULL);
+    while (culex__effort_again(&effort, status));
+    status = culex__effort_end(&effort, status, NULL);
+    if (status == CULEX_OK)
+        status = sim_status_of(ret_result->outcome);
+    return status != CULEX_OK && effort.is_unknown ? CULEX_EUNKNOWN : status;
+}

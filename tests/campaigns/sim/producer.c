@@ -89,16 +89,15 @@ static void enqueue_one(struct sim_process *process, culex_client *client)
         sim_order_refused(process, &order, status);
 }
 
-struct unique_call {
-    struct culex_ticket ticket;
-    struct culex_new_run run;
-    struct culex_enqueue_result result;
-};
-
-static culex_status unique_call(struct culex_store *store, void *arg, culex_error *error)
+/* As a call that the producer made before this one, and that was long on its way. */
+static void past_call_make(culex_client *client, struct culex_ticket ticket,
+                           struct culex_new_run run)
 {
-    struct unique_call *call = arg;
-    return store->ops->enqueue(store, "alpha", &call->ticket, &call->run, 1, &call->result, error);
+    struct culex_enqueue_result result;
+    ticket.sequence--;
+    run.content++;
+    run.unique_key = NULL;
+    sim_may_fail(sim_call_make(client, "alpha", &ticket, &run, false, &result));
 }
 
 /* Schemas cannot ask for a unique key yet; stores know them. */
@@ -107,32 +106,31 @@ static void enqueue_unique(struct sim_process *process, culex_client *client)
     struct sim_cast *cast = process->world->cast;
     struct sim_random *random = &process->world->random;
     char key[8], payload[40];
-    struct unique_call call = {.run = culex__new_run_make(&cast->jobs[0])};
-    snprintf(key, sizeof key, "a%d", (int)sim_below(random, 4));
-    snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)cast->numbers++);
-    call.run.unique_key = key;
-    call.run.payload = payload;
-    call.run.payload_len = strlen(payload);
-    call.run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
-    call.run.content = culex__content_hash(call.run.job, call.run.payload, call.run.payload_len);
-    culex_uuid ticket;
-    if (culex_client_new_ticket(client, &ticket, NULL) != CULEX_OK ||
-        !culex__ticket_parse(ticket, &call.ticket) ||
-        culex__client_perform(client, unique_call, &call, NULL) != CULEX_OK || process->is_killed)
+    struct known order = {.count = 1, .key = -1, .n = cast->numbers++};
+    struct culex_new_run run = culex__new_run_make(&cast->jobs[0]);
+    struct culex_enqueue_result result;
+    struct culex_ticket ticket;
+    order.unique = (int)sim_between(random, 1, 4);
+    snprintf(key, sizeof key, "a%d", order.unique - 1);
+    snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)order.n);
+    run.unique_key = key;
+    run.payload = payload;
+    run.payload_len = strlen(payload);
+    run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
+    run.content = culex__content_hash(run.job, run.payload, run.payload_len);
+    if (culex_client_new_ticket(client, &order.ticket, NULL) != CULEX_OK ||
+        !culex__ticket_parse(order.ticket, &ticket))
         return;
-    if (call.result.outcome == CULEX_ENQUEUED_NEW)
-        sim_oracle_acknowledged(process->world->oracle, call.result.id);
+    order.has_ticket = true;
+    culex_status status = sim_call_make(client, "alpha", &ticket, &run, false, &result);
+    if (process->is_killed)
+        return;
+    if (status == CULEX_OK || status == CULEX_EUNKNOWN)
+        sim_order_told(process, &order, status, status == CULEX_OK ? result.id : order.ticket);
     else
-        sim_oracle_refused(process->world->oracle, "alpha", ticket);
-    if (call.result.outcome == CULEX_ENQUEUED_UNIQUE_TAKEN)
-        SOMETIMES(UNIQUE_KEY_TAKEN);
-    if (!sim_chance(random, 200))
-        return;
-    /* As a call that the producer made before this one, and that was long on its way. */
-    call.ticket.sequence--;
-    call.run.content++;
-    call.run.unique_key = NULL;
-    sim_may_fail(culex__client_perform(client, unique_call, &call, NULL));
+        sim_order_refused(process, &order, status);
+    if (status == CULEX_OK && sim_chance(random, 200))
+        past_call_make(client, ticket, run);
 }
 
 static void enqueue_many(struct sim_process *process, culex_client *client)
