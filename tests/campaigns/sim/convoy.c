@@ -8,7 +8,8 @@
 
 #include "cast.h"
 
-enum { RIDERS = 8 };
+/* RIDERS: more than a queue's rear has room for, in SQLite. */
+enum { FEW = 8, RIDERS = 20 };
 
 struct rider {
     struct known order;   /* its ticket is that of this ride */
@@ -379,12 +380,17 @@ static void convoy_gather(struct convoy *convoy, size_t befores, size_t count)
     tickets_own(convoy);
 }
 
+static size_t count_draw(struct sim_world *world, int64_t least)
+{
+    return (size_t)sim_between(&world->random, least, world->options.is_sqlite ? RIDERS : FEW);
+}
+
 void sim_convoy_send(struct sim_process *process, culex_client *client)
 {
     struct convoy convoy = {.process = process, .client = client};
     struct sim_random *random = &process->world->random;
     size_t befores = sim_chance(random, 150) ? (size_t)sim_between(random, 1, 4) : 0;
-    convoy_gather(&convoy, befores, (size_t)sim_between(random, 2, RIDERS));
+    convoy_gather(&convoy, befores, count_draw(process->world, 2));
     if (sim_chance(random, 30))
         sim_cast_doom(process);
     convoy_go(&convoy);
@@ -400,7 +406,6 @@ void sim_convoy_again(struct sim_process *process, culex_client *client, struct 
         rider_go_alone(&convoy, 0, false);
         return;
     }
-    convoy_gather(&convoy, (size_t)sim_between(random, 0, 4),
-                  (size_t)sim_between(random, 1, RIDERS));
+    convoy_gather(&convoy, (size_t)sim_between(random, 0, 4), count_draw(process->world, 1));
     convoy_go(&convoy);
 }

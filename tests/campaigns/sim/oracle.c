@@ -133,19 +133,21 @@ static int64_t time_of(culex_uuid id)
     return ms;
 }
 
-/* The run that the key has brought tells when that was. */
+/* The run that the key has brought tells when that was. One that came before is told late, after an
+ * answer that was lost: enqueue.c has judged it as it came. */
 void sim_oracle_keyed(struct sim_oracle *oracle, const char *key, culex_uuid id, int64_t window_ms)
 {
     struct keyed *keyed = sim_keyed_find(&oracle->told, key);
     bool is_same = memcmp(&keyed->id, &id, sizeof id) == 0;
+    bool is_late = !is_same && time_of(id) < time_of(keyed->id);
     if (is_same)
         SOMETIMES(KEY_HELD_OFF_A_SECOND_RUN);
-    else if (keyed->epoch == oracle->epoch && keyed->until_ms > oracle->clock_max_ms)
-        sim_violation(oracle, &id, "a second run of the key %s within its window", key);
-    else if (keyed->until_ms != INT64_MIN)
-        SOMETIMES(KEY_FREE_AGAIN);
-    if (is_same)
+    if (is_same || is_late)
         return;
+    if (keyed->epoch == oracle->epoch && keyed->until_ms > oracle->clock_max_ms)
+        sim_violation(oracle, &id, "a second run of the key %s within its window", key);
+    if (keyed->until_ms != INT64_MIN)
+        SOMETIMES(KEY_FREE_AGAIN);
     keyed->id = id;
     keyed->epoch = oracle->epoch;
     keyed->until_ms = time_of(id) + window_ms;
