@@ -26,12 +26,18 @@ static culex_status eviction_read(struct culex__redis_target *target, culex_erro
     return status;
 }
 
-static void identity_read(struct culex__redis_target *target)
+/* Without a password nobody logs in: the server would go on with the default user. */
+static culex_status identity_read(struct culex__redis_target *target, bool is_socket,
+                                  culex_error *error)
 {
     const char *user = culex__url_param(&target->url, "user");
     const char *password = culex__url_param(&target->url, "password");
     target->user = user != NULL ? user : target->url.user;
     target->password = password != NULL ? password : target->url.password;
+    if (target->user != NULL && target->password == NULL)
+        return culex__fail(error, CULEX_EURL, "store URL: a user without a password; write %s",
+                           is_socket ? "?user=USER&password=PASSWORD" : "user:password@host");
+    return CULEX_OK;
 }
 
 static culex_status address_read(struct culex__redis_target *target, bool is_socket,
@@ -67,11 +73,12 @@ culex_status culex__redis_target_parse(const char *url, struct culex__redis_targ
         status = database_read(&target, is_socket, error);
     if (status == CULEX_OK)
         status = eviction_read(&target, error);
+    if (status == CULEX_OK)
+        status = identity_read(&target, is_socket, error);
     if (status != CULEX_OK) {
         culex__url_release(&target.url);
         return status;
     }
-    identity_read(&target);
     *ret_target = target;
     return CULEX_OK;
 }

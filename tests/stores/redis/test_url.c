@@ -86,6 +86,8 @@ static const struct {
     {"redis+unix://host/path", "three slashes"},
     {"redis+unix://", "three slashes"},
     {"redis+unix:///p?db=x", "database"},
+    {"redis://h?user=ann", "a user without a password; write user:password@host"},
+    {"redis+unix:///s?user=ann&db=1", "a user without a password; write ?user=USER&password="},
     {"redis://h?user=1&user=2&user=3&user=4&user=5&user=6&user=7&user=8&user=9", "parameters"},
 };
 
