@@ -1,11 +1,15 @@
 /* settings/storesettings.c - the sources one over the other. */
 #include "settings/storesettings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/misspelt.h"
 #include "settings/settings.h"
+#include "store/storeurl.h"
 
 /* Of what settings.c has read and found well-formed. */
 static void found_take(struct culex_store_settings *settings, const culex_worker_options *found)
@@ -76,16 +80,48 @@ static culex_status told_take(struct culex_store_settings *settings,
     return CULEX_OK;
 }
 
+/* The last resort, where a store of this kind has any use for what is not given. */
+static culex_status default_check(const char *url, const char *name, const char *variable,
+                                  culex_error *error)
+{
+    char without[64];
+    if (!culex__store_url_takes(url, name))
+        return CULEX_OK;
+    snprintf(without, sizeof without, "%s is not given", name);
+    return culex__misspelt_check(environ, variable, without, CULEX_EUSAGE, error);
+}
+
+static culex_status defaults_take(const char *url, struct culex_store_settings *settings,
+                                  culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (settings->prefix[0] == '\0') {
+        strcpy(settings->prefix, "culex");
+        status = default_check(url, "prefix", "CULEX_PREFIX", error);
+    }
+    if (status == CULEX_OK && settings->timeout_ms == 0) {
+        settings->timeout_ms = CULEX_STORE_TIMEOUT_MS;
+        status = default_check(url, "store-timeout", "CULEX_STORE_TIMEOUT", error);
+    }
+    if (status == CULEX_OK && settings->synchronous == NULL) {
+        settings->synchronous = "full";
+        status = default_check(url, "synchronous", "CULEX_SYNCHRONOUS", error);
+    }
+    return status;
+}
+
 culex_status culex__store_settings_read(const char *url, const culex_client_options *told,
                                         struct culex_store_settings *ret_settings,
                                         culex_error *error)
 {
-    struct culex_store_settings settings = {"culex", CULEX_STORE_TIMEOUT_MS, "full"};
+    struct culex_store_settings settings = {.timeout_ms = 0};
     culex_status status = variables_take(&settings, error);
     if (status == CULEX_OK)
         status = culex__store_params_read(url, parameter_take, &settings, error);
     if (status == CULEX_OK)
         status = told_take(&settings, told, error);
+    if (status == CULEX_OK)
+        status = defaults_take(url, &settings, error);
     if (status == CULEX_OK)
         *ret_settings = settings;
     return status;

@@ -8,9 +8,10 @@
  *   CULEX_SYNCHRONOUS     ?synchronous=WORD          .synchronous
  *
  * Whatever opens a store comes by here, so that a producer and a worker who are told the same mean
- * the same. Each source must be well-formed, also where another one wins. A variable or an option
- * that the kind of store has no use for is ignored, as it may be meant for others; in a URL it is
- * refused. */
+ * the same. Each source must be well-formed, also where another one wins; and where the default
+ * would count, no variable may be one typing error from that which is not set. A variable or an
+ * option that the kind of store has no use for is ignored, as it may be meant for others; in a URL
+ * it is refused. */
 #ifndef CULEX_SETTINGS_STORESETTINGS_H
 #define CULEX_SETTINGS_STORESETTINGS_H
 

@@ -11,7 +11,7 @@
 #include "store/register.h"
 #include "store/url.h"
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/misspelt.h"
 
 enum { FILE_MAX = CULEX__URL_LEN_MAX + 2 }; /* a newline may end the line */
 enum { FORGOTTEN_STARS = 3 };
@@ -170,16 +170,25 @@ static culex_status url_complete(const char *url, char **ret_url, culex_error *e
     const char *password = getenv("CULEX_PASSWORD");
     const struct culex__store_kind *kind = culex__store_kind_find(url);
     bool has_host = kind != NULL && !kind->is_path;
-    bool is_apart =
-        password != NULL && password[0] != '\0' && has_host && !culex__store_url_has_password(url);
+    bool lacks_password = has_host && !culex__store_url_has_password(url);
+    bool is_apart = lacks_password && password != NULL && password[0] != '\0';
     if (is_forgotten(has_host ? url + strlen(kind->scheme) : url) ||
         (is_apart && is_forgotten(password)))
         return fail_forgotten(error);
     if (is_apart)
         return password_insert(url, password, ret_url, error);
+    if (lacks_password && password == NULL &&
+        culex__misspelt_check(environ, "CULEX_PASSWORD", "no password is given", CULEX_EURL, error))
+        return CULEX_EURL;
     *ret_url = strdup(url);
     return *ret_url != NULL ? CULEX_OK
                             : culex__fail(error, CULEX_ENOMEM, "no memory for the store's URL");
+}
+
+bool culex__store_url_takes(const char *url, const char *name)
+{
+    const struct culex__store_kind *kind = culex__store_kind_find(url);
+    return kind != NULL && culex__store_kind_takes(kind, name);
 }
 
 /* --- a file ------------------------------------------------------------------------------ */
@@ -274,33 +283,14 @@ static culex_status variables_read(const char **ret_url, const char **ret_url_fi
     return status;
 }
 
-/* One typing error away; more would be a guess. NULL for any other entry of the environment. */
-static const char *variable_meant(const char *entry, char ret_name[32])
-{
-    size_t len = strcspn(entry, "=");
-    if (strncmp(entry, "CULEX_", strlen("CULEX_")) != 0 || len >= 32)
-        return NULL;
-    memcpy(ret_name, entry, len);
-    ret_name[len] = '\0';
-    struct culex__nearest nearest = {.word = ret_name};
-    culex__nearest_offer(&nearest, "CULEX_URL");
-    culex__nearest_offer(&nearest, "CULEX_URL_FILE");
-    return nearest.best != NULL && nearest.distance == 1 ? nearest.best : NULL;
-}
-
-/* A producer has no log to warn in, and the default would be another store. */
+/* The default would be another store. */
 static culex_status default_check(culex_error *error)
 {
-    char name[32];
-    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
-        const char *meant = variable_meant(*entry, name);
-        if (meant != NULL)
-            return culex__fail(error, CULEX_EURL,
-                               "no store is named, but the variable %s is set, which means "
-                               "nothing; did you mean %s?",
-                               name, meant);
-    }
-    return CULEX_OK;
+    static const char without[] = "no store is named";
+    culex_status status = culex__misspelt_check(environ, "CULEX_URL", without, CULEX_EURL, error);
+    return status == CULEX_OK
+               ? culex__misspelt_check(environ, "CULEX_URL_FILE", without, CULEX_EURL, error)
+               : status;
 }
 
 culex_status culex__store_url_choose(const char *url, const char *url_file, char **ret_url,

@@ -15,8 +15,9 @@
  * "sqlite:culex.db"; both arguments may be NULL, none of what is looked at may be empty. A Redis
  * URL without a password gets $CULEX_PASSWORD, unless that is empty. A file must be regular, of
  * this user, readable by nobody else, and hold one line. CULEX_EURL says what is wrong with it, or
- * that the default would count though a variable is one typing error from $CULEX_URL, or
- * that the password which is needed was forgotten (below); CULEX_EUSAGE when both ways are used at
+ * that the default would count though a variable is one typing error from $CULEX_URL, or no
+ * password though one is that far from $CULEX_PASSWORD, or that the password which is needed was
+ * forgotten (below); CULEX_EUSAGE when both ways are used at
  * once. *ret_url is returned owned: free with culex__store_url_free. */
 culex_status culex__store_url_choose(const char *url, const char *url_file, char **ret_url,
                                      culex_error *error);
@@ -28,6 +29,9 @@ void culex__store_url_free(char *url);
  * That is what stands before '@', without the user when there is one beside a password, and the
  * value of a parameter "password". */
 void culex__store_url_mask(const char *url, char *ret_text, size_t size);
+
+/* A store at `url`, which need not be one, takes a parameter of this name. */
+bool culex__store_url_takes(const char *url, const char *name);
 
 /* Something is surely meant as a password; a user alone is not. */
 bool culex__store_url_has_password(const char *url);

@@ -32,8 +32,9 @@ typedef struct culex_client culex_client;
 
 /* A member that is 0 or NULL takes its value from the store's URL (?store-timeout=2s, ?prefix=shop,
  * ?synchronous=normal), else from CULEX_STORE_TIMEOUT, CULEX_PREFIX or CULEX_SYNCHRONOUS, else it
- * has the default. A variable is refused when it is ill-formed (CULEX_EUSAGE), and ignored by
- * stores that have no use for it. */
+ * has the default. A variable is refused when it is ill-formed, or where the default would count
+ * though it is one typing error from these (CULEX_EUSAGE), and ignored by stores that have no use
+ * for it. */
 typedef struct culex_client_options {
     int64_t timeout_ms;      /* of one call, 10 ms to a day; by default 5000 */
     const char *prefix;      /* Redis: first part of every key; by default "culex" */

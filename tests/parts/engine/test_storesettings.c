@@ -94,6 +94,15 @@ static void expect_refused(const char *url, const culex_client_options *told, cu
     assert_null(strstr(error.text, "hunter2"));
 }
 
+static void expect_opened(const char *url)
+{
+    culex_client *client = NULL;
+    culex_error error = {0};
+    if (culex_client_open(url, NULL, &client, &error) != CULEX_OK)
+        fail_msg("%s: %s", url, error.text);
+    culex_client_close(client);
+}
+
 static void test_wrong_parameter_is_refused_with_what_to_write(void **state)
 {
     (void)state;
@@ -138,11 +147,8 @@ static void test_path_with_what_a_script_adds_is_refused(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect_refused(rows[i][0], NULL, CULEX_EURL, rows[i][1]);
     static const char *const fine[] = {"memory:a b", "memory:it's", "memory:'", "memory:\xc3\xa9"};
-    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
-        culex_client *client = NULL;
-        assert_int_equal(culex_client_open(fine[i], NULL, &client, NULL), CULEX_OK);
-        culex_client_close(client);
-    }
+    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++)
+        expect_opened(fine[i]);
 }
 
 /* The password would become a part of the prefix, in the name of every key. */
@@ -168,6 +174,38 @@ static void test_wrong_variable_is_refused(void **state)
     expect_refused("memory:m", &told, CULEX_EUSAGE, "CULEX_PREFIX is set but empty");
     variables_set("a|b", NULL, NULL);
     expect_refused("memory:m", &told, CULEX_EUSAGE, "CULEX_PREFIX: the name of a key prefix");
+}
+
+/* Only where the default would count, and of a store that has a use for it. */
+static void test_misspelt_variable_is_refused(void **state)
+{
+    (void)state;
+    static const char *const rows[][4] = {
+        {"CULEX_PREFX", "redis://h", "redis://h?prefix=a",
+         "prefix is not given, but the variable CULEX_PREFX is set, which means nothing; did you "
+         "mean CULEX_PREFIX?"},
+        {"CULEX_STORE_TIMOUT", "memory:m", "memory:m?store-timeout=1s",
+         "did you mean CULEX_STORE_TIMEOUT?"},
+        {"CULEX_SYNCHRONOS", "sqlite:/nowhere/x", "sqlite:/nowhere/x?synchronous=off",
+         "did you mean CULEX_SYNCHRONOUS?"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct culex_store_settings settings;
+        const culex_client_options all = {.prefix = "x", .timeout_ms = 10, .synchronous = "off"};
+        setenv(rows[i][0], "hunter2", 1);
+        expect_refused(rows[i][1], NULL, CULEX_EUSAGE, rows[i][3]);
+        assert_int_equal(culex__store_settings_read(rows[i][1], &all, &settings, NULL), CULEX_OK);
+        assert_int_equal(
+            culex__store_settings_read(rows[i][2], &(culex_client_options){0}, &settings, NULL),
+            CULEX_OK);
+        unsetenv(rows[i][0]);
+    }
+    setenv("CULEX_PREFX", "shop", 1);
+    expect_opened("memory:m");
+    unsetenv("CULEX_PREFX");
+    setenv("CULEX_SYNCHRONOS", "off", 1);
+    expect_opened("memory:m");
+    unsetenv("CULEX_SYNCHRONOS");
 }
 
 static void test_wrong_option_is_refused(void **state)
@@ -340,6 +378,7 @@ int main(void)
         TEST(test_path_with_what_a_script_adds_is_refused),
         TEST(test_password_goes_into_no_parameter),
         TEST(test_wrong_variable_is_refused),
+        TEST(test_misspelt_variable_is_refused),
         TEST(test_wrong_option_is_refused),
         ON_REDIS(test_producer_and_worker_meet_under_the_variables_prefix),
         ON_REDIS(test_producer_and_worker_meet_under_the_urls_prefix),

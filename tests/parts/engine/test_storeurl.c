@@ -133,6 +133,21 @@ static void test_misspelt_variable_is_refused_where_the_default_would_count(void
     unsetenv("CULEX_BIN");
 }
 
+/* The server could let us in as its default user, which is another one. */
+static void test_misspelt_password_is_refused_where_none_is_given(void **state)
+{
+    (void)state;
+    setenv("CULEX_PASWORD", "hunter2", 1);
+    setenv("CULEX_URL", "redis://host", 1);
+    assert_refused(NULL, "no password is given, but the variable CULEX_PASWORD is set, which means "
+                         "nothing; did you mean CULEX_PASSWORD?");
+    assert_url("redis://:own@host", NULL, "redis://:own@host");
+    assert_url("sqlite:given", NULL, "sqlite:given");
+    setenv("CULEX_PASSWORD", "", 1);
+    assert_url(NULL, NULL, "redis://host");
+    unsetenv("CULEX_PASWORD");
+}
+
 static void test_file_that_others_may_read_is_refused(void **state)
 {
     (void)state;
@@ -307,6 +322,7 @@ int main(void)
         UNIT(test_given_source_wins_and_two_of_a_kind_are_refused),
         UNIT(test_empty_source_is_refused),
         UNIT(test_misspelt_variable_is_refused_where_the_default_would_count),
+        UNIT(test_misspelt_password_is_refused_where_none_is_given),
         UNIT(test_file_that_others_may_read_is_refused),
         UNIT(test_file_that_is_no_url_is_refused),
         UNIT(test_file_of_another_user_is_refused_if_root_can_make_one),
