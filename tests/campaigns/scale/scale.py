@@ -9,6 +9,7 @@ usage: ./dev scale                     the tables of docs/scale.md, from its fig
 """
 import argparse
 import dataclasses
+import math
 import pathlib
 import sys
 
@@ -50,14 +51,32 @@ def page_written(page: str, column: str) -> str:
     return figures.part_replaced(page, "simulation", simulation_table(known))
 
 
+POSITIVE = ("partitions", "nodes", "call_runs", "step_runs", "seconds")
+WORDS = {"0": False, "false": False, "1": True, "true": True}
+
+
+def value_read(word: str, kind: type) -> int | float | bool:
+    """What KEY=VALUE says, or the end of the program."""
+    name, _, text = word.partition("=")
+    try:
+        value = WORDS[text] if kind is bool else kind(text)
+    except (KeyError, ValueError):
+        value = math.nan
+    if not 0 <= value < math.inf or (name in POSITIVE and value == 0):
+        wanted = {bool: "0 or 1", int: "a whole number", float: "a number"}[kind]
+        least = "" if kind is bool else " above 0" if name in POSITIVE else " from 0 on"
+        sys.exit(f"scale: {name} takes {wanted}{least}, not '{text}'")
+    return value
+
+
 def world_read(words: list[str], known: figures.Figures) -> World:
     kinds = {field.name: field.type for field in dataclasses.fields(World)}
     values = {}
     for word in words:
-        name, _, value = word.partition("=")
+        name = word.partition("=")[0]
         if kinds.get(name) not in (int, float, bool):
             sys.exit(f"scale: no such key: {word}; there are {', '.join(name for name in kinds if name != 'figures')}")
-        values[name] = value in ("1", "true") if kinds[name] is bool else kinds[name](value)
+        values[name] = value_read(word, kinds[name])
     return World(figures=known, **values)
 
 

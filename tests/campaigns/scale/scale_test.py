@@ -93,6 +93,18 @@ class Served(unittest.TestCase):
             self.assertEqual(set(range(16)), {one for serves in served for one in serves}, values)
 
 
+class Words(unittest.TestCase):
+    def test_a_world_is_read_or_refused_with_what_it_takes(self):
+        self.assertEqual(World(KNOWN, rate=5.5, nodes=2, is_kept=True), scale.world_read(["rate=5.5", "nodes=2", "is_kept=1"], KNOWN))
+        for word, says in (
+                ("rate=abc", "rate takes a number from 0 on, not 'abc'"), ("rate", "rate takes a number from 0 on, not ''"),
+                ("rate=-1", "not '-1'"), ("rate=nan", "not 'nan'"), ("window=inf", "window takes a whole number from 0 on"),
+                ("seconds=0", "seconds takes a number above 0"), ("nodes=0", "nodes takes a whole number above 0"),
+                ("is_kept=yes", "is_kept takes 0 or 1, not 'yes'"), ("figures=1", "no such key")):
+            with self.subTest(word), self.assertRaisesRegex(SystemExit, re.escape(says)):
+                scale.world_read([word], KNOWN)
+
+
 class Page(unittest.TestCase):
     def setUp(self):
         self.page = figures.PAGE.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 /* forget/forget.c - no set that nobody empties.
  *
- *   forget STORE [RUNS]
+ *   forget STORE [RUNS]      2: wrong usage
  *
  * RUNS runs (200) come to each of their ends, twice; after each time only a worker's steps are
  * left, idle ones and busy ones. Then every set of sets.def must be empty, or as small as it says,
@@ -128,6 +128,16 @@ static void test_busy_steps_are_not_behind(void **state)
     assert_true(sets_judge("after a burst"));
 }
 
+/* From 1 to 9 digits, which are no 0. */
+static bool runs_read(const char *text, size_t *ret_runs)
+{
+    size_t len = strlen(text);
+    if (len == 0 || len > 9 || strspn(text, "0123456789") != len)
+        return false;
+    *ret_runs = strtoul(text, NULL, 10);
+    return *ret_runs > 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -136,15 +146,17 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_every_set_is_emptied),
         cmocka_unit_test(test_busy_steps_are_not_behind),
     };
-    if (argc < 2) {
+    if (argc < 2 || argc > 3) {
         fprintf(stderr, "usage: forget STORE [RUNS]\n");
+        return 2;
+    }
+    if (argc > 2 && !runs_read(argv[2], &runs_each)) {
+        fprintf(stderr, "forget: RUNS is '%s': a number from 1 to 999999999\n", argv[2]);
         return 2;
     }
     int code = stores_start(argv[1], false);
     if (code != 0)
         return code;
-    if (argc > 2)
-        runs_each = (size_t)strtoull(argv[2], NULL, 10);
     suite_open(&suite, argv[1], 0);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     suite_close(&suite);
