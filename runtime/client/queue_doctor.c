@@ -496,6 +496,13 @@ static void names_examine(struct examination *examination, char *const *names)
         order_tell(examination);
 }
 
+static const char *trouble_advice(culex_status trouble)
+{
+    return trouble == CULEX_EDENIED    ? "ask again, as a user that may read them"
+           : trouble == CULEX_EVERSION ? "let programs of that version empty the queue"
+                                       : "ask again";
+}
+
 void culex__queues_examine(struct culex_store *store, struct culex_report *report)
 {
     struct examination examination = {.store = store, .report = report};
@@ -508,7 +515,7 @@ void culex__queues_examine(struct culex_store *store, struct culex_report *repor
         names_examine(&examination, names);
     if (has_trouble(&examination))
         culex__report_add(
-            report, CULEX_SEVERITY_NOTE, "queues", "ask again, as a user that may read them",
+            report, CULEX_SEVERITY_NOTE, "queues", trouble_advice(examination.trouble.code),
             "not all that waits in the queues is known: %s", examination.trouble.text);
     free(examination.queues);
     free(names);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 
 enum entry { ENTRY_UNKNOWN, ENTRY_GUARDED, ENTRY_OPEN };
@@ -122,6 +123,19 @@ static void queue_choose(struct culex__redis_doctor *doctor, char *ret_name, siz
     free(names);
 }
 
+/* Who may do anything is refused there too. The name comes from the server: an error cleans it. */
+static void layout_tell(struct culex__redis_doctor *doctor, const char *queue,
+                        const culex_error *refusal)
+{
+    culex_error told;
+    culex__fail(&told, refusal->code,
+                "queue %s is laid out in another way, so that this user's rights are not known: %s",
+                queue, refusal->text);
+    culex__report_add(doctor->report, CULEX_SEVERITY_ERROR, "redis-layout",
+                      "let programs of that version empty the queue, or choose another prefix",
+                      "%s", told.text);
+}
+
 void culex__redis_examine_rights(struct culex__redis_doctor *doctor)
 {
     static const struct {
@@ -142,9 +156,12 @@ void culex__redis_examine_rights(struct culex__redis_doctor *doctor)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (culex__redis_try(doctor->redis, queue, rows[i].level, &refusal) == CULEX_OK)
             continue;
-        culex__report_add(doctor->report, rows[i].severity, "redis-rights",
-                          "ACL SETUSER as SECURITY.md does for its programs", rows[i].text,
-                          refusal.text);
+        if (refusal.code == CULEX_EVERSION)
+            layout_tell(doctor, queue, &refusal);
+        else
+            culex__report_add(doctor->report, rows[i].severity, "redis-rights",
+                              "ACL SETUSER as SECURITY.md does for its programs", rows[i].text,
+                              refusal.text);
         return;
     }
     culex__report_add(doctor->report, CULEX_SEVERITY_OK, "redis-rights", NULL,

@@ -368,13 +368,14 @@ static void test_many_queues_are_told_together(void **state)
 /* --- a store in trouble ---------------------------------------------------------------------- */
 
 static unsigned answers_left;
+static culex_status refusal = CULEX_EDENIED;
 
 static culex_status stats_refused(struct culex_store *base, const char *queue,
                                   culex_queue_stats *ret_stats, culex_error *error)
 {
     struct culex_store *store = ((struct world *)base)->store;
     if (answers_left == 0)
-        return culex__fail(error, CULEX_EDENIED, "refused");
+        return culex__fail(error, refusal, "refused");
     answers_left--;
     return store->ops->stats(store, queue, ret_stats, error);
 }
@@ -395,6 +396,36 @@ static void test_store_that_refuses_midway_is_a_note(void **state)
         expect(world, "queues", CULEX_SEVERITY_NOTE,
                "not all that waits in the queues is known: refused");
     }
+    world->base.ops = sound;
+}
+
+/* Who reads is not at fault for everything. */
+static void test_advice_is_about_what_the_store_refused(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        culex_status refusal;
+        const char *advice;
+    } rows[] = {{CULEX_EDENIED, "ask again, as a user that may read them"},
+                {CULEX_EVERSION, "let programs of that version empty the queue"},
+                {CULEX_EBUSY, "ask again"}};
+    static struct culex_store_ops ops;
+    const struct culex_store_ops *sound = world->base.ops;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    ops = *sound;
+    ops.stats = stats_refused;
+    world->base.ops = &ops;
+    answers_left = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        refusal = rows[i].refusal;
+        culex_doctor_report *report = examine(world);
+        assert_string_equal(report->findings[0].text,
+                            "not all that waits in the queues is known: refused");
+        assert_string_equal(report->findings[0].advice, rows[i].advice);
+        culex_doctor_report_free(report);
+    }
+    refusal = CULEX_EDENIED;
     world->base.ops = sound;
 }
 
@@ -424,6 +455,7 @@ int main(void)
         UNIT(test_name_of_a_job_does_nothing_to_a_terminal),
         UNIT(test_many_queues_are_told_together),
         UNIT(test_store_that_refuses_midway_is_a_note),
+        UNIT(test_advice_is_about_what_the_store_refused),
         UNIT(test_empty_store_is_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

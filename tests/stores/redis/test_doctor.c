@@ -251,6 +251,25 @@ static void test_right_that_is_lacking_is_named(void **state)
     fixture_say(f, "ACL DELUSER %s", "eve");
 }
 
+/* The user may do anything. */
+static void test_queue_of_another_layout_is_no_lack_of_rights(void **state)
+{
+    struct fixture *f = *state;
+    fixture_say(f, "HSET culex:{q}:meta enqueued 2 layout %s", "2");
+    fixture_say(f, "SADD culex:queues %s", "q");
+    culex_doctor_report *report = examine(f);
+    assert_null(finding_of(report, "redis-rights"));
+    assert_finding(
+        report, "redis-layout", CULEX_SEVERITY_ERROR,
+        "queue q is laid out in another way, so that this user's rights are not known: ");
+    assert_finding(report, "redis-layout", CULEX_SEVERITY_ERROR,
+                   "the queue is of layout version 2, this program of version 3");
+    assert_string_equal(finding_of(report, "redis-layout")->advice,
+                        "let programs of that version empty the queue, or choose another prefix");
+    show("another layout", report);
+    culex_doctor_report_free(report);
+}
+
 static void test_password_makes_the_default_user_fine(void **state)
 {
     struct fixture *f = *state;
@@ -435,6 +454,7 @@ int main(void)
         TEST(test_failed_snapshot_is_found),
         TEST(test_denied_info_and_config_are_notes),
         TEST(test_right_that_is_lacking_is_named),
+        TEST(test_queue_of_another_layout_is_no_lack_of_rights),
         TEST(test_password_makes_the_default_user_fine),
         TEST(test_server_that_is_open_to_the_world_is_an_error),
         TEST(test_server_on_loopback_is_only_noted),
