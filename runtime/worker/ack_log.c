@@ -13,6 +13,7 @@ static void log_done(const struct culex_flight *flight, struct culex_log_subject
 static void log_cancelled(const struct culex_flight *flight, struct culex_log_subject *subject)
 {
     subject->outcome = "cancelled";
+    culex__tally_add(flight->lane->worker, CULEX_TALLY_CANCELLED, 1);
     culex__log_write(&flight->lane->worker->log, CULEX_LOG_INFO, subject, "cancelled");
 }
 
@@ -55,14 +56,16 @@ static void log_fail(struct culex_flight *flight, struct culex_log_subject *subj
                      &flight->run.facts.counters, &to);
     subject->error = flight->run.end.text;
     subject->next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
-    culex__tally_add(worker, CULEX_TALLY_CRASHED, ack->event == CULEX_EVENT_CRASH);
     culex__tally_add(worker, CULEX_TALLY_LOST, ack->event == CULEX_EVENT_LOSS);
+    if (to == CULEX_RUN_CANCELLED) {
+        log_cancelled(flight, subject);
+        return;
+    }
+    culex__tally_add(worker, CULEX_TALLY_CRASHED, ack->event == CULEX_EVENT_CRASH);
     culex__tally_add(worker, CULEX_TALLY_FAILED,
                      ack->event == CULEX_EVENT_FAIL || ack->event == CULEX_EVENT_DISCARD);
     if (to == CULEX_RUN_DEAD)
         log_dead(flight, subject);
-    else if (to == CULEX_RUN_CANCELLED)
-        log_cancelled(flight, subject);
     else if (ack->event == CULEX_EVENT_LOSS)
         log_loss(flight, subject);
     else

@@ -8,7 +8,8 @@ enum culex_tally_row {
     CULEX_TALLY_DONE,
     CULEX_TALLY_FAILED,
     CULEX_TALLY_CRASHED,
-    CULEX_TALLY_DEAD, /* counted as failed or crashed, too */
+    CULEX_TALLY_DEAD,      /* counted as failed or crashed, too */
+    CULEX_TALLY_CANCELLED, /* while they ran here, however their handlers ended; no failures */
     CULEX_TALLY_EXPIRED,
     CULEX_TALLY_SNOOZED,
     CULEX_TALLY_RELEASED,

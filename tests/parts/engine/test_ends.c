@@ -246,6 +246,7 @@ static void test_cancelled_handler_is_killed_after_seven_seconds(void **state)
 {
     cancel_at_1300_ms(*state, WORLD_STUBBORN, 9000);
     assert_uncharged(*state, the_run, CULEX_RUN_CANCELLED);
+    assert_true(world_log_has(*state, "0 done, 0 failed, 0 crashed (0 dead), 1 cancelled, "));
 }
 
 static void stop_worker(struct world *world)
@@ -507,6 +508,7 @@ static void test_failure_of_a_cancelled_run_keeps_its_reason(void **state)
     run_worker(world, (culex_worker_options){.grace_ms = -1}, &type);
     assert_in_range(world->ended_ms, 2100, 2110);
     assert_text(world, the_run, CULEX_RUN_CANCELLED, "asked to stop");
+    assert_true(world_log_has(world, "0 done, 0 failed, 0 crashed (0 dead), 1 cancelled, "));
 }
 
 static void test_failure_past_the_timeout_is_one_at_a_stop_too(void **state)

@@ -1745,7 +1745,7 @@ static void test_expired_runs_are_told_once_a_minute(void **state)
     assert_int_equal(world->calls, 0);
     assert_int_equal(world_log_count(world, "warn  queue numbers: "), 1);
     assert_true(world_log_has(world, "runs expired before a worker came for them and are dead"));
-    assert_true(world_log_has(world, "(0 dead), 300 expired, "));
+    assert_true(world_log_has(world, "(0 dead), 0 cancelled, 300 expired, "));
 }
 
 static void test_memory_limit_without_processes_is_said_to_be_ignored(void **state)
