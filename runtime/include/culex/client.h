@@ -248,7 +248,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_resume(culex_client *client, 
 CULEX_API CULEX_MUST_USE culex_status culex_client_limit(culex_client *client, const char *queue,
                                                          uint64_t most, culex_error *error);
 
-/* Deletes up to `limit` runs of `queue` in a state other than active, in pages of 500;
+/* Deletes up to `limit` runs of `queue` in a state other than active, in pages of 500; which of
+ * more go first is the store's affair: no order is promised, neither of age nor of claims.
  * *ret_deleted (may be NULL) tells how many are deleted for certain, also when the call fails. Call
  * again while it equals `limit`. CULEX_EUNKNOWN ends the call at a page without an answer, which
  * may be deleted too: asked for again, it could be the next one. */

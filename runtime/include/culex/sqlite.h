@@ -33,7 +33,9 @@ struct sqlite3;
 /* Enqueues one run of `type` through `db`, which must be in a transaction, into the store that is
  * its database `schema` (NULL: "main"; else the name it was ATTACHed as). Borrows everything for
  * the call. Params, options and *ret_id are as for culex_client_enqueue, but options->ticket is
- * refused (CULEX_EUNSUPPORTED): no answer gets lost on the way to your own transaction.
+ * refused (CULEX_EUNSUPPORTED): no answer gets lost on the way to your own transaction. The id is
+ * the run's once the transaction is committed: one that was rolled back can come again, for another
+ * run.
  *
  * Begin with BEGIN IMMEDIATE: a transaction that has read before it writes may not get the lock any
  * more (CULEX_EBUSY). Below SQLite 3.51.3 the handle has to leave checkpoints to Culex ("PRAGMA

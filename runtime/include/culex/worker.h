@@ -53,8 +53,8 @@ CULEX_API bool culex_run_cancelled(const culex_run *run);
 /* Asks for `duration` from now on before the timeout strikes, also when that is later than the
  * schema's timeout; it never shortens. Without a timeout it does nothing. From 1 ns to 99 us, where
  * culex_seconds(n) was surely meant, it only writes a log line. Repeat the call as work goes
- * on. Timeouts count from the moment at which the worker asked for the run, just before its
- * start; a run that has not started by then is given back. */
+ * on. A timeout counts from the run's start. A run that has not started when as much time is over
+ * since the worker asked for it is given back. */
 CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
 
 /* In the texts of a handler, those of culex_run_progress, culex_run_fail, culex_run_discard and
