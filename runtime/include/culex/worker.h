@@ -294,7 +294,7 @@ CULEX_API void culex_worker_stop(culex_worker *worker);
 /* A whole worker program: reads options and CULEX_* variables, creates the worker,
  * calls `setup` to register the jobs, and runs until SIGINT or SIGTERM, or SIGHUP where that is
  * at its default; a second SIGHUP skips no grace period. A variable CULEX_* that means nothing is
- * warned of, with the name that may have been meant.
+ * warned of, with the name that may have been meant, and refused where culex_client_open does so.
  * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
  * (message on stderr), 3 stopped with results that the store did not take, 4 the store's file was
  * removed, replaced, emptied or cut off (CULEX_EMOVED), 5 drained but for runs of jobs that are not
