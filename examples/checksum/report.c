@@ -36,12 +36,12 @@ static bool done_print(const culex_run_info *run, void *user)
 
 static int results_print(culex_client *client, culex_error *error)
 {
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     do {
         if (culex_client_list(client, queue(), CULEX_RUN_DONE, &cursor, 0, done_print, client,
                               error) != CULEX_OK)
             return 1;
-    } while (cursor != 0);
+    } while (cursor.place != 0);
     return 0;
 }
 

@@ -39,20 +39,24 @@ static bool dead_print(const culex_run_info *run, void *user)
     return true;
 }
 
+/* Goes on with the others when one cannot be retried: another may hold its unique key. */
 static bool dead_retry(const culex_run_info *run, void *user)
 {
-    return culex_client_retry(user, run->queue, run->id, NULL) == CULEX_OK;
+    culex_error error;
+    if (culex_client_retry(user, run->queue, run->id, &error) != CULEX_OK)
+        complain(&error);
+    return true;
 }
 
 static int dead_visit(culex_client *client, culex_run_visitor visit)
 {
     culex_error error;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     do {
         if (culex_client_list(client, shop_send_email_job_type.queue, CULEX_RUN_DEAD, &cursor, 0,
                               visit, client, &error) != CULEX_OK)
             return complain(&error);
-    } while (cursor != 0);
+    } while (cursor.place != 0);
     return 0;
 }
 

@@ -115,7 +115,7 @@ static culex_status run_count(struct table *table, const culex_run_info *run, cu
 
 struct page_call {
     const char *queue;
-    uint64_t cursor;
+    culex_list_cursor cursor;
     struct table *table;
 };
 
@@ -144,7 +144,7 @@ static culex_status queue_count(culex_client *client, const char *queue, struct 
     culex_status status;
     do
         status = culex__client_perform(client, page_call, &call, error);
-    while (status == CULEX_OK && call.cursor != 0);
+    while (status == CULEX_OK && call.cursor.place != 0);
     return status;
 }
 

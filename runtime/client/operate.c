@@ -16,7 +16,7 @@ struct call {
     culex_run_state state;
     size_t limit;
     uint64_t most;
-    uint64_t cursor;
+    culex_list_cursor cursor;
     bool is_paused;
     culex_run_state ret_state;
     struct culex_purge_reply ret_purge;
@@ -279,8 +279,8 @@ static bool page_visit(const struct culex_list_reply *page, culex_run_visitor vi
 }
 
 culex_status culex_client_list(culex_client *client, const char *queue, culex_run_state state,
-                               uint64_t *cursor, size_t limit, culex_run_visitor visit, void *user,
-                               culex_error *error)
+                               culex_list_cursor *cursor, size_t limit, culex_run_visitor visit,
+                               void *user, culex_error *error)
 {
     static const struct verb list = {.ask = list_ask, .is_about_queue = true};
     culex_status status = CULEX_OK;
@@ -304,7 +304,7 @@ culex_status culex_client_list(culex_client *client, const char *queue, culex_ru
         left -= call.ret_list.count < left ? call.ret_list.count : left;
         *cursor = call.ret_list.cursor;
         client->store->ops->list_release(client->store, &call.ret_list);
-        if (*cursor == 0)
+        if (cursor->place == 0)
             break;
     }
     return CULEX_OK;

@@ -103,7 +103,7 @@ static bool runs_visit(struct examination *examination, const char *queue, culex
                        run_visitor visit, void *user)
 {
     struct culex_store *store = examination->store;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
     int pages = 0;
     do {
         struct culex_list_reply page = {0};
@@ -116,7 +116,7 @@ static bool runs_visit(struct examination *examination, const char *queue, culex
             visit(&page.runs[i], user);
         cursor = page.cursor;
         store->ops->list_release(store, &page);
-    } while (cursor != 0 && ++pages < PAGES_MAX);
+    } while (cursor.place != 0 && ++pages < PAGES_MAX);
     return true;
 }
 

@@ -261,14 +261,14 @@ culex_status culex__argument_purge(const char *queue, culex_run_state state, siz
     return culex__queue_check(queue, error);
 }
 
-culex_status culex__argument_list(const char *queue, culex_run_state state, uint64_t cursor,
-                                  size_t limit, culex_error *error)
+culex_status culex__argument_list(const char *queue, culex_run_state state,
+                                  culex_list_cursor cursor, size_t limit, culex_error *error)
 {
     if ((unsigned)state > CULEX_LIST_ANY)
         return culex__fail(error, CULEX_EINVAL, "no such state of runs");
     if (limit == 0 || limit > CULEX_STORE_PAGE_MAX)
         return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d runs", CULEX_STORE_PAGE_MAX);
-    if (cursor > CULEX_STORE_CURSOR_MAX)
+    if (cursor.place > CULEX_STORE_CURSOR_MAX)
         return culex__fail(error, CULEX_EINVAL, "this cursor is not one of LIST");
     return culex__queue_check(queue, error);
 }

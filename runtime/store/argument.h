@@ -21,8 +21,8 @@ culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *er
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error);
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,
                                    culex_error *error);
-culex_status culex__argument_list(const char *queue, culex_run_state state, uint64_t cursor,
-                                  size_t limit, culex_error *error);
+culex_status culex__argument_list(const char *queue, culex_run_state state,
+                                  culex_list_cursor cursor, size_t limit, culex_error *error);
 culex_status culex__argument_queues(const char *const *queues, size_t count, culex_error *error);
 
 #endif

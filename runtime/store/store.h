@@ -216,10 +216,13 @@ struct culex_tick_reply {
 /* In place of a state: runs of every state. */
 #define CULEX_LIST_ANY CULEX_RUN_STATE_COUNT
 
+/* Where a listing begins. */
+#define CULEX_LIST_START ((culex_list_cursor){.place = 0})
+
 struct culex_list_reply {
     culex_run_info *runs; /* payload, result and error text empty */
     size_t count;
-    uint64_t cursor; /* 0 at the end */
+    culex_list_cursor cursor; /* its place is 0 at the end */
     void *storage;
 };
 

@@ -50,7 +50,7 @@ static bool state_look(const struct culex_lane *lane, culex_run_state state,
                        struct culex_left *left)
 {
     struct culex_store *store = lane->worker->store;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
     bool is_stuck;
     do {
         struct culex_list_reply page = {0};
@@ -59,7 +59,7 @@ static bool state_look(const struct culex_lane *lane, culex_run_state state,
         is_stuck = page_look(lane, &page, left);
         cursor = page.cursor;
         store->ops->list_release(store, &page);
-    } while (is_stuck && cursor != 0);
+    } while (is_stuck && cursor.place != 0);
     return is_stuck;
 }
 
@@ -144,8 +144,8 @@ static void scheduled_look(const struct culex_lane *lane, const struct culex_lis
 static bool next_find(const struct culex_lane *lane, struct scheduled *scheduled)
 {
     struct culex_store *store = lane->worker->store;
-    uint64_t cursor = 0;
-    for (size_t at = 0; at < PAGES && (at == 0 || cursor != 0); at++) {
+    culex_list_cursor cursor = CULEX_LIST_START;
+    for (size_t at = 0; at < PAGES && (at == 0 || cursor.place != 0); at++) {
         struct culex_list_reply page = {0};
         if (store->ops->list(store, lane->name, CULEX_RUN_SCHEDULED, cursor, PAGE, &page, NULL) !=
             CULEX_OK)
@@ -154,7 +154,7 @@ static bool next_find(const struct culex_lane *lane, struct scheduled *scheduled
         cursor = page.cursor;
         store->ops->list_release(store, &page);
     }
-    scheduled->is_partial |= cursor != 0;
+    scheduled->is_partial |= cursor.place != 0;
     return true;
 }
 

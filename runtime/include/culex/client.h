@@ -211,14 +211,26 @@ CULEX_API void culex_run_info_free(culex_run_info *run);
 /* Called for each listed run; return false to stop. The run is borrowed. */
 typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);
 
-/* Visits runs of `queue` in `state`, at most `limit` (0: 1000), starting after *cursor
- * (0 at first), and stores in *cursor where to go on, 0 at the end. A run that
- * changes state meanwhile may be missed or seen twice. Payload, result, error_text, progress and
- * progress_text are left out here, as if the run had none: culex_client_get has them. */
+/* Where a listing goes on: {0} at first. At its end `place` is 0 again; what else is in it is the
+ * store's own, and goes on with the same queue and state only. */
+typedef struct culex_list_cursor {
+    uint64_t place;
+    culex_uuid run;
+} culex_list_cursor;
+
+/* Visits runs of `queue` in `state`, at most `limit` (0: 1000), from *cursor on, and stores there
+ * where to go on. A run that is in the state from the first call to the last is visited once,
+ * whatever becomes of others meanwhile: the visitor may retry, cancel and delete what it is shown.
+ * A run that comes, leaves or is moved meanwhile may be missed; and one that moves within its state
+ * may be visited twice: an active run whose worker says that it goes on, a waiting one that workers
+ * put at another place. A visitor that stops has had its page: *cursor is behind the page, of 100
+ * runs at most. Payload, result, error_text, progress and progress_text are left out here, as if
+ * the run had none: culex_client_get has them. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_list(culex_client *client, const char *queue,
-                                                        culex_run_state state, uint64_t *cursor,
-                                                        size_t limit, culex_run_visitor visit,
-                                                        void *user, culex_error *error);
+                                                        culex_run_state state,
+                                                        culex_list_cursor *cursor, size_t limit,
+                                                        culex_run_visitor visit, void *user,
+                                                        culex_error *error);
 
 /* Scheduled and waiting runs are cancelled at once. An active run is flagged; its
  * worker learns that within about a second and asks the handler to stop. *ret_state (may be NULL)

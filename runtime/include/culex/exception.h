@@ -302,9 +302,10 @@ CULEX_MUST_USE inline int culex_guarded_main(int argc, char **argv, culex_worker
 }
 
 CULEX_MUST_USE inline culex_status culex_guarded_list(culex_client *client, const char *queue,
-                                                      culex_run_state state, uint64_t *cursor,
-                                                      size_t limit, culex_run_visitor visit,
-                                                      void *user, culex_error *error)
+                                                      culex_run_state state,
+                                                      culex_list_cursor *cursor, size_t limit,
+                                                      culex_run_visitor visit, void *user,
+                                                      culex_error *error)
 {
     culex::visitor<const culex_run_info *> guarded(visit, user);
     return guarded.leave((culex_client_list)(client, queue, state, cursor, limit,

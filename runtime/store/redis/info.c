@@ -173,25 +173,39 @@ static size_t list_text_size(const redisReply *reply)
 {
     size_t size = 0, len;
     const char *text;
-    for (size_t i = 2; i < reply->elements; i += 2)
+    for (size_t i = 3; i < reply->elements; i += 2)
         size += culex__redis_reply_text(reply, i, &text, &len) ? len + 2 : 2;
     return size;
+}
+
+static bool list_cursor_read(const redisReply *reply, culex_list_cursor *ret_cursor)
+{
+    int64_t place;
+    const char *run;
+    size_t len;
+    *ret_cursor = CULEX_LIST_START;
+    if (!culex__redis_reply_int(reply, 0, &place) || place < 0 ||
+        !culex__redis_reply_text(reply, 1, &run, &len) || len != sizeof ret_cursor->run)
+        return false;
+    ret_cursor->place = (uint64_t)place;
+    memcpy(ret_cursor->run.b, run, len);
+    return true;
 }
 
 culex_status culex__redis_list_read(const redisReply *reply, const char *queue, size_t limit,
                                     struct culex_list_reply *ret_reply, culex_error *error)
 {
-    int64_t next;
+    culex_list_cursor next;
     if (culex__redis_is_empty(reply))
         return culex__refuse_queue(queue, error);
-    if (!culex__redis_reply_int(reply, 0, &next) || next < 0 || reply->elements % 2 != 1 ||
-        reply->elements / 2 > limit)
+    if (!list_cursor_read(reply, &next) || reply->elements % 2 != 0 ||
+        reply->elements / 2 - 1 > limit)
         return culex__fail(
             error, CULEX_ECORRUPT,
-            "the answer to LIST has %zu items, not a cursor and 2 for each of at most "
+            "the answer to LIST has %zu items, not 2 of a cursor and 2 for each of at most "
             "%zu runs",
             reply->type == REDIS_REPLY_ARRAY ? reply->elements : 0, limit);
-    size_t count = reply->elements / 2, runs_size = (count + 1) * sizeof(culex_run_info);
+    size_t count = reply->elements / 2 - 1, runs_size = (count + 1) * sizeof(culex_run_info);
     char *storage = malloc(runs_size + strlen(queue) + 1 + list_text_size(reply));
     if (storage == NULL)
         return no_memory(error);
@@ -199,8 +213,8 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
     char *block = storage + runs_size, *queue_copy = block_take(&block, queue, strlen(queue));
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        kept += list_item_read(reply, 1 + i * 2, queue_copy, &runs[kept], &block);
-    *ret_reply = (struct culex_list_reply){runs, kept, (uint64_t)next, storage};
+        kept += list_item_read(reply, 2 + i * 2, queue_copy, &runs[kept], &block);
+    *ret_reply = (struct culex_list_reply){runs, kept, next, storage};
     return CULEX_OK;
 }
 
@@ -208,22 +222,23 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
 #define PLACE_MAX (INT64_C(1) << 52)
 
 culex_status culex__redis_list(struct culex_store *base, const char *queue, culex_run_state state,
-                               uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
-                               culex_error *error)
+                               culex_list_cursor cursor, size_t limit,
+                               struct culex_list_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     bool is_any = state == CULEX_LIST_ANY;
     assert(culex__argument_list(queue, state, cursor, limit, NULL) == CULEX_OK);
-    if (!is_any && cursor > PLACE_MAX)
-        cursor = PLACE_MAX;
+    if (!is_any && cursor.place > PLACE_MAX)
+        cursor.place = PLACE_MAX;
     culex_status status = culex__redis_begin(redis, &culex__redis_script_list, queue, error);
     if (status != CULEX_OK)
         return status;
     char letter = is_any ? '*' : culex__run_state_letter(state);
     redisReply *reply = NULL;
     culex__redis_request_add(&redis->request, &letter, 1);
-    culex__redis_request_int(&redis->request, (int64_t)cursor);
+    culex__redis_request_int(&redis->request, (int64_t)cursor.place);
     culex__redis_request_int(&redis->request, (int64_t)limit);
+    culex__redis_id(redis, cursor.run);
     status = culex__redis_finish(redis, &culex__redis_script_list, &reply, error);
     if (status != CULEX_OK)
         return status;

@@ -3,24 +3,30 @@
 -- uses: base layout known waiting plan bodies blocks told
 -- level: reads
 --
--- These are runs in state ARGV[2] from place ARGV[3] on, at most ARGV[4]; in every state for '*', and then
--- about as many: the indexes shift under a reader while workers claim, a scan of the runs does not. It
--- begins with the bodies: an ordinary run may become one with a record meanwhile, and never the other
--- way round.
--- Reply: next place (0 at the end), then id, record...; empty when nobody has used the queue.
+-- These are runs in state ARGV[2] from place ARGV[3] and run ARGV[5] on, at most ARGV[4]; in every state
+-- for '*', and then about as many: a run may be anywhere in turn while workers claim, a scan of the runs
+-- does not mind. It begins with the bodies: an ordinary run may become one with a record meanwhile, and
+-- never the other way round.
+--
+-- No page goes on by rank: whoever leaves an index would pull those behind him past it. It goes on behind
+-- the score and the id of the last entry, which may be gone by then, or behind a number. And where a run
+-- may move from one index to another without leaving its state, the other is read later: it may be shown
+-- twice then, but not be missed.
+-- Reply: next place (0 at the end) and run, then id, record...; empty when nobody has used the queue.
 
 local refusal = layout_check()
 if refusal then return refusal end
 if ARGV[3] == '0' and not is_known() then return {} end
 local now, state, limit = clock(), ARGV[2], tonumber(ARGV[4])
 
--- Where the runs of a state stand has parts, and a place is PART times the part before it and the place
--- there. Below 2^53.
+-- Where the runs of a state stand has parts, and a place is PART times the parts before it and the place
+-- there, 0 for its beginning. Below 2^53.
 local PART = 281474976710656
 -- Payloads come along with what is read of bodies: so many bytes, and some more, are enough for a page.
 local BYTES_MAX = 1048576
-local part, from = floor(tonumber(ARGV[3]) / PART), tonumber(ARGV[3]) % PART
-local shown, room, bytes = {0}, limit, 0
+local NOBODY = string.rep('\0', 16)
+local part, from, after = floor(tonumber(ARGV[3]) / PART), tonumber(ARGV[3]) % PART, ARGV[5]
+local shown, room, bytes = {0, NOBODY}, limit, 0
 
 local function show(id, text)
   shown[#shown + 1] = id
@@ -62,21 +68,107 @@ local function ordinary_show(number, body, wanted)
   room = room - 1
 end
 
--- Each part: shows what it has from a place on, as far as there is room; the place where it goes on, nil
--- at its end.
+-- Each part: shows what it has from a place and a run on, as far as there is room; the place and the run
+-- where it goes on, nil at its end.
 
-local function index_part(command, key, place, last)
-  if place >= last then return nil end
-  if room == 0 then return place end
-  local ids = call(command, key, place, math.min(place + room, last) - 1)
-  for at = 1, #ids do ids[at] = sub(ids[at], 1, 16) end
+-- Makes the scores of urgent runs, which are below 0 (redis/lib_plan.lua), places too.
+local SCORE_BASE = 17592186044416
+
+local function score_place(text)
+  return math.ceil(tonumber(text)) + SCORE_BASE
+end
+
+local function padded(member)
+  return sub(member .. NOBODY, 1, 16)
+end
+
+local byte = string.byte
+
+-- As the server orders members; Lua's own order goes by the server's locale.
+local function is_greater(id, other)
+  for at = 1, 16 do
+    local mine, its = byte(id, at), byte(other, at)
+    if mine ~= its then return mine > its end
+  end
+  return false
+end
+
+-- The rank of the first entry behind a place and a run, at most `last`.
+local function rank_behind(key, place, run, last)
+  local first = 0
+  while first < last do
+    local middle = floor((first + last) / 2)
+    local entry = call('ZRANGE', key, middle, middle, 'WITHSCORES')
+    local at = score_place(entry[2])
+    if at > place or at == place and is_greater(padded(entry[1]), run) then last = middle else first = middle + 1 end
+  end
+  return first
+end
+
+-- Entries of a sorted set from rank `first` on and before rank `last`. A score that is none of ours may be no
+-- place: none is gone on from.
+local function ranks_part(key, first, last, place, run)
+  if first >= last then return nil end
+  if room == 0 then return place, run end
+  local rank = place == 0 and first or math.max(first, rank_behind(key, place, run, last))
+  if rank >= last then return nil end
+  local entries, ids = call('ZRANGE', key, rank, math.min(rank + room, last) - 1, 'WITHSCORES'), {}
+  for at = 1, #entries, 2 do ids[#ids + 1] = padded(entries[at]) end
   records_show(ids)
-  place = place + #ids
-  return place < last and #ids > 0 and place or nil
+  local at = score_place(entries[#entries])
+  if rank + #ids >= last or at >= PART then return nil end
+  if at < 1 then return 1, NOBODY end
+  return at, ids[#ids]
 end
 
 local function set_part(key)
-  return function(place) return index_part('ZRANGE', key, place, call('ZCARD', key)) end
+  return function(place, run) return ranks_part(key, 0, call('ZCARD', key), place, run) end
+end
+
+-- A place of the list is how many entries follow that of the run, times MARKS, and a mark.
+local MARKS = 65536
+
+-- What is another when the run has left the list and come again: it was claimed, or it expired and was
+-- retried. Nil of one without a record, which never comes again.
+local function list_mark(id)
+  local text = call('HGET', runs, id)
+  local r = text and record_parse(text)
+  return r and (r.attempt * 2 + (r.expires_at_ms == '0' and 0 or 1)) % MARKS
+end
+
+-- So many entries of the list are looked at for the one that was shown last.
+local LIST_LOOKS = 1000
+
+-- The index behind entry `run`, that was followed by `left` entries: pushes at the end have moved it to the
+-- front since. When it is gone, so is all that was before it, but for what claims have passed by. Else,
+-- nil and how many entries follow where the search goes on.
+local function index_behind(run, mark, left, length)
+  local last = length - left - 1
+  if last < 0 then return 0 end
+  local first = math.max(last - LIST_LOOKS + 1, 0)
+  local entries = call('LRANGE', ready, first, last)
+  for at = #entries, 1, -1 do
+    if sub(entries[at], 1, 16) == run then return (list_mark(run) or mark) == mark and first + at or 0 end
+  end
+  if first > 0 then return nil, length - first end
+  return 0
+end
+
+local function list_part(place, run)
+  local length, index = call('LLEN', ready), 0
+  if length == 0 then return nil end
+  if room == 0 then return place, run end
+  if place > 0 then
+    local further
+    index, further = index_behind(run, place % MARKS, floor(place / MARKS), length)
+    if further then return further * MARKS + place % MARKS, run end
+  end
+  local ids = call('LRANGE', ready, index, index + room - 1)
+  for at = 1, #ids do ids[at] = sub(ids[at], 1, 16) end
+  records_show(ids)
+  local left = length - index - #ids
+  if left <= 0 then return nil end
+  return left * MARKS + (list_mark(ids[#ids]) or 0), ids[#ids]
 end
 
 -- So many bodies are read at once.
@@ -99,28 +191,44 @@ local function numbers_show(numbers)
   return at - 1
 end
 
--- A block of the index has so many places.
-local BLOCK_PLACES = 65536
 local CHARS = {[ACTIVE] = '[01]', [DONE] = '%a'}
 
+-- The block that has `number`, or the first behind it; nil when it cannot be read. And its score, nil when
+-- there is none.
+local function block_from(number)
+  local name = call('ZREVRANGEBYSCORE', spans, number, '-inf', 'LIMIT', 0, 1)[1]
+  local b = name and block_load(name)
+  if b and number < b.first + #b.chars then return b, number end
+  local entry = call('ZRANGEBYSCORE', spans, '(' .. number, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  return entry[1] and block_load(entry[1]), tonumber(entry[2] or nil)
+end
+
+local function block_numbers(b, from)
+  local numbers, at = {}, find(b.chars, CHARS[state], math.max(from - b.first + 1, 1))
+  while at do
+    numbers[#numbers + 1] = b.first + at - 1
+    at = find(b.chars, CHARS[state], at + 1)
+  end
+  return numbers
+end
+
+-- So many blocks are looked at.
+local BLOCKS = 100
+
+-- Blocks in the order of their numbers: their leases and ends change with any of their runs.
 local function blocks_part(key)
-  return function(place)
-    while bytes < BYTES_MAX do
-      local rank, skip = floor(place / BLOCK_PLACES), place % BLOCK_PLACES
-      local name = call('ZRANGE', key, rank, rank)[1]
-      if not name then return nil end
-      if room == 0 then return place end
-      local b, numbers, places = block_load(name), {}, {}
-      for at = skip + 1, b and #b.chars or 0 do
-        if find(sub(b.chars, at, at), CHARS[state]) then
-          numbers[#numbers + 1], places[#places + 1] = b.first + at - 1, at
-        end
-      end
+  return function(number)
+    if call('ZCARD', key) == 0 then return nil end
+    for _ = 1, BLOCKS do
+      local b, score = block_from(number)
+      if not score then return nil end
+      if room == 0 or bytes >= BYTES_MAX then return number, NOBODY end
+      local numbers = b and block_numbers(b, number) or {}
       local looked = numbers_show(numbers)
-      if looked < #numbers then return rank * BLOCK_PLACES + places[looked + 1] - 1 end
-      place = (rank + 1) * BLOCK_PLACES
+      if looked < #numbers then return numbers[looked + 1], NOBODY end
+      number = math.max(b and b.first + #b.chars or 0, score)
     end
-    return place
+    return number, NOBODY
   end
 end
 
@@ -133,29 +241,29 @@ local function line_part(place)
   line_know()
   place = math.max(place, line.taken + 1)
   if place > last or line_waiting(facts[1], facts[2]) == 0 then return nil end
-  if room == 0 then return place end
+  if room == 0 then return place, NOBODY end
   local numbers = {}
   for number = place, math.min(last, place + HOLES) do numbers[#numbers + 1] = number end
   place = place + numbers_show(numbers)
-  return place <= last and place or nil
+  if place > last then return nil end
+  return place, NOBODY
 end
 
 local due = (state == WAITING or state == SCHEDULED) and call('ZCOUNT', scheduled, '-inf', now) or 0
 
--- Waiting runs: those with a priority first, then the list, then the line, then those of the scheduled
--- that are due. Places among the scheduled count from the first of all, so that time alone shifts none.
+-- What is due is promoted to the others that wait, and what is in a block gets a record.
 local PARTS = {
   [WAITING] = {
+    function(place, run) return ranks_part(scheduled, 0, due, place, run) end,
     set_part(urgent),
-    function(place) return index_part('LRANGE', ready, place, call('LLEN', ready)) end,
+    list_part,
     line_part,
-    function(place) return index_part('ZRANGE', scheduled, place, due) end,
   },
   [SCHEDULED] = {
-    function(place) return index_part('ZRANGE', scheduled, math.max(place, due), call('ZCARD', scheduled)) end,
+    function(place, run) return ranks_part(scheduled, due, call('ZCARD', scheduled), place, run) end,
   },
-  [ACTIVE] = {set_part(active), blocks_part(block_leases)},
-  [DONE] = {set_part(done), blocks_part(block_ends)},
+  [ACTIVE] = {blocks_part(block_leases), set_part(active)},
+  [DONE] = {blocks_part(block_ends), set_part(done)},
   [CANCELLED] = {set_part(cancelled)},
   [DEAD] = {set_part(dead)},
 }
@@ -163,11 +271,11 @@ local PARTS = {
 local function page_of_state()
   local parts = PARTS[state]
   while parts[part + 1] do
-    from = parts[part + 1](from)
+    from, after = parts[part + 1](from, after)
     if from then break end
-    part, from = part + 1, 0
+    part, from, after = part + 1, 0, NOBODY
   end
-  if parts[part + 1] then shown[1] = part * PART + from end
+  if parts[part + 1] then shown[1], shown[2] = part * PART + from, after end
   return shown
 end
 

@@ -233,7 +233,7 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
 
 struct list_request {
     culex_run_state state;
-    uint64_t cursor;
+    uint64_t place;
     size_t limit;
     struct culex_list_reply *reply;
 };
@@ -292,7 +292,7 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     struct culex_list_reply *reply = request->reply;
     int64_t first = culex__sqlite_queue_first(queue), last = culex__sqlite_queue_last(queue);
     uint64_t most = (uint64_t)(last - first);
-    int64_t after = first + (int64_t)(request->cursor < most ? request->cursor : most);
+    int64_t after = first + (int64_t)(request->place < most ? request->place : most);
     sqlite3_stmt *statement =
         SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(last), SQL_INT(LIST_SCAN_MAX));
     struct list_lane at = {-1, 0};
@@ -306,17 +306,17 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     }
     culex__sqlite_end(statement);
     bool is_end = has == 0 && scanned < LIST_SCAN_MAX && reply->count < request->limit;
-    reply->cursor = is_end ? 0 : (uint64_t)(after - first);
+    reply->cursor.place = is_end ? 0 : (uint64_t)(after - first);
     return has < 0 ? (culex_status)has : status;
 }
 
 culex_status culex__sqlite_list(struct culex_store *base, const char *queue, culex_run_state state,
-                                uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
-                                culex_error *error)
+                                culex_list_cursor cursor, size_t limit,
+                                struct culex_list_reply *ret_reply, culex_error *error)
 {
     assert(culex__argument_list(queue, state, cursor, limit, NULL) == CULEX_OK);
     struct culex_list_reply reply = {0};
-    struct list_request request = {state, cursor, limit, &reply};
+    struct list_request request = {state, cursor.place, limit, &reply};
     reply.runs = calloc(limit, sizeof *reply.runs);
     if (reply.runs == NULL)
         return culex__sqlite_no_memory(error);

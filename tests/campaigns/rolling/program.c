@@ -64,11 +64,11 @@ static culex_status state_print(culex_client *client, culex_error *error)
 {
     culex_status status = CULEX_OK;
     for (int state = 0; state < CULEX_RUN_STATE_COUNT && status == CULEX_OK; state++) {
-        uint64_t cursor = 0;
+        culex_list_cursor cursor = {.place = 0};
         do
             status = culex_client_list(client, "rolling", (culex_run_state)state, &cursor, 0,
                                        run_print, client, error);
-        while (status == CULEX_OK && cursor != 0);
+        while (status == CULEX_OK && cursor.place != 0);
     }
     return status;
 }

@@ -179,7 +179,7 @@ static void operate_queue(struct sim_process *process, culex_client *client)
     struct sim_random *random = &process->world->random;
     const char *queue = sim_chance(random, 500) ? "alpha" : "beta";
     culex_queue_stats stats;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     size_t deleted;
     switch (sim_below(random, 9)) {
     case 6:

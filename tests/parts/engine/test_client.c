@@ -866,7 +866,7 @@ static void test_every_verb_reaches_the_store(void **state)
     culex_job_type type = number_type();
     culex_uuid ids[3];
     size_t count = 0;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     culex_run_state after;
     for (int i = 0; i < 3; i++)
         ids[i] = world_enqueue(world, &type, i);
@@ -874,7 +874,7 @@ static void test_every_verb_reaches_the_store(void **state)
                                        run_count, &count, NULL),
                      CULEX_OK);
     assert_int_equal(count, 3);
-    assert_int_equal(cursor, 0);
+    assert_int_equal(cursor.place, 0);
     count = 0;
     assert_int_equal(culex_client_queues(world->client, queue_count, &count, NULL), CULEX_OK);
     assert_int_equal(count, 1);
@@ -1014,7 +1014,7 @@ static culex_status queue_call(culex_client *client, int call, const char *queue
                                culex_error *error)
 {
     size_t count = 0;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     culex_queue_stats stats;
     culex_fsck_counts counts;
     switch (call) {

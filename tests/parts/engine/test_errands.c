@@ -784,7 +784,7 @@ static bool run_is_reported_once(const culex_run_info *run, void *user)
 static void test_forked_process_of_a_handler_says_nothing_of_the_run(void **state)
 {
     struct scene *scene = *state;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     send(scene, FORK_TELL);
     work(scene, 1);
     assert_int_equal(board->wrong, 0);

@@ -153,7 +153,7 @@ static void call_everything(struct scene *scene)
     culex_queue_stats stats;
     culex_doctor_report *report;
     culex_fsck_counts fsck;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     const culex_status no = CULEX_EINVAL;
     expect(scene, no, culex_client_enqueue(client, &type, &params, NULL, NULL, &error));
     memcpy(scene->counts->text, error.text, sizeof error.text);

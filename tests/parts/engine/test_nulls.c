@@ -104,7 +104,7 @@ static void test_null_for_a_client_is_refused(void **state)
     culex_queue_stats stats;
     culex_fsck_counts counts;
     culex_doctor_report *report;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     (void)state;
     REFUSED(culex_client_open("memory:", NULL, NULL, &error));
     culex_client_close(NULL);
@@ -138,7 +138,7 @@ static void test_null_beside_a_client_is_refused(void **state)
     const culex_enqueue_options no_tags = {.tag_count = 2};
     culex_client *client = NULL;
     culex_fsck_counts counts;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     (void)state;
     assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
     REFUSED(culex_client_new_ticket(client, NULL, &error));

@@ -27,7 +27,7 @@ static culex_status step(struct culex_store *store, const struct culex_step *req
 }
 
 static culex_status list(struct culex_store *store, const char *queue, culex_run_state state,
-                         uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
+                         culex_list_cursor cursor, size_t limit, struct culex_list_reply *ret_reply,
                          culex_error *error)
 {
     (void)store, (void)queue, (void)state, (void)cursor, (void)limit, (void)ret_reply, (void)error;

@@ -320,8 +320,8 @@ static culex_status fake_get(struct culex_store *store, const char *queue, culex
 }
 
 static culex_status fake_list(struct culex_store *store, const char *queue, culex_run_state state,
-                              uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
-                              culex_error *error)
+                              culex_list_cursor cursor, size_t limit,
+                              struct culex_list_reply *ret_reply, culex_error *error)
 {
     return store_of(store)->ops->list(store_of(store), queue, state, cursor, limit, ret_reply,
                                       error);

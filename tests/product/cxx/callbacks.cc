@@ -71,7 +71,7 @@ template <typename Visit> static void say(Visit visit)
 
 static void visit_all(culex_client *client)
 {
-    uint64_t cursor = 0;
+    culex_list_cursor cursor{};
     say([&] {
         return culex_client_list(
             client, cxx_thrower_job_type.queue, CULEX_RUN_WAITING, &cursor, 0,

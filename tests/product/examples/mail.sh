@@ -20,3 +20,14 @@ after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$dead"
 expect 'none is dead after the retry' '' "$(./mail dead)"
 ./worker --drain 2>/dev/null
 expect 'both died again' 2 "$(./mail dead | wc -l)"
+
+# More than a page of a listing: each that is retried leaves what is listed.
+sent=0
+while [ "$sent" -lt 150 ]; do
+    ./mail send "$sent@nowhere.example" Hello >/dev/null
+    sent=$((sent + 1))
+done
+./worker --drain 2>/dev/null
+expect 'all are dead' 152 "$(./mail dead | wc -l)"
+./mail retry
+expect 'all are retried' '' "$(./mail dead)"

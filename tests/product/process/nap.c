@@ -281,7 +281,7 @@ static culex_status each_run(culex_client *client, culex_run_visitor visit, cule
 {
     culex_status status = CULEX_OK;
     for (int state = 0; state < CULEX_RUN_STATE_COUNT && status == CULEX_OK; state++) {
-        uint64_t cursor = 0;
+        culex_list_cursor cursor = {.place = 0};
         status = culex_client_list(client, nap_job_type.queue, (culex_run_state)state, &cursor, 0,
                                    visit, client, error);
     }

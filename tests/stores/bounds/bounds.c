@@ -198,6 +198,17 @@ static void tick_once(void)
     need(traffic.store->ops->tick(traffic.store, &tick, &reply, NULL) == CULEX_OK, "failed", "");
 }
 
+static culex_list_cursor page_look(culex_run_state state, culex_list_cursor cursor)
+{
+    struct culex_list_reply list;
+    struct culex_store *store = traffic.store;
+    need(store->ops->list(store, TRAFFIC_QUEUE, state, cursor, 100, &list, NULL) == CULEX_OK,
+         "list", "");
+    cursor = list.cursor;
+    store->ops->list_release(store, &list);
+    return cursor;
+}
+
 static void look_once(void)
 {
     struct culex_store *store = traffic.store;
@@ -207,11 +218,9 @@ static void look_once(void)
     need(store->ops->get(store, TRAFFIC_QUEUE, traffic.newest, &info, NULL) == CULEX_OK, "get", "");
     culex_run_info_free(info);
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
-        struct culex_list_reply list;
-        need(store->ops->list(store, TRAFFIC_QUEUE, (culex_run_state)state, 0, 100, &list, NULL) ==
-                 CULEX_OK,
-             "list", "");
-        store->ops->list_release(store, &list);
+        culex_list_cursor second = page_look((culex_run_state)state, CULEX_LIST_START);
+        if (second.place != 0)
+            page_look((culex_run_state)state, second);
     }
 }
 

@@ -283,7 +283,7 @@ static bool visit_run(const culex_run_info *run, void *user)
 
 static void op_list(struct session *s)
 {
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     CLIENT_OK(culex_client_list(s->client, "numbers", CULEX_RUN_WAITING, &cursor, 0, visit_run, s,
                                 &error));
 }

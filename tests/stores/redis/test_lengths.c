@@ -113,7 +113,8 @@ static void lists_expect(struct fixture *f)
     const culex_run_state states[] = {CULEX_RUN_WAITING, CULEX_RUN_ACTIVE, CULEX_RUN_DEAD,
                                       CULEX_LIST_ANY};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        assert_ok(f->store->ops->list(f->store, "q", states[i], 0, 10, &reply, &call_error));
+        assert_ok(f->store->ops->list(f->store, "q", states[i], CULEX_LIST_START, 10, &reply,
+                                      &call_error));
         f->store->ops->list_release(f->store, &reply);
     }
 }
@@ -220,7 +221,7 @@ static void test_list__long_bodies_come_in_portions(void **state)
     bodies_swell(f, 100000);
     for (size_t i = 0; i < 3; i++) {
         size_t seen = 0, pages = 0;
-        uint64_t cursor = 0;
+        culex_list_cursor cursor = CULEX_LIST_START;
         do {
             struct culex_list_reply page;
             assert_ok(
@@ -229,7 +230,7 @@ static void test_list__long_bodies_come_in_portions(void **state)
             seen += page.count;
             pages++;
             f->store->ops->list_release(f->store, &page);
-        } while (cursor != 0);
+        } while (cursor.place != 0);
         assert_int_equal(seen, states[i] == CULEX_LIST_ANY ? 2 * RUNS : RUNS);
         assert_in_range(pages, 2, 20);
     }

@@ -170,7 +170,7 @@ static void operate(culex_client *client, culex_uuid dead, culex_uuid waiting)
     culex_queue_stats stats;
     culex_doctor_report *report = NULL;
     unsigned runs = 0, queues = 0;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = {.place = 0};
     size_t deleted;
     assert_ok(culex_client_stats(client, "numbers", &stats, &call_error));
     assert_ok(culex_client_queues(client, visit_queue, &queues, &call_error));

@@ -278,7 +278,7 @@ static void test_answer__of_list_is_refused_by_what_it_has(void **state)
     (void)state;
     assert_int_equal(culex__redis_list_read(reply, "q", 1, &read, &error), CULEX_ECORRUPT);
     assert_string_equal(error.text,
-                        "the answer to LIST has 5 items, not a cursor and 2 for each of "
+                        "the answer to LIST has 5 items, not 2 of a cursor and 2 for each of "
                         "at most 1 runs");
     freeReplyObject(reply);
 }

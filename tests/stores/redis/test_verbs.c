@@ -431,7 +431,8 @@ static void time_step(struct fixture *f, int64_t ms, uint32_t want)
 static size_t dead_count(struct fixture *f)
 {
     struct culex_list_reply list;
-    assert_ok(f->store->ops->list(f->store, "q", CULEX_RUN_DEAD, 0, 100, &list, &call_error));
+    assert_ok(f->store->ops->list(f->store, "q", CULEX_RUN_DEAD, CULEX_LIST_START, 100, &list,
+                                  &call_error));
     size_t count = list.count;
     f->store->ops->list_release(f->store, &list);
     return count;

@@ -525,7 +525,7 @@ static void test_list__pages_through_one_state(void **state)
     fixture_enqueue(fixture->store, "q", &later);
     fixture_enqueue(fixture->store, "other", &later);
     struct culex_list_reply page;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
     size_t seen = 0;
     do {
         assert_int_equal(fixture->store->ops->list(fixture->store, "q", CULEX_RUN_WAITING, cursor,
@@ -535,7 +535,7 @@ static void test_list__pages_through_one_state(void **state)
         seen += page.count;
         assert_true(page.count == 0 || page.runs[0].state == CULEX_RUN_WAITING);
         fixture->store->ops->list_release(fixture->store, &page);
-    } while (cursor != 0);
+    } while (cursor.place != 0);
     assert_int_equal(seen, 7);
 }
 

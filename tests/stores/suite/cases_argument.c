@@ -236,13 +236,13 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
         CULEX_EINVAL, &error, "1 to 500 runs are purged at once");
     refused(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX + 1, &error), CULEX_EINVAL,
             &error, "a queue's limit is at most 1000000000");
-    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, 0, 0, &page, &error), CULEX_EINVAL,
-            &error, "a page has 1 to 1000 runs");
-    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, 0, CULEX_STORE_PAGE_MAX + 1, &page,
-                             &error),
+    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, CULEX_LIST_START, 0, &page, &error),
             CULEX_EINVAL, &error, "a page has 1 to 1000 runs");
-    refused(store->ops->list(store, queue, CULEX_LIST_ANY + 1, 0, 1, &page, &error), CULEX_EINVAL,
-            &error, "no such state of runs");
+    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, CULEX_LIST_START,
+                             CULEX_STORE_PAGE_MAX + 1, &page, &error),
+            CULEX_EINVAL, &error, "a page has 1 to 1000 runs");
+    refused(store->ops->list(store, queue, CULEX_LIST_ANY + 1, CULEX_LIST_START, 1, &page, &error),
+            CULEX_EINVAL, &error, "no such state of runs");
     refused(store->ops->pause(store, "{q}", true, &error), CULEX_EINVAL, &error,
             "queue name '{q}'");
     refused(store->ops->wake_arm(store, &none, 0, 1, &fd, &error), CULEX_ELIMIT, &error,
@@ -260,17 +260,19 @@ void case_argument__cursor_beyond_all_places_is_refused(struct suite *suite)
     for (int state = 0; state <= CULEX_LIST_ANY; state++) {
         for (size_t i = 0; i < sizeof beyonds / sizeof beyonds[0]; i++) {
             culex_error error = {0};
-            refused(store->ops->list(store, suite->queue, (culex_run_state)state, beyonds[i], 1,
-                                     &page, &error),
+            const culex_list_cursor cursor = {.place = beyonds[i]};
+            refused(store->ops->list(store, suite->queue, (culex_run_state)state, cursor, 1, &page,
+                                     &error),
                     CULEX_EINVAL, &error, "this cursor is not one of LIST");
         }
     }
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
         for (size_t i = 0; i < sizeof behinds / sizeof behinds[0]; i++) {
-            assert_ok(store->ops->list(store, suite->queue, (culex_run_state)state, behinds[i], 1,
+            const culex_list_cursor cursor = {.place = behinds[i]};
+            assert_ok(store->ops->list(store, suite->queue, (culex_run_state)state, cursor, 1,
                                        &page, NULL));
             assert_int_equal(page.count, 0);
-            assert_int_equal(page.cursor, 0);
+            assert_int_equal(page.cursor.place, 0);
             store->ops->list_release(store, &page);
         }
     }

@@ -312,7 +312,8 @@ static culex_status queue_call(struct suite *suite, int verb, int state)
                    : store->ops->purge(store, suite->queue, (culex_run_state)state, 9, &purged,
                                        NULL);
     case 5:
-        status = store->ops->list(store, suite->queue, (culex_run_state)state, 0, 9, &page, NULL);
+        status = store->ops->list(store, suite->queue, (culex_run_state)state, CULEX_LIST_START, 9,
+                                  &page, NULL);
         if (status == CULEX_OK)
             store->ops->list_release(store, &page);
         return status;
@@ -531,7 +532,7 @@ static size_t list_all(struct suite *suite, culex_run_state state, size_t limit,
                        const culex_uuid *ids, int *seen, size_t count)
 {
     size_t listed = 0;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
     int pages = 0;
     do {
         struct culex_list_reply reply = {0};
@@ -548,7 +549,7 @@ static size_t list_all(struct suite *suite, culex_run_state state, size_t limit,
         cursor = reply.cursor;
         suite->store->ops->list_release(suite->store, &reply);
         assert_true(++pages < 1000);
-    } while (cursor != 0);
+    } while (cursor.place != 0);
     return listed;
 }
 
@@ -614,7 +615,7 @@ void case_list__any_state_misses_no_run_that_moves(struct suite *suite)
     enum { COUNT = 300 };
     culex_uuid ids[COUNT];
     int seen[COUNT] = {0};
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
     for (int i = 0; i < COUNT; i++)
         ids[i] = suite_put(suite);
     do {
@@ -628,7 +629,7 @@ void case_list__any_state_misses_no_run_that_moves(struct suite *suite)
         cursor = reply.cursor;
         suite->store->ops->list_release(suite->store, &reply);
         suite_claim(suite, ANN, 20);
-    } while (cursor != 0);
+    } while (cursor.place != 0);
     for (int i = 0; i < COUNT; i++)
         assert_true(seen[i] >= 1);
 }
@@ -640,7 +641,7 @@ void case_list__any_state_misses_no_run_that_fails(struct suite *suite)
     enum { COUNT = 300 };
     culex_uuid ids[COUNT];
     int seen[COUNT] = {0};
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
     for (int i = 0; i < COUNT; i++)
         ids[i] = suite_put(suite);
     do {
@@ -659,7 +660,7 @@ void case_list__any_state_misses_no_run_that_fails(struct suite *suite)
             taken[i] = suite->reply.grants[i].facts.id;
         for (size_t i = 0; i < count; i++)
             suite_end(suite, ANN, taken[i], 1, CULEX_EVENT_FAIL, 5000);
-    } while (cursor != 0);
+    } while (cursor.place != 0);
     for (int i = 0; i < COUNT; i++)
         assert_true(seen[i] >= 1);
 }
@@ -693,6 +694,286 @@ void case_list__pages_show_runs_that_were_claimed_together(struct suite *suite)
     }
 }
 
+/* Runs that are brought to one state, and what of each a listing has shown. */
+struct herd {
+    enum herd_kind {
+        HERD_DEAD,
+        HERD_DONE,
+        HERD_CANCELLED,
+        HERD_SCHEDULED,
+        HERD_WAITING,
+        HERD_RETRIED, /* waiting, with a record */
+        HERD_DUE,
+        HERD_ACTIVE,
+        HERD_KINDS
+    } kind;
+    culex_uuid ids[80];
+    int seen[80];
+    int count;
+    int pages; /* that were asked for */
+};
+
+static culex_run_state herd_state(const struct herd *herd)
+{
+    static const culex_run_state states[HERD_KINDS] = {
+        [HERD_DEAD] = CULEX_RUN_DEAD,           [HERD_DONE] = CULEX_RUN_DONE,
+        [HERD_CANCELLED] = CULEX_RUN_CANCELLED, [HERD_SCHEDULED] = CULEX_RUN_SCHEDULED,
+        [HERD_WAITING] = CULEX_RUN_WAITING,     [HERD_RETRIED] = CULEX_RUN_WAITING,
+        [HERD_DUE] = CULEX_RUN_WAITING,         [HERD_ACTIVE] = CULEX_RUN_ACTIVE};
+    return states[herd->kind];
+}
+
+static void herd_end(struct suite *suite, const struct herd *herd, enum culex_run_event event)
+{
+    assert_int_equal(suite_claim(suite, ANN, (uint32_t)herd->count), herd->count);
+    for (int i = 0; i < herd->count; i++)
+        suite_end(suite, ANN, herd->ids[i], 1, event, 0);
+}
+
+static void herd_retry(struct suite *suite, const struct herd *herd)
+{
+    for (int i = 0; i < herd->count; i++)
+        assert_ok(suite->store->ops->retry(suite->store, suite->queue, herd->ids[i], NULL));
+}
+
+static struct herd herd_make(struct suite *suite, enum herd_kind kind, int count)
+{
+    struct herd herd = {.kind = kind, .count = count};
+    for (int i = 0; i < count; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.delay_ms = kind == HERD_SCHEDULED || kind == HERD_DUE ? 5000 + i % 2 : 0;
+        herd.ids[i] = suite_put_run(suite, &run);
+        if (kind == HERD_CANCELLED)
+            suite_cancel(suite, herd.ids[i]);
+    }
+    if (kind == HERD_DEAD || kind == HERD_RETRIED)
+        herd_end(suite, &herd, CULEX_EVENT_DISCARD);
+    if (kind == HERD_RETRIED)
+        herd_retry(suite, &herd);
+    if (kind == HERD_DONE)
+        herd_end(suite, &herd, CULEX_EVENT_DONE);
+    if (kind == HERD_ACTIVE)
+        assert_int_equal(suite_claim(suite, ANN, (uint32_t)count), count);
+    suite->now_ms += kind == HERD_DUE ? 5001 : 0;
+    return herd;
+}
+
+/* Takes run `i` out of its state, in one way or another. */
+static void herd_remove(struct suite *suite, const struct herd *herd, int i)
+{
+    const struct culex_store_ops *ops = suite->store->ops;
+    culex_uuid id = herd->ids[i];
+    if (herd->kind == HERD_ACTIVE) {
+        suite_end(suite, ANN, id, 1, CULEX_EVENT_DONE, 0);
+    } else if (herd->kind == HERD_DEAD && i % 2 == 0) {
+        assert_ok(ops->retry(suite->store, suite->queue, id, NULL));
+    } else {
+        if (herd->kind >= HERD_SCHEDULED)
+            suite_cancel(suite, id);
+        if (herd->kind < HERD_SCHEDULED || i % 4 != 0)
+            assert_ok(ops->forget(suite->store, suite->queue, id, NULL));
+    }
+}
+
+/* -1 for a run that is none of them. */
+static int herd_find(const struct herd *herd, culex_uuid id)
+{
+    for (int i = 0; i < herd->count; i++) {
+        if (suite_same_id(herd->ids[i], id))
+            return i;
+    }
+    return -1;
+}
+
+/* Another page, of at most 4; false at the end. `shown` gets which runs are on it, -1 behind. */
+static bool herd_page(struct suite *suite, struct herd *herd, culex_list_cursor *cursor,
+                      int shown[5])
+{
+    struct culex_list_reply reply = {0};
+    size_t count = 0;
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, herd_state(herd), *cursor, 4,
+                                      &reply, NULL));
+    for (size_t i = 0; i < reply.count; i++) {
+        shown[count] = herd_find(herd, reply.runs[i].id);
+        if (shown[count] >= 0)
+            herd->seen[shown[count++]]++;
+    }
+    shown[count] = -1;
+    assert_true(++herd->pages < 1000);
+    *cursor = reply.cursor;
+    suite->store->ops->list_release(suite->store, &reply);
+    return cursor->place != 0;
+}
+
+static void visitor_removes(struct suite *suite, enum herd_kind kind)
+{
+    struct herd herd = herd_make(suite, kind, 30);
+    culex_list_cursor cursor = CULEX_LIST_START;
+    int shown[5];
+    bool is_more;
+    do {
+        is_more = herd_page(suite, &herd, &cursor, shown);
+        for (int i = 0; shown[i] >= 0; i++)
+            herd_remove(suite, &herd, shown[i]);
+    } while (is_more);
+    for (int i = 0; i < herd.count; i++)
+        assert_int_equal(herd.seen[i], 1);
+}
+
+void case_list__visitor_may_send_away_what_it_is_shown(struct suite *suite)
+{
+    for (int kind = 0; kind < HERD_KINDS; kind++) {
+        snprintf(suite->queue, sizeof suite->queue, "herd_%d", kind);
+        visitor_removes(suite, (enum herd_kind)kind);
+    }
+}
+
+/* The next of those that are to go, from either end in turn, shown or not. */
+static int removal_next(const struct herd *herd, int removed)
+{
+    int last = (herd->count - 1) / 3, turn = removed / 2;
+    return 3 * (removed % 2 == 0 ? turn : last - turn);
+}
+
+static void others_remove(struct suite *suite, enum herd_kind kind)
+{
+    struct herd herd = herd_make(suite, kind, 30);
+    culex_list_cursor cursor = CULEX_LIST_START;
+    int shown[5], removed = 0;
+    while (herd_page(suite, &herd, &cursor, shown)) {
+        for (int n = 0; n < 2 && removed < herd.count / 3; n++)
+            herd_remove(suite, &herd, removal_next(&herd, removed++));
+    }
+    assert_true(removed >= 8);
+    for (int i = 0; i < herd.count; i++) {
+        if (i % 3 != 0)
+            assert_int_equal(herd.seen[i], 1);
+        else
+            assert_true(herd.seen[i] <= 1);
+    }
+}
+
+void case_list__runs_that_others_remove_hide_none(struct suite *suite)
+{
+    for (int kind = 0; kind < HERD_KINDS; kind++) {
+        snprintf(suite->queue, sizeof suite->queue, "herd_%d", kind);
+        others_remove(suite, (enum herd_kind)kind);
+    }
+}
+
+/* What waits leaves at one end and comes at the other, `claims` and `pushes` of each a page. */
+static void line_moves(struct suite *suite, enum herd_kind kind, uint32_t claims, int pushes)
+{
+    struct herd dead = herd_make(suite, HERD_DEAD, 40);
+    struct herd herd = herd_make(suite, kind, 40);
+    culex_list_cursor cursor = CULEX_LIST_START;
+    int shown[5], pushed = 0;
+    while (herd_page(suite, &herd, &cursor, shown)) {
+        suite_claim(suite, BOB, claims);
+        for (int n = 0; n < pushes && pushed < dead.count; n++)
+            assert_ok(
+                suite->store->ops->retry(suite->store, suite->queue, dead.ids[pushed++], NULL));
+    }
+    for (int i = 0; i < herd.count; i++) {
+        if (suite_state(suite, herd.ids[i]) == CULEX_RUN_WAITING)
+            assert_int_equal(herd.seen[i], 1);
+        else
+            assert_true(herd.seen[i] <= 1);
+    }
+}
+
+void case_list__claims_and_pushes_between_pages_hide_none(struct suite *suite)
+{
+    static const enum herd_kind kinds[] = {HERD_WAITING, HERD_RETRIED};
+    static const struct {
+        uint32_t claims;
+        int pushes;
+    } paces[] = {{1, 0}, {0, 3}, {2, 2}, {7, 3}, {5, 6}};
+    for (size_t kind = 0; kind < 2; kind++) {
+        for (size_t i = 0; i < sizeof paces / sizeof paces[0]; i++) {
+            snprintf(suite->queue, sizeof suite->queue, "moves_%zu_%zu", kind, i);
+            line_moves(suite, kinds[kind], paces[i].claims, paces[i].pushes);
+        }
+    }
+}
+
+/* As many as a store looks at for one page. */
+void case_list__place_among_many_that_came_since_is_found(struct suite *suite)
+{
+    enum { MANY = 1000 };
+    struct culex_new_run runs[MANY];
+    struct culex_enqueue_result results[MANY];
+    struct herd herd = herd_make(suite, HERD_RETRIED, 12);
+    culex_list_cursor cursor = CULEX_LIST_START;
+    int shown[5];
+    assert_true(herd_page(suite, &herd, &cursor, shown));
+    for (int i = 0; i < MANY; i++) {
+        runs[i] = suite_run(suite);
+        runs[i].expires_ms = SUITE_MINUTE_MS; /* in Redis, one with a record */
+    }
+    suite_put_many(suite, runs, MANY, results);
+    while (herd_page(suite, &herd, &cursor, shown))
+        ;
+    for (int i = 0; i < herd.count; i++)
+        assert_int_equal(herd.seen[i], 1);
+}
+
+/* The first four, which a page has shown, end, are retried, and stand behind the others. */
+static void shown_come_again(struct suite *suite, struct herd *herd, bool is_expiring)
+{
+    culex_list_cursor cursor = CULEX_LIST_START;
+    int shown[5];
+    assert_true(herd_page(suite, herd, &cursor, shown));
+    suite->now_ms += SUITE_MINUTE_MS;
+    assert_int_equal(suite_claim(suite, ANN, is_expiring ? 1 : 4), is_expiring ? 1 : 4);
+    for (int i = 0; i < 4; i++) {
+        if (!is_expiring)
+            suite_end(suite, ANN, herd->ids[i], 2, CULEX_EVENT_DISCARD, 0);
+        assert_ok(suite->store->ops->retry(suite->store, suite->queue, herd->ids[i], NULL));
+    }
+    for (int i = 0; i < herd->count; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.expires_ms = 2 * SUITE_MINUTE_MS;
+        suite_put_run(suite, &run);
+    }
+    while (herd_page(suite, herd, &cursor, shown))
+        ;
+}
+
+static struct herd herd_expiring(struct suite *suite)
+{
+    struct herd herd = {.kind = HERD_WAITING, .count = 12};
+    for (int i = 0; i < herd.count; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.expires_ms = (i < 4 ? 1 : 9) * SUITE_MINUTE_MS;
+        herd.ids[i] = suite_put_run(suite, &run);
+    }
+    return herd;
+}
+
+void case_list__run_that_comes_again_hides_none(struct suite *suite)
+{
+    for (int is_expiring = 0; is_expiring < 2; is_expiring++) {
+        snprintf(suite->queue, sizeof suite->queue, "again_%d", is_expiring);
+        struct herd herd = is_expiring ? herd_expiring(suite) : herd_make(suite, HERD_RETRIED, 12);
+        shown_come_again(suite, &herd, is_expiring);
+        for (int i = 4 + is_expiring; i < herd.count; i++)
+            assert_int_equal(herd.seen[i], 1);
+    }
+}
+
+/* It stays in its state, and a STEP puts it elsewhere: it may be shown twice. */
+void case_list__run_that_becomes_ready_between_pages_is_shown(struct suite *suite)
+{
+    struct herd herd = herd_make(suite, HERD_DUE, 40);
+    culex_list_cursor cursor = CULEX_LIST_START;
+    int shown[5];
+    while (herd_page(suite, &herd, &cursor, shown))
+        suite_pass(suite, 0);
+    for (int i = 0; i < herd.count; i++)
+        assert_true(herd.seen[i] >= 1);
+}
+
 void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
@@ -701,8 +982,8 @@ void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
     run.expires_ms = 1000;
     const culex_run_info *info = suite_get(suite, suite_put_run(suite, &run));
     struct culex_list_reply reply = {0};
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_SCHEDULED, 0, 10,
-                                      &reply, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_SCHEDULED,
+                                      CULEX_LIST_START, 10, &reply, NULL));
     assert_int_equal(reply.count, 1);
     const culex_run_info *row = &reply.runs[0];
     assert_memory_equal(&row->id, &info->id, sizeof info->id);
@@ -785,8 +1066,8 @@ void case_list__due_run_waits_before_any_step(struct suite *suite)
     }
     struct culex_list_reply reply = {0};
     size_t due = 0;
-    assert_ok(
-        suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, 0, 100, &reply, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, CULEX_LIST_START,
+                                      100, &reply, NULL));
     for (size_t i = 0; i < reply.count; i++)
         due += reply.runs[i].state == CULEX_RUN_WAITING && reply.runs[i].at_ms == 0;
     assert_int_equal(due, 3);
@@ -972,8 +1253,8 @@ static void due_pass(struct suite *suite, struct due *due)
 static culex_uuid newest(struct suite *suite)
 {
     struct culex_list_reply page = {.count = 0};
-    assert_ok(
-        suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, 0, 9, &page, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING,
+                                      CULEX_LIST_START, 9, &page, NULL));
     assert_int_equal(page.count, 1);
     culex_uuid id = page.runs[0].id;
     suite->store->ops->list_release(suite->store, &page);

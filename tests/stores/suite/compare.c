@@ -352,7 +352,8 @@ static bool same_run(struct compare *compare, const char *queue, const struct mo
 static bool same_list(struct compare *compare, const char *queue, culex_run_state state,
                       size_t page, uint64_t expected)
 {
-    uint64_t cursor = 0, listed = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
+    uint64_t listed = 0;
     for (int pages = 0; pages < 10000; pages++) {
         struct culex_list_reply reply = {0};
         if (compare->store->ops->list(compare->store, queue, state, cursor, page, &reply, NULL) !=
@@ -368,7 +369,7 @@ static bool same_list(struct compare *compare, const char *queue, culex_run_stat
         listed += reply.count;
         cursor = reply.cursor;
         compare->store->ops->list_release(compare->store, &reply);
-        if (cursor == 0)
+        if (cursor.place == 0)
             break;
     }
     return listed == expected || differs("LIST %s shows %" PRIu64 " runs, not %" PRIu64,

@@ -7,6 +7,7 @@
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
  * the scripts, or kills and restarts the server; a call that ends in CULEX_EUNKNOWN is repeated. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,11 @@ struct world {
     struct last_step last[SESSIONS];
     struct last_act acts[SESSIONS][QUEUES];
     uint64_t nonce;
+    struct {
+        int queue;
+        culex_run_state state;
+        culex_list_cursor cursor; /* its place is 0: none is under way */
+    } listing;
 };
 
 #define STORE_NAME "differential"
@@ -423,10 +429,10 @@ static bool op_enqueue_each(struct world *world, int queue)
 static bool stranger_find(struct world *world, int queue, culex_uuid *ret_id)
 {
     struct culex_store *store = world->compare.store;
-    uint64_t cursor = 0;
+    culex_list_cursor cursor = CULEX_LIST_START;
     bool is_found = false;
     do {
-        struct culex_list_reply page = {.cursor = 0};
+        struct culex_list_reply page = {0};
         culex_status status;
         PERSIST(world, status,
                 store->ops->list(store, queues[queue], CULEX_LIST_ANY, cursor, 100, &page, NULL));
@@ -438,7 +444,7 @@ static bool stranger_find(struct world *world, int queue, culex_uuid *ret_id)
         }
         cursor = page.cursor;
         store->ops->list_release(store, &page);
-    } while (cursor != 0 && !is_found);
+    } while (cursor.place != 0 && !is_found);
     return is_found;
 }
 
@@ -804,6 +810,75 @@ static bool op_fsck(struct world *world, int queue)
     return bad == 0 || differs("FSCK: %" PRIu64 " wrong or damaged", bad);
 }
 
+/* --- a listing over many operations --------------------------------------------------------- */
+
+static bool is_in_listing(const struct world *world, const struct model_run *run)
+{
+    return strcmp(run->queue->name, queues[world->listing.queue]) == 0 && !run->is_gone &&
+           model_state(world->compare.model, run) == world->listing.state;
+}
+
+/* Active ones are left out: beats move them. */
+static void listing_begin(struct world *world, int queue)
+{
+    static const culex_run_state states[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING, CULEX_RUN_DONE,
+                                             CULEX_RUN_CANCELLED, CULEX_RUN_DEAD};
+    struct model *model = world->compare.model;
+    world->listing.state = states[below(world, sizeof states / sizeof states[0])];
+    world->listing.queue = queue;
+    for (size_t i = 0; i < model->run_count; i++) {
+        model->runs[i]->shown = 0;
+        model->runs[i]->is_listed = is_in_listing(world, model->runs[i]);
+    }
+}
+
+/* After each operation: what has left the state for a while may be shown or not. */
+static void listing_look(struct world *world)
+{
+    struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->run_count; i++)
+        model->runs[i]->is_listed &= is_in_listing(world, model->runs[i]);
+}
+
+/* Those that wait may be shown twice: a STEP makes them ready, or puts them off. */
+static bool listing_end(struct world *world)
+{
+    const struct model *model = world->compare.model;
+    int most = world->listing.state == CULEX_RUN_WAITING ? INT_MAX : 1;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        if (run->is_listed && (run->shown < 1 || run->shown > most))
+            return differs("LIST %s has shown a run %d times",
+                           culex_run_state_name(world->listing.state), run->shown);
+    }
+    return true;
+}
+
+/* The next page of the listing under way, or the first of another. */
+static bool op_list(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world);
+    struct culex_list_reply page = {0};
+    culex_status status;
+    if (world->listing.cursor.place == 0)
+        listing_begin(world, queue);
+    const char *name = queues[world->listing.queue];
+    TRACE(world, "list %s %s", name, culex_run_state_name(world->listing.state));
+    PERSIST(world, status,
+            store->ops->list(store, name, world->listing.state, world->listing.cursor,
+                             1 + (size_t)below(world, 8), &page, NULL));
+    if (status != CULEX_OK)
+        return status == CULEX_ENOTFOUND || differs("LIST: status %d", (int)status);
+    for (size_t i = 0; i < page.count; i++) {
+        struct model_run *run = model_find(world->compare.model, name, page.runs[i].id);
+        if (run != NULL)
+            run->shown++;
+    }
+    world->listing.cursor = page.cursor;
+    store->ops->list_release(store, &page);
+    return world->listing.cursor.place != 0 || listing_end(world);
+}
+
 static void clock_advance(struct world *world, int64_t by_ms)
 {
     world->now_ms += by_ms;
@@ -848,14 +923,14 @@ struct operation {
 #define OPERATION_limit        {1, op_limit},
 #define OPERATION_purge        {1, op_purge},
 #define OPERATION_fsck         {1, op_fsck},
-#define OPERATION_stats        /* compare_queue */
-#define OPERATION_get          /* compare_queue */
-#define OPERATION_list         /* compare_queue */
-#define OPERATION_queues       /* conformance */
-#define OPERATION_doctor       /* each store's own tests */
-#define OPERATION_now          /* the clock is driven */
-#define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
-#define OPERATION_wake_take    /* as wake_arm */
+#define OPERATION_stats                      /* compare_queue */
+#define OPERATION_get                        /* compare_queue */
+#define OPERATION_list         {8, op_list}, /* and compare_queue */
+#define OPERATION_queues                     /* conformance */
+#define OPERATION_doctor                     /* each store's own tests */
+#define OPERATION_now                        /* the clock is driven */
+#define OPERATION_wake_arm                   /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take                  /* as wake_arm */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name
@@ -933,6 +1008,7 @@ static bool world_run(struct world *world, unsigned long ops)
             world->is_doubtful = stores_fault((unsigned)random_next(world));
         if (!operate(world))
             return false;
+        listing_look(world);
         if (world->op % OPS_PER_COMPARE == 0 && !compare_all(world))
             return false;
     }

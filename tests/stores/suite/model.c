@@ -1252,22 +1252,22 @@ static culex_status model_get(struct culex_store *store, const char *queue, cule
 }
 
 static culex_status model_list(struct culex_store *store, const char *queue, culex_run_state state,
-                               uint64_t cursor, size_t limit, struct culex_list_reply *ret_reply,
-                               culex_error *error)
+                               culex_list_cursor cursor, size_t limit,
+                               struct culex_list_reply *ret_reply, culex_error *error)
 {
     struct model *model = of(store);
     culex_status status = queue_check(model, queue, error);
     if (status != CULEX_OK)
         return status;
     struct culex_list_reply reply = {.runs = keep(model, limit * sizeof *reply.runs)};
-    size_t i = cursor < model->run_count ? (size_t)cursor : model->run_count;
+    size_t i = cursor.place < model->run_count ? (size_t)cursor.place : model->run_count;
     for (; i < model->run_count && reply.count < limit; i++) {
         struct model_run *run = model->runs[i];
         if (run->queue == queue_of(model, queue) && !run->is_gone &&
             (state == CULEX_LIST_ANY || model_state(model, run) == state))
             info_fill(&reply.runs[reply.count++], model, run);
     }
-    reply.cursor = i < model->run_count ? i : 0;
+    reply.cursor.place = i < model->run_count ? i : 0;
     *ret_reply = reply;
     return CULEX_OK;
 }

@@ -36,6 +36,8 @@ struct model_run {
     const char *progress; /* as the beat brought it, of the newest attempt */
     const void *result;
     size_t result_len;
+    bool is_listed; /* for a differential test: in the state of its listing all the time */
+    int shown;      /* so often, by that */
 };
 
 /* What a session did last in one queue. */
