@@ -400,6 +400,16 @@ static void child_open(struct child *child)
     _exit(0);
 }
 
+/* Others are given runs unheard. */
+static void trial_tell(struct child *child)
+{
+    bool is_told = child->config->hooks.open != NULL; /* by its set-up */
+    if (is_told || !atomic_load_explicit(&child->mailbox->is_trial, memory_order_relaxed))
+        return;
+    if (!culex__outbox_send(&child->outbox, CULEX_RECORD_READY, NULL, 0, NULL, 0))
+        child_end(child);
+}
+
 _Noreturn void culex__child_main(const struct culex_child_start *start)
 {
     static struct child child;
@@ -421,6 +431,7 @@ _Noreturn void culex__child_main(const struct culex_child_start *start)
     child_open(&child);
     if (child.run == NULL || !culex__traces_begin(&child.traces, &child.log))
         _exit(0);
+    trial_tell(&child);
     for (;;)
         packet_run(&child);
 }

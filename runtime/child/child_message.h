@@ -25,7 +25,7 @@ enum culex_record_type {
     CULEX_RECORD_EXTEND,   /* struct culex_record_extend */
     CULEX_RECORD_TEXT,     /* the error text */
     CULEX_RECORD_RESULT,   /* struct culex_record_part, bytes of the result */
-    CULEX_RECORD_READY,    /* the program's set-up is done */
+    CULEX_RECORD_READY,    /* the program's set-up is done, or a trial has begun well */
     CULEX_RECORD_UNREADY,  /* text: why it failed; the child ends */
     CULEX_RECORD_ERRAND,   /* struct culex_record_errand, its bytes */
     /* To the child again. */

@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,6 +72,7 @@ struct culex_mailbox {
     /* Written by the supervisor; the zygote reads these two of leases. */
     _Alignas(64) _Atomic uint64_t skip_until;
     _Atomic uint64_t lease_count;             /* of those below that are not 0 */
+    _Atomic bool is_trial;                    /* the child says READY when it can take runs */
     _Atomic int64_t lease_ns[CULEX_WINDOW];   /* boot time at which the run must be over; 0 none */
     _Atomic uint64_t cancelled[CULEX_WINDOW]; /* the sequence number to cancel */
 

@@ -29,7 +29,7 @@ struct culex_child_link {
     struct culex_errand_desk desk;
     size_t payload_sent;    /* of run window.sent, when that is not all */
     bool is_blocked;        /* the channel is full: wait until it is writable */
-    bool is_ready;          /* the program's set-up is done in it */
+    bool is_ready;          /* the program's set-up is done in it; a trial has said so */
     bool is_used;           /* it had a run */
     bool is_spent;          /* it gets no further run */
     bool is_deaf;           /* its end of the channel is closed: it may still be at a run */

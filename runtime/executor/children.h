@@ -37,7 +37,10 @@
 /* What an event of the watched descriptors is about; from CHILDREN on, the slot of a child. */
 enum culex_watch { CULEX_WATCH_ZYGOTE, CULEX_WATCH_BELL, CULEX_WATCH_ALARM, CULEX_WATCH_CHILDREN };
 
-enum { CULEX_SPARE_MAX = 2 /* children forked ahead when each has one run */ };
+enum {
+    CULEX_SPARE_MAX = 2,    /* children forked ahead when each has one run */
+    CULEX_FORK_PATIENCE = 2 /* failures in a row; then runs are given back */
+};
 
 /* What goes wrong with the beginning of children, and is tried again, later each time. */
 struct culex_begin_trouble {
@@ -61,6 +64,8 @@ struct culex_children {
     int64_t armed_ns; /* the alarm's time, INT64_MAX for none */
     bool is_kicked;
     bool is_ready;      /* the newest set-up of a child came to a good end */
+    bool is_scarce;     /* a child could not be started, and there are fewer than wanted since */
+    bool gives_back;    /* the runs that wait, with the next look at them */
     bool is_stopping;   /* begins no child that no run waits for */
     bool has_errands;   /* left over from this turn */
     size_t errand_turn; /* the child that is served first */
@@ -70,6 +75,8 @@ struct culex_children {
     struct culex_begin_trouble fork;
     struct culex_begin_trouble setup; /* of the program's own: others may have been set up well */
     char begin_text[256];             /* of the last failure of either */
+    struct culex_notice returns;      /* of runs that are given back for it */
+    int64_t stranded_ns;              /* executor.h */
     char broken[160];                 /* empty while all is well */
     struct culex_child_buffers *buffers;
     size_t slot_count;
@@ -107,7 +114,9 @@ int64_t culex__children_retry_ns(const struct culex_children *children);
 void culex__children_begin_failed(struct culex_children *children,
                                   struct culex_begin_trouble *trouble, const char *text);
 
-/* The same of a child that could not be had: `what` failed, and why, an errno or 0 for none. */
+/* The same of a child that could not be had: `what` failed, and why, an errno or 0 for none. From
+ * now on children are scarce: each that begins is a trial, which is given runs when it has told
+ * that it can take some. */
 void culex__children_fork_failed(struct culex_children *children, const char *what, int failure);
 
 /* A slot without a process, NULL when all have one. */
@@ -156,7 +165,8 @@ void culex__children_answers_await(struct culex_children *children, int64_t now_
 /* Children that hold a run. */
 size_t culex__children_busy_count(const struct culex_children *children);
 
-/* Children that hold a run or can be given one, the program's set-up being done in them. */
+/* Children that hold a run or can be given one, the program's set-up being done in them, or their
+ * trial passed. */
 size_t culex__children_able_count(const struct culex_children *children);
 
 /* Gives queued runs to children, begun for that if need be, as far as there is room, and sends

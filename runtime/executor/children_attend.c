@@ -60,14 +60,27 @@ static void stall_relieve(struct culex_children *children, struct culex_child_li
         children->average_ns = now_ns - child->head_ns;
 }
 
-/* Hears it, and whether the program's set-up is done in it. */
+/* As many as are wanted can be had at a time. */
+static void scarcity_end(struct culex_children *children)
+{
+    if (!children->is_scarce || culex__children_able_count(children) < children->config.count)
+        return;
+    children->is_scarce = false;
+    if (culex__notice_end(&children->fork.notice))
+        culex__log_write(&children->base.log, CULEX_LOG_INFO, NULL,
+                         "child processes can be started again");
+}
+
+/* Hears it, and whether the program's set-up is done in it, or its trial passed. */
 static void setup_attend(struct culex_children *children, struct culex_child_link *child,
                          int64_t now_ns)
 {
     bool was_ready = child->is_ready;
     culex__children_receive(children, child);
-    if (child->is_ready && !was_ready)
+    if (child->is_ready && !was_ready) {
         culex__children_ready(children);
+        scarcity_end(children);
+    }
     if (!child->is_ready && child->state == CULEX_CHILD_LIVE &&
         now_ns >= culex__children_overdue_ns(children, child))
         culex__children_kill(children, child, "it took too long");

@@ -68,6 +68,8 @@ static void child_blame(struct culex_children *children, struct culex_child_link
         /* The cause may be the machine, or what an earlier handler has left behind. */
         if (child->killed_why == NULL && child->window.live > 0)
             culex__children_fork_failed(children, "it ended before its run began", 0);
+        else if (children->is_scarce && !child->is_used && child->state == CULEX_CHILD_LIVE)
+            culex__children_fork_failed(children, "it ended without a run", 0);
         return;
     }
     if (child->wrong != NULL)
@@ -102,6 +104,15 @@ static void setup_failed(struct culex_children *children, struct culex_child_lin
     culex__children_begin_failed(children, &children->setup, text);
 }
 
+static void trial_failed(struct culex_children *children, const struct culex_child_link *child)
+{
+    if (!children->is_stopping)
+        culex__children_fork_failed(
+            children,
+            child->killed_why != NULL ? child->killed_why : "it ended before it could take runs",
+            0);
+}
+
 /* The child is dead. What it had sent still counts; then its death is charged to a run. */
 static void child_bury(struct culex_children *children, struct culex_child_link *child,
                        const struct culex_zygote_report *report)
@@ -110,10 +121,14 @@ static void child_bury(struct culex_children *children, struct culex_child_link 
          round < LAST_ROUNDS && child->fd >= 0 && !child->is_deaf && child->wrong == NULL; round++)
         culex__children_receive(children, child);
     culex__children_receive(children, child);
+    if (child->window.finished > 0)
+        children->fork.retry_ns = 0; /* another may have its place */
     if (report->type == CULEX_ZYGOTE_NOT_FORKED)
         culex__children_fork_failed(children, "cannot fork", report->code);
-    else if (!child->is_ready)
+    else if (!child->is_ready && children->config.handler.hooks.open != NULL)
         setup_failed(children, child, report);
+    else if (!child->is_ready)
+        trial_failed(children, child);
     else
         child_blame(children, child, report);
     child_free(children, child);

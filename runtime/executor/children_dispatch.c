@@ -10,8 +10,8 @@
 #include "platform/events.h"
 
 enum {
-    SHARE_US = 500,   /* work that one child may hold */
-    FORK_PATIENCE = 6 /* failures in a row; then runs are given back */
+    SHARE_US = 500,    /* work that one child may hold */
+    SETUP_PATIENCE = 6 /* failures in a row; then runs are given back */
 };
 
 size_t culex__children_busy_count(const struct culex_children *children)
@@ -57,7 +57,7 @@ static struct culex_child_link *idle_find(struct culex_children *children, bool 
     return NULL;
 }
 
-/* Children in which the program's set-up is under way. */
+/* Children in which the program's set-up is under way, or that have not told that they began. */
 static size_t opening_count(const struct culex_children *children)
 {
     size_t count = 0;
@@ -70,7 +70,7 @@ static size_t opening_count(const struct culex_children *children)
 static struct culex_child_link *child_begin(struct culex_children *children)
 {
     size_t opening = opening_count(children);
-    if (opening > 0 && opening >= children->to_start.count)
+    if (opening > 0 && (children->is_scarce || opening >= children->to_start.count))
         return NULL;
     struct culex_child_link *child = culex__children_begin(children);
     return child != NULL && child->is_ready ? child : NULL;
@@ -148,7 +148,7 @@ static void children_flush(struct culex_children *children)
 /* Children for the runs to come, when each needs its own. */
 static void spares_begin(struct culex_children *children)
 {
-    if (children->config.isolation != CULEX_ISOLATION_JOB)
+    if (children->config.isolation != CULEX_ISOLATION_JOB || children->is_scarce)
         return;
     size_t spares = 0;
     for (size_t i = 0; i < children->slot_count; i++)
@@ -159,19 +159,61 @@ static void spares_begin(struct culex_children *children)
         spares++;
 }
 
-/* No child can be had, and none is at work that could take the runs over: other workers may have
- * room. */
+/* To see whether the set-up works, or whether there can be one more. */
+static void trial_begin(struct culex_children *children)
+{
+    bool is_wanted =
+        !children->is_ready ||
+        (children->is_scarce && culex__children_able_count(children) < children->config.count);
+    if (is_wanted && opening_count(children) == 0)
+        culex__children_begin(children);
+}
+
+/* No child can be had for the runs that wait. The first failure but one tells so, which may find
+ * others at work, and so does the last child when it is gone. */
+static bool is_hopeless(const struct culex_children *children)
+{
+    if (children->broken[0] != '\0' || children->gives_back)
+        return true;
+    if (children->setup.failures >= SETUP_PATIENCE)
+        return culex__children_busy_count(children) == 0;
+    return children->is_scarce && children->fork.failures >= CULEX_FORK_PATIENCE &&
+           culex__children_able_count(children) == 0;
+}
+
+/* Other workers may have room. There is no need to wait: this one claims no more than it has
+ * children. */
 static void queue_release(struct culex_children *children)
 {
+    children->gives_back = false;
     if (children->to_start.count == 0)
         return;
-    culex__log_write(&children->base.log, CULEX_LOG_ERROR, NULL,
-                     "%zu runs given back: cannot start a child process: %s",
-                     children->to_start.count, children->begin_text);
-    /* Without a zygote this worker claims nothing more, and others need not wait. */
-    int64_t delay_ms = children->broken[0] != '\0' ? 0 : culex__run_unknown_delay_ms(1);
+    if (culex__notice_tell(&children->returns, children->begin_text,
+                           culex__children_now_ns(children)))
+        culex__log_write(&children->base.log, CULEX_LOG_ERROR, NULL,
+                         "%zu runs given back: cannot start a child process: %s",
+                         children->to_start.count, children->begin_text);
     for (struct culex_run *run; (run = culex__run_list_pop(&children->to_start)) != NULL;)
-        culex__children_release(children, run, delay_ms);
+        culex__children_release(children, run, 0);
+}
+
+/* It has begun, though the program's set-up may take its time in it. */
+static bool is_alive(const struct culex_children *children, const struct culex_child_link *child)
+{
+    return child->window.live > 0 || (is_open(child) && child->is_ready) ||
+           (is_open(child) && children->config.handler.hooks.open != NULL &&
+            atomic_load(&child->mailbox->group) != 0);
+}
+
+static void stranding_note(struct culex_children *children)
+{
+    bool is_stranded = children->is_scarce;
+    for (size_t i = 0; i < children->slot_count && is_stranded; i++)
+        is_stranded = !is_alive(children, &children->links[i]);
+    if (!is_stranded)
+        children->stranded_ns = INT64_MAX;
+    else if (children->stranded_ns == INT64_MAX)
+        children->stranded_ns = culex__children_now_ns(children);
 }
 
 /* Too late to start it. */
@@ -199,12 +241,9 @@ void culex__children_dispatch(struct culex_children *children)
     children_flush(children);
     if (children->broken[0] == '\0' && !children->is_stopping) {
         spares_begin(children);
-        if (!children->is_ready && opening_count(children) == 0)
-            culex__children_begin(children); /* to see whether the set-up works */
+        trial_begin(children);
     }
-    bool is_failing =
-        children->fork.failures >= FORK_PATIENCE || children->setup.failures >= FORK_PATIENCE;
-    bool is_hopeless = is_failing && culex__children_busy_count(children) == 0;
-    if (is_hopeless || children->broken[0] != '\0')
+    if (is_hopeless(children))
         queue_release(children);
+    stranding_note(children);
 }

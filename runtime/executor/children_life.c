@@ -2,7 +2,7 @@
  *
  * A child begins with a channel and an empty mailbox; runs can be sent at once, though the zygote
  * forks it later. It ends by a closed channel, or by a signal that the zygote sends. Forks that
- * fail are tried again, later each time. */
+ * fail are tried again, later each time, by one child at a time that no run waits for. */
 #include "executor/children.h"
 
 #include <assert.h>
@@ -36,6 +36,8 @@ void culex__children_fork_failed(struct culex_children *children, const char *wh
     snprintf(text, sizeof text, "%s%s%s", what, failure != 0 ? ": " : "",
              failure != 0 ? strerror(failure) : "");
     culex__children_begin_failed(children, &children->fork, text);
+    children->is_scarce = true;
+    children->gives_back |= children->fork.failures == CULEX_FORK_PATIENCE;
 }
 
 int64_t culex__children_retry_ns(const struct culex_children *children)
@@ -98,10 +100,11 @@ struct culex_child_link *culex__children_begin(struct culex_children *children)
     uint32_t generation = child->generation + 1;
     bool was_oom = child->is_oom;
     *child = (struct culex_child_link){.slot = slot, .generation = generation, .fd = -1};
-    child->is_ready = children->config.handler.hooks.open == NULL;
+    child->is_ready = children->config.handler.hooks.open == NULL && !children->is_scarce;
     child->begun_ns = culex__children_now_ns(children);
     child->mailbox = culex__mailbox_of(&children->zygote_config.mailboxes, slot);
     memset(child->mailbox, 0, sizeof *child->mailbox);
+    atomic_store_explicit(&child->mailbox->is_trial, children->is_scarce, memory_order_relaxed);
     group_prepare(children, child, was_oom);
     if (!channel_open(children, child)) {
         culex__children_fork_failed(children, "no channel to it", errno);
@@ -143,7 +146,10 @@ void culex__children_dismiss(struct culex_children *children, struct culex_child
 void culex__children_receive(struct culex_children *children, struct culex_child_link *child)
 {
     struct culex_child_sink sink = culex__children_sink(children);
+    bool was_new = child->window.finished == 0;
     culex__child_link_receive(child, children->buffers, &sink, culex__children_now_ns(children));
+    if (was_new && child->window.finished > 0)
+        children->fork.failures = 0;
 }
 
 void culex__children_ready(struct culex_children *children)
@@ -152,5 +158,5 @@ void culex__children_ready(struct culex_children *children)
         culex__log_write(&children->base.log, CULEX_LOG_INFO, NULL,
                          "the set-up of a child process works again");
     children->is_ready = true;
-    children->setup.failures = children->fork.failures = 0;
+    children->setup.failures = 0;
 }

@@ -11,7 +11,6 @@ static void run_ended(void *self, struct culex_run *run)
 {
     struct culex_children *children = self;
     children->average_ns += (run->end.duration_ns - children->average_ns) / 8;
-    children->fork.failures = 0;
     culex__run_list_push(&children->ended, run);
 }
 
@@ -31,6 +30,7 @@ void culex__children_return(void *self, struct culex_run *run)
         culex__children_release(children, run, 0);
     else
         culex__run_list_push_front(&children->to_start, run);
+    children->gives_back |= children->fork.failures >= CULEX_FORK_PATIENCE;
 }
 
 static void line_write(void *self, const char *line, size_t len)

@@ -60,7 +60,8 @@ void culex__children_timer_arm(struct culex_children *children)
     int64_t next_ns = INT64_MAX;
     for (size_t i = 0; i < children->slot_count; i++)
         next_ns = culex__min_ns(next_ns, child_next_ns(children, &children->links[i], now_ns));
-    if ((children->to_start.count > 0 || !children->is_ready) && retry_ns > now_ns)
+    bool is_to_begin = children->to_start.count > 0 || !children->is_ready || children->is_scarce;
+    if (is_to_begin && retry_ns > now_ns)
         next_ns = culex__min_ns(next_ns, retry_ns);
     if (next_ns >= children->armed_ns)
         return; /* it goes off earlier, and is set anew then */

@@ -57,8 +57,14 @@ struct culex_executor_ops {
 
     /* Handlers that can be at work at a time: all of them, or, while the program's set-up of a
      * child fails or has not come to its end yet, those in which it has. No more runs
-     * should be claimed. The descriptor becomes readable when there are more. NULL: all. */
+     * should be claimed. After a child could not be started: those in children that there are,
+     * until there are as many as wanted. The descriptor becomes readable when there are more.
+     * NULL: all. */
     size_t (*capacity)(struct culex_executor *executor);
+
+    /* Since when it has had no child and could start none (boot time); INT64_MAX when that is not
+     * so. NULL: never. */
+    int64_t (*stranded_ns)(struct culex_executor *executor);
 
     /* Called once, when nothing is queued. Ends the executor; runs whose handlers do not
      * return before `deadline_ns` (boot time) are abandoned: the executor keeps and frees

@@ -8,9 +8,10 @@
  * run that turns out long is taken back and goes elsewhere; what is behind a run that
  * crashes, too. Nothing here waits, except `stop`.
  *
- * When a child cannot be had (no memory, too many processes), the runs wait and forks are tried
- * again; when that goes on they come back as RELEASE. When the zygote is lost there is no way
- * to get another: the supervisor has secrets by then. Then all runs come back.
+ * When a child cannot be had (no memory, too many processes), one fork is tried again; when that
+ * fails too the runs that wait come back as RELEASE, and no more are wanted than there are
+ * children, until there are as many as there should be. When the zygote is lost there is no way to
+ * get another: the supervisor has secrets by then. Then all runs come back.
  *
  * This file has the table and the executor's life; children.h tells where the rest is. */
 #include "executor/executor_children.h"
@@ -277,7 +278,14 @@ static size_t children_stop(struct culex_executor *executor, int64_t deadline_ns
 static size_t children_capacity(struct culex_executor *executor)
 {
     const struct culex_children *children = (const struct culex_children *)executor;
-    return children->is_ready ? children->config.count : culex__children_able_count(children);
+    size_t able = culex__children_able_count(children);
+    bool is_all = children->is_ready && !children->is_scarce;
+    return is_all || able > children->config.count ? children->config.count : able;
+}
+
+static int64_t children_stranded_ns(struct culex_executor *executor)
+{
+    return ((const struct culex_children *)executor)->stranded_ns;
 }
 
 static bool children_is_broken(struct culex_executor *executor)
@@ -297,6 +305,7 @@ static const struct culex_executor_ops children_ops = {
     .renew = children_renew,
     .is_broken = children_is_broken,
     .capacity = children_capacity,
+    .stranded_ns = children_stranded_ns,
     .stop = children_stop,
 };
 
@@ -394,7 +403,7 @@ culex_status culex__executor_children_create_with(const struct culex_executor_co
     children->zygote = (struct culex_zygote_link){&children->effects, -1, 0};
     children->watch_fd = children->bell_fd = children->alarm_fd = -1;
     children->cgroup.lock_fd = -1;
-    children->armed_ns = INT64_MAX;
+    children->armed_ns = children->stranded_ns = INT64_MAX;
     children->average_ns = CULEX_MS_NS;
     children->slot_count = count;
     for (size_t i = 0; i < count; i++)

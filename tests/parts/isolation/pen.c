@@ -40,6 +40,7 @@ void pen_init(struct pen *pen, unsigned count)
                     .job_count = zoo_count(),
                     .lease_ms = 600000},
         .cgroup = getenv("PEN_CGROUP"),
+        .setup_ms = PEN_WAIT_MS,
     };
 }
 
