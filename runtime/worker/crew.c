@@ -6,7 +6,18 @@
 #include "worker/worker_errands.h"
 #include "worker/worker_private.h"
 
-enum { STOP_MS = 100 }; /* for handlers to return when the worker ends */
+#define GONE_TEXT                                                                                  \
+    "the process that starts the children has died: no more runs can be executed, the worker "     \
+    "gives back what it holds and ends"
+#define STRANDED_TEXT                                                                              \
+    "no child process could be started for 30 s, and runs are left: the drain ends"
+
+enum {
+    STOP_MS = 100,       /* for handlers to return when the worker ends */
+    STRANDED_MS = 30000, /* which a drain waits for a process */
+};
+
+static_assert(STRANDED_MS == 30000, "the text above names another time");
 
 /* --- beginning and end --------------------------------------------------------------------- */
 
@@ -181,10 +192,22 @@ bool culex__crew_is_gone(const culex_worker *worker)
     return executor->ops->is_broken != NULL && executor->ops->is_broken(executor);
 }
 
-bool culex__crew_breaks(culex_worker *worker)
+int64_t culex__crew_next_ns(const culex_worker *worker)
 {
-    if (worker->crew.is_broken || !culex__crew_is_gone(worker))
+    struct culex_executor *executor = worker->crew.executor;
+    bool is_waiting = worker->options.drain && !worker->crew.is_broken;
+    int64_t since_ns = is_waiting && executor->ops->stranded_ns != NULL
+                           ? executor->ops->stranded_ns(executor)
+                           : INT64_MAX;
+    return since_ns == INT64_MAX ? INT64_MAX : since_ns + STRANDED_MS * CULEX_MS_NS;
+}
+
+bool culex__crew_breaks(culex_worker *worker, int64_t now_ns)
+{
+    bool is_gone = culex__crew_is_gone(worker);
+    if (worker->crew.is_broken || (!is_gone && now_ns < culex__crew_next_ns(worker)))
         return false;
     worker->crew.is_broken = true;
+    worker->crew.broken_text = is_gone ? GONE_TEXT : STRANDED_TEXT;
     return true;
 }

@@ -16,7 +16,8 @@ struct culex_run;
 struct culex_crew {
     struct culex_executor *executor; /* NULL: before start and after end */
     size_t count;                    /* runs in its hands */
-    bool is_broken;                  /* see culex__crew_breaks */
+    bool is_broken;                  /* see culex__crew_breaks, */
+    const char *broken_text;         /* and why */
 };
 
 /* Makes the executor that the worker's options ask for. */
@@ -41,8 +42,8 @@ void culex__crew_cancel(const culex_worker *worker, struct culex_run *run, int64
 void culex__crew_renew(const culex_worker *worker, struct culex_run *run);
 bool culex__crew_can_kill(const culex_worker *worker);
 
-/* Handlers that can be at work at a time: fewer than wanted while the program's set-up of their
- * processes fails. */
+/* Handlers that can be at work at a time: fewer than wanted while their processes cannot be
+ * started, or the program's set-up of them fails. */
 size_t culex__crew_capacity(const culex_worker *worker);
 
 /* A handler has asked for more time since the last call. */
@@ -51,7 +52,12 @@ bool culex__crew_take_news(const culex_worker *worker);
 /* It can run nothing any more. */
 bool culex__crew_is_gone(const culex_worker *worker);
 
-/* The same, true once: from then on crew.is_broken says it. */
-bool culex__crew_breaks(culex_worker *worker);
+/* The same, true once: from then on crew.is_broken says it. A drain has waited in vain by `now_ns`
+ * (boot time) when for half a minute it had no process of a handler and could start none; other
+ * workers wait on, as for their store. */
+bool culex__crew_breaks(culex_worker *worker, int64_t now_ns);
+
+/* When that is so if nothing changes, INT64_MAX for never. */
+int64_t culex__crew_next_ns(const culex_worker *worker);
 
 #endif

@@ -21,10 +21,6 @@
 #include "worker/wake.h"
 #include "worker/worker_private.h"
 
-#define BROKEN_TEXT                                                                                \
-    "the process that starts the children has died: no more runs can be executed, the worker "     \
-    "gives back what it holds and ends"
-
 /* Queued runs go back to the store when the handlers before them do not end. */
 static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
 {
@@ -38,9 +34,9 @@ static void stall_relieve(culex_worker *worker, size_t queued, int64_t now_ns)
 /* Without its executor a worker can only give back what it holds and end. */
 static void crew_check(culex_worker *worker)
 {
-    if (!culex__crew_breaks(worker))
+    if (!culex__crew_breaks(worker, culex__worker_now_ns(worker)))
         return;
-    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", BROKEN_TEXT);
+    culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%s", worker->crew.broken_text);
     culex__flight_withdraw(worker);
     if (worker->phases.current < CULEX_WORKER_CANCELLING)
         culex__phase_enter(worker, CULEX_WORKER_CANCELLING, culex__worker_now_ns(worker));
@@ -151,7 +147,7 @@ static culex_status unsent_tell(const culex_worker *worker, culex_error *error)
 static culex_status end_reason(const culex_worker *worker, culex_error *error)
 {
     if (worker->crew.is_broken)
-        return culex__fail(error, CULEX_EBROKEN, "%s", BROKEN_TEXT);
+        return culex__fail(error, CULEX_EBROKEN, "%s", worker->crew.broken_text);
     if (worker->refusal.code != CULEX_OK)
         *error = worker->refusal;
     return worker->refusal.code;

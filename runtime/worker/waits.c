@@ -1,6 +1,7 @@
 #include "worker/waits.h"
 
 #include "worker/appetite.h"
+#include "worker/crew.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/lane.h"
@@ -30,6 +31,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     next_ns = culex__min_ns(next_ns, culex__ticks_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__phases_next_ns(worker, now_ns));
     next_ns = culex__min_ns(next_ns, culex__overstay_next_ns(worker));
+    next_ns = culex__min_ns(next_ns, culex__crew_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__solitude_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__wake_next_ns(worker, now_ns));
     return culex__min_ns(next_ns, culex__pace_stall_ns(worker, queued));

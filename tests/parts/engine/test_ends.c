@@ -958,6 +958,87 @@ static void test_worker_without_its_zygote_charges_a_loss_and_ends_with_an_error
     assert_true(world_log_has(world, "its process died with the one that starts them"));
 }
 
+/* --- no process can be started ------------------------------------------------------------- */
+
+enum { STRANDED_RUNS = 5 };
+
+static culex_uuid strand(struct world *world, culex_worker_options options)
+{
+    static culex_job_type type;
+    culex_uuid first = {0};
+    type = number_type();
+    for (int i = 0; i < STRANDED_RUNS; i++) {
+        culex_uuid id = world_enqueue(world, &type, i);
+        first = i == 0 ? id : first;
+    }
+    world->stranded_ns = world->now_ns;
+    world_worker(world, options, &type);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    return first;
+}
+
+static uint32_t wanted_before(const struct world *world, int64_t ms)
+{
+    uint32_t wanted = 0;
+    for (size_t i = 0; i < world->step_count; i++)
+        wanted += world->steps[i].at_ms < ms ? world->steps[i].want : 0;
+    return wanted;
+}
+
+static void expect_untouched(struct world *world, culex_uuid id)
+{
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_WAITING);
+    assert_int_equal(run->attempt, 0);
+    culex_run_info_free(run);
+}
+
+static void test_drain_that_can_start_no_process_ends_with_an_error(void **state)
+{
+    struct world *world = *state;
+    culex_error error = {0};
+    culex_uuid id = strand(world, (culex_worker_options){.drain = true});
+    world->then = stop_worker;
+    world->then_ms = 600000;
+    assert_int_equal(culex_worker_run(world->worker, &error), CULEX_EBROKEN);
+    assert_non_null(strstr(error.text, "no child process could be started for 30 s"));
+    assert_true(world_log_has(world, "no child process could be started for 30 s"));
+    assert_in_range(world_ms(world), 30000, 30100);
+    assert_int_equal(wanted_before(world, INT64_MAX), 0);
+    culex_worker_free(world->worker);
+    expect_untouched(world, id);
+}
+
+static void start_processes(struct world *world)
+{
+    world->stranded_ns = 0;
+}
+
+static void test_drain_goes_on_when_processes_can_be_started_again(void **state)
+{
+    struct world *world = *state;
+    culex_uuid id = strand(world, (culex_worker_options){.drain = true});
+    world->then = start_processes;
+    world->then_ms = 29000;
+    world_run(world);
+    assert_int_equal(wanted_before(world, 29000), 0);
+    assert_int_equal(world->calls, STRANDED_RUNS);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+}
+
+/* It may be another's processes that use them up. */
+static void test_worker_that_can_start_no_process_waits_for_one(void **state)
+{
+    struct world *world = *state;
+    culex_uuid id = strand(world, (culex_worker_options){0});
+    world->then = stop_worker;
+    world->then_ms = 600000;
+    world_run(world);
+    assert_true(world_ms(world) >= 600000);
+    assert_int_equal(wanted_before(world, INT64_MAX), 0);
+    expect_untouched(world, id);
+}
+
 static void test_worker_whose_executor_says_nothing_more_ends_all_the_same(void **state)
 {
     assert_uncharged(*state, lose_executor(*state, WORLD_STUBBORN), CULEX_RUN_WAITING);
@@ -1166,6 +1247,9 @@ int main(void)
         UNIT(test_run_lost_twice_is_told_to_the_executor_as_a_suspect),
         UNIT(test_worker_without_its_zygote_charges_a_loss_and_ends_with_an_error),
         UNIT(test_worker_whose_executor_says_nothing_more_ends_all_the_same),
+        UNIT(test_drain_that_can_start_no_process_ends_with_an_error),
+        UNIT(test_drain_goes_on_when_processes_can_be_started_again),
+        UNIT(test_worker_that_can_start_no_process_waits_for_one),
         UNIT(test_fence_names_run_attempt_and_session),
         UNIT(test_fence_is_of_one_execution),
         UNIT(test_fence_of_a_later_attempt_is_greater),

@@ -91,7 +91,8 @@ struct world {
     void (*in_step)(struct world *world);
     int64_t in_step_ms;
     struct killing_executor *executor;
-    bool has_no_hands; /* its processes are yet to begin */
+    bool has_no_hands;   /* its processes are yet to begin */
+    int64_t stranded_ns; /* since when none can be started (boot time), 0: they can */
     bool is_broken;
     bool was_suspect;
     bool stop_when_ended;  /* stop the worker twice after the first such end */

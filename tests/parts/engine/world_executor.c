@@ -278,11 +278,33 @@ static void killing_fill(struct killing_executor *self)
             self->base.count * sizeof(struct culex_run *));
 }
 
+/* What cannot be started goes back. */
+static size_t killing_strand(struct killing_executor *self, struct culex_run **ret_runs, size_t max)
+{
+    size_t count =
+        self->world->stranded_ns != 0 ? inline_withdraw(&self->base.base, ret_runs, max) : 0;
+    for (size_t i = 0; i < count; i++)
+        ret_runs[i]->end = (struct culex_execution_end){.event = CULEX_EVENT_RELEASE};
+    return count;
+}
+
+static size_t killing_capacity(struct culex_executor *executor)
+{
+    const struct killing_executor *self = (const struct killing_executor *)executor;
+    return self->world->stranded_ns != 0 ? 0 : self->hands;
+}
+
+static int64_t killing_stranded_ns(struct culex_executor *executor)
+{
+    int64_t stranded_ns = ((const struct killing_executor *)executor)->world->stranded_ns;
+    return stranded_ns != 0 ? stranded_ns : INT64_MAX;
+}
+
 static size_t killing_collect(struct culex_executor *executor, struct culex_run **ret_runs,
                               size_t max)
 {
     struct killing_executor *self = (struct killing_executor *)executor;
-    size_t count = 0, kept = 0;
+    size_t count = killing_strand(self, ret_runs, max), kept = 0;
     eventfd_t told;
     eventfd_read(self->base.fd, &told);
     if (self->base.arena == NULL)
@@ -355,6 +377,8 @@ static const struct culex_executor_ops killing_ops = {
     .cancel = killing_cancel,
     .renew = killing_renew,
     .is_broken = killing_is_broken,
+    .capacity = killing_capacity,
+    .stranded_ns = killing_stranded_ns,
     .stop = killing_stop,
 };
 
