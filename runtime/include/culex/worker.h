@@ -247,6 +247,11 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * CULEX_EBROKEN when handlers cannot be run any more. CULEX_ECONNECT: a drain does not wait for a
  * file that cannot be opened.
  *
+ * While a child process cannot be started (a limit of processes or descriptors is reached, or
+ * memory), the worker claims only as many runs as it has children, none without one, gives back
+ * uncharged and at once what it held for others, and tries again after waits that grow to a second.
+ * A drain that had no child and could start none for 30 s ends with CULEX_EBROKEN.
+ *
  * A queue that refuses this worker for good (CULEX_EDENIED for want of a right, for example) is
  * such an error too. All queues are asked before the first run is claimed, so none is held by then.
  * One that could not be asked at the time and refuses later ends the call as culex_worker_stop
