@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Shared with the zygote, which forks by the same table. */
 struct supply {
@@ -25,7 +26,7 @@ static int refuse(void *self, const char *call)
 
 enum { PLENTY = 1000000, MARGIN = 2 /* tries that were asked for before a failure was heard */ };
 
-static struct pen *pen_new(void **state, unsigned count, culex_isolation isolation)
+static struct pen *pen_prepare(void **state, unsigned count, culex_isolation isolation)
 {
     struct pen *pen = malloc(sizeof *pen);
     assert_non_null(pen);
@@ -37,6 +38,12 @@ static struct pen *pen_new(void **state, unsigned count, culex_isolation isolati
     pen->logger.level = CULEX_LOG_INFO;
     pen->config.isolation = isolation;
     pen->effects = (struct culex_process_effects){NULL, refuse};
+    return pen;
+}
+
+static struct pen *pen_new(void **state, unsigned count, culex_isolation isolation)
+{
+    struct pen *pen = pen_prepare(state, count, isolation);
     pen_open(pen);
     return pen;
 }
@@ -175,6 +182,50 @@ static void test_dead_child_that_is_not_followed_takes_no_more_runs(void **state
     expect_recovery(pen, 1);
 }
 
+/* What waits behind the only child goes back when that is gone. */
+static void test_run_behind_the_last_child_goes_back(void **state)
+{
+    struct pen *pen = pen_new(state, 2, CULEX_ISOLATION_PROCESS);
+    atomic_store(&supply->forks, 1);
+    struct culex_run *gate = pen_submit(pen, "gate", 0, NULL);
+    submit_and_get_back(pen, 1);
+    const struct culex_run *behind = pen_submit(pen, "nothing", 0, NULL);
+    int tries = atomic_load(&supply->tries);
+    PEN_AWAIT(pen, atomic_load(&supply->tries) >= tries + 1);
+    assert_false(pen_has_ended(pen, behind));
+    pen->executor->ops->cancel(pen->executor, gate, pen_now_ns(), pen_now_ns());
+    pen_await(pen, gate);
+    pen_await(pen, behind);
+    assert_int_equal(gate->end.event, CULEX_EVENT_CRASH);
+    expect_given_back(behind);
+    assert_int_equal(capacity(pen), 0);
+}
+
+static culex_status open_late(void *user, void **ret_process, culex_error *error)
+{
+    (void)user;
+    (void)ret_process;
+    (void)error;
+    while (!atomic_load(&zoo_board->may_end))
+        usleep(1000);
+    return CULEX_OK;
+}
+
+/* A process that takes its time for the program's set-up has been started. */
+static void test_slow_set_up_is_no_want_of_processes(void **state)
+{
+    struct pen *pen = pen_prepare(state, 1, CULEX_ISOLATION_PROCESS);
+    pen->config.handler.hooks.open = open_late;
+    pen_open(pen);
+    atomic_store(&supply->forks, 0);
+    PEN_AWAIT(pen, stranded_ns(pen) != INT64_MAX);
+    atomic_store(&supply->forks, PLENTY);
+    PEN_AWAIT(pen, stranded_ns(pen) == INT64_MAX);
+    assert_int_equal(capacity(pen), 0);
+    atomic_store(&zoo_board->may_end, 1);
+    expect_recovery(pen, 1);
+}
+
 static void test_no_descriptor_for_a_channel_is_the_same(void **state)
 {
     struct pen *pen = pen_new(state, 1, CULEX_ISOLATION_PROCESS);
@@ -203,6 +254,8 @@ int main(int argc, char **argv)
         START_TEST(test_tries_become_rare),
         START_TEST(test_one_process_of_three_takes_one_run_at_a_time),
         START_TEST(test_dead_child_that_is_not_followed_takes_no_more_runs),
+        START_TEST(test_run_behind_the_last_child_goes_back),
+        START_TEST(test_slow_set_up_is_no_want_of_processes),
         START_TEST(test_no_descriptor_for_a_channel_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
