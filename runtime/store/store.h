@@ -140,7 +140,8 @@ struct culex_step {
     const char *queue;
     const char *session; /* the random token of this worker's life: 16 hex characters */
     uint64_t nonce;      /* greater than all before it of this session in this queue; the same
-                            when the step is repeated */
+                            when the step is repeated: then it grants what it did, as far as that is
+                            still held, with or without what somebody asked to cancel meanwhile */
     uint32_t want;       /* most runs to claim; 0 for none */
     uint32_t ahead;      /* so many of these, the last ones, would not start at once */
     bool in_company;     /* what is granted may run beside others: no suspect then, they keep their

@@ -194,7 +194,8 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
         else if ((reply->grant_count == 0 && !reply->is_held) || run->made.priority > worst)
             return differs("the expired run %s was passed by", text_of(run->id));
     }
-    if (reply->expired_count != expired_count)
+    if (reply->expired_count != expired_count &&
+        !(compare->is_doubtful && reply->expired_count == 0))
         return differs("%u runs are said to have expired, not %u", reply->expired_count,
                        expired_count);
     return true;
@@ -241,6 +242,10 @@ static bool same_memory(struct compare *compare, const struct culex_step *step,
         while (at < reply->grant_count &&
                memcmp(&reply->grants[at].facts.id, &run->id, sizeof run->id) != 0)
             at++;
+        if (at == reply->grant_count && run->is_cancel_requested) {
+            held--;
+            continue;
+        }
         if (at == reply->grant_count)
             return differs("the repeated step does not grant %s again", text_of(run->id));
         if (!same_grant(&reply->grants[at], run))

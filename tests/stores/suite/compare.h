@@ -9,6 +9,7 @@
 struct compare {
     struct culex_store *store;
     struct model *model;
+    bool is_doubtful; /* the reply may be that of a repeat: the first one was lost */
 };
 
 /* Applies `step` to the model, granting what the store granted: checks that the answers

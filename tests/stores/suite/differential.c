@@ -498,6 +498,7 @@ static bool step_apply(struct world *world, const struct culex_step *step,
     for (size_t i = 0; i < reply.grant_count; i++)
         world->grants[world->grant_count++ % GRANTS] = (struct known_grant){
             reply.grants[i].facts.id, reply.grants[i].facts.attempt, session, queue};
+    world->compare.is_doubtful = world->is_doubtful;
     bool is_same = compare_step(&world->compare, step, &reply);
     store->ops->step_release(store, &reply);
     return is_same;
