@@ -479,6 +479,37 @@ static size_t batch_turn(struct suite *suite, struct culex_ack *acks, size_t cou
     return suite->reply.grant_count;
 }
 
+/* What is claimed together ends one by one, or in parts, and whoever is still at work says so. */
+void case_settle__part_of_a_claim_ends_without_the_rest(struct suite *suite)
+{
+    enum { COUNT = 5, FIRST = 1, ENDED = 2 };
+    culex_uuid ids[COUNT];
+    struct culex_ack acks[ENDED];
+    for (int i = 0; i < COUNT; i++)
+        suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, COUNT), COUNT);
+    int64_t claim_ms = suite->reply.grants[0].facts.claim_ms;
+    for (int i = 0; i < COUNT; i++)
+        ids[i] = suite->reply.grants[i].facts.id;
+    for (int i = 0; i < ENDED; i++)
+        acks[i] = (struct culex_ack){
+            .id = ids[FIRST + i], .attempt = 1, .event = CULEX_EVENT_DONE, .claim_ms = claim_ms};
+    struct culex_beat beat = {.id = ids[FIRST + ENDED], .attempt = 1};
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.acks = acks;
+    step.ack_count = ENDED;
+    step.beats = &beat;
+    step.beat_count = 1;
+    suite_step(suite, &step);
+    assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
+    assert_int_equal(suite->reply.acks[1], CULEX_ANSWER_OK);
+    assert_int_equal(suite->reply.beats[0], CULEX_ANSWER_OK);
+    for (int i = 0; i < COUNT; i++)
+        assert_state(suite, ids[i],
+                     i >= FIRST && i < FIRST + ENDED ? CULEX_RUN_DONE : CULEX_RUN_ACTIVE);
+    assert_int_equal(suite_stats(suite).done, ENDED);
+}
+
 /* However large its batches: or the records of a busy queue would only ever grow in number. */
 static void forgets_more(struct suite *suite, enum culex_run_event event, culex_run_state state)
 {
