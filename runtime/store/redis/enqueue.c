@@ -241,16 +241,16 @@ static bool results_read(const redisReply *reply, size_t count,
     return reply->elements == HEAD_ITEMS + others;
 }
 
-enum { CALL_LEN = 15 + 4 + 16 };
+enum { CALL_LEN = 15 + 4 + 16, CALL_TEXT = 64 /* room for any three numbers */ };
 
 /* What a producer's call is known by: its sequence and the digest of its runs. The sequence is an
  * ms and a count, so that a script reads the ms without arithmetic; and of decimal digits alone, as
  * its order is that of texts: a server compares them by its locale, which may put letters anywhere.
  */
-static void call_print(char text[CALL_LEN + 1], const struct culex_ticket *ticket, uint64_t digest)
+static void call_print(char text[CALL_TEXT], const struct culex_ticket *ticket, uint64_t digest)
 {
     uint64_t count = ticket->sequence & 0xfff;
-    int len = snprintf(text, CALL_LEN + 1, "%015" PRId64 "%04" PRIu64 "%016" PRIx64,
+    int len = snprintf(text, CALL_TEXT, "%015" PRId64 "%04" PRIu64 "%016" PRIx64,
                        culex__ticket_ms(*ticket), count, digest);
     assert(len == CALL_LEN);
     (void)len;
@@ -260,7 +260,7 @@ static void call_print(char text[CALL_LEN + 1], const struct culex_ticket *ticke
 static void ticket_add(struct culex__redis_request *request, const struct culex_ticket *ticket,
                        uint64_t digest)
 {
-    char producer[24] = "", call[CALL_LEN + 1] = "";
+    char producer[24] = "", call[CALL_TEXT] = "";
     if (ticket != NULL) {
         snprintf(producer, sizeof producer, "%016" PRIx64, ticket->producer);
         call_print(call, ticket, digest);
@@ -276,11 +276,12 @@ static void tickets_add(struct culex__redis_request *request, const struct culex
 {
     enum { PRODUCER_LEN = 16 };
     char producers[CULEX_STORE_EACH_MAX * PRODUCER_LEN + 1];
-    char calls[CULEX_STORE_EACH_MAX * CALL_LEN + 1];
+    char calls[CULEX_STORE_EACH_MAX * CALL_LEN], call[CALL_TEXT];
     for (size_t i = 0; i < count; i++) {
         snprintf(producers + i * PRODUCER_LEN, PRODUCER_LEN + 1, "%016" PRIx64,
                  tickets[i].producer);
-        call_print(calls + i * CALL_LEN, &tickets[i], culex__runs_digest(&runs[i], 1));
+        call_print(call, &tickets[i], culex__runs_digest(&runs[i], 1));
+        memcpy(calls + i * CALL_LEN, call, CALL_LEN);
     }
     culex__redis_request_add(request, producers, count * PRODUCER_LEN);
     culex__redis_request_add(request, calls, count * CALL_LEN);
