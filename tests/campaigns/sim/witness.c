@@ -227,7 +227,7 @@ static void step_read(struct sim_world *world, struct sim_call *call, const stru
     arg_copy(&args[1], call->session, sizeof call->session);
     char nonce[32];
     arg_copy(&args[2], nonce, sizeof nonce);
-    call->nonce = strtoull(nonce, NULL, 16);
+    call->nonce = strtoull(nonce, NULL, 10);
     call->want = (uint32_t)arg_number(&args[3]);
     call->lease_ms = arg_number(&args[5]);
     call->ack_count = (size_t)arg_number(&args[6]);
@@ -265,13 +265,18 @@ static void step_read(struct sim_world *world, struct sim_call *call, const stru
         group_ids_read(call, listed, groups + 3 * group_count);
 }
 
-/* Sixteen hex digits, and the first fifteen of what follows; '' for none. */
+/* Sixteen hex digits; of what follows fifteen digits of the ms and four of the count; '' for none.
+ */
 static struct culex_ticket ticket_read(const struct sim_arg *producer, const struct sim_arg *rest)
 {
-    char first[17], second[16];
+    enum { MS = 15, COUNT = 4 };
+    char first[17], ms[MS + 1], count[COUNT + 1] = "";
     arg_copy(producer, first, sizeof first);
-    arg_copy(rest, second, sizeof second);
-    return (struct culex_ticket){strtoull(first, NULL, 16), strtoull(second, NULL, 16)};
+    arg_copy(rest, ms, sizeof ms);
+    if (rest->len >= MS + COUNT)
+        memcpy(count, rest->data + MS, COUNT);
+    return (struct culex_ticket){strtoull(first, NULL, 16),
+                                 strtoull(ms, NULL, 10) << 12 | strtoull(count, NULL, 10)};
 }
 
 /* How a new run is told: ARGV of store/redis/lib_enqueue.lua, or of lib_line.lua. */
@@ -318,7 +323,7 @@ static void riders_read(struct sim_call *call, const struct sim_arg *args, size_
 /* ORDER ENQUEUE_TICKETS: one behind the other. */
 static void tickets_read(struct sim_call *call, const struct sim_arg *args)
 {
-    enum { PRODUCER = 16, CALL = 31 };
+    enum { PRODUCER = 16, CALL = 35 };
     for (size_t i = 0; i < call->rider_count; i++) {
         const struct sim_arg producer = {args[2].data + i * PRODUCER, PRODUCER};
         const struct sim_arg made = {args[3].data + i * CALL, CALL};
