@@ -666,51 +666,48 @@ static void test_who_is_on_the_way_waits(void **state)
     assert_int_equal(gate->sizes[1], COUNT - 1);
 }
 
-/* The first of an unknown convoy has the client for all of the time that the others may take. */
-static void test_unknown_convoy_stays_unknown_to_who_waits_again(void **state)
+enum { LATE_COUNT = 4, LATE_FIRST = 2 /* whose time is up */ };
+
+/* The try fails, and its leader goes to the store alone for all of the time that the others have.
+ */
+static struct gate *late_play(void **state, enum fault fault, culex_status each_status,
+                              struct caller callers[LATE_COUNT])
 {
-    enum { COUNT = 4 };
     struct gate *gate = gate_open(state, BRIEF_MS);
-    struct caller callers[COUNT];
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < LATE_COUNT; i++)
         callers[i] = caller_make(gate, i);
-    callers_line_up(gate, callers, COUNT);
-    gate->each_fault = LOSE_REPLY;
+    callers_line_up(gate, callers, LATE_COUNT);
+    gate->each_fault = fault;
+    gate->each_status = each_status;
     gate->each_shuts = true;
     gate_set(gate, false);
-    callers_join(&callers[2], COUNT - 2);
+    callers_join(&callers[LATE_FIRST], LATE_COUNT - LATE_FIRST);
     gate_set(gate, false);
-    callers_join(callers, 2);
+    callers_join(callers, LATE_FIRST);
+    return gate;
+}
+
+static void test_unknown_convoy_stays_unknown_to_who_waits_again(void **state)
+{
+    struct caller callers[LATE_COUNT];
+    struct gate *gate = late_play(state, LOSE_REPLY, CULEX_OK, callers);
     assert_his(&callers[1]);
-    for (int i = 2; i < COUNT; i++) {
+    for (int i = LATE_FIRST; i < LATE_COUNT; i++) {
         assert_int_equal(callers[i].status, CULEX_EUNKNOWN);
         callers[i].options.has_ticket = true;
         callers[i].options.ticket = callers[i].ids[0];
         caller_run(&callers[i]);
         assert_his(&callers[i]);
     }
-    assert_int_equal(enqueued_in(gate, "numbers"), COUNT);
+    assert_int_equal(enqueued_in(gate, "numbers"), LATE_COUNT);
 }
 
-/* The try fails, and its leader goes to the store alone for all of the time that the others have.
- */
-static void late_play(void **state, enum fault fault, culex_status each_status,
-                      culex_status expected, const char *text)
+static void late_expect(void **state, enum fault fault, culex_status each_status,
+                        culex_status expected, const char *text)
 {
-    enum { COUNT = 4 };
-    struct gate *gate = gate_open(state, BRIEF_MS);
-    struct caller callers[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        callers[i] = caller_make(gate, i);
-    callers_line_up(gate, callers, COUNT);
-    gate->each_fault = fault;
-    gate->each_status = each_status;
-    gate->each_shuts = true;
-    gate_set(gate, false);
-    callers_join(&callers[2], COUNT - 2);
-    gate_set(gate, false);
-    callers_join(callers, 2);
-    for (int i = 2; i < COUNT; i++) {
+    struct caller callers[LATE_COUNT];
+    late_play(state, fault, each_status, callers);
+    for (int i = LATE_FIRST; i < LATE_COUNT; i++) {
         assert_int_equal(callers[i].status, expected);
         assert_int_equal(callers[i].error.code, expected);
         assert_non_null(strstr(callers[i].error.text, text));
@@ -720,18 +717,18 @@ static void late_play(void **state, enum fault fault, culex_status each_status,
 /* No answer, or no connection: that is why, and not that another thread then tried again. */
 static void test_who_has_no_time_to_try_again_is_told_of_the_convoy(void **state)
 {
-    late_play(state, LOSE_TRY, CULEX_OK, CULEX_EUNKNOWN, ": lost");
+    late_expect(state, LOSE_TRY, CULEX_OK, CULEX_EUNKNOWN, ": lost");
 }
 
 static void test_who_was_refused_with_the_convoy_is_told_so(void **state)
 {
-    late_play(state, REFUSE, CULEX_ECONNECT, CULEX_ECONNECT, "lost");
+    late_expect(state, REFUSE, CULEX_ECONNECT, CULEX_ECONNECT, "lost");
 }
 
 /* What was refused for good may be another's run. */
 static void test_who_went_with_a_run_that_was_refused_is_told_of_the_turn(void **state)
 {
-    late_play(state, REFUSE, CULEX_EINVAL, CULEX_EBUSY, "other threads used this client");
+    late_expect(state, REFUSE, CULEX_EINVAL, CULEX_EBUSY, "other threads used this client");
 }
 
 /* The leader has come later than those whom he takes along, and has more time. */
