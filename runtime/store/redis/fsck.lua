@@ -366,8 +366,8 @@ end
 -- When a field may go, nil for one that cannot be read.
 local function producer_until(text)
   local last, listed, _, first, ms, _, _, ids = match(text, CALL_ENTRY)
-  if not last or #last ~= 35 or not string.find(last, '^' .. string.rep('%d', 19)) or #ids % 16 > 0 or not is_int(listed, 0) or not is_int(first, NUMBER_MAX)
-    or not is_int(ms, 0) then
+  if not last or #last ~= 35 or not string.find(last, '^' .. string.rep('%d', 19)) or #ids % 16 > 0
+    or not is_int(listed, 0) or not is_int(first, NUMBER_MAX) or not is_int(ms, 0) then
     return nil
   end
   return math.max(call_until(last, ms), tonumber(listed))

@@ -2,8 +2,8 @@
 -- redis/lib_producers.lua does for one, and remembers them in the same form.
 --
 -- ARGV[3]: the producers, 16 hex digits each; ARGV[4]: their sequences, 19 digits, and digests, 16 hex
--- digits, one behind
--- the other in the same order; ARGV[5] is not used. When one of them is known, all are refused.
+-- digits, one behind the other in the same order; ARGV[5] is not used. When one of them is known, all are
+-- refused.
 
 local CALLER_FORGETS = 4
 local sub = string.sub
