@@ -191,26 +191,51 @@ static bool is_earlier_in(const redisReply *list, size_t index)
     return false;
 }
 
+/* The priority that a score of `urgent` tells: it is order - priority * 2^44. */
+static int64_t priority_of(const redisReply *score)
+{
+    return ((INT64_C(1) << 43) - strtoll(score->str, NULL, 10)) / (INT64_C(1) << 44);
+}
+
+/* Waiting runs, and each in the band of its priority; adds how many. */
+static bool check_urgent(const struct key_space *keys, size_t *waiting)
+{
+    redisReply *urgent = key_space_ask(keys, "ZRANGE", "urgent", " 0 -1 WITHSCORES");
+    struct record record;
+    bool is_good = true;
+    for (size_t i = 0; i + 1 < urgent->elements && is_good; i += 2, (*waiting)++) {
+        if (!record_find(keys, urgent->element[i], &record) || !is_in_state(&record, "W") ||
+            priority_of(urgent->element[i + 1]) != record.fields[FIELD_PRIORITY][0] - '0')
+            is_good = key_space_complain(keys, "a stranger among the urgent", urgent->element[i]);
+    }
+    freeReplyObject(urgent);
+    return is_good;
+}
+
+static bool is_among(const redisReply *set, const redisReply *id)
+{
+    for (size_t i = 0; i < set->elements; i++) {
+        if (is_same(set->element[i], id))
+            return true;
+    }
+    return false;
+}
+
 /* The urgent set and the ready list together hold every waiting run once; the list may hold
  * ghosts beside, as many as meta says. */
 static bool check_ready(const struct key_space *keys)
 {
-    redisReply *urgent = key_space_ask(keys, "ZRANGE", "urgent", " 0 -1");
     redisReply *ready = key_space_ask(keys, "LRANGE", "ready", " 0 -1");
+    redisReply *urgent = key_space_ask(keys, "ZRANGE", "urgent", " 0 -1");
     struct record record;
-    bool is_good = true;
     size_t waiting = 0;
     int64_t ghosts = 0;
-    for (size_t i = 0; i < urgent->elements && is_good; i++, waiting++) {
-        if (!record_find(keys, urgent->element[i], &record) || !is_in_state(&record, "W") ||
-            record.fields[FIELD_PRIORITY][0] == '0')
-            is_good = key_space_complain(keys, "a stranger among the urgent", urgent->element[i]);
-    }
+    bool is_good = check_urgent(keys, &waiting);
     for (size_t i = 0; i < ready->elements && is_good; i++) {
         redisReply id;
         bool is_waiting = ready_read(ready->element[i], &id) && record_find(keys, &id, &record) &&
                           is_in_state(&record, "W") && record.fields[FIELD_PRIORITY][0] == '0' &&
-                          !is_earlier_in(ready, i);
+                          !is_earlier_in(ready, i) && !is_among(urgent, &id);
         waiting += is_waiting;
         ghosts += !is_waiting;
     }

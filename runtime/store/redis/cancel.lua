@@ -28,7 +28,7 @@ end
 call('ZREM', scheduled, '')
 if r.state == SCHEDULED then
   due_drop(id, r)
-elseif string.match(r.tail, TAIL_priority) ~= '0' then
+elseif call('ZSCORE', urgent, id) then
   plan_add('urgent_drops', id)
 elseif not o then
   -- Finding it in the list would take a walk, so it stays there as a ghost that claims skip.

@@ -147,16 +147,19 @@ local function unique_check(id, r)
   call('HSET', runs, id, record_text(r))
 end
 
--- Priority and order share a score: score = order - priority * 2^40.
+-- Priority and order share a score: score = order - priority * 2^44.
 local function urgent_priority(score)
-  return math.floor((549755813888 - score) / 1099511627776)
+  return math.floor((8796093022208 - score) / 17592186044416)
 end
 
+-- Whether it is in the set, as it should be then. Those without a priority may be in the list instead.
 local function urgent_check(id, r)
-  local score = call('ZSCORE', urgent, id)
-  if score and urgent_priority(tonumber(score)) == priority_of(r) then return end
+  local score, priority = call('ZSCORE', urgent, id), priority_of(r)
+  if not score and priority == 0 then return false end
+  if score and urgent_priority(tonumber(score)) == priority then return true end
   wrong = wrong + 1
-  if is_repairing then ready_put(id, r, false) end
+  if is_repairing then ready_put(id, r, now) end
+  return true
 end
 
 local function scored_check(key, id, r)
@@ -168,7 +171,7 @@ end
 
 local function index_check(id, r)
   if r.state == WAITING then
-    if priority_of(r) > 0 then return urgent_check(id, r) end
+    if urgent_check(id, r) then return end
     more[#more + 1] = id
     more[#more + 1] = r.attempt
     more[#more + 1] = r.expires_at_ms
@@ -271,7 +274,7 @@ local function records_share()
   local page = call('HSCAN', runs, place, 'COUNT', 100)
   numbers_check(page[2])
   for at = 1, #page[2], 2 do record_check(page[2][at], page[2][at + 1]) end
-  local is_work = plan.backs or plan.urgents
+  local is_work = plan.urgents
   plan_write()
   if is_work then work_tell() end
   return answer(page[1])
@@ -288,31 +291,21 @@ local function walk_share()
   return answer(left > 0 and tostring(from + 1000) or '0')
 end
 
--- The runs that were pushed last.
-local function newest_ready()
-  local newest = {}
-  for _, entry in ipairs(call('LRANGE', ready, -1000, -1)) do
-    if find(entry, '^%d+$', 17) then newest[sub(entry, 1, 16)] = true end
-  end
-  return newest
-end
-
 -- A run that has waited since its record was read, by attempt and expiry, and was not met by the
--- walk in between is not in the list. Should this call be a repetition, then what the first one
--- pushed is near the end.
+-- walk in between is not in the list. Should this call be a repetition, then the first one has put it
+-- into the set.
 local function verify_share()
-  local newest = newest_ready()
   for at = 7, #ARGV, 3 do
     local id = ARGV[at]
     local text = call('HGET', runs, id)
     local r = text and strict_parse(id, text)
     if r and r.state == WAITING and priority_of(r) == 0 and r.attempt == ARGV[at + 1]
-      and r.expires_at_ms == ARGV[at + 2] and not newest[id] then
+      and r.expires_at_ms == ARGV[at + 2] and not call('ZSCORE', urgent, id) then
       wrong = wrong + 1
-      if is_repairing then ready_put(id, r, false) end
+      if is_repairing then ready_put(id, r, now) end
     end
   end
-  local is_work = plan.backs ~= nil
+  local is_work = plan.urgents ~= nil
   plan_write()
   if is_work then work_tell() end
   return answer('0')
@@ -443,26 +436,22 @@ local function ghosts_check()
   if ghosts >= 0 and ghosts ~= meta_number('ghosts') then meta_put('ghosts', ghosts) end
 end
 
--- `back` and `front` must lie beyond every order given out, or new runs overtake older ones.
-local function orders_check()
-  local back, front = meta_number('back'), meta_number('front')
-  local most, least = back, front
-  for priority = 1, 9 do
-    local base = priority * 1099511627776
-    local low, high = -base - 549755813887, -base + 549755813887
-    local last = call('ZREVRANGEBYSCORE', urgent, high, low, 'WITHSCORES', 'LIMIT', 0, 1)
-    local first = call('ZRANGEBYSCORE', urgent, low, high, 'WITHSCORES', 'LIMIT', 0, 1)
-    if last[2] then most = math.max(most, tonumber(last[2]) + base) end
+-- `front` must lie beyond every order given out there, or what comes back goes behind what did so before.
+local function front_check()
+  local front = meta_number('front')
+  local least = front
+  for priority = 0, 9 do
+    local base = priority * 17592186044416
+    local first = call('ZRANGEBYSCORE', urgent, -base - 8796093022207, -base, 'WITHSCORES', 'LIMIT', 0, 1)
     if first[2] then least = math.min(least, tonumber(first[2]) + base) end
   end
-  if most > back then meta_put('back', most) end
   if least < front then meta_put('front', least) end
 end
 
 -- Ghosts differ when other things are wrong.
 local function totals_share()
   if not is_doubtful then ghosts_check() end
-  orders_check()
+  front_check()
   return answer('0')
 end
 
@@ -724,7 +713,7 @@ local function body_stray(o)
   local r = ordinary_adopt(o)
   r.attempt, r.started = 1, 1
   plan_put('record_puts', o.id, record_text(r))
-  ready_put(o.id, r, false)
+  ready_put(o.id, r, now)
 end
 
 -- As redis/lib_blocks.lua has it, but of one that stands nowhere too.
@@ -773,7 +762,7 @@ function line_shares.bodies()
     end
   end
   number_check('line', most)
-  local is_work = plan.backs
+  local is_work = plan.urgents
   local reply = line_answer(page[1])
   if is_work then work_tell() end
   return reply
@@ -815,9 +804,7 @@ local shares = {
   done = function() return set_share(done, state_is(DONE)) end,
   dead = function() return set_share(dead, state_is(DEAD)) end,
   cancelled = function() return set_share(cancelled, state_is(CANCELLED)) end,
-  urgent = function()
-    return set_share(urgent, function(r) return r.state == WAITING and priority_of(r) > 0 end)
-  end,
+  urgent = function() return set_share(urgent, state_is(WAITING)) end,
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,

@@ -3,7 +3,7 @@
 -- Runs are looked at where they lie and leave their index only when all is written.
 
 local decided, ghosts_met = {}, 0
-local urgent_used, ready_used, ready_kept = 0, 0, {}
+local urgent_used, urgent_count, ready_used, ready_kept = 0, 0, 0, {}
 local is_enough, bytes = false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
@@ -111,17 +111,55 @@ local function candidates(ids, kept)
   return #ids
 end
 
-local function claim_urgent(most)
-  local ids = call('ZRANGE', urgent, urgent_used, urgent_used + most - 1)
-  if #ids == 0 then return 0 end
-  local kept = {}
+-- Some of urgent, the next ones: what is met there that does not wait is no ghost.
+local function urgent_decide(ids)
+  local kept, ghosts_before = {}, ghosts_met
   local used = candidates(ids, kept)
   for at = 1, used do
     if not kept[ids[at]] then plan_add('urgent_drops', ids[at]) end
   end
   urgent_used = urgent_used + used
-  ghosts_met = 0
+  ghosts_met = ghosts_before
   return #ids
+end
+
+-- Those with a priority and those that came back have scores below zero, and go before all others.
+local function claim_urgent(most)
+  local ids = call('ZRANGEBYSCORE', urgent, '-inf', '(0', 'LIMIT', urgent_used, most)
+  return #ids > 0 and urgent_decide(ids) or 0
+end
+
+-- The others of urgent are dated: they stand by the instant at which they became ready, and take turns with
+-- the list and the line, whose runs tell when they were enqueued. A page of them:
+local dated, dates, dated_used = {}, {}, 0
+
+-- The instant of the next one; nil when there is none.
+local function dated_next()
+  if dated_used == #dated and urgent_used < urgent_count then
+    local page = call('ZRANGE', urgent, urgent_used, urgent_used + 31, 'WITHSCORES')
+    dated, dates, dated_used = {}, {}, 0
+    for at = 1, #page, 2 do dated[#dated + 1], dates[#dates + 1] = page[at], tonumber(page[at + 1]) end
+    if #dated == 0 then urgent_count = urgent_used end
+  end
+  return dates[dated_used + 1]
+end
+
+-- Those of the page up to an instant; it is nil when nobody else waits. Of one instant they are the first: their
+-- ids are older.
+local function claim_dated(before)
+  local ids, first = {}, dated_used
+  while dates[first + #ids + 1] and (not before or dates[first + #ids + 1] <= before) do
+    ids[#ids + 1] = dated[first + #ids + 1]
+  end
+  dated_used = first + #ids
+  return urgent_decide(ids)
+end
+
+-- When a run of the list was enqueued, by its id (core/run_id.h).
+local function entry_ms(entry)
+  if #entry < 16 then return 0 end
+  local high, low = unpack_text('>I2I4', entry)
+  return high * 4294967296 + low
 end
 
 -- One that cannot be granted becomes a run with a record.
@@ -174,13 +212,40 @@ local function line_candidate(number, body)
   return true
 end
 
--- Looks at some numbers of the line, up to `last`; returns how many.
-local function claim_line(most, last)
-  local first, numbers = line.taken + counted.looked + 1, {}
-  for number = first, math.min(first + most - 1, last) do numbers[#numbers + 1] = number end
-  local wanted = #numbers
-  if wanted == 0 then return 0 end
-  local texts, chars, granted_bodies = call('HMGET', bodies, unpack(numbers)), take.chars, take.bodies
+-- What was read and comes behind a dated run, by number: it is not read once more.
+local ahead = {}
+
+-- Bodies from `first` on, and how many.
+local function line_read(first, wanted)
+  local texts = {}
+  while #texts < wanted and ahead[first + #texts] ~= nil do texts[#texts + 1] = ahead[first + #texts] end
+  if #texts > 0 then return texts, #texts end
+  local numbers = {}
+  for at = 1, wanted do numbers[at] = first + at - 1 end
+  return call('HMGET', bodies, unpack(numbers)), wanted
+end
+
+-- How many of the `wanted` come before a dated run of that instant, and when the next one was enqueued.
+local function line_cut(first, texts, wanted, date)
+  for at = 1, wanted do
+    local ms = texts[at] and body_ms(texts[at]) or -1
+    if ms >= date then
+      for rest = at, wanted do ahead[first + rest - 1] = texts[rest] end
+      return at - 1, ms
+    end
+  end
+  return wanted
+end
+
+-- Looks at some numbers of the line, up to `last` and to the first that was enqueued at `date` or later, if there is one;
+-- returns how many, and when that one was.
+local function claim_line(most, last, date)
+  local first = line.taken + counted.looked + 1
+  local wanted = math.min(most, last - first + 1)
+  if wanted <= 0 then return 0 end
+  local texts, chars, granted_bodies, stop_ms = nil, take.chars, take.bodies, nil
+  texts, wanted = line_read(first, wanted)
+  if date then wanted, stop_ms = line_cut(first, texts, wanted, date) end
   for at = 1, wanted do
     local body, common = texts[at], take.common
     local bar = body and take.first and find(body, '|', 1, true)
@@ -198,7 +263,7 @@ local function claim_line(most, last)
     end
   end
   counted.looked = counted.looked + wanted
-  return wanted
+  return wanted, stop_ms
 end
 
 -- A claim that was stopped in its middle left a block behind what meta says is taken. When its session
@@ -218,9 +283,9 @@ local function line_mend()
   counted.waiting = math.max(counted.waiting - held - kept, 0)
 end
 
--- Entries of `ready` up to the first that comes behind a number of the line that is not taken yet; and
--- that number.
-local function ready_page(most)
+-- Entries of `ready` up to the first that comes behind a number of the line that is not taken yet, and
+-- that number; or behind a dated run of the instant `date`, and when that entry was enqueued.
+local function ready_page(most, date)
   local entries = call('LRANGE', ready, ready_used, ready_used + most - 1)
   local taken, ids = line.taken + counted.looked, {}
   for at, entry in ipairs(entries) do
@@ -228,6 +293,7 @@ local function ready_page(most)
     if behind > taken and counted.waiting > take.count and taken < counted.last then
       return ids, entries, math.min(behind, counted.last)
     end
+    if date and entry_ms(entry) >= date then return ids, entries, nil, entry_ms(entry) end
     ids[at] = sub(entry, 1, 16)
   end
   return ids, entries, #entries < most and counted.last or nil
@@ -235,7 +301,8 @@ end
 
 -- Returns how many entries and numbers were looked at, and whether all that waits has been.
 local function claim_ready(most)
-  local ids, entries, last = ready_page(most)
+  local date = dated_next()
+  local ids, entries, last, before = ready_page(most, date)
   if #ids > 0 then
     local kept = {}
     local used = candidates(ids, kept)
@@ -247,8 +314,10 @@ local function claim_ready(most)
     ready_used = ready_used + used
     return #ids, false
   end
-  if not last or counted.waiting <= take.count then return 0, true end
-  local looked = claim_line(most, last)
+  local looked = 0
+  if last and counted.waiting > take.count then looked, before = claim_line(most, last, date) end
+  if looked > 0 or not date then return looked, looked == 0 end
+  looked = claim_dated(before)
   return looked, looked == 0
 end
 
@@ -258,13 +327,15 @@ function claim()
   local looked, is_over = 0, false
   line_mend()
   if counted.waiting == 0 then counted.looked = math.max(counted.last - line.taken, 0) end
-  repeat
+  urgent_count = call('ZCARD', urgent)
+  while urgent_used < urgent_count do
     local most = math.min(want - granted.count, 32)
     if is_enough or most <= 0 then return false end
     if looked >= want + 256 then return looked > granted.passed end
     local met = claim_urgent(most)
     looked = looked + met
-  until met < most
+    if met < most then break end
+  end
   repeat
     local most = math.min(want - granted.count, 32)
     if is_enough or most <= 0 then return false end

@@ -9,10 +9,11 @@
 -- A periodic run passes the queue's limit: it comes at most once an interval.
 
 local ENQUEUE_STRIDE = 5
+local INSTANT_MAX = 10000000000000 -- no instant reaches it
 local floor, pack = math.floor, struct.pack
 
 -- ORDER ENQUEUE_COUNTS
-local counts = call('HMGET', meta, 'number', 'ghosts', 'kept', 'calm')
+local counts = call('HMGET', meta, 'number', 'ghosts', 'kept', 'calm', 'back')
 
 -- An entry of `ready` is an id and the number of the line behind which it comes.
 local line_text = string.match(facts[3] or '', '^%d+$') or '0'
@@ -90,10 +91,16 @@ local function refuse(letter, id)
   others[#others + 1] = id
 end
 
+-- By the clock at its furthest, for one that was set back lets nobody overtake; those of one instant stand as
+-- their ids do. The score is that of ready_put() in redis/lib_plan.lua.
 local function urgents_write()
   if #urgents == 0 then return end
-  local order, entries = call('HINCRBY', meta, 'back', #urgents) - #urgents, {}
-  for at, id in ipairs(urgents) do put(entries, order + at - urgent_levels[at] * 1099511627776, id) end
+  local back, entries = tonumber(string.match(counts[5] or '', '^%d+$') or 0), {}
+  if back < now or back >= INSTANT_MAX then
+    back = now
+    call('HSET', meta, 'back', back)
+  end
+  for at, id in ipairs(urgents) do put(entries, back - urgent_levels[at] * 17592186044416, id) end
   write('ZADD', urgent, entries)
 end
 

@@ -5,7 +5,7 @@
 --   field and value   text_puts (errors) result_puts payload_puts body_puts record_puts block_puts
 --   score and member  lease_puts due_puts urgent_due_puts urgents done_puts dead_puts cancelled_puts
 --                     span_puts block_lease_puts block_end_puts
---   entries           backs fronts (of ready)
+--   base and name     fronts: become urgents
 --   names             lease_drops due_drops urgent_due_drops urgent_drops payload_drops body_drops
 --                     key_drops (of unique) block_drops (from all four keys) block_lease_drops
 --                     block_end_drops
@@ -52,27 +52,19 @@ local function due_drop(id, r)
   if not r or priority_of(r) > 0 then plan_add('urgent_due_drops', id) end
 end
 
--- The number of the line behind which an entry comes that goes to the back of `ready` now.
-local line_text
-local function line_last()
-  line_text = line_text or string.match(call('HGET', meta, 'line') or '', '^%d+$') or '0'
-  return line_text
+-- Makes `id` ready: among those of its priority it stands as what became ready at the instant `at_ms`, in
+-- front of all without one. The score holds priority and instant together: 9 * 2^44 + 10^13 is far below 2^53.
+local function ready_put(id, r, at_ms)
+  local base = priority_of(r) * 17592186044416
+  if at_ms then plan_put('urgents', at_ms - base, id) else plan_put('fronts', base, id) end
 end
 
--- Makes `id` ready. Priority 0 lives in a list, whose entries are an id and the number of the line that
--- goes before it; the others in one sorted set whose score holds priority and order together:
--- 9 * 2^40 + seq is far below 2^53. At the back of the list it comes behind the number `behind`, or all of the
--- line.
-local function ready_put(id, r, is_front, behind)
-  local priority = priority_of(r)
-  if priority > 0 then
-    local order = is_front and call('HINCRBY', meta, 'front', -1) or call('HINCRBY', meta, 'back', 1)
-    plan_put('urgents', order - priority * 1099511627776, id)
-  elseif is_front then
-    plan_add('fronts', id .. '0')
-  else
-    plan_add('backs', id .. (behind or line_last()))
-  end
+-- Of those in front the last one is the first.
+local function fronts_settle()
+  local list = plan.fronts
+  if not list then return end
+  local order = call('HINCRBY', meta, 'front', -#list / 2)
+  for at = 1, #list, 2 do plan_put('urgents', order + (#list - at - 1) / 2 - list[at], list[at + 1]) end
 end
 
 local function unique_release(id, key)
@@ -153,7 +145,7 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
         due_put(id, r)
       else
         r.state, r.at_ms, r.started = to, 0, doubt
-        ready_put(id, r, event ~= 'LOSS' or not is_suspect(r))
+        ready_put(id, r, event == 'LOSS' and is_suspect(r) and now or nil)
       end
     end
   end
@@ -185,6 +177,7 @@ end
 -- In the ORDER of redis/lib_base.lua; texts do no harm before their records.
 local function plan_write()
   if blocks_settle then blocks_settle() end
+  fronts_settle()
   local p = plan
   if not next(p) and not next(counts) then return end
   if is_calm then
@@ -200,8 +193,6 @@ local function plan_write()
   list_write('ZADD', active, 'lease_puts')
   list_write('ZADD', scheduled, 'due_puts')
   list_write('ZADD', scheduled_urgent, 'urgent_due_puts')
-  list_write('RPUSH', ready, 'backs')
-  list_write('LPUSH', ready, 'fronts')
   list_write('ZADD', urgent, 'urgents')
   list_write('ZADD', spans, 'span_puts')
   list_write('ZADD', block_leases, 'block_lease_puts')

@@ -72,7 +72,7 @@ end
 -- where it goes on, nil at its end.
 
 -- Makes the scores of urgent runs, which are below 0 (redis/lib_plan.lua), places too.
-local SCORE_BASE = 17592186044416
+local SCORE_BASE = 175921860444160
 
 local function score_place(text)
   return math.ceil(tonumber(text)) + SCORE_BASE

@@ -30,7 +30,7 @@ r.started = 0
 r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0
 -- Its old date would kill it at once; somebody wants it to run now.
 r.expires_at_ms = 0
-ready_put(id, r, false)
+ready_put(id, r, now)
 plan_write()
 -- A live run that stood among the dead would be deleted with them: it leaves before it lives.
 call('ZREM', dead, id)

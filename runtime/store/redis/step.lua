@@ -27,7 +27,6 @@ if refusal then return refusal end
 local is_paused = facts[1] == '1'
 ghosts, longest = tonumber(facts[3] or 0) or 0, tonumber(facts[4] or nil)
 line_set(facts[6], facts[7])
-line_text = facts[8] and line_count(facts[8]) > 0 and facts[8] or '0'
 counted.last, counted.held, counted.kept = line_count(facts[8]), line_count(facts[9]), line_count(facts[10])
 is_calm = facts[11]
 local last = call('HGET', sessions, session)

@@ -317,7 +317,7 @@ static void test_run_behind_what_was_taken_waits_again(void **state)
     look_expect(fixture, 2, 0);
     assert_int_equal(fixture_say(fixture, "LLEN %s", "culex:{q}:wake"), 1);
     assert_int_equal(fixture_state(fixture, ids[WAITING_A]), CULEX_RUN_WAITING);
-    assert_int_equal(fixture_say(fixture, "LLEN %s", "culex:{q}:ready"), 2);
+    assert_int_equal(fixture_say(fixture, "ZCARD %s", "culex:{q}:urgent"), 2);
     assert_int_equal(look_drain(fixture), LIVE);
 }
 

@@ -172,10 +172,31 @@ static void test_run_in_two_indexes_is_taken_from_the_wrong_one(void **state)
 {
     for (size_t i = 0; i < SETS; i++) {
         again(*state);
-        look_damage(*state, "ZADD", sets[i].name, "1 %b", ids[WAITING_A]);
+        bool is_urgent = sets[i].member == URGENT_B;
+        look_damage(*state, "ZADD", sets[i].name, "1 %b", ids[is_urgent ? SCHEDULED_A : WAITING_A]);
         look_damage(*state, "ZADD", sets[i].name, "1 %b",
                     ids[sets[i].member == DEAD_A ? ACTIVE_B : DEAD_A]);
         look_expect_and_drain(*state, 2, 0, LIVE_COUNT);
+    }
+}
+
+/* Whichever leads to it first; the other is a ghost. */
+static void test_waiting_run_in_set_and_list_is_granted_once(void **state)
+{
+    again(*state);
+    look_damage(*state, "ZADD", "urgent", "1 %b", ids[WAITING_A]);
+    look_expect_and_drain(*state, 1, 0, LIVE_COUNT);
+}
+
+/* Neither another priority nor no time at all: nobody would come to it in its turn. */
+static void test_waiting_run_in_a_foreign_band_goes_to_its_own(void **state)
+{
+    static const char *const scores[] = {"99999999999999 %b", "-17592186044415 %b"};
+    for (size_t i = 0; i < sizeof scores / sizeof scores[0]; i++) {
+        again(*state);
+        look_damage(*state, "LREM", "ready", "0 %b0", ids[WAITING_B]);
+        look_damage(*state, "ZADD", "urgent", scores[i], ids[WAITING_B]);
+        look_expect_and_drain(*state, 1, 0, LIVE_COUNT);
     }
 }
 
@@ -257,11 +278,14 @@ static void test_lost_order_numbers_are_set_right(void **state)
 {
     again(*state);
     look_damage(*state, "HDEL", "meta", "back", stranger);
-    look_expect(*state, 1, 0);
+    look_expect(*state, 0, 0); /* every enqueue sets it anew */
     struct fixture *fixture = *state;
     struct culex_new_run run = odd_run();
     run.priority = 9;
     fixture_enqueue(fixture, &run);
+    look_damage(fixture, "HSET", "meta", "back 99999999999999999", stranger);
+    fixture_enqueue(fixture, &run);
+    look_expect(fixture, 0, 0);
     fixture_claim(fixture, ids[URGENT_B]); /* still first of its priority */
     fixture_ack(fixture, SESSION_A, ids[URGENT_B], 1, CULEX_EVENT_RELEASE);
     look_damage(fixture, "HDEL", "meta", "front", stranger);
@@ -730,7 +754,7 @@ static void test_repeated_repair_puts_back_once(void **state)
         cursor = reply.cursor;
     } while (cursor != 0 && cursor >> 56 < 28);
     assert_int_equal(found, 3);
-    assert_int_equal(fixture_say(fixture, "LLEN %s", "culex:{q}:ready"), 3);
+    assert_int_equal(fixture_say(fixture, "ZCARD %s", "culex:{q}:urgent"), 5);
 }
 
 /* More than one share of everything, and a list that moves between the shares. */
@@ -809,6 +833,8 @@ int main(void)
         TEST(test_lost_entry_is_put_back),
         TEST(test_strange_entry_is_removed),
         TEST(test_run_in_two_indexes_is_taken_from_the_wrong_one),
+        TEST(test_waiting_run_in_set_and_list_is_granted_once),
+        TEST(test_waiting_run_in_a_foreign_band_goes_to_its_own),
         TEST(test_wrong_time_of_an_entry_is_set_right),
         TEST(test_lost_ready_list_is_rebuilt),
         TEST(test_lost_ready_entry_is_put_back),

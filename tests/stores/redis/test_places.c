@@ -1,8 +1,8 @@
-/* Where a run that comes due goes among those that wait: behind what was enqueued until then, found
- * with few looks at the line. */
+/* Where a run that comes due stands among those that wait: behind what was enqueued before, and
+ * what that costs the server. */
 #include "fixture.h"
 
-enum { DUES = 64, LOOKS_MAX = 64 };
+enum { DUES = 64 };
 
 /* Permissions are tried with the first step. */
 static int places_setup(void **state)
@@ -78,79 +78,73 @@ static int take_in_order(struct fixture *f, const struct dues *dues)
     return count;
 }
 
-/* How many bodies a step that claims nothing looks at: its HGETs but for the one of its session. */
-static long looks_of_step(struct fixture *f, int64_t *ret_due_in_ms)
+/* How often a step that claims `want` calls the command of that name. */
+static long calls_of_step(struct fixture *f, uint32_t want, const char *name)
 {
-    struct culex_step step = fixture_step(f, SESSION_A, 0);
+    struct culex_step step = fixture_step(f, SESSION_A, want);
     struct culex_step_reply reply;
+    char field[64];
     fixture_say(f, "CONFIG %s", "RESETSTAT");
     fixture_run_step(f, &step, &reply);
-    *ret_due_in_ms = reply.due_in_ms;
     f->store->ops->step_release(f->store, &reply);
     redisReply *info = redis_server_command(&f->server, "INFO commandstats");
     assert_non_null(info);
-    const char *at = strstr(info->str, "cmdstat_hget:calls=");
-    assert_non_null(at);
-    long calls = strtol(at + strlen("cmdstat_hget:calls="), NULL, 10);
+    snprintf(field, sizeof field, "cmdstat_%s:calls=", name);
+    const char *at = strstr(info->str, field);
+    long calls = at != NULL ? strtol(at + strlen(field), NULL, 10) : 0;
     freeReplyObject(info);
-    return calls - 1;
+    return calls;
 }
 
-static void test_due__place_takes_few_looks(void **state)
+/* Nothing is looked at to make it ready, however many wait. */
+static void test_due__is_made_ready_without_a_look(void **state)
 {
     enum { RUNS = 2000 };
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
     culex_uuid line[RUNS];
-    int64_t due_in_ms;
     put_due(f, &dues, 700);
     put_line(f, line, RUNS);
-    assert_in_range(looks_of_step(f, &due_in_ms), 2, 12);
+    assert_int_equal(calls_of_step(f, 0, "hget"), 1); /* its session */
     assert_int_equal(take_in_order(f, &dues), RUNS + 1);
 }
 
-static void test_due__behind_all_is_seen_at_once(void **state)
+/* A claim of a line in which due runs stand here and there reads its bodies once, not anew after
+ * each of them; they may be long. */
+static void test_due__bodies_are_read_once(void **state)
 {
+    enum { RUNS = 32 };
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
-    culex_uuid line[200];
-    int64_t due_in_ms;
-    put_due(f, &dues, 200);
-    put_due(f, &dues, 210);
-    put_line(f, line, 200);
-    f->now_ms += 20;
-    assert_int_equal(looks_of_step(f, &due_in_ms), 1);
-    assert_int_equal(take_in_order(f, &dues), 202);
+    culex_uuid line[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        put_due(f, &dues, i + 1);
+    put_line(f, line, RUNS);
+    /* Of the step; of its due runs; of each due run that is claimed its record and payload. */
+    assert_in_range(calls_of_step(f, 2 * RUNS, "hmget"), 2 + 2 * RUNS, 4 + 2 * RUNS);
+    assert_int_equal(take_in_order(f, &dues), 0);
 }
 
-/* Neither an empty line nor one of which only holes are left; held and kept runs have bodies, too.
- */
-static void test_due__needs_no_look_where_nothing_waits(void **state)
+/* A queue without them pays for none. */
+static void test_due__none_costs_nothing(void **state)
 {
     struct fixture *f = *state;
-    struct dues dues = {.count = 0};
-    culex_uuid line[4];
-    int64_t due_in_ms;
-    put_due(f, &dues, 1);
-    f->now_ms += 2;
-    assert_int_equal(looks_of_step(f, &due_in_ms), 0);
-    assert_int_equal(take_in_order(f, &dues), 1);
-    put_line(f, line, 4);
-    struct culex_step step = fixture_step(f, SESSION_A, 2);
-    struct culex_step_reply reply;
-    fixture_run_step(f, &step, &reply);
-    f->store->ops->step_release(f->store, &reply);
-    assert_int_equal(fixture_ack(f, SESSION_A, line[0], 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
-    put_due(f, &dues, 1);
-    f->now_ms += 2;
-    leave_hole(f, line[2]);
-    leave_hole(f, line[3]);
-    assert_int_equal(looks_of_step(f, &due_in_ms), 0);
-    assert_int_equal(take_in_order(f, &dues), 1);
+    struct culex_new_run odd = fixture_run();
+    odd.expires_ms = 600000;
+    calls_of_step(f, 0, "zcard"); /* its first step looks after other things */
+    fixture_enqueue(f, &odd);
+    assert_int_equal(calls_of_step(f, 1, "zrangebyscore"), 0);
+    fixture_enqueue(f, &odd);
+    assert_int_equal(calls_of_step(f, 1, "zcard"), 2);
+    odd.priority = 3;
+    for (int i = 0; i < 2; i++) {
+        fixture_enqueue(f, &odd);
+        assert_int_equal(calls_of_step(f, 1, "zrangebyscore"), 1);
+    }
 }
 
-/* What the step itself is told of held runs tells what waits. */
-static void test_due__is_placed_behind_what_the_step_ends(void **state)
+/* A failure that waits for nothing comes due at once, behind all that waits. */
+static void test_due__is_placed_before_what_the_step_ends(void **state)
 {
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
@@ -160,65 +154,77 @@ static void test_due__is_placed_behind_what_the_step_ends(void **state)
     put_due(f, &dues, 5);
     f->now_ms += 10;
     put_line(f, line + 1, 1);
+    f->now_ms += 1;
     assert_int_equal(fixture_ack(f, SESSION_A, line[0], 1, CULEX_EVENT_FAIL), CULEX_ANSWER_OK);
     fixture_claim(f, dues.ids[0]);
     fixture_claim(f, line[1]);
+    fixture_claim(f, line[0]);
 }
 
-/* Those whose places are too many to be found in one step wait for the next one, which is wanted at
- * once. */
-static void test_due__many_are_found_by_and_by(void **state)
+/* More than a step makes ready. */
+static void test_due__many_are_made_ready_by_and_by(void **state)
 {
     enum { RUNS = 2048 };
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
     culex_uuid line[RUNS];
-    int64_t due_in_ms;
-    for (int i = 0; i < DUES - 1; i++)
+    for (int i = 0; i < DUES; i++)
         put_due(f, &dues, 10 + 31 * i);
-    put_due(f, &dues, RUNS + 5); /* needs no look, and waits with the others */
     put_line(f, line, RUNS);
     f->now_ms += 10;
-    assert_in_range(looks_of_step(f, &due_in_ms), 2, LOOKS_MAX);
-    assert_int_equal(due_in_ms, 0);
-    assert_in_range(fixture_say(f, "ZCARD %s", "culex:{q}:scheduled"), 1, DUES - 4);
+    calls_of_step(f, 0, "zadd");
+    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:scheduled"), 0);
     assert_int_equal(take_in_order(f, &dues), RUNS + DUES);
 }
 
-/* Those with a priority need no place in the line, and so wait for no looks. */
-static void test_due__urgent_ones_wait_for_nobodys_place(void **state)
+/* One that is due last goes first, by its priority, though more are due than a step makes ready. */
+static void test_due__urgent_ones_wait_for_nobody(void **state)
 {
-    enum { RUNS = 2048 };
+    enum { RUNS = 200 };
     struct fixture *f = *state;
-    struct dues dues = {.count = 0};
     struct culex_new_run urgent = fixture_run();
     culex_uuid line[RUNS];
-    int64_t due_in_ms;
+    struct dues dues = {.count = 0};
     urgent.priority = 3, urgent.delay_ms = RUNS - 5;
-    for (int i = 0; i < DUES - 1; i++)
-        put_due(f, &dues, 10 + 31 * i);
+    for (int i = 0; i < DUES; i++)
+        put_due(f, &dues, 10);
     culex_uuid urgent_id = fixture_enqueue(f, &urgent);
     put_line(f, line, RUNS);
-    looks_of_step(f, &due_in_ms);
-    assert_int_equal(due_in_ms, 0);
-    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:urgent"), 1);
     fixture_claim(f, urgent_id);
 }
 
-/* Those that are due at one time, or between the same two, need the looks of one. */
-static void test_due__many_at_once_share_their_looks(void **state)
+/* Of one priority, too, and with a clock that was set back behind what was enqueued by then. */
+static void test_due__urgent_ones_stand_where_they_came_due(void **state)
 {
-    enum { RUNS = 500 };
     struct fixture *f = *state;
-    struct dues dues = {.count = 0};
-    culex_uuid line[RUNS];
-    int64_t due_in_ms;
-    for (int i = 0; i < DUES; i++)
-        put_due(f, &dues, 123);
-    put_line(f, line, RUNS);
-    assert_in_range(looks_of_step(f, &due_in_ms), 2, 11);
-    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:scheduled"), 0);
-    assert_int_equal(take_in_order(f, &dues), RUNS + DUES);
+    struct culex_new_run now = fixture_run(), late = fixture_run();
+    now.priority = late.priority = 3;
+    late.delay_ms = 15;
+    culex_uuid due = fixture_enqueue(f, &late), ids[4];
+    for (int i = 0; i < 3; i++) {
+        f->now_ms += 10;
+        ids[i] = fixture_enqueue(f, &now);
+    }
+    f->now_ms -= 12; /* the second is not overtaken */
+    ids[3] = fixture_enqueue(f, &now);
+    f->now_ms += 100;
+    fixture_claim(f, ids[0]);
+    fixture_claim(f, due);
+    fixture_claim(f, ids[1]);
+}
+
+/* A `back` that is no instant is none: it would lead out of the priority's band. */
+static void test_claim__damaged_back_keeps_priorities_apart(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    run.expires_ms = 600000;
+    culex_uuid last = fixture_enqueue(f, &run);
+    fixture_say(f, "HSET culex:{q}:meta back %s", "99999999999999999");
+    run.priority = 3;
+    culex_uuid first = fixture_enqueue(f, &run);
+    fixture_claim(f, first);
+    fixture_claim(f, last);
 }
 
 /* Which have left, of a line of so many, the newest one among them: here and there, and long rows.
@@ -266,20 +272,17 @@ static void test_due__long_row_of_holes_is_stepped_over(void **state)
     assert_int_equal(take_in_order(f, &dues), RUNS - COUNT + 1);
 }
 
-/* More holes in a row than may be looked at. */
-static void test_due__endless_holes_are_not_walked(void **state)
+/* Many more holes in a row than a claim looks at. */
+static void test_due__endless_holes_are_stepped_over(void **state)
 {
     enum { RUNS = 1500 };
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
     culex_uuid line[RUNS];
-    int64_t due_in_ms;
     put_due(f, &dues, 10);
     put_line(f, line, RUNS);
     for (int i = 0; i < RUNS - 2; i++)
         leave_hole(f, line[i]);
-    assert_in_range(looks_of_step(f, &due_in_ms), 2, LOOKS_MAX);
-    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:scheduled"), 0);
     assert_int_equal(take_in_order(f, &dues), 3);
 }
 
@@ -290,7 +293,6 @@ static void test_due__clock_that_stepped_back_does_no_harm(void **state)
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
     culex_uuid line[RUNS];
-    int64_t due_in_ms;
     size_t grants = 0;
     for (int i = 0; i < DUES; i++)
         put_due(f, &dues, 5 * i);
@@ -298,7 +300,6 @@ static void test_due__clock_that_stepped_back_does_no_harm(void **state)
         put_line(f, line + 100 * part, RUNS / 3);
         f->now_ms += part == 0 ? -150 : 400;
     }
-    assert_in_range(looks_of_step(f, &due_in_ms), 2, LOOKS_MAX);
     for (int steps = 0; steps < 2 * DUES && grants < RUNS + DUES; steps++) {
         struct culex_step step = fixture_step(f, SESSION_A, 10);
         struct culex_step_reply reply;
@@ -309,21 +310,29 @@ static void test_due__clock_that_stepped_back_does_no_harm(void **state)
     assert_int_equal(grants, RUNS + DUES);
 }
 
-static void test_due__goes_behind_those_of_its_time(void **state)
+/* It was enqueued before. */
+static void test_due__goes_before_those_of_its_time(void **state)
 {
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
     culex_uuid line[10];
     put_due(f, &dues, 5);
     put_line(f, line, 10);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 4; i++)
         fixture_claim(f, line[i]);
     fixture_claim(f, dues.ids[0]);
-    fixture_claim(f, line[5]);
+    for (int i = 4; i < 10; i++)
+        fixture_claim(f, line[i]);
+    struct culex_new_run odd = fixture_run();
+    odd.expires_ms = 600000;
+    put_due(f, &dues, 5);
+    f->now_ms += 5;
+    culex_uuid odd_id = fixture_enqueue(f, &odd);
+    fixture_claim(f, dues.ids[1]);
+    fixture_claim(f, odd_id);
 }
 
-/* It would take a walk to find its place among those. */
-static void test_due__stands_behind_records_that_were_ready(void **state)
+static void test_due__stands_among_records_that_were_ready(void **state)
 {
     struct fixture *f = *state;
     struct dues dues = {.count = 0};
@@ -331,34 +340,83 @@ static void test_due__stands_behind_records_that_were_ready(void **state)
     struct culex_new_run odd = fixture_run();
     odd.expires_ms = 600000;
     put_due(f, &dues, 5);
+    put_due(f, &dues, 11);
     put_line(f, line, 10);
     odd_id = fixture_enqueue(f, &odd);
     put_line(f, line + 10, 10);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 4; i++)
+        fixture_claim(f, line[i]);
+    fixture_claim(f, dues.ids[0]);
+    for (int i = 4; i < 10; i++)
         fixture_claim(f, line[i]);
     fixture_claim(f, odd_id);
-    fixture_claim(f, dues.ids[0]);
+    fixture_claim(f, dues.ids[1]);
     for (int i = 10; i < 20; i++)
         fixture_claim(f, line[i]);
+}
+
+/* A suspect that stands in the list, as FSCK would not put it there, keeps its place in company. */
+static void test_claim__suspect_of_the_list_stays_in_it(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    culex_uuid suspect = fixture_enqueue(f, &run), other;
+    run.expires_ms = 600000;
+    for (int i = 0; i < 2; i++) {
+        fixture_claim(f, suspect);
+        f->now_ms += 20000;
+    }
+    calls_of_step(f, 0, "zadd");
+    other = fixture_enqueue(f, &run);
+    fixture_say(f, "DEL %s", "culex:{q}:urgent");
+    redisReply *reply =
+        redis_server_command(&f->server, "LPUSH culex:{q}:ready %b0", suspect.b, sizeof suspect.b);
+    freeReplyObject(reply);
+    struct culex_step step = fixture_step(f, SESSION_A, 2);
+    struct culex_step_reply answer;
+    step.in_company = true;
+    fixture_run_step(f, &step, &answer);
+    assert_int_equal(answer.grant_count, 1);
+    assert_true(answer.has_passed);
+    assert_memory_equal(&answer.grants[0].facts.id, &other, sizeof other);
+    f->store->ops->step_release(f->store, &answer);
+    fixture_claim(f, suspect);
+}
+
+/* An entry of the list that is none, and a body that cannot be read, keep nobody waiting. */
+static void test_due__damaged_neighbours_are_passed(void **state)
+{
+    struct fixture *f = *state;
+    struct dues dues = {.count = 0};
+    culex_uuid line[2];
+    put_due(f, &dues, 1);
+    put_line(f, line, 2);
+    fixture_say(f, "RPUSH culex:{q}:ready %s", "short");
+    fixture_say(f, "HSET culex:{q}:bodies 1 %s", "no body at all");
+    fixture_claim(f, dues.ids[0]);
+    fixture_claim(f, line[1]);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, places_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_due__place_takes_few_looks),
-        TEST(test_due__behind_all_is_seen_at_once),
-        TEST(test_due__needs_no_look_where_nothing_waits),
-        TEST(test_due__is_placed_behind_what_the_step_ends),
-        TEST(test_due__many_are_found_by_and_by),
-        TEST(test_due__urgent_ones_wait_for_nobodys_place),
-        TEST(test_due__many_at_once_share_their_looks),
+        TEST(test_due__is_made_ready_without_a_look),
+        TEST(test_due__bodies_are_read_once),
+        TEST(test_due__none_costs_nothing),
+        TEST(test_due__is_placed_before_what_the_step_ends),
+        TEST(test_due__many_are_made_ready_by_and_by),
+        TEST(test_due__urgent_ones_wait_for_nobody),
+        TEST(test_due__urgent_ones_stand_where_they_came_due),
+        TEST(test_claim__damaged_back_keeps_priorities_apart),
         TEST(test_due__place_is_found_among_holes),
         TEST(test_due__long_row_of_holes_is_stepped_over),
-        TEST(test_due__endless_holes_are_not_walked),
+        TEST(test_due__endless_holes_are_stepped_over),
         TEST(test_due__clock_that_stepped_back_does_no_harm),
-        TEST(test_due__goes_behind_those_of_its_time),
-        TEST(test_due__stands_behind_records_that_were_ready),
+        TEST(test_due__goes_before_those_of_its_time),
+        TEST(test_due__stands_among_records_that_were_ready),
+        TEST(test_claim__suspect_of_the_list_stays_in_it),
+        TEST(test_due__damaged_neighbours_are_passed),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }

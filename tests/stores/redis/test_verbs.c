@@ -319,7 +319,8 @@ static void test_wake__paused_queue_wakes_nobody(void **state)
     do
         assert_ok(f->store->ops->fsck(f->store, "q", reply.cursor, true, &reply, &call_error));
     while (reply.cursor != 0);
-    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 2);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:ready"), 1);
+    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:urgent"), 2);
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 0);
     assert_ok(f->store->ops->pause(f->store, "q", false, &call_error));
     assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), 1);

@@ -38,13 +38,6 @@ void case_claim__same_priority_in_order_of_readiness(struct suite *suite)
     suite_take(suite, ANN, last);
 }
 
-/* Redis finds the place of a due run among ordinary ones. Among those with a priority it comes
- * behind what was ready when a step found it due. */
-static bool is_place_kept(const struct suite *suite)
-{
-    return suite->priority == 0 || strcmp(suite->kind, "redis") != 0;
-}
-
 /* So many runs, one each `gap_ms`. */
 static void put_apart(struct suite *suite, culex_uuid *ids, int count, int64_t gap_ms)
 {
@@ -71,8 +64,6 @@ static void take_all(struct suite *suite, const culex_uuid *ids, int count)
 void case_claim__due_run_keeps_its_place_without_a_worker(struct suite *suite)
 {
     culex_uuid early[3], late[40];
-    if (!is_place_kept(suite))
-        return;
     culex_uuid due = put_delayed(suite, 35);
     put_apart(suite, early, 3, 10);
     put_apart(suite, late, 40, 10);
@@ -84,8 +75,6 @@ void case_claim__due_run_keeps_its_place_without_a_worker(struct suite *suite)
 void case_claim__due_run_keeps_its_place_in_a_pause(struct suite *suite)
 {
     culex_uuid early[3], late[40];
-    if (!is_place_kept(suite))
-        return;
     culex_uuid due = put_delayed(suite, 35);
     assert_ok(suite->store->ops->pause(suite->store, suite->queue, true, NULL));
     put_apart(suite, early, 3, 10);
@@ -100,8 +89,6 @@ void case_claim__due_run_keeps_its_place_in_a_pause(struct suite *suite)
 void case_claim__failed_run_keeps_its_place_when_due(struct suite *suite)
 {
     culex_uuid early[3], late[40];
-    if (!is_place_kept(suite))
-        return;
     culex_uuid failed = suite_put(suite);
     uint32_t attempt = suite_take(suite, ANN, failed);
     suite_end(suite, ANN, failed, attempt, CULEX_EVENT_FAIL, 35);
@@ -117,8 +104,6 @@ void case_claim__due_runs_stand_where_they_came_due(struct suite *suite)
 {
     enum { RUNS = 20 };
     culex_uuid plain[RUNS], due[RUNS];
-    if (!is_place_kept(suite))
-        return;
     for (int i = 0; i < RUNS; i++)
         due[i] = put_delayed(suite, 5 + 10 * i);
     put_apart(suite, plain, RUNS, 10);
@@ -127,6 +112,112 @@ void case_claim__due_runs_stand_where_they_came_due(struct suite *suite)
         suite_take(suite, ANN, due[i]);
         suite_take(suite, BOB, plain[i]);
     }
+}
+
+/* As above, among runs that are not ordinary; every third one of the row is. */
+void case_claim__due_runs_stand_among_all_kinds(struct suite *suite)
+{
+    enum { RUNS = 60 };
+    culex_uuid ids[RUNS], due[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        due[i] = put_delayed(suite, 5 + 10 * i);
+    for (int i = 0; i < RUNS; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.expires_ms = i % 3 == 0 ? 0 : 600000;
+        suite->now_ms += 10;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    suite->now_ms += 10;
+    for (int i = 0; i < RUNS; i++) {
+        suite_take(suite, ANN, due[i]);
+        suite_take(suite, BOB, ids[i]);
+    }
+}
+
+/* The same in claims of several, and of each once more. */
+void case_claim__due_runs_are_granted_in_their_order(struct suite *suite)
+{
+    enum { RUNS = 60, WANT = 11 };
+    culex_uuid ids[2 * RUNS];
+    for (int i = 0; i < RUNS; i++)
+        ids[2 * i] = put_delayed(suite, 5 + 10 * i);
+    for (int i = 0; i < RUNS; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.expires_ms = i / 7 % 2 == 0 ? 0 : 600000;
+        suite->now_ms += 10;
+        ids[2 * i + 1] = suite_put_run(suite, &run);
+    }
+    for (size_t at = 0; at < 2 * RUNS;) {
+        struct culex_step step = suite_step_make(suite, BOB, WANT);
+        size_t count = 0;
+        for (int times = 0; times < 2; times++) {
+            count = suite_step(suite, &step);
+            assert_int_equal(count, 2 * RUNS - at < WANT ? 2 * RUNS - at : WANT);
+            for (size_t i = 0; i < count; i++)
+                assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[at + i]));
+        }
+        at += count;
+    }
+}
+
+/* What came back goes before what came due meanwhile, and what was retried behind it. */
+void case_claim__due_run_stands_between_front_and_back(struct suite *suite)
+{
+    culex_uuid returned = suite_put(suite), dead = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, returned);
+    uint32_t last = suite_take(suite, BOB, dead);
+    culex_uuid due = put_delayed(suite, 5);
+    suite_end(suite, BOB, dead, last, CULEX_EVENT_DISCARD, 0);
+    suite->now_ms += 10;
+    suite_end(suite, ANN, returned, attempt, CULEX_EVENT_RELEASE, 0);
+    assert_ok(suite->store->ops->retry(suite->store, suite->queue, dead, NULL));
+    suite->now_ms += 10;
+    culex_uuid late = suite_put(suite);
+    suite_take(suite, ANN, returned);
+    suite_take(suite, ANN, due);
+    suite_take(suite, ANN, dead);
+    suite_take(suite, ANN, late);
+}
+
+/* One that came due and was cancelled is passed, and no other with it. */
+void case_claim__due_run_may_be_cancelled(struct suite *suite)
+{
+    culex_uuid due = put_delayed(suite, 5), next = put_delayed(suite, 15);
+    suite->now_ms += 10;
+    culex_uuid plain = suite_put(suite);
+    suite->now_ms += 10;
+    assert_int_equal(suite_claim(suite, ANN, 0), 0);
+    suite_cancel(suite, due);
+    suite_take(suite, ANN, plain);
+    suite_take(suite, ANN, next);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 0);
+    assert_int_equal(suite_claim(suite, ANN, 3), 0);
+}
+
+/* More are due than one step makes ready: who came behind the last of them waits for it. */
+void case_claim__many_due_runs_stand_where_they_came_due(struct suite *suite)
+{
+    enum { RUNS = 200, WANT = 90 };
+    culex_uuid ids[RUNS];
+    size_t at = 0;
+    for (int i = 0; i < RUNS; i++) {
+        if (i % 100 != 50)
+            ids[i] = put_delayed(suite, 5 + 10 * i);
+    }
+    for (int i = 0; i < RUNS; i++) {
+        suite->now_ms += 5;
+        if (i % 100 == 50)
+            ids[i] = suite_put(suite);
+        suite->now_ms += 5;
+    }
+    for (int steps = 0; at < RUNS && steps < 50; steps++) {
+        struct culex_step step = suite_step_make(suite, BOB, WANT);
+        size_t count = suite_step(suite, &step);
+        for (size_t i = 0; i < count; i++)
+            assert_true(suite_same_id(suite->reply.grants[i].facts.id, ids[at + i]));
+        at += count;
+    }
+    assert_int_equal(at, RUNS);
 }
 
 /* Whatever a run has that others have not, it waits in the same row with them. */

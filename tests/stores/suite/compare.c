@@ -46,12 +46,13 @@ static bool is_waiting(const struct model_run *run, const char *queue)
 }
 
 /* `before` had to be granted before `run`, of the same priority. Where clock and order of
- * arrival disagree, and among those released at one instant, a store may follow either. */
+ * arrival disagree, and among those released at one instant, a store may follow either. Who came
+ * due has its place by that, whenever a step has found it. */
 static bool had_to_precede(const struct model_run *before, const struct model_run *run)
 {
     if (before->was_put_in_front != run->was_put_in_front)
         return before->was_put_in_front;
-    if (before->place >= run->place || run->was_clock_behind)
+    if ((before->place >= run->place && !before->was_promoted) || run->was_clock_behind)
         return false;
     return before->was_put_in_front ? before->ready_ms > run->ready_ms
                                     : before->ready_ms < run->ready_ms;

@@ -698,15 +698,17 @@ static void cut_leases(struct model *model, const struct model_queue *queue)
     }
 }
 
-static void maintain(struct model *model, const struct model_queue *queue, size_t ack_count)
+static void maintain(struct model *model, const struct model_queue *queue, size_t ack_count,
+                     uint32_t want)
 {
     static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
+    uint32_t most = want > PROMOTED_AT_ONCE ? want : PROMOTED_AT_ONCE;
     struct model_run *run;
     cut_leases(model, queue);
     reap(model, queue);
     /* Then as many again that need not wait behind others. */
-    for (int n = 0; n < 2 * PROMOTED_AT_ONCE; n++) {
-        if ((run = first_due(model, queue, CULEX_RUN_SCHEDULED, n >= PROMOTED_AT_ONCE)) != NULL)
+    for (uint32_t n = 0; n < 2 * most; n++) {
+        if ((run = first_due(model, queue, CULEX_RUN_SCHEDULED, n >= most)) != NULL)
             make_due(model, run);
     }
     for (size_t n = 0; n < PURGED_AT_ONCE + ack_count; n++) {
@@ -759,7 +761,7 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
         session->acks[i] = ack_one(model, step, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
         session->beats[i] = beat_one(model, step, &step->beats[i]);
-    maintain(model, session->queue, step->ack_count);
+    maintain(model, session->queue, step->ack_count, step->want);
     return session;
 }
 
