@@ -283,6 +283,58 @@ local function line_mend()
   counted.waiting = math.max(counted.waiting - held - kept, 0)
 end
 
+local DOUBT_BLOCKS, DOUBT_NUMBERS = 32, 256
+
+-- How many runs are held, as the blocks themselves tell; nil when these are many.
+local function held_recount()
+  if call('ZCARD', block_leases) > DOUBT_BLOCKS then return nil end
+  local held = 0
+  for _, name in ipairs(call('ZRANGE', block_leases, 0, DOUBT_BLOCKS)) do
+    local first = tonumber(name)
+    local b = first and first <= line.taken and block_load(name)
+    if b then held = held + select(2, string.gsub(b.chars, '[01]', '')) end
+  end
+  return held
+end
+
+-- How many bodies are met first among the next `most` numbers.
+local function bodies_ahead(most)
+  local met = 0
+  for from = 1, most, 32 do
+    local numbers = {}
+    for at = from, math.min(from + 31, most) do numbers[#numbers + 1] = line.taken + at end
+    for _, body in ipairs(call('HMGET', bodies, unpack(numbers))) do met = body and met + 1 or met end
+    if met > 0 then break end
+  end
+  return met
+end
+
+local function counts_mend(held, kept)
+  call('HSET', meta, 'held', held, 'kept', kept)
+  counted.held, counted.kept = held, kept
+  counted.waiting = math.max(counted.bodies - held - kept, 0)
+end
+
+-- By the counts nothing waits on the line, and yet it is not at its end. Mostly holes are left, which are passed at
+-- once; but where damage has made a count too high, those that wait would be passed with them. So the blocks are
+-- asked, and the next numbers.
+local function line_doubt()
+  local left = counted.last - line.taken
+  if left <= 0 then return end
+  local held = counted.bodies > 0 and held_recount()
+  if held and held < counted.held then counts_mend(held, counted.kept) end
+  if counted.waiting > 0 then return end
+  local met = counted.bodies > 0 and bodies_ahead(math.min(left, DOUBT_NUMBERS)) or 0
+  if met > 0 then
+    local rest = counted.bodies - met
+    held = math.min(counted.held, rest)
+    counts_mend(held, rest - held)
+    counted.is_wrong = true
+  else
+    counted.looked = held == nil and math.min(left, DOUBT_NUMBERS) or left
+  end
+end
+
 -- Entries of `ready` up to the first that comes behind a number of the line that is not taken yet, and
 -- that number; or behind a dated run of the instant `date`, and when that entry was enqueued.
 local function ready_page(most, date)
@@ -326,7 +378,7 @@ end
 function claim()
   local looked, is_over = 0, false
   line_mend()
-  if counted.waiting == 0 then counted.looked = math.max(counted.last - line.taken, 0) end
+  if counted.waiting == 0 then line_doubt() end
   urgent_count = call('ZCARD', urgent)
   while urgent_used < urgent_count do
     local most = math.min(want - granted.count, 32)

@@ -111,9 +111,10 @@ if is_upkeep then sessions_forget() end
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
 -- gets them when it comes again.
 counted.held, counted.kept = tallies.held or counted.held, tallies.kept or counted.kept
-counted.waiting = math.max(call('HLEN', bodies) - counted.held - counted.kept, 0)
+counted.bodies = call('HLEN', bodies)
+counted.waiting = math.max(counted.bodies - counted.held - counted.kept, 0)
 local is_claiming = want > 0 and not is_paused
-local is_cut = is_claiming and claim()
+local is_cut = is_claiming and claim() or counted.is_wrong
 if granted.count > 0 then grants_write() end
 step_remember()
 if is_claiming then claimed_drop() end

@@ -811,6 +811,12 @@ FSCK_MUTANTS = [
     ("an open queue has what is none", LUA + "fsck.lua", "  if not is_salt(open) then open = nil end\n", "", "redis"),
     ("an open queue has a limit", LUA + "fsck.lua", "open == salt and not facts[3]", "open == salt", "redis"),
     ("an open queue is paused", LUA + "fsck.lua", " and facts[4] ~= '1' then return end\n  wrong", " then return end\n  wrong", "redis"),
+    ("a held that is too high strands the line", LUA + "lib_claims.lua", "  if counted.waiting == 0 then line_doubt() end\n",
+     "  if counted.waiting == 0 then counted.looked = math.max(counted.last - line.taken, 0) end\n", "redis"),
+    ("blocks are not asked how many they hold", LUA + "lib_claims.lua", "if held and held < counted.held then", "if false then", "redis"),
+    ("the next numbers are not looked at", LUA + "lib_claims.lua", "and bodies_ahead(math.min(left, DOUBT_NUMBERS)) or 0", "and 0 or 0", "redis"),
+    ("who waits by no count is not told", LUA + "lib_claims.lua", "    counted.is_wrong = true\n", "", "redis"),
+    ("all of a busy line is passed", LUA + "lib_claims.lua", "held == nil and math.min(left, DOUBT_NUMBERS) or left", "left", "redis"),
 ]
 
 
