@@ -111,6 +111,7 @@ culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_
         ret_counts->records += call.reply.counts.records;
         ret_counts->wrong += call.reply.counts.wrong;
         ret_counts->damaged += call.reply.counts.damaged;
+        ret_counts->skipped += call.reply.counts.skipped;
         call.cursor = call.reply.cursor;
         if (call.cursor == 0)
             break;

@@ -70,11 +70,15 @@ typedef struct culex_fsck_counts {
     uint64_t records; /* looked at */
     uint64_t wrong;   /* index entries missing, superfluous or different from their record */
     uint64_t damaged; /* records or payloads that cannot be read: put aside as dead */
+    uint64_t skipped; /* comparisons left out because somebody wrote to the queue meanwhile (Redis:
+                         the counters of its ordinary runs). Call again at a quieter time, or while
+                         producers and workers are stopped */
 } culex_fsck_counts;
 
 /* Compares every index of `queue` with its records, and with `is_repairing` makes them agree.
  * Works in bounded steps, beside producers and workers, each step atomic. A sound queue
- * counts 0 wrong and 0 damaged. On failure the counts tell how far it came. */
+ * counts 0 wrong and 0 damaged, and one that was looked at in full 0 skipped. On failure the counts
+ * tell how far it came. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_fsck(culex_client *client, const char *queue,
                                                         bool is_repairing,
                                                         culex_fsck_counts *ret_counts,

@@ -254,6 +254,16 @@ static bool counts_read(const redisReply *reply, int64_t *ret_place, culex_fsck_
     return true;
 }
 
+/* Whether the counters were not compared. */
+static bool skipped_read(const redisReply *reply, culex_fsck_counts *counts)
+{
+    int64_t skipped;
+    if (!culex__redis_reply_int(reply, REPLY_HEAD, &skipped) || skipped < 0 || skipped > 1)
+        return false;
+    counts->skipped = (uint64_t)skipped;
+    return true;
+}
+
 /* `place`: where the share goes on as this side knows it, replaced by what the script says unless
  * it is the one of the suspects. */
 static culex_status reply_read(struct culex__redis *redis, unsigned share, const redisReply *reply,
@@ -262,6 +272,7 @@ static culex_status reply_read(struct culex__redis *redis, unsigned share, const
     bool is_full = false;
     int64_t next;
     if (!counts_read(reply, &next, ret_counts) ||
+        (share == SHARE_COUNTS && !skipped_read(reply, ret_counts)) ||
         (share == SHARE_RECORDS && !suspects_read(redis->fsck, reply, &is_full)) ||
         (share_is_of_line(share) && !line_read(&redis->fsck->line, share, reply)))
         return culex__redis_bad_reply(redis, "FSCK", error);

@@ -24,7 +24,7 @@
 -- Reply: next place ('0' at the end), records, wrong, damaged; then for records: id, attempt,
 -- expiry of the runs that must be in the ready list; for walk: entries; for chars, numbers and bodies:
 -- runs held and kept, the greatest number, the first that waits (0 for none), and a mark of the line as
--- it was left, which comes back as ARGV[6].
+-- it was left, which comes back as ARGV[6]; for counts: 1 when they were left out, else 0.
 --
 -- Fields are read in one call and written in the same, so a run that moves between calls is met
 -- in its old or new place. HSCAN and its kin show what stays in a collection during a whole
@@ -771,8 +771,10 @@ end
 -- More numbers than that were never given and had no run that is left, while older ones have.
 local LINE_GAP_MAX = 16777216
 
--- Only when nobody has changed the line since the first look at a block: else the sums are of no moment.
+-- Only when nobody has changed the line since the first look at a block: else the sums are of no moment, and
+-- it is told that they were left out.
 function line_shares.counts()
+  more = {is_same and 0 or 1}
   if not is_same or is_doubtful then return answer('0') end
   local facts = call('HMGET', meta, 'held', 'kept', 'line', 'taken')
   if (facts[1] or '0') ~= ARGV[7] then meta_put('held', ARGV[7]) end

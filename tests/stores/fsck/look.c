@@ -13,6 +13,7 @@ culex_fsck_counts look_fsck(struct fixture *fixture, bool is_repairing)
         counts.records += reply.counts.records;
         counts.wrong += reply.counts.wrong;
         counts.damaged += reply.counts.damaged;
+        counts.skipped += reply.counts.skipped;
         assert_true(++calls < 10000);
     } while (reply.cursor != 0);
     return counts;
@@ -94,6 +95,7 @@ void look_expect(struct fixture *fixture, uint64_t wrong, uint64_t spoilt)
     seen = look_report(fixture);
     assert_int_equal(seen.wrong, 0);
     assert_int_equal(seen.damaged, 0);
+    assert_int_equal(seen.skipped, 0);
 }
 
 void look_expect_and_drain(struct fixture *fixture, uint64_t wrong, uint64_t spoilt, size_t live)

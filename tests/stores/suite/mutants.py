@@ -817,6 +817,9 @@ FSCK_MUTANTS = [
     ("the next numbers are not looked at", LUA + "lib_claims.lua", "and bodies_ahead(math.min(left, DOUBT_NUMBERS)) or 0", "and 0 or 0", "redis"),
     ("who waits by no count is not told", LUA + "lib_claims.lua", "    counted.is_wrong = true\n", "", "redis"),
     ("all of a busy line is passed", LUA + "lib_claims.lua", "held == nil and math.min(left, DOUBT_NUMBERS) or left", "left", "redis"),
+    ("counters are left out without a word", LUA + "fsck.lua", "  more = {is_same and 0 or 1}\n", "  more = {0}\n", "redis"),
+    ("counters are always left out", LUA + "fsck.lua", "  more = {is_same and 0 or 1}\n", "  more = {1}\n", "redis"),
+    ("what was left out is not read", LUA + "fsck.c", "counts->skipped = (uint64_t)skipped;", "counts->skipped = 0;", "redis"),
 ]
 
 
