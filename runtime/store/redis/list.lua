@@ -125,30 +125,20 @@ local function set_part(key)
   return function(place, run) return ranks_part(key, 0, call('ZCARD', key), place, run) end
 end
 
--- A place of the list is how many entries follow that of the run, times MARKS, and a mark.
-local MARKS = 65536
-
--- What is another when the run has left the list and come again: it was claimed, or it expired and was
--- retried. Nil of one without a record, which never comes again.
-local function list_mark(id)
-  local text = call('HGET', runs, id)
-  local r = text and record_parse(text)
-  return r and (r.attempt * 2 + (r.expires_at_ms == '0' and 0 or 1)) % MARKS
-end
-
 -- So many entries of the list are looked at for the one that was shown last.
 local LIST_LOOKS = 1000
 
--- The index behind entry `run`, that was followed by `left` entries: pushes at the end have moved it to the
--- front since. When it is gone, so is all that was before it, but for what claims have passed by. Else,
+-- A place of the list is how many entries follow that of the run; nobody comes to the list again who has
+-- left it. The index behind entry `run`, that was followed by `left` entries: pushes at the end have moved it
+-- to the front since. When it is gone, so is all that was before it, but for what claims have passed by. Else,
 -- nil and how many entries follow where the search goes on.
-local function index_behind(run, mark, left, length)
+local function index_behind(run, left, length)
   local last = length - left - 1
   if last < 0 then return 0 end
   local first = math.max(last - LIST_LOOKS + 1, 0)
   local entries = call('LRANGE', ready, first, last)
   for at = #entries, 1, -1 do
-    if sub(entries[at], 1, 16) == run then return (list_mark(run) or mark) == mark and first + at or 0 end
+    if sub(entries[at], 1, 16) == run then return first + at end
   end
   if first > 0 then return nil, length - first end
   return 0
@@ -160,15 +150,15 @@ local function list_part(place, run)
   if room == 0 then return place, run end
   if place > 0 then
     local further
-    index, further = index_behind(run, place % MARKS, floor(place / MARKS), length)
-    if further then return further * MARKS + place % MARKS, run end
+    index, further = index_behind(run, place, length)
+    if further then return further, run end
   end
   local ids = call('LRANGE', ready, index, index + room - 1)
   for at = 1, #ids do ids[at] = sub(ids[at], 1, 16) end
   records_show(ids)
   local left = length - index - #ids
   if left <= 0 then return nil end
-  return left * MARKS + (list_mark(ids[#ids]) or 0), ids[#ids]
+  return left, ids[#ids]
 end
 
 -- So many bodies are read at once.

@@ -564,9 +564,6 @@ MUTANTS = [
     ("a listing of what is scheduled begins anew", LUA + "list.lua", "local rank = place == 0 and first or", "local rank = first or", "redis"),
     ("a page of blocks begins its block anew", LUA + "list.lua", "math.max(from - b.first + 1, 1)", "1", "redis"),
     ("a page forgets the run behind which it goes on", LUA + "info.c", "memcpy(ret_cursor->run.b, run, len);", "", "redis"),
-    ("a run that was claimed and came again is a place", LUA + "list.lua", "r.attempt * 2 + (", "(", "redis"),
-    ("a run that expired and came again is a place", LUA + "list.lua", "(r.expires_at_ms == '0' and 0 or 1)", "0", "redis"),
-    ("a deleted run is no place", LUA + "list.lua", "(list_mark(run) or mark) == mark", "list_mark(run) == mark", "redis"),
     ("any back is an instant", LUA + "lib_enqueue.lua", "if back < now or back >= INSTANT_MAX then", "if back < now then", "redis"),
     ("a score below zero is no priority", LUA + "lib_claims.lua", "'-inf', '(0', 'LIMIT', urgent_used, most", "'-inf', '+inf', 'LIMIT', urgent_used, most", "redis"),
 ]
