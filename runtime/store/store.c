@@ -32,6 +32,12 @@ static culex_status lacking(const struct culex_store *store, culex_error *error)
 #include "store/verbs.def"
 #undef VERB
 
+static bool step_send(struct culex_store *store, const struct culex_step *step)
+{
+    return store->table->step_send != NULL && culex__argument_step(step, NULL) == CULEX_OK &&
+           store->table->step_send(store, step);
+}
+
 static void step_release(struct culex_store *store, struct culex_step_reply *reply)
 {
     store->table->step_release(store, reply);
@@ -71,6 +77,7 @@ void culex__store_init(struct culex_store *store, const struct culex_store_ops *
 #define VERB(name, effect, parameters, arguments, check) .name = checked_##name,
 #include "store/verbs.def"
 #undef VERB
+        .step_send = step_send,
         .step_release = step_release,
         .list_release = list_release,
         .wake_disarm = wake_disarm,
@@ -82,8 +89,11 @@ void culex__store_init(struct culex_store *store, const struct culex_store_ops *
     assert(table->step == NULL || table->step_release != NULL);
     assert(table->list == NULL || table->list_release != NULL);
     assert(table->wake_arm == NULL || (table->wake_take != NULL && table->wake_disarm != NULL));
-    *store =
-        (struct culex_store){.ops = &checked, .table = table, .env = env, .until_ns = until_ns};
+    *store = (struct culex_store){.ops = &checked,
+                                  .table = table,
+                                  .env = env,
+                                  .until_ns = until_ns,
+                                  .sends_ahead = table->step_send != NULL};
 }
 
 void culex__store_abandon(struct culex_store *store)

@@ -255,6 +255,12 @@ struct culex_store_ops {
 #include "store/verbs.def"
 #undef VERB
 
+    /* Hands a step to the store without waiting for what becomes of it: the verb `step` with the
+     * same queue, session and nonce, and the same acks and beats, does so, and is as right without.
+     * Between the two other verbs may come, and steps of other queues. True when it is on its way.
+     * NULL: this store has nobody who would work at it meanwhile. */
+    bool (*step_send)(struct culex_store *store, const struct culex_step *step);
+
     void (*step_release)(struct culex_store *store, struct culex_step_reply *reply);
     /* Any thread may, whatever others do with the store. */
     void (*list_release)(struct culex_store *store, struct culex_list_reply *reply);
@@ -280,7 +286,8 @@ struct culex_store {
     const struct culex_store_ops *table; /* the store's own */
     const struct culex_env *env;
     const atomic_int_fast64_t *until_ns; /* of the options */
-    bool tears; /* a refused call may leave a part behind, which FSCK clears away */
+    bool tears;       /* a refused call may leave a part behind, which FSCK clears away */
+    bool sends_ahead; /* it has step_send */
 };
 
 /* Begins a store whose functions are those of `table`. */

@@ -61,13 +61,27 @@ static bool all_is_quick(const struct culex_lane *lane)
     return is_quick && (worker->flight_count > 0 || culex__appetite_is_quick(lane));
 }
 
+/* That steps under way will bring, or have brought, to any lane, and that are not in flight yet.
+ * What a queue in trouble may have granted nobody waits for. */
+static size_t runs_to_come(const culex_worker *worker)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *lane = &worker->lanes[i];
+        bool is_under_way = lane->step.is_pending && lane->trouble.failures == 0;
+        count += lane->granted + (is_under_way ? lane->step.want : 0);
+    }
+    return count;
+}
+
 static size_t room_of_batch(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
     size_t handlers = culex__crew_capacity(worker);
     bool is_ahead = all_is_quick(lane) && !culex__pace_is_exact(worker);
     size_t most = handlers + (is_ahead && handlers > 0 ? 2 * (size_t)worker->options.batch : 0);
-    return most > worker->crew.count ? most - worker->crew.count : 0;
+    size_t taken = worker->crew.count + runs_to_come(worker);
+    return most > taken ? most - taken : 0;
 }
 
 /* --- by time --------------------------------------------------------------------------------- */
@@ -123,7 +137,8 @@ static size_t room_by_time(const struct culex_lane *lane)
         return hands;
     int64_t all_ns = part_ns(lane, hands);
     size_t most = hands + (size_t)(all_ns / each_ns(lane, all_ns));
-    return most > lane->flight_count ? most - lane->flight_count : 0;
+    size_t taken = lane->flight_count + lane->granted;
+    return most > taken ? most - taken : 0;
 }
 
 /* --- both ------------------------------------------------------------------------------------ */
@@ -132,7 +147,8 @@ static size_t room_by_time(const struct culex_lane *lane)
 static size_t room_exact(const culex_worker *worker)
 {
     size_t handlers = culex__crew_capacity(worker);
-    return handlers > worker->crew.count ? handlers - worker->crew.count : 0;
+    size_t taken = worker->crew.count + runs_to_come(worker);
+    return handlers > taken ? handlers - taken : 0;
 }
 
 size_t culex__appetite_batch(const struct culex_lane *lane)

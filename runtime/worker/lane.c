@@ -27,6 +27,7 @@ static uint32_t free_handlers(const culex_worker *worker)
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane_step *step = &worker->lanes[i].step;
         busy += step->is_pending ? step->want - step->ahead : 0;
+        busy += worker->lanes[i].granted;
     }
     size_t handlers = culex__crew_capacity(worker);
     return busy < handlers ? (uint32_t)(handlers - busy) : 0;
@@ -148,11 +149,12 @@ static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t n
     lane->expired_told_ns = now_ns;
 }
 
-static void step_take_reply(struct culex_lane *lane, const struct culex_step_reply *reply)
+/* All but the grants. */
+static void answer_take(struct culex_lane *lane, const struct culex_step_reply *reply,
+                        int64_t now_ns)
 {
     culex_worker *worker = lane->worker;
     struct culex_lane_step *step = &lane->step;
-    int64_t now_ns = culex__worker_now_ns(worker);
     assert(step->is_pending && reply->grant_count <= step->want);
     culex__worker_learn_clock(worker, reply->now_ms, step->sent_ns);
     culex__worker_learn_room(worker, reply->room);
@@ -167,10 +169,60 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
         culex__greeting_repeat(lane);
         culex__flight_lose_all(lane);
     }
-    culex__grants_take(lane, reply->grants, reply->grant_count, step->sent_ns);
 }
 
 /* --- calls ----------------------------------------------------------------------------- */
+
+static struct culex_step step_make(const struct culex_lane *lane)
+{
+    return (struct culex_step){.queue = lane->name,
+                               .session = lane->greeting.session,
+                               .nonce = lane->step.nonce,
+                               .want = lane->step.want,
+                               .ahead = lane->step.ahead,
+                               .in_company = !culex__solitude_is_reached(lane),
+                               .max_bytes = CLAIM_BYTES,
+                               .lease_ms = lane->worker->options.lease_ms,
+                               .acks = lane->acks.sent,
+                               .ack_count = lane->acks.count,
+                               .beats = lane->beats.sent,
+                               .beat_count = lane->beats.count};
+}
+
+/* Nothing is out of the ordinary, and there will be work here while the store has the next step. */
+static bool may_send_ahead(const struct culex_lane *lane, const struct culex_step_reply *reply)
+{
+    const culex_worker *worker = lane->worker;
+    return worker->store->sends_ahead && reply->grant_count > 0 &&
+           reply->room == CULEX_ROOM_ENOUGH && culex__appetite_is_quick(lane);
+}
+
+/* The next step, when it is wanted already, before the grants of this one's answer are worked up.
+ */
+static void send_ahead(struct culex_lane *lane, const struct culex_step_reply *reply)
+{
+    culex_worker *worker = lane->worker;
+    if (!may_send_ahead(lane, reply))
+        return;
+    culex__flight_collect(worker);
+    lane->granted = reply->grant_count;
+    int64_t now_ns = culex__worker_now_ns(worker);
+    if (culex__lane_wants_step(lane, culex__crew_queued(worker) + lane->granted, now_ns)) {
+        step_prepare(lane, now_ns);
+        struct culex_step step = step_make(lane);
+        lane->step.sent_ns = now_ns;
+        lane->step.may_be_applied = worker->store->ops->step_send(worker->store, &step);
+    }
+    lane->granted = 0;
+}
+
+static void step_take_reply(struct culex_lane *lane, const struct culex_step_reply *reply)
+{
+    int64_t sent_ns = lane->step.sent_ns;
+    answer_take(lane, reply, culex__worker_now_ns(lane->worker));
+    send_ahead(lane, reply);
+    culex__grants_take(lane, reply->grants, reply->grant_count, sent_ns);
+}
 
 static culex_status lane_send(struct culex_lane *lane, culex_error *error)
 {
@@ -181,25 +233,14 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
         step_prepare(lane, now_ns);
     if (!state->may_be_applied)
         state->sent_ns = now_ns;
-    struct culex_step step = {.queue = lane->name,
-                              .session = lane->greeting.session,
-                              .nonce = state->nonce,
-                              .want = state->want,
-                              .ahead = state->ahead,
-                              .in_company = !culex__solitude_is_reached(lane),
-                              .max_bytes = CLAIM_BYTES,
-                              .lease_ms = worker->options.lease_ms,
-                              .acks = lane->acks.sent,
-                              .ack_count = lane->acks.count,
-                              .beats = lane->beats.sent,
-                              .beat_count = lane->beats.count};
+    struct culex_step step = step_make(lane);
     struct culex_step_reply reply = {0};
     culex_status status = worker->store->ops->step(worker->store, &step, &reply, error);
     if (status != CULEX_OK) {
         state->may_be_applied |= culex__call_may_be_applied(worker->store, status);
         return status;
     }
-    culex__appetite_learn_step(lane, culex__worker_now_ns(worker) - now_ns);
+    culex__appetite_learn_step(lane, culex__worker_now_ns(worker) - state->sent_ns);
     step_take_reply(lane, &reply);
     worker->store->ops->step_release(worker->store, &reply);
     return CULEX_OK;

@@ -1,6 +1,10 @@
 /* worker/lane.h - a lane: one queue with what the worker has there.
  *
- * That is a step to send (STEP), runs in flight, and results that wait for the next step. */
+ * That is a step to send (STEP), runs in flight, and results that wait for the next step.
+ *
+ * Where runs are short, and nothing is out of the ordinary, two steps are under way: while the
+ * grants of one are worked up here, the store has the next already. Never are two at the store, so
+ * one memo of it is enough to repeat the step whose answer was lost. */
 #ifndef CULEX_WORKER_LANE_H
 #define CULEX_WORKER_LANE_H
 
@@ -51,6 +55,7 @@ struct culex_lane {
     struct culex_beats beats;
     struct culex_unread unread;
     struct culex_lane_step step;
+    size_t granted; /* by the last answer, not in flight yet */
 };
 
 /* Of the first step of a worker's life: the steps of all lanes count on from it. */

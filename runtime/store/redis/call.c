@@ -102,7 +102,7 @@ culex_status culex__redis_begin(struct culex__redis *redis,
 /* The first two arguments: how to run the script, and which. */
 static culex_status script_send(struct culex__redis *redis, const char *verb, const char *script,
                                 size_t len, struct culex__redis_request *request,
-                                int64_t deadline_ns, redisReply **ret_reply, culex_error *error)
+                                int64_t deadline_ns, culex_error *error)
 {
     struct culex__redis_conn *conn = &redis->conn;
     char frame[96];
@@ -117,8 +117,17 @@ static culex_status script_send(struct culex__redis *redis, const char *verb, co
     culex_status status = culex__redis_conn_send(conn, head, (size_t)frame_len + len + 2, request,
                                                  deadline_ns, error);
     free(head);
+    return status;
+}
+
+static culex_status script_exchange(struct culex__redis *redis, const char *verb,
+                                    const char *script, size_t len,
+                                    struct culex__redis_request *request, int64_t deadline_ns,
+                                    redisReply **ret_reply, culex_error *error)
+{
+    culex_status status = script_send(redis, verb, script, len, request, deadline_ns, error);
     if (status == CULEX_OK)
-        status = culex__redis_conn_receive(conn, deadline_ns, ret_reply, error);
+        status = culex__redis_conn_receive(&redis->conn, deadline_ns, ret_reply, error);
     return status;
 }
 
@@ -137,6 +146,20 @@ static culex_status call_refused(struct culex__redis *redis, const char *text, c
     return status;
 }
 
+/* What came back, unless it is a refusal, which is freed. */
+static culex_status script_reply(struct culex__redis *redis, redisReply *reply,
+                                 redisReply **ret_reply, culex_error *error)
+{
+    assert(reply != NULL);
+    if (reply->type != REDIS_REPLY_ERROR) {
+        *ret_reply = reply;
+        return CULEX_OK;
+    }
+    culex_status status = call_refused(redis, reply->str, error);
+    freeReplyObject(reply);
+    return status;
+}
+
 /* Runs the script of `request` on the open connection. */
 static culex_status script_run(struct culex__redis *redis, const struct culex__redis_script *script,
                                struct culex__redis_request *request, int64_t deadline_ns,
@@ -144,22 +167,21 @@ static culex_status script_run(struct culex__redis *redis, const struct culex__r
 {
     redisReply *reply = NULL;
     culex_status status =
-        script_send(redis, "EVALSHA", script->digest, 40, request, deadline_ns, &reply, error);
+        script_exchange(redis, "EVALSHA", script->digest, 40, request, deadline_ns, &reply, error);
     if (status == CULEX_OK && is_noscript(reply)) {
         freeReplyObject(reply);
-        status = script_send(redis, "EVAL", script->text, script->len, request, deadline_ns, &reply,
-                             error);
+        status = script_exchange(redis, "EVAL", script->text, script->len, request, deadline_ns,
+                                 &reply, error);
     }
     if (status != CULEX_OK)
         return status;
-    assert(reply != NULL);
-    if (reply->type == REDIS_REPLY_ERROR) {
-        status = call_refused(redis, reply->str, error);
-        freeReplyObject(reply);
-        return status;
-    }
-    *ret_reply = reply;
-    return CULEX_OK;
+    return script_reply(redis, reply, ret_reply, error);
+}
+
+static bool queue_is_probed(const struct culex__redis *redis,
+                            const struct culex__redis_queue *queue, enum culex__redis_level level)
+{
+    return queue->generation == redis->conn.generation && queue->level >= level;
 }
 
 /* The probe answers with nothing, or with the refusal of the command that failed. */
@@ -179,7 +201,7 @@ static culex_status queue_probe(struct culex__redis *redis, struct culex__redis_
     static const char *const roles[] = {"producer", "producer", "worker", "operator"};
     struct culex__redis_request request = {.data = NULL};
     redisReply *reply = NULL;
-    if (queue->generation == redis->conn.generation && queue->level >= level)
+    if (queue_is_probed(redis, queue, level))
         return CULEX_OK;
     request_begin(redis, &culex__redis_script_probe, queue->name, &request);
     culex__redis_request_text(&request, roles[level]);
@@ -198,6 +220,43 @@ static culex_status queue_probe(struct culex__redis *redis, struct culex__redis_
     return status;
 }
 
+/* A right was withdrawn: until it is back, nothing is sent that would be left half done. */
+static void denial_heed(struct culex__redis *redis, culex_status status)
+{
+    if (status == CULEX_EDENIED && redis->call_queue != NULL)
+        redis->call_queue->generation = 0;
+}
+
+bool culex__redis_finish_later(struct culex__redis *redis, const struct culex__redis_script *script)
+{
+    assert(redis->call_queue != NULL);
+    if (!queue_is_probed(redis, redis->call_queue, redis->call_level) ||
+        !culex__redis_conn_is_quiet(&redis->conn) ||
+        script_send(redis, "EVALSHA", script->digest, 40, &redis->request,
+                    culex__redis_deadline(redis), NULL) != CULEX_OK)
+        return false;
+    culex__redis_conn_owe(&redis->conn);
+    return true;
+}
+
+culex_status culex__redis_collect(struct culex__redis *redis, redisReply **ret_reply,
+                                  culex_error *error)
+{
+    redisReply *reply = NULL;
+    culex_status status =
+        culex__redis_conn_collect(&redis->conn, culex__redis_deadline(redis), &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_noscript(reply)) {
+        freeReplyObject(reply);
+        *ret_reply = NULL;
+        return CULEX_OK;
+    }
+    status = script_reply(redis, reply, ret_reply, error);
+    denial_heed(redis, status);
+    return status;
+}
+
 culex_status culex__redis_finish(struct culex__redis *redis,
                                  const struct culex__redis_script *script, redisReply **ret_reply,
                                  culex_error *error)
@@ -208,9 +267,7 @@ culex_status culex__redis_finish(struct culex__redis *redis,
         status = queue_probe(redis, redis->call_queue, redis->call_level, deadline_ns, error);
     if (status == CULEX_OK)
         status = script_run(redis, script, &redis->request, deadline_ns, ret_reply, error);
-    /* A right was withdrawn: until it is back, nothing is sent that would be left half done. */
-    if (status == CULEX_EDENIED && redis->call_queue != NULL)
-        redis->call_queue->generation = 0;
+    denial_heed(redis, status);
     return status;
 }
 
@@ -282,12 +339,19 @@ static culex_status queue_name_add(struct culex__redis *redis, struct culex__red
     return CULEX_OK;
 }
 
+bool culex__redis_wants_announcement(const struct culex__redis *redis,
+                                     const struct culex__redis_queue *queue)
+{
+    return queue->named_until_ns != 0 &&
+           culex__env_boottime_ns(redis->base.env) >= queue->named_until_ns;
+}
+
 /* Somebody may have emptied the server, and filled it again: the queue is looked at anew before its
  * name is written. A failure is not the verb's, and is met by the next one. */
 static void queue_name_renew(struct culex__redis *redis, struct culex__redis_queue *queue)
 {
     int64_t deadline_ns = culex__redis_deadline(redis);
-    if (culex__env_boottime_ns(redis->base.env) < queue->named_until_ns)
+    if (!culex__redis_wants_announcement(redis, queue))
         return;
     queue->generation = 0;
     if (culex__redis_conn_open(&redis->conn, deadline_ns, NULL) == CULEX_OK &&
@@ -299,7 +363,7 @@ static void queue_name_renew(struct culex__redis *redis, struct culex__redis_que
 void culex__redis_announce(struct culex__redis *redis, const char *queue)
 {
     struct culex__redis_queue *known = culex__redis_queue_find(redis, queue);
-    if (known != NULL && known->named_until_ns != 0)
+    if (known != NULL)
         queue_name_renew(redis, known);
 }
 

@@ -24,7 +24,11 @@ void culex__redis_conn_close(struct culex__redis_conn *conn)
         conn->env->close(conn->env->self, conn->fd);
     if (conn->reader != NULL)
         redisReaderFree(conn->reader);
+    if (conn->kept != NULL)
+        freeReplyObject(conn->kept);
     conn->fd = -1;
+    conn->is_owed = false;
+    conn->kept = NULL;
     conn->reader = NULL;
     conn->received = 0;
 }
@@ -209,6 +213,26 @@ culex_status culex__redis_conn_receive(struct culex__redis_conn *conn, int64_t d
         if (status != CULEX_OK || *ret_reply != NULL)
             return status;
     }
+}
+
+/* --- answers to what was sent ahead --------------------------------------------------- */
+
+void culex__redis_conn_owe(struct culex__redis_conn *conn)
+{
+    assert(conn->fd >= 0 && !conn->is_owed); /* two answers could not be told apart */
+    conn->is_owed = true;
+}
+
+culex_status culex__redis_conn_collect(struct culex__redis_conn *conn, int64_t deadline_ns,
+                                       redisReply **ret_reply, culex_error *error)
+{
+    if (!conn->is_owed)
+        return conn_fail(conn, CULEX_EUNKNOWN, "no answer from", "the connection has ended", error);
+    *ret_reply = conn->kept;
+    conn->kept = NULL;
+    conn->is_owed = false;
+    return *ret_reply != NULL ? CULEX_OK
+                              : culex__redis_conn_receive(conn, deadline_ns, ret_reply, error);
 }
 
 culex_status culex__redis_conn_refused(const struct culex__redis_conn *conn, const char *text,

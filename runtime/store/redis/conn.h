@@ -19,6 +19,8 @@ struct culex__redis_conn {
     struct culex__redis_limits limits;
     size_t received;     /* bytes of the reply under way */
     uint64_t generation; /* of the connection: counts the ones that were made */
+    bool is_owed;        /* a request was sent ahead, and its answer was not asked for yet */
+    redisReply *kept;    /* that answer, when another exchange met it; NULL: it is to come */
 };
 
 void culex__redis_conn_init(struct culex__redis_conn *conn, const struct culex_store *base,
@@ -40,6 +42,16 @@ culex_status culex__redis_conn_send(struct culex__redis_conn *conn, const char *
 /* Waits for one reply, which freeReplyObject() frees; it may be an error of the server's.
  * CULEX_EUNKNOWN when none came. */
 culex_status culex__redis_conn_receive(struct culex__redis_conn *conn, int64_t deadline_ns,
+                                       redisReply **ret_reply, culex_error *error);
+
+/* The answer to what was just sent is asked for later, by culex__redis_conn_collect. Another
+ * exchange on the connection, which begins with culex__redis_conn_open, waits for it first and
+ * keeps it. */
+void culex__redis_conn_owe(struct culex__redis_conn *conn);
+
+/* That answer, after waiting for it if need be; as culex__redis_conn_receive. CULEX_EUNKNOWN too
+ * when the connection has ended meanwhile. */
+culex_status culex__redis_conn_collect(struct culex__redis_conn *conn, int64_t deadline_ns,
                                        redisReply **ret_reply, culex_error *error);
 
 /* Takes what has arrived without waiting; *ret_reply is NULL while the reply is incomplete. */

@@ -115,6 +115,9 @@ culex_status culex__redis_conn_open(struct culex__redis_conn *conn, int64_t dead
                                     culex_error *error)
 {
     culex_error scratch;
+    /* Without it, a new connection is made below: its caller learns that when he asks. */
+    if (conn->is_owed && conn->kept == NULL)
+        culex__redis_conn_receive(conn, deadline_ns, &conn->kept, NULL);
     if (culex__redis_conn_is_quiet(conn))
         return CULEX_OK;
     if (error == NULL) /* the greeting reads its own errors */

@@ -30,6 +30,7 @@ static const struct culex_store_ops redis_ops = {
 #define VERB(name, effect, parameters, arguments, check) .name = culex__redis_##name,
 #include "store/verbs.def"
 #undef VERB
+    .step_send = culex__redis_step_send,
     .step_release = culex__redis_step_release,
     .list_release = culex__redis_list_release,
     .wake_disarm = culex__redis_wake_disarm,

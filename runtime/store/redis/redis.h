@@ -50,12 +50,20 @@ struct culex__redis_wake {
     int64_t until_ns; /* by then the server should have answered */
 };
 
+/* The step that was sent ahead: see step_send in store.h. */
+struct culex__redis_ahead {
+    struct culex__redis_queue *queue; /* NULL: none was */
+    uint64_t nonce;
+    char session[CULEX_STORE_SESSION_MAX + 1];
+};
+
 struct culex__redis {
     struct culex_store base;
     struct culex__redis_target target;
     struct culex__redis_conn conn;
     struct culex__redis_request request; /* kept between calls for its memory */
     struct culex__redis_wake wake;
+    struct culex__redis_ahead ahead;
     struct culex__redis_queue *queues;
     struct culex__redis_queue *call_queue; /* of the call under way; NULL: it only reads */
     enum culex__redis_level call_level;
@@ -92,6 +100,16 @@ culex_status culex__redis_finish(struct culex__redis *redis,
                                  const struct culex__redis_script *script, redisReply **ret_reply,
                                  culex_error *error);
 
+/* Sends the call, whose answer culex__redis_collect() waits for; another call may come between.
+ * False, and nothing was sent, where more than that is to be done first. */
+bool culex__redis_finish_later(struct culex__redis *redis,
+                               const struct culex__redis_script *script);
+
+/* As culex__redis_finish, of what was sent. *ret_reply is NULL when the server does not know the
+ * script: then nothing was done. */
+culex_status culex__redis_collect(struct culex__redis *redis, redisReply **ret_reply,
+                                  culex_error *error);
+
 /* "not what the script answers": damaged on the way, or by another program. */
 culex_status culex__redis_bad_reply(struct culex__redis *redis, const char *script,
                                     culex_error *error);
@@ -104,6 +122,10 @@ int64_t culex__redis_delay(int64_t delay_ms);
 
 /* Puts the name of `queue` into PREFIX:queues once more when this store did so a while ago. */
 void culex__redis_announce(struct culex__redis *redis, const char *queue);
+
+/* It is time for that. */
+bool culex__redis_wants_announcement(const struct culex__redis *redis,
+                                     const struct culex__redis_queue *queue);
 
 /* CULEX_OK when the user may do what scripts of this level do to a queue, else the refusal. */
 culex_status culex__redis_try(struct culex__redis *redis, const char *queue,
@@ -126,6 +148,7 @@ void culex__redis_key(const struct culex__redis *redis, struct culex__redis_requ
 #include "store/verbs.def"
 #undef VERB
 
+bool culex__redis_step_send(struct culex_store *base, const struct culex_step *step);
 void culex__redis_step_release(struct culex_store *base, struct culex_step_reply *reply);
 void culex__redis_list_release(struct culex_store *base, struct culex_list_reply *reply);
 void culex__redis_wake_disarm(struct culex_store *base);

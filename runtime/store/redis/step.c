@@ -210,16 +210,32 @@ static bool is_plain(const struct culex_step *step, const struct order *order)
     return salt_of(&order->end[0]) == salt_of(&order->end[order->ends - 1]);
 }
 
-static culex_status full_call(struct culex__redis *redis, const struct culex_step *step,
-                              const struct order *order, redisReply **ret_reply, culex_error *error)
+static const struct culex__redis_script *script_of(bool is_fast)
 {
-    const struct culex__redis_script *script = &culex__redis_script_step;
-    culex_status status = culex__redis_begin(redis, script, step->queue, error);
+    return is_fast ? &culex__redis_script_step_fast : &culex__redis_script_step;
+}
+
+static culex_status request_make(struct culex__redis *redis, const struct culex_step *step,
+                                 const struct order *order, bool is_fast, culex_error *error)
+{
+    culex_status status = culex__redis_begin(redis, script_of(is_fast), step->queue, error);
     if (status != CULEX_OK)
         return status;
     step_add(redis, step, order);
-    group_ids_add(redis, step, order);
-    return culex__redis_finish(redis, script, ret_reply, error);
+    if (!is_fast)
+        group_ids_add(redis, step, order);
+    else if (order->ends > 0)
+        culex__redis_request_int(&redis->request, salt_of(&order->end[0]));
+    return CULEX_OK;
+}
+
+static culex_status script_call(struct culex__redis *redis, const struct culex_step *step,
+                                const struct order *order, bool is_fast, redisReply **ret_reply,
+                                culex_error *error)
+{
+    culex_status status = request_make(redis, step, order, is_fast, error);
+    return status == CULEX_OK ? culex__redis_finish(redis, script_of(is_fast), ret_reply, error)
+                              : status;
 }
 
 /* "F": something is out of the ordinary, and nothing is written. */
@@ -231,26 +247,35 @@ static bool is_left_to_full(const redisReply *reply)
            culex__redis_reply_text(reply, 0, &word, &len) && len == 1 && word[0] == 'F';
 }
 
+/* Frees an answer of the fast script that leaves the step to the full one. */
+static void fast_take(redisReply **reply)
+{
+    if (*reply == NULL || !is_left_to_full(*reply))
+        return;
+    freeReplyObject(*reply);
+    *reply = NULL;
+}
+
 static culex_status fast_call(struct culex__redis *redis, const struct culex_step *step,
                               const struct order *order, redisReply **ret_reply, culex_error *error)
 {
-    const struct culex__redis_script *script = &culex__redis_script_step_fast;
-    culex_status status = culex__redis_begin(redis, script, step->queue, error);
+    culex_status status = script_call(redis, step, order, true, ret_reply, error);
     if (status != CULEX_OK)
         return status;
-    step_add(redis, step, order);
-    if (order->ends > 0)
-        culex__redis_request_int(&redis->request, salt_of(&order->end[0]));
-    status = culex__redis_finish(redis, script, ret_reply, error);
-    if (status != CULEX_OK || !is_left_to_full(*ret_reply))
-        return status;
-    freeReplyObject(*ret_reply);
-    *ret_reply = NULL;
-    return full_call(redis, step, order, ret_reply, error);
+    fast_take(ret_reply);
+    return *ret_reply != NULL ? CULEX_OK : script_call(redis, step, order, false, ret_reply, error);
 }
 
-/* The fast script first, when the answer to the last step of the queue has told that it may do, a
- * moment ago. */
+/* The fast script comes first, when the answer to the last step of the queue has told that it may
+ * do, a moment ago. This one's answer has to say so anew. */
+static bool take_calm(struct culex__redis *redis, struct culex__redis_queue *queue,
+                      const struct culex_step *step, const struct order *order)
+{
+    bool is_calm = culex__env_boottime_ns(redis->base.env) < queue->calm_until_ns;
+    queue->calm_until_ns = 0;
+    return is_calm && !redis->is_never_fast && is_plain(step, order);
+}
+
 static culex_status step_call(struct culex__redis *redis, const struct culex_step *step,
                               redisReply **ret_reply, culex_error *error)
 {
@@ -259,11 +284,57 @@ static culex_status step_call(struct culex__redis *redis, const struct culex_ste
     if (queue == NULL)
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     order_make(step, &order);
-    bool is_fast = culex__env_boottime_ns(redis->base.env) < queue->calm_until_ns &&
-                   !redis->is_never_fast && is_plain(step, &order);
-    queue->calm_until_ns = 0; /* until this one's answer says so */
-    return is_fast ? fast_call(redis, step, &order, ret_reply, error)
-                   : full_call(redis, step, &order, ret_reply, error);
+    return take_calm(redis, queue, step, &order)
+               ? fast_call(redis, step, &order, ret_reply, error)
+               : script_call(redis, step, &order, false, ret_reply, error);
+}
+
+/* --- sent ahead -------------------------------------------------------------------------- */
+
+bool culex__redis_step_send(struct culex_store *base, const struct culex_step *step)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    struct culex__redis_queue *queue = culex__redis_queue_find(redis, step->queue);
+    struct order order;
+    assert(culex__argument_step(step, NULL) == CULEX_OK);
+    if (redis->ahead.queue != NULL || queue == NULL ||
+        culex__redis_wants_announcement(redis, queue))
+        return false;
+    order_make(step, &order);
+    bool is_fast = take_calm(redis, queue, step, &order);
+    if (request_make(redis, step, &order, is_fast, NULL) != CULEX_OK ||
+        !culex__redis_finish_later(redis, script_of(is_fast)))
+        return false;
+    redis->ahead = (struct culex__redis_ahead){.queue = queue, .nonce = step->nonce};
+    strcpy(redis->ahead.session, step->session);
+    return true;
+}
+
+static bool is_ahead(const struct culex__redis_ahead *ahead, const struct culex_step *step)
+{
+    return ahead->nonce == step->nonce && strcmp(ahead->session, step->session) == 0;
+}
+
+/* The answer to the step, if it was sent ahead; NULL when it is still to be done. Another step of
+ * the queue says that nobody waits for that one's answer any more. */
+static culex_status ahead_collect(struct culex__redis *redis, const struct culex_step *step,
+                                  redisReply **ret_reply, culex_error *error)
+{
+    struct culex__redis_ahead *ahead = &redis->ahead;
+    redisReply *reply = NULL;
+    if (ahead->queue == NULL || strcmp(ahead->queue->name, step->queue) != 0)
+        return CULEX_OK;
+    redis->call_queue = ahead->queue; /* other calls may have come between */
+    culex_status status = culex__redis_collect(redis, &reply, error);
+    ahead->queue = NULL;
+    fast_take(&reply);
+    if (is_ahead(ahead, step)) {
+        *ret_reply = reply;
+        return status;
+    }
+    if (reply != NULL)
+        freeReplyObject(reply);
+    return CULEX_OK;
 }
 
 /* --- reply --------------------------------------------------------------------------- */
@@ -544,8 +615,11 @@ culex_status culex__redis_step(struct culex_store *base, const struct culex_step
     struct culex__redis *redis = culex__redis_of(base);
     assert(culex__argument_step(step, NULL) == CULEX_OK);
     redisReply *reply = NULL;
-    culex__redis_announce(redis, step->queue);
-    culex_status status = step_call(redis, step, &reply, error);
+    culex_status status = ahead_collect(redis, step, &reply, error);
+    if (status == CULEX_OK && reply == NULL) {
+        culex__redis_announce(redis, step->queue);
+        status = step_call(redis, step, &reply, error);
+    }
     if (status != CULEX_OK)
         return status;
     status = culex__redis_step_read(reply, step, ret_reply, error);

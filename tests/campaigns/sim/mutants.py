@@ -64,8 +64,8 @@ MUTANTS = [
      "    lane->step.is_pending = false;\n"
      "    culex__worker_call_failed(lane->worker, lane, status, error);", "redis"),
     ("a repeated step gets a new nonce", WORKER + "lane.c",
-     "    struct culex_step step = {.queue = lane->name,",
-     "    state->nonce = worker->nonce++;\n    struct culex_step step = {.queue = lane->name,",
+     "    struct culex_step step = step_make(lane);\n    struct culex_step_reply",
+     "    state->nonce = worker->nonce++;\n    struct culex_step step = step_make(lane);\n    struct culex_step_reply",
      "redis"),
     ("the lease is never looked at locally", WORKER + "flight.c",
      "if (now_ns >= flight->run.lease_ns)", "if (now_ns >= INT64_MAX)", "redis"),

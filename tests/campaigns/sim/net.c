@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/redis/redis.h"
 #include "world.h"
 
 static struct sim_conn *conn_of(struct sim_world *world, int fd)
@@ -266,6 +267,26 @@ void sim_reply_send(struct sim_world *world, struct sim_conn *conn, const char *
     }
 }
 
+/* The worker has sent a step ahead, whose answer is what comes on this connection. */
+static bool is_ahead(const struct sim_conn *conn)
+{
+    const culex_worker *worker = conn->process->worker;
+    const struct culex__redis *redis =
+        worker != NULL && worker->store != NULL ? culex__redis_of(worker->store) : NULL;
+    return redis != NULL && redis->conn.fd == conn->fd && redis->ahead.queue != NULL;
+}
+
+static void ahead_tell(const struct sim_conn *conn, ssize_t got)
+{
+    const struct culex__redis *redis = culex__redis_of(conn->process->worker->store);
+    if (got > 0)
+        SOMETIMES(STEP_SENT_AHEAD);
+    if (got == 0 || (got < 0 && conn->is_reset))
+        SOMETIMES(STEP_SENT_AHEAD_AND_LOST);
+    if (redis->call_queue != redis->ahead.queue)
+        SOMETIMES(STEP_SENT_AHEAD_OF_ANOTHER_CALL);
+}
+
 static ssize_t received_take(struct sim_conn *conn, void *ret_bytes, size_t len)
 {
     if (conn->is_reset && !conn->is_silent) {
@@ -291,12 +312,15 @@ ssize_t sim_recv(void *self, int fd, void *ret_bytes, size_t len, int timeout_ms
     if (process->is_killed)
         return 0;
     ssize_t got = received_take(conn, ret_bytes, len);
-    if (got >= 0 || errno != EAGAIN || timeout_ms == 0)
-        return got;
-    sim_process_wait(process, timeout_ms * SIM_MS);
-    if (process->is_killed)
-        return 0;
-    return received_take(conn, ret_bytes, len);
+    if (got < 0 && errno == EAGAIN && timeout_ms > 0) {
+        sim_process_wait(process, timeout_ms * SIM_MS);
+        if (process->is_killed)
+            return 0;
+        got = received_take(conn, ret_bytes, len);
+    }
+    if (is_ahead(conn))
+        ahead_tell(conn, got);
+    return got;
 }
 
 short sim_conn_events(struct sim_world *world, int fd, short wanted)

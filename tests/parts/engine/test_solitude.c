@@ -105,6 +105,29 @@ static void assert_alone(const struct world *world, int64_t n)
     }
 }
 
+/* The step that asks for more while a suspect comes would bring the next one. */
+static void test_suspects_come_one_by_one_where_runs_are_short(void **state)
+{
+    struct world *world = *state;
+    culex_uuid suspects[3];
+    for (int i = 0; i < 3; i++)
+        suspects[i] = world_enqueue(world, &numbers, 1);
+    for (int i = 0; i < CULEX_SUSPECT_LOSSES; i++) {
+        step(world, "numbers", 3, 3);
+        world_pass(world, 2);
+        step(world, "numbers", 0, 0);
+    }
+    for (int i = 0; i < 100; i++)
+        world_enqueue(world, &numbers, 0);
+    work(world, 2);
+    for (int i = 0; i < 3; i++) {
+        culex_run_info *run = world_get(world, suspects[i]);
+        assert_int_equal(run->state, CULEX_RUN_DONE);
+        assert_int_equal(run->attempt, CULEX_SUSPECT_LOSSES + 1);
+        culex_run_info_free(run);
+    }
+}
+
 static void put_one_more(struct world *world)
 {
     world_enqueue(world, &numbers, 10);
@@ -403,6 +426,7 @@ int main(void)
         UNIT(test_suspect_is_charged_with_its_zygote_while_it_is_alone),
         UNIT(test_excused_suspect_is_not_charged_with_its_zygote),
         UNIT(test_urgent_runs_go_before_a_suspect),
+        UNIT(test_suspects_come_one_by_one_where_runs_are_short),
         UNIT(test_deaf_thread_keeps_suspects_away),
         UNIT(test_suspect_that_is_granted_too_late_is_given_back),
         UNIT(test_suspect_begins_when_the_store_knows_of_all_ends),

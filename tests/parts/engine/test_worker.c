@@ -1633,9 +1633,23 @@ static size_t granted_before_ahead(const struct world *world)
     return granted;
 }
 
+static size_t careful_most;
+
+static culex_outcome act_count_while_careful(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    size_t runs = world->worker->flight_count + (world->ahead.is_out ? world->ahead.want : 0);
+    if (world->worker->pace.careful_count > 0 && runs > careful_most)
+        careful_most = runs;
+    return CULEX_DONE;
+}
+
 static void work_as_box_1(struct world *world, unsigned batch)
 {
     culex_job_type type = number_type();
+    careful_most = 0;
+    world->act = act_count_while_careful;
     former_life_leave(world, &type, 100, FORMER_HELD);
     world_worker(
         world,
@@ -1645,6 +1659,7 @@ static void work_as_box_1(struct world *world, unsigned batch)
     world_run(world);
     assert_int_equal(world->calls, 100);
     assert_true(granted_before_ahead(world) >= FORMER_HELD);
+    assert_in_range(careful_most, 1, FORMER_CONCURRENCY);
 }
 
 static void test_nothing_is_fetched_ahead_until_the_former_lifes_runs_have_ended(void **state)

@@ -158,12 +158,25 @@ static bool step_is_cut(struct world *world)
     return culex__store_earlier_ns(&world->base, INT64_MAX) <= world->now_ns;
 }
 
-static culex_status fake_step(struct culex_store *store, const struct culex_step *step,
-                              struct culex_step_reply *ret_reply, culex_error *error)
+/* All that the worker has or may get. */
+static void runs_count(struct world *world, const struct culex_step *step)
 {
-    struct world *world = (struct world *)store;
+    const culex_worker *worker = world->worker;
+    size_t runs = step->want + worker->flight_count;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *lane = &worker->lanes[i];
+        bool is_another = strcmp(lane->name, step->queue) != 0;
+        runs += lane->granted + (is_another && lane->step.is_pending ? lane->step.want : 0);
+    }
+    world->ahead.runs_most = runs > world->ahead.runs_most ? runs : world->ahead.runs_most;
+}
+
+static culex_status step_carry_out(struct world *world, const struct culex_step *step,
+                                   struct culex_step_reply *ret_reply, culex_error *error)
+{
     struct world_step *trace = &world->steps[world->step_count % WORLD_TRACE_MAX];
     world->step_count++;
+    runs_count(world, step);
     *trace = (struct world_step){.nonce = step->nonce,
                                  .want = step->want,
                                  .ack_count = step->ack_count,
@@ -197,6 +210,54 @@ static culex_status fake_step(struct culex_store *store, const struct culex_step
         return fault_fail(trace->fault, error);
     }
     return CULEX_OK;
+}
+
+static culex_status fake_step(struct culex_store *store, const struct culex_step *step,
+                              struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct world *world = (struct world *)store;
+    struct world_ahead *ahead = &world->ahead;
+    world->sent_ns = world->now_ns;
+    if (!ahead->is_out || ahead->nonce != step->nonce)
+        return step_carry_out(world, step, ret_reply, error);
+    ahead->is_out = false;
+    world->sent_ns = ahead->sent_ns;
+    *ret_reply = ahead->reply;
+    *error = ahead->error;
+    return ahead->status;
+}
+
+/* The lane whose step it is has what the answer before has granted. */
+static void ahead_look(struct world *world, const struct culex_step *step)
+{
+    const culex_worker *worker = world->worker;
+    size_t granted = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        granted += worker->lanes[i].granted;
+    size_t busy = worker->crew.count + granted, starts = culex__step_starts(step);
+    world->ahead.was_worked_up |= granted == 0;
+    world->ahead.was_bold |= starts > 0 && busy + starts > worker->options.concurrency;
+}
+
+static bool fake_step_send(struct culex_store *store, const struct culex_step *step)
+{
+    struct world *world = (struct world *)store;
+    struct world_ahead *ahead = &world->ahead;
+    if (ahead->is_out)
+        return false;
+    ahead_look(world, step);
+    ahead->count++;
+    ahead->is_out = true;
+    ahead->nonce = step->nonce;
+    ahead->want = step->want;
+    ahead->sent_ns = world->now_ns;
+    ahead->status = step_carry_out(world, step, &ahead->reply, &ahead->error);
+    if (ahead->status == CULEX_OK && ahead->losses > 0) {
+        ahead->losses--;
+        world->store->ops->step_release(world->store, &ahead->reply);
+        ahead->status = fault_fail(WORLD_LOSE_REPLY, &ahead->error);
+    }
+    return true;
 }
 
 static void fake_step_release(struct culex_store *store, struct culex_step_reply *reply)
@@ -381,6 +442,7 @@ static const struct culex_store_ops fake_ops = {
     .enqueue = fake_enqueue,
     .enqueue_each = fake_enqueue_each,
     .step = fake_step,
+    .step_send = fake_step_send,
     .step_release = fake_step_release,
     .hello = fake_hello,
     .tick = fake_tick,
@@ -471,6 +533,7 @@ struct world *world_open(void)
     world->store_env.random = store_random;
     world->store_mask = store_mask_choose();
     world->base.ops = &fake_ops;
+    world->base.sends_ahead = true;
     world->base.env = &world->env;
     world->now_ns = 1000000000;
     assert_int_equal(culex__store_open("memory:", NULL, &world->store_env, &world->store, &error),

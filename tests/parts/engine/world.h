@@ -32,6 +32,22 @@ struct world_step {
     enum world_fault fault;
 };
 
+/* Of a store that takes steps ahead, which base.sends_ahead says. */
+struct world_ahead {
+    size_t count;  /* so many were */
+    size_t losses; /* the answers of so many to come are lost; they are carried out */
+    bool is_out;   /* one is, and its answer was not asked for */
+    uint64_t nonce;
+    uint32_t want;
+    int64_t sent_ns;
+    culex_status status;
+    culex_error error;
+    struct culex_step_reply reply;
+    size_t runs_most;   /* in flight, granted or asked for when a step was made, at most */
+    bool was_worked_up; /* the grants of the answer before were in flight already */
+    bool was_bold;      /* more were to start at once than there were free handlers */
+};
+
 /* What a handler that goes on for a while does when it is asked to stop. */
 enum world_manner {
     WORLD_STUBBORN, /* only SIGKILL ends it */
@@ -68,6 +84,8 @@ struct world {
     struct culex_ticket ticket; /* of the newest one, of producer 0 when it had none */
     struct world_step steps[WORLD_TRACE_MAX];
     size_t step_count;
+    int64_t sent_ns; /* when the newest one that was answered began */
+    struct world_ahead ahead;
     bool has_no_wake;
     enum culex_room room; /* what the store says that it has */
     size_t payload_lens;  /* that grants claim to have, 0 for the truth */

@@ -1041,7 +1041,7 @@ FAST_MUTANTS = [
      " then", "redis"),
     ("fast steps need no memory to end runs", LUA + "step_fast.lua", "call('ZREM', active, '')\n",
      "", "redis"),
-    ("the fast way is never left", LUA + "step.c", "!is_left_to_full(*ret_reply)",
+    ("the fast way is never left", LUA + "step.c", "!is_left_to_full(*reply)",
      "true", "redis"),
     ("a fast step of several salts", LUA + "step.c", "    return salt_of(&order->end[0]) == salt_of(&order->end[order->ends - 1]);",
      "    return true;", "redis"),
