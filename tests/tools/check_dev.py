@@ -31,12 +31,23 @@ def slipped_comments(text):
             yield f"the comment of {first[1]} stands above: {below}"
 
 
+def helpless(told):
+    """The verbs that hand their arguments to nobody who would answer --help."""
+    return [verb for verb, row in re.findall(r"^  ([a-z]+) +(\S.*)", told, re.M) if "--help" not in row and "ARGS go to" not in row]
+
+
+def is_told(tree, verb):
+    run = subprocess.run(["sh", str(tree / "dev"), verb, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    return run.returncode == 0 and f"  {verb} " in run.stdout
+
+
 def faults(tree):
     text = (tree / "dev").read_text()
     told = subprocess.run(["sh", str(tree / "dev"), "help"], capture_output=True, text=True, check=True).stdout
     listed = set(re.findall(r"^  ([a-z]+) +\S", told, re.M))
     there = set(re.findall(r"^verb_(\w+)\(\)", text, re.M))
     yield from (f"./dev help does not list {verb}" for verb in there - listed)
+    yield from (f"./dev {verb} --help does not tell what it does" for verb in helpless(told) if not is_told(tree, verb))
     yield from (f"{page} names ./dev {verb}" for verb, page in named_verbs(tree) if verb not in there | {"help"})
     variables = set(re.findall(r"\$\{(CULEX_\w+)", text)) | OWN
     yield from (f"./dev help does not tell {name}" for name in variables if name not in told)

@@ -326,6 +326,16 @@ static void storm_calm(struct storm *storm)
 /* --- the program --------------------------------------------------------------------------------
  */
 
+/* Digits alone: a word that is read as 0 would be a storm without a kill, and green. */
+static bool number_read(const char *text, uint64_t *ret_number)
+{
+    size_t len = strlen(text);
+    if (len == 0 || len > 19 || strspn(text, "0123456789") != len)
+        return false;
+    *ret_number = strtoull(text, NULL, 10);
+    return true;
+}
+
 static bool options_read(struct storm *storm, int argc, char **argv)
 {
     static const struct option options[] = {
@@ -333,11 +343,13 @@ static bool options_read(struct storm *storm, int argc, char **argv)
         {"isolation", required_argument, NULL, 'i'}, {"fsync", required_argument, NULL, 'f'},
         {"folder", required_argument, NULL, 'd'},    {NULL, 0, NULL, 0}};
     int letter;
+    uint64_t kills = storm->kills_asked;
+    bool is_good = true;
     while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (letter == 'k')
-            storm->kills_asked = strtoul(optarg, NULL, 10);
+            is_good = is_good && number_read(optarg, &kills);
         else if (letter == 's')
-            storm->crew.seed = strtoull(optarg, NULL, 10);
+            is_good = is_good && number_read(optarg, &storm->crew.seed);
         else if (letter == 'i')
             storm->crew.isolation = optarg;
         else if (letter == 'f')
@@ -347,8 +359,9 @@ static bool options_read(struct storm *storm, int argc, char **argv)
         else
             return false;
     }
-    if (optind + 1 != argc)
+    if (!is_good || optind + 1 != argc)
         return false;
+    storm->kills_asked = (unsigned long)kills;
     storm->crew.is_redis = strcmp(argv[optind], "redis") == 0;
     return storm->crew.is_redis || strcmp(argv[optind], "sqlite") == 0;
 }
