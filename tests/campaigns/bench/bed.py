@@ -17,10 +17,10 @@ class Taken:
 
 class Bed:
     def __init__(self, row: Row, store, build: pathlib.Path, count: int) -> None:
-        server_cores, self.cores = machine.PLACES[row.place]
+        self.server_cores, self.cores = machine.PLACES[row.place]
         if not self.cores:
             raise machine.Skip("this machine has one processor")
-        store.place(server_cores)
+        store.place(self.server_cores)
         self.store, self.count, self.knobs = store, count, dict(row.knobs)
         self.bench = build / "tests/campaigns/bench/bench"
         self.peers_folder = build / "peers"

@@ -179,7 +179,7 @@ def peer_enqueue(bed: Bed, side: str) -> Taken:
     bed.store.clear()
     if side == "floor" or bed.knobs["peer"] == "culex":
         return bed.run_rated(side, "enqueue", count=bed.count, batch=1)
-    with peers.running(bed.knobs["peer"], bed.store.server, bed.peers_folder, bed.cores) as peer:
+    with peers.running(bed.knobs["peer"], bed) as peer:
         return bed.rated(peer.run("enqueue", bed.count))
 
 
@@ -188,7 +188,7 @@ def peer_drain(bed: Bed, side: str) -> Taken:
     if side == "floor" or bed.knobs["peer"] == "culex":
         fill(bed, side, bed.count)
         return bed.run_rated(side, "drain", count=bed.count)
-    with peers.running(bed.knobs["peer"], bed.store.server, bed.peers_folder, bed.cores) as peer:
+    with peers.running(bed.knobs["peer"], bed) as peer:
         peer.run("enqueue", bed.count)
         return bed.rated(peer.run("drain", bed.count))
 

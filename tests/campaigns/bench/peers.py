@@ -13,9 +13,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import machine
-from server import Server, port_free
+from server import port_free
+
+if TYPE_CHECKING:
+    from bed import Bed
 
 HERE = pathlib.Path(__file__).parent / "peers"
 PYTHON = "/usr/bin/python3"  # that of the packages
@@ -37,6 +41,8 @@ PEERS = {
     "celery": Peer("python3-celery with python3-redis", (PYTHON, str(HERE / "celery_peer.py")), (PYTHON, "-c", "import celery, redis")),
     "beanstalkd": Peer("beanstalkd", (PYTHON, str(HERE / "beanstalk.py")), ("beanstalkd", "-v"),
                        ("beanstalkd", "-l", "127.0.0.1", "-p", "{port}")),
+    "beanstalkd, pipelined": Peer("beanstalkd", (PYTHON, str(HERE / "beanstalk.py"), "pipelined"), ("beanstalkd", "-v"),
+                                  ("beanstalkd", "-l", "127.0.0.1", "-p", "{port}")),
     "gearman": Peer("gearman-job-server", (PYTHON, str(HERE / "gearman.py")), ("gearmand", "--version"),
                     ("gearmand", "--listen=127.0.0.1", "--port={port}", "--log-file=stderr", "--verbose=FATAL")),
 }
@@ -87,14 +93,14 @@ def server_start(peer: Peer, port: int, cores: list[int], folder: str) -> subpro
 
 
 @contextlib.contextmanager
-def running(name: str, redis: Server, folder: pathlib.Path, cores: list[int]) -> Iterator[Running]:
-    peer = PEERS[name]
+def running(name: str, bed: "Bed") -> Iterator[Running]:
+    peer, folder, cores = PEERS[name], bed.peers_folder, bed.cores
     if not peer.server:
-        yield Running(peer, redis.port, folder, cores)
+        yield Running(peer, bed.store.server.port, folder, cores)
         return
     port = port_free()
     with tempfile.TemporaryDirectory() as own:
-        process = server_start(peer, port, cores, own)
+        process = server_start(peer, port, bed.server_cores, own)
         try:
             yield Running(peer, port, folder, cores)
         finally:

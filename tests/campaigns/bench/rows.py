@@ -174,11 +174,15 @@ def codecs() -> list[Row]:
 
 def peers() -> list[Row]:
     rows = []
-    for name, verb in itertools.product(("culex", "bullmq", "sidekiq", "rq", "celery", "beanstalkd", "gearman"), ("enqueue", "drain")):
-        rows.append(Row(f"peers: {verb}", name, f"peer_{verb}",
-                        (SCRIPT if verb == "enqueue" else TAKE) + "; in Redis, also beside a peer with a server of its own",
-                        store="redis tcp", place="free",
-                        knobs=knobs(peer=name), count=5000, quick=300))
+    names = ("culex", "bullmq", "sidekiq", "rq", "celery", "beanstalkd", "beanstalkd, pipelined", "gearman")
+    places = [("free", names), *((place, ("culex", "bullmq", "sidekiq", "beanstalkd, pipelined")) for place in ("cross", "same"))]
+    for verb, (place, present) in itertools.product(("enqueue", "drain"), places):
+        for name in present:
+            is_fast = name.endswith("pipelined") or (name, verb) == ("culex", "drain")
+            rows.append(Row(f"peers: {verb}", name, f"peer_{verb}",
+                            (SCRIPT if verb == "enqueue" else TAKE) + "; in Redis, also beside a peer with a server of its own",
+                            store="redis tcp", place=place,
+                            knobs=knobs(peer=name), count=60000 if is_fast else 5000, quick=300 if place == "free" else 0))
     return rows
 
 
