@@ -132,8 +132,6 @@ static bool grant_accept(struct culex_flight *flight, const struct culex_grant *
     return true;
 }
 
-/* A store that was set back to an older state grants runs anew which this worker still has, with
- * the very same attempt. The older execution is dropped, or its end would count for the newer. */
 static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt)
 {
     struct culex_flight *twin;
@@ -145,7 +143,15 @@ static void twin_forget(struct culex_lane *lane, culex_uuid id, uint32_t attempt
     }
 }
 
-void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grants, size_t count,
+void culex__grants_forget_twins(struct culex_lane *lane, const struct culex_grant *grants,
+                                size_t count)
+{
+    assert(!lane->step.is_pending); /* which might have their ends already */
+    for (size_t i = 0; i < count; i++)
+        twin_forget(lane, grants[i].facts.id, grants[i].facts.attempt);
+}
+
+bool culex__grants_take(struct culex_lane *lane, const struct culex_grant *grants, size_t count,
                         int64_t sent_ns)
 {
     culex_worker *worker = lane->worker;
@@ -153,7 +159,6 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
     size_t accepted = 0;
     assert(count <= CULEX_BATCH_MAX);
     for (size_t i = 0; i < count; i++) {
-        twin_forget(lane, grants[i].facts.id, grants[i].facts.attempt);
         struct culex_flight *flight = culex__flight_begin(lane);
         if (flight == NULL)
             break; /* the lease ends by itself, charged as a loss */
@@ -163,9 +168,10 @@ void culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
         runs[accepted++] = &flight->run;
     }
     if (accepted == 0)
-        return;
+        return false;
     /* The stall of queued runs is measured from now: until now none was queued. */
     if (culex__crew_queued(worker) == 0)
         culex__pace_note_progress(worker);
     culex__crew_submit(worker, runs, accepted);
+    return true;
 }

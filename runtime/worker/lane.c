@@ -220,8 +220,9 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
 {
     int64_t sent_ns = lane->step.sent_ns;
     answer_take(lane, reply, culex__worker_now_ns(lane->worker));
+    culex__grants_forget_twins(lane, reply->grants, reply->grant_count);
     send_ahead(lane, reply);
-    culex__grants_take(lane, reply->grants, reply->grant_count, sent_ns);
+    lane->was_fed = culex__grants_take(lane, reply->grants, reply->grant_count, sent_ns);
 }
 
 static culex_status lane_send(struct culex_lane *lane, culex_error *error)
@@ -250,6 +251,7 @@ culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
 {
     assert(
         lane->greeting.is_done); /* the store counts nothing of a session that it does not know */
+    lane->was_fed = false;
     culex_status status = lane_send(lane, error);
     if (status == CULEX_OK) {
         culex__worker_call_succeeded(lane->worker, lane);

@@ -56,6 +56,7 @@ struct culex_lane {
     struct culex_unread unread;
     struct culex_lane_step step;
     size_t granted; /* by the last answer, not in flight yet */
+    bool was_fed;   /* the last step has brought runs for the handlers */
 };
 
 /* Of the first step of a worker's life: the steps of all lanes count on from it. */

@@ -68,7 +68,6 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
         struct culex_lane *lane = &worker->lanes[at];
         int64_t now_ns = culex__worker_now_ns(worker);
         culex__flight_attend(lane, now_ns);
-        size_t runs_before = worker->crew.count;
         lane_repair(lane, now_ns);
         if (!culex__lane_wants_step(lane, queued, now_ns))
             continue;
@@ -76,7 +75,7 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
         culex_status status = culex__lane_step(lane, error);
         if (status != CULEX_OK)
             return status;
-        if (worker->crew.count > runs_before)
+        if (lane->was_fed)
             worker->lane_turn = at + 1;
     }
     return CULEX_OK;

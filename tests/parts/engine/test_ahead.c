@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -111,6 +112,51 @@ static void test_lost_answers_are_asked_for_again(void **state)
     assert_int_equal(repeats, 5);
 }
 
+static unsigned numbers_done, others_done, others_late;
+
+static culex_outcome act_compare(struct world *world, culex_run *run, int64_t n)
+{
+    bool is_other = strcmp(culex_run_job(run), others.name) == 0;
+    (void)n;
+    world->now_ns += 20000;
+    numbers_done += !is_other;
+    others_done += is_other;
+    if (numbers_done < RUNS && numbers_done > others_done &&
+        numbers_done - others_done > others_late)
+        others_late = numbers_done - others_done;
+    return CULEX_DONE;
+}
+
+/* Ends that are collected between do not hide that a queue has had its turn. */
+static void test_queues_take_turns_all_the_same(void **state)
+{
+    struct world *world = *state;
+    numbers_done = others_done = others_late = 0;
+    put(world, &numbers);
+    put(world, &others);
+    world->act = act_compare;
+    work(world, (culex_worker_options){.concurrency = 1, .batch = 16});
+    done_expect(world, "numbers");
+    done_expect(world, "others");
+    assert_in_range(others_late, 1, 4 * 16);
+}
+
+/* Its older execution is dropped before anything is sent that could tell of it, or that end would
+ * count for the newer one; and its struct would be given away while the step still has it. */
+static void test_run_that_is_granted_anew_is_told_once(void **state)
+{
+    struct world *world = *state;
+    put(world, &numbers);
+    world->ahead.wants_twin = true;
+    work(world, (culex_worker_options){.concurrency = 4});
+    assert_false(world->ahead.wants_twin); /* it came */
+    assert_false(world->ahead.was_told);
+    assert_int_equal(world->calls, RUNS + 1);
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.done, RUNS);
+}
+
 /* A tenth of it is left for the way to the store. */
 static culex_outcome act_look_at_lease(struct world *world, culex_run *run, int64_t n)
 {
@@ -191,6 +237,8 @@ int main(void)
         TEST(test_no_more_runs_are_in_flight_for_it),
         TEST(test_no_more_runs_are_claimed_by_time_for_it),
         TEST(test_lost_answers_are_asked_for_again),
+        TEST(test_queues_take_turns_all_the_same),
+        TEST(test_run_that_is_granted_anew_is_told_once),
         TEST(test_lease_counts_from_the_sending),
         TEST(test_long_runs_wait_for_what_was_granted),
         TEST(test_store_that_is_short_of_room_gets_one_step_at_a_time),

@@ -212,6 +212,27 @@ static culex_status step_carry_out(struct world *world, const struct culex_step 
     return CULEX_OK;
 }
 
+static void twin_grant(struct world *world, struct culex_step_reply *reply)
+{
+    const struct culex_run *ended = world->worker->lanes[0].acks.ends.first;
+    if (!world->ahead.wants_twin || ended == NULL || reply->grant_count == 0)
+        return;
+    world->ahead.wants_twin = false;
+    world->ahead.has_twin = true;
+    world->ahead.twin = ended->facts.id;
+    reply->grants[0].facts.id = ended->facts.id;
+    reply->grants[0].facts.attempt = ended->facts.attempt;
+}
+
+static void twin_look(struct world *world, const struct culex_step *step)
+{
+    for (size_t i = 0; i < step->ack_count && world->ahead.has_twin; i++) {
+        if (memcmp(&step->acks[i].id, &world->ahead.twin, sizeof world->ahead.twin) == 0)
+            world->ahead.was_told = true;
+    }
+    world->ahead.has_twin = false;
+}
+
 static culex_status fake_step(struct culex_store *store, const struct culex_step *step,
                               struct culex_step_reply *ret_reply, culex_error *error)
 {
@@ -222,6 +243,7 @@ static culex_status fake_step(struct culex_store *store, const struct culex_step
         return step_carry_out(world, step, ret_reply, error);
     ahead->is_out = false;
     world->sent_ns = ahead->sent_ns;
+    twin_grant(world, &ahead->reply);
     *ret_reply = ahead->reply;
     *error = ahead->error;
     return ahead->status;
@@ -246,6 +268,7 @@ static bool fake_step_send(struct culex_store *store, const struct culex_step *s
     if (ahead->is_out)
         return false;
     ahead_look(world, step);
+    twin_look(world, step);
     ahead->count++;
     ahead->is_out = true;
     ahead->nonce = step->nonce;

@@ -43,6 +43,12 @@ struct world_ahead {
     culex_status status;
     culex_error error;
     struct culex_step_reply reply;
+    /* As a store that was set back: the next answer, given while ends wait to be sent, grants one
+     * of their runs anew in place of its first. */
+    bool wants_twin;
+    bool has_twin;
+    culex_uuid twin;
+    bool was_told;      /* the end of the older execution was sent with the step after it */
     size_t runs_most;   /* in flight, granted or asked for when a step was made, at most */
     bool was_worked_up; /* the grants of the answer before were in flight already */
     bool was_bold;      /* more were to start at once than there were free handlers */
