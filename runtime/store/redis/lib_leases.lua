@@ -80,14 +80,18 @@ local function block_timeout(b)
   return least
 end
 
--- All that is held of it: its lease ends later. False when that does not do.
+-- All that is held of it: its lease ends later. False when that does not do: where the least of several timeouts
+-- is near, each run has its own limit.
 local function block_beat(b, beats)
   local _, held = string.gsub(b.chars, '[01]', '')
   if not beats.is_plain or beats.count ~= held then return false end
   local timeout = block_timeout(b)
   if not timeout then return false end
   b.lease = now + lease
-  if timeout > 0 then b.lease = math.min(b.lease, b.since + timeout + TIMEOUT_SLACK_MS) end
+  if timeout > 0 and b.since + timeout + TIMEOUT_SLACK_MS < b.lease then
+    if b.timeout == '' then return false end
+    b.lease = b.since + timeout + TIMEOUT_SLACK_MS
+  end
   plan_put('block_lease_puts', b.lease, b.name)
   for at = 1, beats.count do
     local place, started = beats[at].place, sub(beats[at].order, 5, 5)

@@ -635,6 +635,35 @@ static void test_keys__share_a_slot_and_never_expire(void **state)
     freeReplyObject(keys);
 }
 
+/* The least of several timeouts ends the lease of the one run that has it. */
+static void test_beat__is_not_cut_short_by_the_timeout_of_another(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run hasty = fixture_run(), patient = fixture_run();
+    struct culex_beat beats[2] = {{.attempt = 1}, {.attempt = 1}};
+    struct culex_step_reply reply;
+    culex_run_info *info;
+    hasty.timeout_ms = 1000;
+    patient.timeout_ms = 600000;
+    beats[0].id = fixture_enqueue(f, &hasty);
+    beats[1].id = fixture_enqueue(f, &patient);
+    struct culex_step step = fixture_step(f, SESSION_A, 2);
+    step.lease_ms = 20000;
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 2);
+    f->store->ops->step_release(f->store, &reply);
+    f->now_ms += 15000;
+    step = fixture_step(f, SESSION_A, 0);
+    step.lease_ms = 20000;
+    step.beats = beats;
+    step.beat_count = 2;
+    fixture_run_step(f, &step, &reply);
+    f->store->ops->step_release(f->store, &reply);
+    assert_int_equal(f->store->ops->get(f->store, step.queue, beats[1].id, &info, NULL), CULEX_OK);
+    assert_int_equal(info->at_ms, f->now_ms + 20000);
+    culex_run_info_free(info);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -664,6 +693,7 @@ int main(void)
         TEST(test_keys__are_forgotten_by_new_ones),
         TEST(test_calls__are_forgotten_by_idle_workers),
         TEST(test_keys__share_a_slot_and_never_expire),
+        TEST(test_beat__is_not_cut_short_by_the_timeout_of_another),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }

@@ -383,8 +383,8 @@ void case_beat__excuses_all_of_one_claim(struct suite *suite)
     assert_int_equal(suite_stats(suite).lost, 1);
 }
 
-/* The least of several timeouts ends the lease of them all, as beats make it longer together; a run
- * of its own has its own. */
+/* The least of several timeouts may end the lease of them all, as beats make it longer together; a
+ * run of its own has its own. */
 void case_beat__limit_of_runs_with_several_timeouts(struct suite *suite)
 {
     struct culex_new_run runs[3] = {suite_run(suite), suite_run(suite), suite_run(suite)};
