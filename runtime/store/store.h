@@ -179,7 +179,8 @@ struct culex_step_reply {
     int64_t now_ms;
     int64_t due_in_ms; /* until something of this queue wants a STEP (scheduled due, lease end, a
                           record to be forgotten); -1: nothing in sight. Records that are not due
-                          yet are forgotten together: not sooner than CULEX_FORGET_GAP_MS */
+                          yet are forgotten together: not sooner than CULEX_FORGET_GAP_MS. It may
+                          be too early: while runs wait, and by what was retried or forgotten */
     bool is_paused;
     bool is_empty; /* nothing scheduled, waiting or active: a drain may end */
     bool is_held;  /* the claim ended at a suspect or a run in doubt, which wants a free handler, a

@@ -189,10 +189,8 @@ local sums = {'taken', taken + count, 'held', held + count, 'calm', calm}
 if ended > 0 then sums[7], sums[8] = 'done', dones + ended end
 if kept > (tonumber(facts[7]) or 0) then sums[9], sums[10] = 'kept', kept end
 call('HSET', meta, unpack(sums))
-local has_more = last_number > taken + count
-if has_more and call('LLEN', wake) == 0 and call('HLEN', bodies) > held + count + kept then
-  call('RPUSH', wake, '1')
-end
+local has_more = last_number > taken + count and call('HLEN', bodies) > held + count + kept
+if has_more and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
 -- Who has no more to do is told until when, and whether all is over: while it is calm, nothing waits but in
 -- the line.
 local due_in, is_empty = calm - now, false

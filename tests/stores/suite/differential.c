@@ -877,6 +877,7 @@ static bool op_list(struct world *world, int queue)
     }
     world->listing.cursor = page.cursor;
     store->ops->list_release(store, &page);
+    listing_look(world); /* the clock has gone on since the operation before */
     return world->listing.cursor.place != 0 || listing_end(world);
 }
 
