@@ -144,11 +144,17 @@ local function dated_next()
   return dates[dated_used + 1]
 end
 
--- Those of the page up to an instant; it is nil when nobody else waits. Of one instant they are the first: their
--- ids are older.
+-- Whether what was enqueued at `ms` lets a dated run of the instant `date` go first. A date that is still to come is
+-- of a clock that was set back since, and of no use: all that is enqueued until then would overtake such a run.
+local function is_behind(ms, date)
+  return ms >= date or date > now
+end
+
+-- Those of the page that go before what was enqueued at `before`; it is nil when nobody else waits. Of one instant
+-- they are the first: their ids are older.
 local function claim_dated(before)
   local ids, first = {}, dated_used
-  while dates[first + #ids + 1] and (not before or dates[first + #ids + 1] <= before) do
+  while dates[first + #ids + 1] and (not before or is_behind(before, dates[first + #ids + 1])) do
     ids[#ids + 1] = dated[first + #ids + 1]
   end
   dated_used = first + #ids
@@ -228,8 +234,8 @@ end
 -- How many of the `wanted` come before a dated run of that instant, and when the next one was enqueued.
 local function line_cut(first, texts, wanted, date)
   for at = 1, wanted do
-    local ms = texts[at] and body_ms(texts[at]) or -1
-    if ms >= date then
+    local ms = texts[at] and body_ms(texts[at])
+    if ms and is_behind(ms, date) then
       for rest = at, wanted do ahead[first + rest - 1] = texts[rest] end
       return at - 1, ms
     end
@@ -345,7 +351,7 @@ local function ready_page(most, date)
     if behind > taken and counted.waiting > take.count and taken < counted.last then
       return ids, entries, math.min(behind, counted.last)
     end
-    if date and entry_ms(entry) >= date then return ids, entries, nil, entry_ms(entry) end
+    if date and is_behind(entry_ms(entry), date) then return ids, entries, nil, entry_ms(entry) end
     ids[at] = sub(entry, 1, 16)
   end
   return ids, entries, #entries < most and counted.last or nil

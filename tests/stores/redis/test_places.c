@@ -310,6 +310,24 @@ static void test_due__clock_that_stepped_back_does_no_harm(void **state)
     assert_int_equal(grants, RUNS + DUES);
 }
 
+/* Runs that are ready are not overtaken by all that is enqueued until the clock is where it was. */
+static void test_due__clock_that_is_set_back_lets_nobody_overtake(void **state)
+{
+    struct fixture *f = *state;
+    struct dues dues = {.count = 0};
+    struct culex_new_run run = fixture_run();
+    put_due(f, &dues, 1000);
+    put_due(f, &dues, 1001);
+    put_due(f, &dues, 1002);
+    f->now_ms += 2000;
+    assert_int_equal(fixture_claim(f, dues.ids[0]), 1); /* which makes all of them ready */
+    f->now_ms -= 3600000;
+    culex_uuid fresh = fixture_enqueue(f, &run);
+    assert_int_equal(fixture_claim(f, dues.ids[1]), 1);
+    assert_int_equal(fixture_claim(f, dues.ids[2]), 1);
+    assert_int_equal(fixture_claim(f, fresh), 1);
+}
+
 /* It was enqueued before. */
 static void test_due__goes_before_those_of_its_time(void **state)
 {
@@ -413,6 +431,7 @@ int main(void)
         TEST(test_due__long_row_of_holes_is_stepped_over),
         TEST(test_due__endless_holes_are_stepped_over),
         TEST(test_due__clock_that_stepped_back_does_no_harm),
+        TEST(test_due__clock_that_is_set_back_lets_nobody_overtake),
         TEST(test_due__goes_before_those_of_its_time),
         TEST(test_due__stands_among_records_that_were_ready),
         TEST(test_claim__suspect_of_the_list_stays_in_it),

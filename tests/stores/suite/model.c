@@ -797,6 +797,11 @@ bool model_is_expired(const struct model *model, const struct model_run *run)
     return run->expires_at_ms != 0 && run->expires_at_ms <= now_of(model);
 }
 
+bool model_is_early(const struct model *model, const struct model_run *run)
+{
+    return run->ready_ms > now_of(model);
+}
+
 bool model_is_suspect(const struct model_run *run)
 {
     return run->counters.losses >= LOSSES_OF_A_SUSPECT;

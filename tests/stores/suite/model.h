@@ -159,6 +159,8 @@ bool model_has_passed(const struct model *model, const struct culex_step *step,
                       const struct model_run *next);
 bool model_must_wait(const struct culex_step *step, const struct model_run *run, size_t granted);
 bool model_is_expired(const struct model *model, const struct model_run *run);
+/* It became ready at an instant that is still to come: the clock was set back since. */
+bool model_is_early(const struct model *model, const struct model_run *run);
 bool model_is_suspect(const struct model_run *run);
 void model_expire(struct model *model, struct model_run *run);
 
