@@ -38,7 +38,7 @@ static bool page_look(const struct culex_lane *lane, const struct culex_list_rep
 {
     for (size_t i = 0; i < page->count; i++) {
         const culex_run_info *run = &page->runs[i];
-        if (run->state == CULEX_RUN_ACTIVE || !is_beyond(lane, run))
+        if (!is_beyond(lane, run))
             return false;
         left_add(left, run->job);
         left->unreadable += culex__jobs_find(lane->worker, run->job) != NULL;
@@ -63,16 +63,28 @@ static bool state_look(const struct culex_lane *lane, culex_run_state state,
     return is_stuck;
 }
 
+static bool stats_read(const struct culex_lane *lane, culex_queue_stats *ret_stats)
+{
+    struct culex_store *store = lane->worker->store;
+    return store->ops->stats(store, lane->name, ret_stats, NULL) == CULEX_OK;
+}
+
+/* A state without runs is not listed: for that a store may look through all that it keeps. */
+static bool lane_is_stuck(const struct culex_lane *lane, struct culex_left *left)
+{
+    culex_queue_stats stats;
+    if (!stats_read(lane, &stats) || stats.count[CULEX_RUN_ACTIVE] > 0)
+        return false;
+    return (stats.count[CULEX_RUN_WAITING] == 0 || state_look(lane, CULEX_RUN_WAITING, left)) &&
+           (stats.count[CULEX_RUN_SCHEDULED] == 0 || state_look(lane, CULEX_RUN_SCHEDULED, left));
+}
+
 static bool is_stuck(const culex_worker *worker, struct culex_left *ret_left)
 {
-    static const culex_run_state states[] = {CULEX_RUN_ACTIVE, CULEX_RUN_WAITING,
-                                             CULEX_RUN_SCHEDULED};
     *ret_left = (struct culex_left){0};
     for (size_t i = 0; i < worker->lane_count; i++) {
-        for (size_t k = 0; k < 3 && !worker->lanes[i].outlook.is_empty; k++) {
-            if (!state_look(&worker->lanes[i], states[k], ret_left))
-                return false;
-        }
+        if (!worker->lanes[i].outlook.is_empty && !lane_is_stuck(&worker->lanes[i], ret_left))
+            return false;
     }
     return ret_left->count > 0;
 }
@@ -161,13 +173,12 @@ static bool next_find(const struct culex_lane *lane, struct scheduled *scheduled
 /* False when the lane has something else left, or the store does not say. */
 static bool lane_scheduled(const struct culex_lane *lane, struct scheduled *scheduled)
 {
-    struct culex_store *store = lane->worker->store;
     culex_queue_stats stats;
-    if (store->ops->stats(store, lane->name, &stats, NULL) != CULEX_OK ||
-        stats.count[CULEX_RUN_WAITING] > 0 || stats.count[CULEX_RUN_ACTIVE] > 0)
+    if (!stats_read(lane, &stats) || stats.count[CULEX_RUN_WAITING] > 0 ||
+        stats.count[CULEX_RUN_ACTIVE] > 0)
         return false;
     scheduled->count += stats.count[CULEX_RUN_SCHEDULED];
-    return next_find(lane, scheduled);
+    return stats.count[CULEX_RUN_SCHEDULED] == 0 || next_find(lane, scheduled);
 }
 
 /* False when scheduled runs are not all that is left, paused queues aside. */

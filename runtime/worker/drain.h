@@ -27,9 +27,9 @@ void culex__drain_reset(culex_worker *worker);
 
 /* All runs that are left are of jobs that are not registered here, or were given back by this
  * worker, which cannot read them; and no other worker is running one of them. Reads the store: up
- * to all scheduled and waiting runs when it is true, mostly one page when it is not, and that once
- * a second at most. False also when the store does not let us list. What is left stands in
- * drain.left then. */
+ * to all scheduled and waiting runs when it is true, mostly figures and one page when it is not,
+ * and that once a second at most. False also when the store does not let us list. What is left
+ * stands in drain.left then. */
 bool culex__drain_is_stuck(culex_worker *worker, int64_t now_ns);
 
 /* A line, once a minute, when all runs that are left are those of paused queues. */

@@ -1024,6 +1024,20 @@ static void test_drain_for_a_run_of_soon_says_nothing(void **state)
     assert_false(world_log_has(world, "the drain waits"));
 }
 
+/* A listing may pass all that is kept of ended runs. */
+static void test_drain_lists_no_state_that_has_no_runs(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    scheduled_add(world, &type, 4 * CULEX_SECOND);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world->lists[CULEX_RUN_SCHEDULED], 1, 20);
+    assert_int_equal(world->lists[CULEX_RUN_WAITING], 0);
+    assert_int_equal(world->lists[CULEX_RUN_ACTIVE], 0);
+}
+
 static void test_drain_ends_when_only_unknown_jobs_are_left(void **state)
 {
     struct world *world = *state;
@@ -1840,6 +1854,7 @@ int main(void)
         UNIT(test_drain_ends_when_no_run_that_is_left_can_be_run_here),
         UNIT(test_drain_waits_for_a_run_beside_unknown_ones),
         UNIT(test_drain_for_scheduled_runs_is_told_once_a_minute),
+        UNIT(test_drain_lists_no_state_that_has_no_runs),
         UNIT(test_drain_for_a_run_of_soon_says_nothing),
         UNIT(test_drain_of_a_paused_queue_is_told_once_a_minute),
         UNIT(test_drain_with_other_work_says_nothing_of_paused_queues),

@@ -407,6 +407,8 @@ static culex_status fake_list(struct culex_store *store, const char *queue, cule
                               culex_list_cursor cursor, size_t limit,
                               struct culex_list_reply *ret_reply, culex_error *error)
 {
+    if (state <= CULEX_RUN_CANCELLED)
+        ((struct world *)store)->lists[state]++;
     return store_of(store)->ops->list(store_of(store), queue, state, cursor, limit, ret_reply,
                                       error);
 }

@@ -87,7 +87,8 @@ struct world {
     culex_status hello_status;
     unsigned hello_losses; /* so many HELLOs to come are carried out, and their answers lost */
     unsigned enqueues;
-    struct culex_ticket ticket; /* of the newest one, of producer 0 when it had none */
+    unsigned lists[CULEX_RUN_CANCELLED + 1]; /* pages that were asked for, by state */
+    struct culex_ticket ticket;              /* of the newest one, of producer 0 when it had none */
     struct world_step steps[WORLD_TRACE_MAX];
     size_t step_count;
     int64_t sent_ns; /* when the newest one that was answered began */
