@@ -53,7 +53,7 @@ void culex__children_crash(struct culex_children *children, struct culex_run *ru
                            const char *text)
 {
     int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
-    run->end = (struct culex_execution_end){.event = CULEX_EVENT_CRASH};
+    run->end = (struct culex_execution_end){.event = CULEX_EVENT_CRASH, .ended_ns = died_ns};
     run->end.duration_ns = started_ns > 0 && died_ns > started_ns ? died_ns - started_ns : 0;
     run->has_result = false;
     run_set_text(run, text);

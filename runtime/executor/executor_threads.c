@@ -112,8 +112,7 @@ static void threads_announce(struct threads *threads, int64_t now_ns)
 /* Called with the lock held. */
 static void threads_finish(struct threads *threads, struct culex_run *run)
 {
-    int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
-    int64_t now_ns = started_ns + run->end.duration_ns;
+    int64_t now_ns = run->end.ended_ns;
     culex__run_list_push(&threads->ended, run);
     threads->unannounced++;
     if (threads->to_start.count == 0 || threads->unannounced >= ANNOUNCE_COUNT ||

@@ -174,6 +174,13 @@ static void started_fill(struct culex_run *run, int64_t told_ns)
         atomic_store_explicit(&run->started_ns, told_ns, memory_order_relaxed);
 }
 
+/* By the child's own start: it was seen at work before, where its line in the log had to wait. */
+static int64_t ended_ns(const struct culex_mailbox_end *end)
+{
+    bool is_told = end->started_ns > 0 && end->duration_ns <= INT64_MAX - end->started_ns;
+    return is_told ? end->started_ns + end->duration_ns : 0;
+}
+
 static void end_fill(struct culex_run *run, const struct culex_window_entry *entry,
                      const struct culex_mailbox_end *end)
 {
@@ -183,6 +190,7 @@ static void end_fill(struct culex_run *run, const struct culex_window_entry *ent
         .is_not_understood = (end->flags & CULEX_END_NOT_UNDERSTOOD) != 0,
         .delay_ms = end->delay_ms,
         .duration_ns = end->duration_ns,
+        .ended_ns = ended_ns(end),
     };
     if ((end->flags & CULEX_END_TEXT) != 0)
         run->end.text = run->text != NULL ? run->text : "(no memory for the error text)";

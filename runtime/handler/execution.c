@@ -122,5 +122,6 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
     run_call(run);
     run->arena = NULL;
     culex_arena_reset(arena);
-    run->end.duration_ns = culex__env_boottime_ns(env) - started_ns;
+    run->end.ended_ns = culex__env_boottime_ns(env);
+    run->end.duration_ns = run->end.ended_ns - started_ns;
 }

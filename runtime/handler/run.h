@@ -53,7 +53,8 @@ struct culex_execution_end {
     bool is_not_understood;     /* RELEASE because the payload needs a newer schema */
     int64_t delay_ms;           /* RELEASE */
     const char *text;           /* NULL, constant, or the run's text buffer */
-    int64_t duration_ns;
+    int64_t duration_ns;        /* of the handler */
+    int64_t ended_ns;           /* boot time at which it came to its end; 0: not known */
 };
 
 /* How a run whose handler runs in another process reaches the supervisor. */

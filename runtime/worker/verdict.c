@@ -20,10 +20,8 @@ void culex__verdict_time_out(struct culex_flight *flight, const char *how)
 static int64_t ended_ns(const struct culex_flight *flight)
 {
     int64_t now_ns = culex__worker_now_ns(flight->lane->worker);
-    int64_t started_ns = atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed);
-    int64_t took_ns = flight->run.end.duration_ns;
-    bool is_told = started_ns > 0 && started_ns < now_ns && took_ns < now_ns - started_ns;
-    return is_told ? started_ns + took_ns : now_ns;
+    int64_t told_ns = flight->run.end.ended_ns;
+    return told_ns > 0 && told_ns < now_ns ? told_ns : now_ns;
 }
 
 static void end_time_out(struct culex_flight *flight)

@@ -244,7 +244,8 @@ static void hand_end(struct sim_hands *hands, struct hand *hand)
         atomic_store_explicit(&run->is_cancelled, is_cancelled, memory_order_relaxed);
     }
     atomic_store_explicit(&run->started_ns, hand->started_ns, memory_order_relaxed);
-    run->end.duration_ns = hands->process->world->now_ns - hand->started_ns;
+    run->end.ended_ns = hands->process->world->now_ns;
+    run->end.duration_ns = run->end.ended_ns - hand->started_ns;
     hand->run = NULL;
     list_push(&hands->ended_first, &hands->ended_last, run);
     hands_fill(hands);
@@ -332,7 +333,7 @@ static bool is_late(const struct sim_hands *hands, struct culex_run *run)
     const struct culex_flight *flight = culex__flight_of(run);
     int64_t started_ns = atomic_load_explicit(&run->started_ns, memory_order_relaxed);
     int64_t lease_ns = lease_of(run);
-    if (started_ns == 0 || started_ns + run->end.duration_ns < lease_ns)
+    if (started_ns == 0 || run->end.ended_ns < lease_ns)
         return false;
     if (lease_ns < flight->beat_ns + hands->lease_ms * 9 / 10 * SIM_MS &&
         lease_ns < flight->told_ns + CULEX_TIMEOUT_SLACK_MS * 9 / 10 * SIM_MS)

@@ -156,6 +156,31 @@ static void test_start_that_a_child_names_is_none_after_it_was_seen(void **state
     }
 }
 
+/* It was at work on the run before the handler began, for its line in the log was waited for. */
+static void test_end_is_when_the_handler_ended(void **state)
+{
+    struct hold *hold = *state;
+    const struct culex_child_sink sink = {.self = hold, .ended = first_take};
+    const struct {
+        int64_t told_ns, took_ns, is_ns;
+    } rows[] = {{700, 200, 900}, {0, 200, 0}, {700, INT64_MAX, 0}, {INT64_MAX, 0, INT64_MAX}};
+    for (uint64_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        culex__child_link_assign(&hold->child, hold->runs[0], false);
+        hold->child.window.sent = i + 1;
+        atomic_store(&hold->runs[0]->started_ns, 500);
+        hold->mailbox.ends[culex__mailbox_index(i + 1)] =
+            (struct culex_mailbox_end){.seq = i + 1,
+                                       .event = CULEX_EVENT_DONE,
+                                       .started_ns = rows[i].told_ns,
+                                       .duration_ns = rows[i].took_ns};
+        atomic_store(&hold->mailbox.started, i + 1);
+        atomic_store(&hold->mailbox.finished, i + 1);
+        culex__child_link_receive(&hold->child, NULL, &sink, 1000);
+        assert_null(hold->child.wrong);
+        assert_int_equal(hold->runs[0]->end.ended_ns, rows[i].is_ns);
+    }
+}
+
 /* Its child was seen to begin it, and skipped it in that moment. */
 static void test_run_that_goes_elsewhere_has_not_begun(void **state)
 {
@@ -178,6 +203,7 @@ int main(void)
         UNIT(test_leases_are_counted_for_the_zygote),
         UNIT(test_lease_of_a_run_that_is_back_counts_no_more),
         UNIT(test_start_that_a_child_names_is_none_after_it_was_seen),
+        UNIT(test_end_is_when_the_handler_ended),
         UNIT(test_run_that_goes_elsewhere_has_not_begun),
         UNIT(test_run_that_is_asked_to_stop_is_known_until_the_child_is_idle),
     };
