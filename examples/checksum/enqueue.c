@@ -19,7 +19,7 @@ static int batch_send(culex_client *client, struct batch *batch)
     culex_status status =
         checksum_job_enqueue_many(client, batch->jobs, batch->count, NULL, NULL, NULL, &error);
     if (status != CULEX_OK)
-        fprintf(stderr, "enqueue: %s %s\n", error.field, error.text);
+        fprintf(stderr, "enqueue: %s\n", error.text);
     for (size_t i = 0; i < batch->count; i++)
         free(batch->paths[i]);
     batch->count = 0;

@@ -111,12 +111,21 @@ local function meta_write()
   if counts[4] then call('HDEL', meta, 'calm') end
 end
 
+-- Whether one of the delayed comes due before all others: who waits for work may know of none so soon.
+local function is_next_due()
+  local next = #due_puts > 0 and call('ZRANGEBYSCORE', scheduled, '-inf', '+inf', 'LIMIT', 0, 1)[1]
+  for at = 2, #due_puts, 2 do
+    if due_puts[at] == next then return true end
+  end
+  return false
+end
+
 local function entries_write()
   write('ZADD', scheduled, due_puts)
   write('ZADD', scheduled_urgent, urgent_due_puts)
   write('RPUSH', ready, backs)
   urgents_write()
-  if #backs + #urgents > 0 and facts[5] ~= '1' then wake_one() end
+  if (#backs + #urgents > 0 or is_next_due()) and facts[5] ~= '1' then wake_one() end
 end
 
 local function keys_list()

@@ -1,5 +1,5 @@
 -- store/redis/pause.lua - pauses and resumes a queue.
--- keys: runs ready urgent meta wake bodies
+-- keys: runs ready urgent scheduled meta wake bodies
 -- uses: base layout known waiting wake
 -- level: works
 --
@@ -15,6 +15,8 @@ if ARGV[2] == '1' then
 else
   call('HDEL', meta, 'paused')
   local counted = call('HMGET', meta, 'held', 'kept')
-  if call('LLEN', ready) + call('ZCARD', urgent) + line_waiting(counted[1], counted[2]) > 0 then wake_one() end
+  -- What is scheduled may have come due, or does before who waits for work knows.
+  local live = call('LLEN', ready) + call('ZCARD', urgent) + call('ZCARD', scheduled)
+  if live + line_waiting(counted[1], counted[2]) > 0 then wake_one() end
 end
 return 1

@@ -1295,9 +1295,26 @@ static void due_resume(struct suite *suite, struct due *due)
     assert_ok(suite->store->ops->pause(suite->store, suite->queue, false, NULL));
 }
 
+static void due_pause_empty(struct suite *suite, struct due *due)
+{
+    (void)due;
+    suite_hello(suite, "host/2", BOB);
+    assert_ok(suite->store->ops->pause(suite->store, suite->queue, true, NULL));
+}
+
+/* It came due meanwhile, and nobody has looked. */
+static void due_resume_late(struct suite *suite, struct due *due)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.delay_ms = 1;
+    due->id = suite_put_run(suite, &run);
+    suite->now_ms++;
+    due_resume(suite, due);
+}
+
 /* In which ways each verb of store/verbs.def makes a run due. A new verb has no row here yet, and
  * does not compile before it has one: empty for a verb that makes none. A delay that ends is not
- * among them: who waits knows from its STEP when that is. */
+ * among them: who waits knows from its STEP when that is, or is woken to see it. */
 #define DUE_enqueue      {.way = "enqueue", .act = due_put},
 #define DUE_enqueue_each {.way = "enqueue_each", .act = due_put_each},
 #define DUE_step                                                                                   \
@@ -1306,7 +1323,9 @@ static void due_resume(struct suite *suite, struct due *due)
 #define DUE_hello {.way = "hello", .prepare = due_take, .act = due_replace},
 #define DUE_tick  {.way = "tick", .act = due_tick},
 #define DUE_retry {.way = "retry", .prepare = due_discard, .act = due_retry},
-#define DUE_pause {.way = "resume", .prepare = due_pause, .act = due_resume},
+#define DUE_pause                                                                                  \
+    {.way = "resume", .prepare = due_pause, .act = due_resume},                                    \
+        {.way = "resume, late", .prepare = due_pause_empty, .act = due_resume_late},
 #define DUE_cancel
 #define DUE_forget
 #define DUE_limit /* counts runs that are taken in, not those that start */
@@ -1347,5 +1366,24 @@ void case_wake__each_verb_that_makes_a_run_due(struct suite *suite)
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         snprintf(suite->queue, sizeof suite->queue, "way%zu", i); /* where nobody was replaced */
         assert_wakes(suite, &ways[i]);
+    }
+}
+
+/* Somebody must come then, and all that wait may sleep beyond it. */
+void case_wake__run_that_is_due_before_what_is_known(struct suite *suite)
+{
+    static const int64_t delays_ms[] = {5000, 1000, 50};
+    for (size_t i = 0; i < sizeof delays_ms / sizeof delays_ms[0]; i++) {
+        struct culex_new_run run = suite_run(suite);
+        run.delay_ms = delays_ms[i];
+        arm_quietly(suite);
+        int fd = arm(suite);
+        struct culex_store *waiting = suite->store;
+        suite->store = suite_open_again(suite);
+        suite_put_run(suite, &run);
+        suite->store->ops->close(suite->store);
+        suite->store = waiting;
+        if (!is_woken(suite, fd))
+            fail_msg("nobody is woken for a run in %d ms", (int)run.delay_ms);
     }
 }

@@ -568,6 +568,8 @@ MUTANTS = [
     ("any back is an instant", LUA + "lib_enqueue.lua", "if back < now or back >= INSTANT_MAX then", "if back < now then", "redis"),
     ("a score below zero is no priority", LUA + "lib_claims.lua", "'-inf', '(0', 'LIMIT', urgent_used, most", "'-inf', '+inf', 'LIMIT', urgent_used, most", "redis"),
     ("beats of a block end with its least timeout", LUA + "lib_leases.lua", "    if b.timeout == '' then return false end\n", "", "redis"),
+    ("nobody is woken for a run that is due soon", LUA + "lib_enqueue.lua", "if due_puts[at] == next then return true end", "", "redis"),
+    ("resuming forgets what is scheduled", LUA + "pause.lua", " + call('ZCARD', scheduled)", "", "redis"),
 ]
 
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
