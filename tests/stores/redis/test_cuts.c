@@ -545,6 +545,13 @@ static void cut_once(struct session *s, size_t at, const struct course *course,
     freeReplyObject(after);
 }
 
+/* Bytes that another reply to the same call may lack: the microseconds of the server's clock are a
+ * number of one to six digits. */
+static uint64_t spare_of(const struct op *op, enum proxy_direction direction)
+{
+    return op->call == now_direct && direction == PROXY_REPLY ? 5 : 0;
+}
+
 static void campaign(struct session *s, enum proxy_direction direction)
 {
     uint64_t cuts = 0;
@@ -552,9 +559,10 @@ static void campaign(struct session *s, enum proxy_direction direction)
         struct course course;
         course_take(s, at, &course);
         assert_true(course.bytes[direction] > 0);
-        for (uint64_t k = 0; k < course.bytes[direction]; k++)
+        uint64_t bytes = course.bytes[direction] - spare_of(&ops[at], direction);
+        for (uint64_t k = 0; k < bytes; k++)
             cut_once(s, at, &course, direction, k);
-        cuts += course.bytes[direction];
+        cuts += bytes;
         freeReplyObject(course.after);
         copy(s, 0, at + 2);
     }
