@@ -185,7 +185,9 @@ static void killing_end(struct world *world, struct killing_run *running, int64_
     bool is_kill = end_ns >= running->kill_ns || end_ns >= running->lease_ns;
     running->is_over = true;
     run->end.duration_ns = world->said_ns > 0 ? world->said_ns : end_ns - running->begin_ns;
-    run->end.ended_ns = running->begin_ns + run->end.duration_ns;
+    run->end.ended_ns = run->end.duration_ns < INT64_MAX - running->begin_ns
+                            ? running->begin_ns + run->end.duration_ns
+                            : INT64_MAX;
     world->ended_ms = (end_ns - 1000000000) / 1000000;
     if (world->stop_when_ended) {
         culex_worker_stop(world->worker);
