@@ -1013,14 +1013,20 @@ static void test_drain_for_scheduled_runs_is_told_once_a_minute(void **state)
                      0);
 }
 
-static void test_drain_for_a_run_of_soon_says_nothing(void **state)
+/* A drain of one run, which is due in four seconds. */
+static void run_of_soon(struct world *world)
 {
-    struct world *world = *state;
     culex_job_type type = number_type();
     scheduled_add(world, &type, 4 * CULEX_SECOND);
     world_worker(world, draining, &type);
     world_run(world);
     assert_int_equal(world->calls, 1);
+}
+
+static void test_drain_for_a_run_of_soon_says_nothing(void **state)
+{
+    struct world *world = *state;
+    run_of_soon(world);
     assert_false(world_log_has(world, "the drain waits"));
 }
 
@@ -1028,11 +1034,7 @@ static void test_drain_for_a_run_of_soon_says_nothing(void **state)
 static void test_drain_lists_no_state_that_has_no_runs(void **state)
 {
     struct world *world = *state;
-    culex_job_type type = number_type();
-    scheduled_add(world, &type, 4 * CULEX_SECOND);
-    world_worker(world, draining, &type);
-    world_run(world);
-    assert_int_equal(world->calls, 1);
+    run_of_soon(world);
     assert_in_range(world->lists[CULEX_RUN_SCHEDULED], 1, 20);
     assert_int_equal(world->lists[CULEX_RUN_WAITING], 0);
     assert_int_equal(world->lists[CULEX_RUN_ACTIVE], 0);
