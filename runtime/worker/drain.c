@@ -178,7 +178,7 @@ static bool lane_scheduled(const struct culex_lane *lane, struct scheduled *sche
         stats.count[CULEX_RUN_ACTIVE] > 0)
         return false;
     scheduled->count += stats.count[CULEX_RUN_SCHEDULED];
-    return stats.count[CULEX_RUN_SCHEDULED] == 0 || next_find(lane, scheduled);
+    return next_find(lane, scheduled);
 }
 
 /* False when scheduled runs are not all that is left, paused queues aside. */

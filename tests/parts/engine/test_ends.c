@@ -873,6 +873,7 @@ static void test_run_whose_lease_is_over_is_not_started(void **state)
     atomic_store(&run->lease_ns, world->now_ns + 1);
     culex__run_execute(run, arena, &world->env);
     assert_int_equal(run->end.event, CULEX_EVENT_DONE);
+    assert_int_equal(run->end.ended_ns, world->now_ns);
     culex_arena_free(arena);
     culex__run_free(run);
 }

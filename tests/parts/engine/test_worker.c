@@ -1040,6 +1040,20 @@ static void test_drain_lists_no_state_that_has_no_runs(void **state)
     assert_int_equal(world->lists[CULEX_RUN_ACTIVE], 0);
 }
 
+/* Another worker has the one run that can be claimed. */
+static void another_claims(struct world *world, int64_t lease_ms)
+{
+    struct culex_step_reply reply;
+    struct culex_step step = {.queue = "numbers",
+                              .session = "feedfacefeedface",
+                              .nonce = 1,
+                              .want = 1,
+                              .lease_ms = lease_ms};
+    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, 1);
+    world->store->ops->step_release(world->store, &reply);
+}
+
 static void test_drain_ends_when_only_unknown_jobs_are_left(void **state)
 {
     struct world *world = *state;
@@ -1108,6 +1122,22 @@ static void test_drain_waits_for_a_run_beside_unknown_ones(void **state)
     world_enqueue(world, &newer, 1);
     assert_int_equal(culex_client_enqueue(world->client, &type, &number, &later, NULL, NULL),
                      CULEX_OK);
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_ELEFT);
+    assert_int_equal(world->calls, 1);
+    culex_worker_free(worker);
+    world->worker = NULL;
+}
+
+/* It may be lost there yet, and then it is ours. */
+static void test_drain_waits_for_a_run_that_another_has_beside_unknown_ones(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type(), newer = number_type();
+    newer.name = newer.wire = "t.newer";
+    world_enqueue(world, &type, 4);
+    another_claims(world, 20000);
+    world_enqueue(world, &newer, 1);
     culex_worker *worker = world_worker(world, draining, &type);
     assert_int_equal(culex_worker_run(worker, NULL), CULEX_ELEFT);
     assert_int_equal(world->calls, 1);
@@ -1430,13 +1460,8 @@ static void taken_by_another(struct world *world)
 {
     bool is_woken;
     culex_job_type type = number_type();
-    struct culex_step_reply reply;
-    struct culex_step step = {
-        .queue = "numbers", .session = "feedfacefeedface", .nonce = 1, .want = 1, .lease_ms = 400};
     world_enqueue(world, &type, 99);
-    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
-    assert_int_equal(reply.grant_count, 1);
-    world->store->ops->step_release(world->store, &reply);
+    another_claims(world, 400);
     world->store->ops->wake_take(world->store, &is_woken, NULL);
 }
 
@@ -1855,6 +1880,7 @@ int main(void)
         UNIT(test_drain_ends_when_only_runs_that_cannot_be_read_are_left),
         UNIT(test_drain_ends_when_no_run_that_is_left_can_be_run_here),
         UNIT(test_drain_waits_for_a_run_beside_unknown_ones),
+        UNIT(test_drain_waits_for_a_run_that_another_has_beside_unknown_ones),
         UNIT(test_drain_for_scheduled_runs_is_told_once_a_minute),
         UNIT(test_drain_lists_no_state_that_has_no_runs),
         UNIT(test_drain_for_a_run_of_soon_says_nothing),

@@ -401,6 +401,7 @@ static void test_death_that_is_heard_of_late_was_when_it_was(void **state)
     pen_await(pen, run);
     assert_int_equal(run->end.event, CULEX_EVENT_CRASH);
     assert_true(atomic_load(&run->started_ns) + run->end.duration_ns <= gone_ns);
+    assert_true(run->end.ended_ns > begun_ns && run->end.ended_ns <= gone_ns);
 }
 
 #define END_TEST(name)    cmocka_unit_test_teardown(name, finish)
