@@ -247,20 +247,24 @@ static bool list_wants(const struct list_request *request, const struct culex_sq
 
 /* The lane whose runs the scan is at. */
 struct list_lane {
-    int64_t lane, taken; /* of the queue: -1 at first */
+    int64_t lane;
+    int64_t taken; /* the last key that was taken off it: -1 while nobody has asked for it */
 };
 
-/* What has been taken off a lane is asked for once: most ordinary runs wait behind it. */
+static culex_status lane_taken(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               struct list_lane *at, culex_error *error)
+{
+    return at->taken >= 0 ? CULEX_OK
+                          : culex__sqlite_lane_taken(store, queue, at->lane, &at->taken, error);
+}
+
+/* Most ordinary runs wait behind what has been taken. */
 static culex_status body_place(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                                struct list_lane *at, struct culex_sqlite_run *run,
                                culex_error *error)
 {
     struct culex_sqlite_stand stand;
-    int64_t lane = run->seq >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX;
-    culex_status status = CULEX_OK;
-    if (lane != at->lane)
-        status = culex__sqlite_lane_taken(store, queue, lane, &at->taken, error);
-    at->lane = lane;
+    culex_status status = lane_taken(store, queue, at, error);
     if (status != CULEX_OK || run->seq > at->taken)
         return status;
     status = culex__sqlite_stand_find(store, run->seq, &stand, error);
@@ -285,6 +289,53 @@ static culex_status list_row(struct culex_sqlite *store, const struct culex_sqli
     return list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
 }
 
+/* Where the bodies of that state begin in the lane, behind `after`; at `last` when there are none:
+ * what is kept of ended runs, which may be very many, is not walked for those that wait. */
+static culex_status bodies_begin(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                 culex_run_state state, struct list_lane *at, int64_t last,
+                                 int64_t after, int64_t *ret_after, culex_error *error)
+{
+    *ret_after = after;
+    if (state == CULEX_RUN_SCHEDULED || state == CULEX_RUN_DEAD || state == CULEX_RUN_CANCELLED)
+        *ret_after = last;
+    if (state != CULEX_RUN_WAITING)
+        return CULEX_OK;
+    culex_status status = lane_taken(store, queue, at, error);
+    if (status == CULEX_OK && at->taken > after)
+        *ret_after = at->taken;
+    return status;
+}
+
+/* Up to the end of one lane, or as far as the page goes. *after: the last key that was looked at.
+ */
+static culex_status lane_scan(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              const struct list_request *request, int64_t *after, int *scanned,
+                              culex_error *error)
+{
+    struct culex_list_reply *reply = request->reply;
+    const int64_t mask = (INT64_C(1) << CULEX__SQLITE_LANE_SHIFT) - 1;
+    struct list_lane at = {(*after + 1) >> CULEX__SQLITE_LANE_SHIFT & CULEX_RUN_LANE_MAX, -1};
+    int64_t last = culex__sqlite_queue_last(queue), bodies_after;
+    last = ((*after + 1) | mask) < last ? (*after + 1) | mask : last;
+    culex_status status =
+        bodies_begin(store, queue, request->state, &at, last, *after, &bodies_after, error);
+    if (status != CULEX_OK)
+        return status;
+    sqlite3_stmt *statement = SQL_BIND(store, LIST, SQL_INT(*after), SQL_INT(last),
+                                       SQL_INT(LIST_SCAN_MAX - *scanned), SQL_INT(bodies_after));
+    int has = 0;
+    while (status == CULEX_OK && reply->count < request->limit &&
+           (has = culex__sqlite_next(store, statement, error)) > 0) {
+        *after = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_seq);
+        ++*scanned;
+        status = list_row(store, queue, request, &at, statement, error);
+    }
+    culex__sqlite_end(statement);
+    if (has == 0 && *scanned < LIST_SCAN_MAX && reply->count < request->limit)
+        *after = last;
+    return has < 0 ? (culex_status)has : status;
+}
+
 static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               void *user, culex_error *error)
 {
@@ -293,21 +344,13 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     int64_t first = culex__sqlite_queue_first(queue), last = culex__sqlite_queue_last(queue);
     uint64_t most = (uint64_t)(last - first);
     int64_t after = first + (int64_t)(request->place < most ? request->place : most);
-    sqlite3_stmt *statement =
-        SQL_BIND(store, LIST, SQL_INT(after), SQL_INT(last), SQL_INT(LIST_SCAN_MAX));
-    struct list_lane at = {-1, 0};
     culex_status status = CULEX_OK;
-    int has = 0, scanned = 0;
-    while (status == CULEX_OK && reply->count < request->limit &&
-           (has = culex__sqlite_next(store, statement, error)) > 0) {
-        after = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_seq);
-        scanned++;
-        status = list_row(store, queue, request, &at, statement, error);
-    }
-    culex__sqlite_end(statement);
-    bool is_end = has == 0 && scanned < LIST_SCAN_MAX && reply->count < request->limit;
-    reply->cursor.place = is_end ? 0 : (uint64_t)(after - first);
-    return has < 0 ? (culex_status)has : status;
+    int scanned = 0;
+    while (status == CULEX_OK && after < last && reply->count < request->limit &&
+           scanned < LIST_SCAN_MAX)
+        status = lane_scan(store, queue, request, &after, &scanned, error);
+    reply->cursor.place = after == last ? 0 : (uint64_t)(after - first);
+    return status;
 }
 
 culex_status culex__sqlite_list(struct culex_store *base, const char *queue, culex_run_state state,

@@ -215,6 +215,34 @@ static void test_hello_walks_few_sessions(void **state)
     assert_true(sessions_count() < SESSIONS / 4);
 }
 
+static void list_none(culex_run_state state)
+{
+    struct culex_list_reply page;
+    culex_list_cursor cursor = CULEX_LIST_START;
+    do {
+        assert_ok(
+            suite.store->ops->list(suite.store, suite.queue, state, cursor, 100, &page, NULL));
+        assert_int_equal(page.count, 0);
+        cursor = page.cursor;
+        suite.store->ops->list_release(suite.store, &page);
+    } while (cursor.place != 0);
+}
+
+/* As a drain does it again and again that waits for some run of later. */
+static void test_list_of_what_is_left_walks_no_kept_successes(void **state)
+{
+    static const culex_run_state states[] = {CULEX_RUN_WAITING, CULEX_RUN_SCHEDULED, CULEX_RUN_DEAD,
+                                             CULEX_RUN_CANCELLED};
+    (void)state;
+    put_many(RUNS, 0);
+    end_all(CULEX_EVENT_DONE);
+    work_take();
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        list_none(states[i]);
+        assert_little_work("LIST of a state beside kept successes");
+    }
+}
+
 int main(void)
 {
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -225,6 +253,7 @@ int main(void)
         UNIT(test_steps_walk_nothing_that_is_not_due),
         UNIT(test_calls_walk_no_producers_and_keys),
         UNIT(test_hello_walks_few_sessions),
+        UNIT(test_list_of_what_is_left_walks_no_kept_successes),
     };
     if (stores_start("memory", false) != 0)
         return STORES_SKIP;
