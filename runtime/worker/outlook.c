@@ -46,6 +46,14 @@ void culex__lanes_set_hinting(culex_worker *worker)
         worker->lanes[i].outlook.is_hinting = true;
 }
 
+void culex__lanes_hand_on(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct culex_outlook *outlook = &worker->lanes[i].outlook;
+        outlook->is_hinting |= outlook->due_ns != INT64_MAX;
+    }
+}
+
 /* An idle worker is not told when others take leases, and must look often enough to take over soon
  * after such a lease ends. */
 static int64_t idle_look_ms(const culex_worker *worker)

@@ -36,6 +36,10 @@ void culex__lanes_set_likely(culex_worker *worker);
 /* A wake-up that we took and cannot use must reach another worker. */
 void culex__lanes_set_hinting(culex_worker *worker);
 
+/* At the worker's stop: what comes due in a lane may be known to it alone, and a step tells others.
+ */
+void culex__lanes_hand_on(culex_worker *worker);
+
 /* Boot time at which the lane asks for runs if it has room, maybe past. It looks even without a
  * wake-up, as those may get lost; soon where none can come: no worker is told of new runs while one
  * of its lanes has some to claim. */

@@ -125,6 +125,8 @@ local listed, ranked = call('LLEN', ready), call('ZCARD', urgent)
 local waiting = math.max(listed - math.max(ghosts, 0), 0) + ranked + counted.waiting
 -- A token for suspects that stay would come back to us at once.
 if waiting > 0 and not is_paused and (granted.count > 0 or granted.passed == 0) then wake_one() end
+-- Who claims nothing may be full by then, or on its way out, and the only one who knew.
+if due and want == 0 and not is_paused then wake_one() end
 
 -- Until then nothing comes due and only the line has runs to claim: step_fast.lua may be tried.
 local calm = sooner(now + 1000, sooner(over, sooner(due, lease_end)))

@@ -419,6 +419,24 @@ static void test_stop_kills_a_stubborn_handler_two_seconds_later(void **state)
     stop_after_grace(*state, WORLD_STUBBORN, 13000);
 }
 
+/* What comes due meanwhile may be known to this worker alone: it does not wait for the handler. */
+static void test_stop_hands_on_at_once_what_comes_due(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    bool is_told = false;
+    world_enqueue(world, &type, 3000);
+    world->act = act_hang;
+    world->manner = WORLD_STUBBORN;
+    world->then = stop_worker;
+    world->then_ms = 500;
+    run_worker(world, (culex_worker_options){.concurrency = 1, .batch = 1, .grace_ms = 10000},
+               &type);
+    for (size_t i = 0; i < world->step_count; i++)
+        is_told |= world->steps[i].at_ms == 500 && world->steps[i].want == 0;
+    assert_true(is_told);
+}
+
 /* --- what is returned once the flag is up ----------------------------------------------- */
 
 static culex_outcome act_fail(struct world *world, culex_run *run, int64_t n)
@@ -1217,6 +1235,7 @@ int main(void)
         UNIT(test_runs_that_began_apart_beat_together),
         UNIT(test_stop_ends_a_mortal_handler_by_sigterm_after_the_grace),
         UNIT(test_stop_kills_a_stubborn_handler_two_seconds_later),
+        UNIT(test_stop_hands_on_at_once_what_comes_due),
         UNIT(test_deaf_handler_past_its_timeout_is_told_in_time_and_once),
         UNIT(test_deaf_handler_past_its_lease_is_told_once),
         UNIT(test_next_life_of_a_worker_forgets_who_was_deaf),

@@ -99,6 +99,30 @@ static void test_wake__a_full_worker_hands_its_token_on(void **state)
     assert_int_equal(tokens(f), 1);
 }
 
+/* What comes due later, too: its enqueue has woken nobody else. */
+static void test_wake__a_full_worker_hands_on_what_comes_due(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_step_reply reply;
+    run.delay_ms = 10000;
+    fixture_enqueue(f, &run);
+    assert_true(is_woken(f, arm(f, 60000)));
+    for (uint32_t want = 0; want < 2; want++) {
+        struct culex_step step = fixture_step(f, SESSION_A, want);
+        fixture_run_step(f, &step, &reply);
+        f->store->ops->step_release(f->store, &reply);
+        assert_int_equal(tokens(f), want == 0);
+        if (want == 0)
+            assert_true(is_woken(f, arm(f, 60000)));
+    }
+    assert_ok(f->store->ops->pause(f->store, "q", true, &call_error));
+    struct culex_step step = fixture_step(f, SESSION_A, 0);
+    fixture_run_step(f, &step, &reply);
+    f->store->ops->step_release(f->store, &reply);
+    assert_int_equal(tokens(f), 0);
+}
+
 static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **state)
 {
     struct fixture *f = *state;
@@ -142,6 +166,7 @@ int main(void)
         TEST(test_wake__one_token_and_whoever_leaves_work_leaves_another),
         TEST(test_wake__a_release_by_a_full_worker_wakes_another),
         TEST(test_wake__a_full_worker_hands_its_token_on),
+        TEST(test_wake__a_full_worker_hands_on_what_comes_due),
         TEST(test_wake__resume_wakes_and_a_paused_queue_does_not_spin),
         TEST(test_wake__a_killed_connection_is_an_error_then_a_new_one),
     };

@@ -570,6 +570,7 @@ MUTANTS = [
     ("beats of a block end with its least timeout", LUA + "lib_leases.lua", "    if b.timeout == '' then return false end\n", "", "redis"),
     ("nobody is woken for a run that is due soon", LUA + "lib_enqueue.lua", "if due_puts[at] == next then return true end", "", "redis"),
     ("resuming forgets what is scheduled", LUA + "pause.lua", " + call('ZCARD', scheduled)", "", "redis"),
+    ("who is full knows alone what comes due", LUA + "step.lua", "if due and want == 0 and not is_paused then wake_one() end", "", "redis"),
 ]
 
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
