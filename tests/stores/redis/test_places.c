@@ -220,10 +220,13 @@ static void test_claim__damaged_back_keeps_priorities_apart(void **state)
     struct culex_new_run run = fixture_run();
     run.expires_ms = 600000;
     culex_uuid last = fixture_enqueue(f, &run);
-    fixture_say(f, "HSET culex:{q}:meta back %s", "99999999999999999");
     run.priority = 3;
+    culex_uuid second = fixture_enqueue(f, &run);
+    fixture_say(f, "HSET culex:{q}:meta back %s", "99999999999999999");
+    run.priority = 9;
     culex_uuid first = fixture_enqueue(f, &run);
     fixture_claim(f, first);
+    fixture_claim(f, second);
     fixture_claim(f, last);
 }
 

@@ -1081,6 +1081,7 @@ def tests_of(build, store, is_fsck, is_fast):
     if is_fast:
         for seed in ("1", "2", "3"):
             yield "fast", [build / "tests/stores/redis/test_redis_fast", seed]
+    if store == "redis":
         yield "wake", [build / "tests/stores/redis/test_redis_wake"]
     yield "conformance", [suite / "conformance", store]
     for seed in ("1", "2", "3"):
