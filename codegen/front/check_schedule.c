@@ -1,8 +1,9 @@
 /* check_schedule.c - when periodic jobs run. */
 #include <string.h>
 
+#include "base/zone_name.h"
 #include "checker.h"
-#include "cron.h"
+#include "core/cron.h"
 #include "limits.h"
 #include "zone.h"
 
@@ -32,14 +33,9 @@ void check_every(struct setting_check *check, const struct ast_setting *setting)
     check->settings->every = made;
 }
 
-/* Names as in the tz database. */
 static bool is_zone(const struct literal *literal)
 {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/";
-    return literal->len > 0 && literal->len <= LIMIT_NAME_BYTES &&
-           strspn(literal->text, allowed) == literal->len && literal->text[0] != '/' &&
-           literal->text[literal->len - 1] != '/' && strstr(literal->text, "//") == NULL;
+    return culex__zone_name_is_good(literal->text, literal->len);
 }
 
 static void check_zone(struct checker *checker, const struct literal *zone)
@@ -60,43 +56,44 @@ static void check_zone(struct checker *checker, const struct literal *zone)
     }
 }
 
-/* A job that runs every hour loses or gains one run of many, which is not reported. */
-static void check_dst(struct checker *checker, const struct cron *cron, const struct literal *zone)
+/* What follows the running clock means no time of the day, so it misses none. */
+static void check_dst(struct checker *checker, const struct culex__cron *cron,
+                      const struct literal *zone)
 {
     static const char *const months[] = {"January",   "February", "March",    "April",
                                          "May",       "June",     "July",     "August",
                                          "September", "October",  "November", "December"};
     struct zone_change changes[2];
     unsigned count = 0;
-    bool is_hourly = cron->sets[CRON_HOUR] == (UINT64_C(1) << 24) - 1;
-    if (!is_hourly && is_zone(zone))
+    if (!culex__cron_follows_clock(cron) && is_zone(zone))
         count = zone_changes(zone->text, changes);
     for (unsigned i = 0; i < count; i++) {
         const struct zone_change *change = &changes[i];
-        int minute = cron_minute_between(cron, change->from, change->to);
-        if (minute < 0 || (cron->sets[CRON_MONTH] >> change->month & 1) == 0)
+        int minute = culex__cron_minute_between(cron, change->from, change->to);
+        if (minute < 0 || (cron->sets[CULEX_CRON_MONTH] >> change->month & 1) == 0)
             continue;
-        diag_report(checker->sink, DIAG_CRON_DST, zone->span, "in %s, %02d:%02d %s on a day in %s",
-                    zone->text, minute / 60, minute % 60,
-                    change->is_skipped ? "does not exist" : "comes twice",
-                    months[change->month - 1]);
+        diag_report(checker->sink, DIAG_CRON_DST, zone->span,
+                    "in %s, %02d:%02d %s on a day in %s: it runs %s", zone->text, minute / 60,
+                    minute % 60, change->is_skipped ? "does not exist" : "comes twice",
+                    months[change->month - 1],
+                    change->is_skipped ? "when the clock has gone on" : "the first time");
     }
 }
 
 static void check_times(struct checker *checker, const struct ast_cron *ast)
 {
-    struct cron cron;
+    struct culex__cron cron;
     bool has_text = ast->fields.kind == LITERAL_STRING;
-    const char *fault = has_text ? cron_read(ast->fields.text, &cron) : NULL;
+    const char *fault = has_text ? culex__cron_read(ast->fields.text, &cron) : NULL;
     struct span span = ast->fields.span;
     if (fault != NULL)
         diag_report(checker->sink, DIAG_BAD_CRON, span, "%s", fault);
     if (fault != NULL || !has_text)
         return;
-    if (cron_never_fires(&cron))
+    if (culex__cron_never_fires(&cron))
         diag_report(checker->sink, DIAG_CRON_NEVER, span,
                     "no day of any year is meant by this, so it would never run");
-    if (cron_has_either_day(&cron))
+    if (culex__cron_has_either_day(&cron))
         diag_report(checker->sink, DIAG_CRON_EITHER_DAY, span,
                     "this runs on the days of the month and on the weekdays as well");
     if (ast->zone.kind == LITERAL_STRING)

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/digit.h"
+#include "base/limits.h"
+#include "core/date.h"
+#include "core/zone.h"
 #include "folder.h"
 
-enum { FOLDER_DEPTH = 3, FILE_MAX = 64 * 1024, FOOTER_MAX = 128 };
+enum { FOLDER_DEPTH = 3 };
 
 static const char *database(void)
 {
@@ -23,7 +25,7 @@ static size_t file_read(const char *name, char *bytes)
     struct arena arena = {0};
     int fd =
         open(arena_printf(&arena, "%s/%s", database(), name), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t len = fd < 0 ? 0 : read(fd, bytes, FILE_MAX);
+    ssize_t len = fd < 0 ? 0 : read(fd, bytes, CULEX_ZONE_FILE_MAX);
     if (fd >= 0)
         close(fd);
     arena_release(&arena);
@@ -34,7 +36,7 @@ enum zone_state zone_find(const char *name)
 {
     if (!folder_exists(database()))
         return ZONE_NO_DATABASE;
-    char *bytes = memory_resize(NULL, FILE_MAX);
+    char *bytes = memory_resize(NULL, CULEX_ZONE_FILE_MAX);
     size_t len = file_read(name, bytes);
     free(bytes);
     return len > 0 ? ZONE_KNOWN : ZONE_UNKNOWN;
@@ -85,85 +87,45 @@ void zone_suggest(struct arena *arena, struct suggestion *suggestion)
         suggestion->best = NULL;
 }
 
-static int digits_read(const char **at)
+/* Behind the table of every file: what is so in this year is so in all years to come. */
+#define FAR_YEAR INT64_C(2600)
+
+static struct zone_change change_of(int64_t at, int32_t before, int32_t after)
 {
-    int value = 0;
-    for (; culex__is_digit(**at); ++*at)
-        value = value < 1000 ? value * 10 + (**at - '0') : value;
-    return value;
+    int64_t from = at + (before < after ? before : after),
+            to = at + (before < after ? after : before);
+    int64_t day = culex__floor_div(from, CULEX_DAY_SECONDS);
+    struct zone_change change = {
+        .month = culex__days_date(day).month,
+        .from = (int)((from - day * CULEX_DAY_SECONDS) / 60),
+        .to = (int)((to - day * CULEX_DAY_SECONDS) / 60),
+        .is_skipped = before < after,
+    };
+    return change;
 }
 
-/* "2", "-1", "2:30" or "2:30:00": minutes; *at moves behind it. */
-static int minutes_read(const char **at)
+static unsigned changes_find(const struct culex__zone *zone, struct zone_change ret_changes[2])
 {
-    bool is_negative = **at == '-';
-    *at += **at == '-' || **at == '+';
-    int minutes = 60 * digits_read(at);
-    if (**at == ':') {
-        ++*at;
-        minutes += digits_read(at);
+    unsigned count = 0;
+    int64_t at = culex__date_days((struct culex__date){FAR_YEAR, 1, 1}) * CULEX_DAY_SECONDS;
+    int64_t end = culex__date_days((struct culex__date){FAR_YEAR + 1, 1, 1}) * CULEX_DAY_SECONDS;
+    struct culex__zone_span span = culex__zone_span_at(zone, at);
+    while (span.until_s < end && count < 2) {
+        struct culex__zone_span next = culex__zone_span_at(zone, span.until_s);
+        if (next.offset_s != span.offset_s)
+            ret_changes[count++] = change_of(span.until_s, span.offset_s, next.offset_s);
+        span = next;
     }
-    *at += strspn(*at, ":0123456789");
-    return is_negative ? -minutes : minutes;
-}
-
-/* "CET-1" or "<+0330>-3:30": minutes that local time is ahead of UTC. */
-static int offset_read(const char **at, int missing)
-{
-    if (**at == '<')
-        *at += strcspn(*at, ">") + 1;
-    else
-        *at += strspn(*at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    return **at == ',' || **at == '\0' ? missing : -minutes_read(at);
-}
-
-/* ",M3.5.0/2": false when it is no such rule. The clock is moved by `delta` then. */
-static bool rule_read(const char **at, int delta, struct zone_change *ret_change)
-{
-    if (strncmp(*at, ",M", 2) != 0)
-        return false;
-    *at += 2;
-    int month = digits_read(at);
-    int time = 120;
-    *at += strspn(*at, ".0123456789");
-    if (**at == '/') {
-        ++*at;
-        time = minutes_read(at);
-    }
-    *ret_change = (struct zone_change){.month = (unsigned)month,
-                                       .from = delta > 0 ? time : time + delta,
-                                       .to = delta > 0 ? time + delta : time,
-                                       .is_skipped = delta > 0};
-    return month >= 1 && month <= 12 && time > -10080 && time < 10080;
-}
-
-/* The text behind the data of a file, between line ends: the rules for all years to come. */
-static bool footer_read(const char *name, char footer[FOOTER_MAX])
-{
-    char *bytes = memory_resize(NULL, FILE_MAX);
-    size_t len = file_read(name, bytes);
-    size_t start = len > 0 ? len - 1 : 0;
-    while (start > 0 && bytes[start - 1] != '\n')
-        start--;
-    bool is_good = start > 0 && bytes[len - 1] == '\n' && len - start <= FOOTER_MAX;
-    if (is_good) {
-        memcpy(footer, bytes + start, len - start);
-        footer[len - start - 1] = '\0';
-    }
-    free(bytes);
-    return is_good;
+    return count;
 }
 
 unsigned zone_changes(const char *name, struct zone_change ret_changes[2])
 {
-    char footer[FOOTER_MAX];
-    const char *at = footer;
-    if (!footer_read(name, footer))
-        return 0;
-    int standard = offset_read(&at, 0);
-    int delta = offset_read(&at, standard + 60) - standard;
-    if (delta == 0 || delta > 1440 || delta < -1440)
-        return 0;
-    return rule_read(&at, delta, &ret_changes[0]) && rule_read(&at, -delta, &ret_changes[1]) ? 2
-                                                                                             : 0;
+    struct culex__zone zone;
+    char *bytes = memory_resize(NULL, CULEX_ZONE_FILE_MAX);
+    size_t len = file_read(name, bytes);
+    bool is_good = culex__zone_read((const uint8_t *)bytes, len, &zone) == NULL;
+    unsigned count = is_good ? changes_find(&zone, ret_changes) : 0;
+    free(bytes);
+    return count;
 }

@@ -22,7 +22,7 @@ struct zone_change {
     bool is_skipped;
 };
 
-/* The changes that a zone has for good: two, or none. */
+/* The changes that a zone has for good, in the order of the year: two, or none. */
 unsigned zone_changes(const char *name, struct zone_change ret_changes[2]);
 
 #endif

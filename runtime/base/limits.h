@@ -35,6 +35,10 @@ enum {
     CULEX_ERROR_TEXT_MAX = 4096, /* bytes */
     CULEX_PROGRESS_MAX = 256,    /* bytes of a run's progress: percent, a space, text */
 
+    /* A time zone: its name, and its file, of which the tz database's largest ones have 4 KB. */
+    CULEX_ZONE_NAME_MAX = 64,        /* bytes */
+    CULEX_ZONE_FILE_MAX = 64 * 1024, /* bytes */
+
     /* Calls to a store. */
     CULEX_BATCH_MAX = 256,        /* runs claimed or settled at once */
     CULEX_ENQUEUE_BATCH_MAX = 200 /* runs enqueued at once */

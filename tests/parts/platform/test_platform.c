@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "core/zone.h"
 #include "platform/clock.h"
 #include "platform/descriptor.h"
 #include "platform/door.h"
@@ -33,6 +34,7 @@
 #include "platform/pages.h"
 #include "platform/self.h"
 #include "platform/stack.h"
+#include "platform/zone_file.h"
 
 enum { PATIENCE_MS = 60000, MEBI = 1024 * 1024 };
 
@@ -559,6 +561,85 @@ static void test_program_that_holds_the_signal_back_itself_still_gets_it(void **
     assert_int_equal(status_await(pid), 0);
 }
 
+/* --- zone_file.h ------------------------------------------------------------------------- */
+
+/* A tz database of this test's own; its zone "Here/There" has `len` bytes. */
+static void database_make(size_t len)
+{
+    char folder[] = "/tmp/culex-zones-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/Here", folder);
+    assert_return_code(mkdir(path, 0755), errno);
+    snprintf(path, sizeof path, "%s/Here/There", folder);
+    int fd = open(path, O_WRONLY | O_CREAT, 0644);
+    assert_return_code(ftruncate(fd, (off_t)len), errno);
+    close(fd);
+    assert_return_code(setenv("TZDIR", folder, 1), errno);
+}
+
+static void database_remove(void)
+{
+    char path[64];
+    const char *folder = getenv("TZDIR");
+    snprintf(path, sizeof path, "%s/Here/There", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/Here", folder);
+    rmdir(path);
+    rmdir(folder);
+    unsetenv("TZDIR");
+}
+
+static void assert_zone_refused(const char *name, culex_status status, const char *text)
+{
+    uint8_t *bytes;
+    size_t len;
+    culex_error error;
+    assert_int_equal(culex__zone_file_read(name, &bytes, &len, &error), status);
+    if (strstr(error.text, text) == NULL)
+        fail_msg("%s", error.text);
+}
+
+static void test_zone_is_read_whole_from_the_database(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    size_t len;
+    database_make(64 * 1024);
+    assert_int_equal(culex__zone_file_read("Here/There", &bytes, &len, NULL), CULEX_OK);
+    assert_int_equal(len, 64 * 1024);
+    free(bytes);
+    database_remove();
+}
+
+static void test_zone_that_is_none_is_refused_with_the_cause(void **state)
+{
+    (void)state;
+    database_make(64 * 1024 + 1);
+    assert_zone_refused("Here/There", CULEX_ECORRUPT, "larger");
+    assert_zone_refused("Here/Here", CULEX_ENOTFOUND, "none of this name");
+    assert_zone_refused("Here/There/Now", CULEX_ENOTFOUND, "none of this name");
+    assert_zone_refused("Here", CULEX_ENOTFOUND, "no file");
+    assert_zone_refused("../etc/passwd", CULEX_EINVAL, "Europe/Rome");
+    assert_zone_refused("/etc/passwd", CULEX_EINVAL, "Europe/Rome");
+    database_remove();
+}
+
+static void test_machine_without_a_tz_database_has_utc(void **state)
+{
+    (void)state;
+    struct culex__zone zone;
+    uint8_t *bytes;
+    size_t len;
+    setenv("TZDIR", "/nonexistent", 1);
+    assert_zone_refused("Europe/Rome", CULEX_EUNSUPPORTED, "tzdata");
+    assert_int_equal(culex__zone_file_read("UTC", &bytes, &len, NULL), CULEX_OK);
+    assert_null(culex__zone_read(bytes, len, &zone));
+    assert_int_equal(culex__zone_span_at(&zone, 0).offset_s, 0);
+    assert_true(culex__zone_span_at(&zone, 0).until_s == INT64_MAX);
+    free(bytes);
+    unsetenv("TZDIR");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,6 +666,9 @@ int main(void)
         cmocka_unit_test(test_write_beyond_the_file_limit_is_an_error_while_held),
         cmocka_unit_test(test_write_beyond_the_file_limit_ends_the_program_afterwards),
         cmocka_unit_test(test_program_that_holds_the_signal_back_itself_still_gets_it),
+        cmocka_unit_test(test_zone_is_read_whole_from_the_database),
+        cmocka_unit_test(test_zone_that_is_none_is_refused_with_the_cause),
+        cmocka_unit_test(test_machine_without_a_tz_database_has_utc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

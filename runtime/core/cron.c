@@ -1,4 +1,4 @@
-#include "cron.h"
+#include "core/cron.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,7 @@ struct cron_field {
     const char *words; /* three letters each, the first one is `min` */
 };
 
-static const struct cron_field cron_fields[CRON_FIELDS] = {
+static const struct cron_field cron_fields[CULEX_CRON_FIELDS] = {
     {"the minute field is wrong (0 to 59)", 0, 59, ""},
     {"the hour field is wrong (0 to 23)", 0, 23, ""},
     {"the day field is wrong (1 to 31)", 1, 31, ""},
@@ -47,13 +47,15 @@ static bool read_value(const struct cron_field *field, const char **at, unsigned
 static bool read_part(const struct cron_field *field, const char **at, uint64_t *set)
 {
     unsigned from = field->min, to = field->max, step = 1;
+    bool is_single = false;
     if (**at == '*') {
         (*at)++;
     } else {
         if (!read_value(field, at, &from))
             return false;
+        is_single = **at != '-';
         to = from;
-        if (**at == '-' && ((*at)++, !read_value(field, at, &to) || to < from))
+        if (!is_single && ((*at)++, !read_value(field, at, &to) || to < from))
             return false;
     }
     if (**at == '/') {
@@ -61,7 +63,7 @@ static bool read_part(const struct cron_field *field, const char **at, uint64_t 
         (*at)++;
         if (!read_value(&steps, at, &step))
             return false;
-        to = to == from ? field->max : to;
+        to = is_single ? field->max : to;
     }
     for (unsigned value = from; value <= to; value += step)
         *set |= UINT64_C(1) << value;
@@ -78,10 +80,10 @@ static bool read_field(const struct cron_field *field, const char **at, uint64_t
     return **at == ' ' || **at == '\t' || **at == '\0';
 }
 
-static const char *fields_read(const char *text, uint64_t sets[CRON_FIELDS])
+static const char *fields_read(const char *text, uint64_t sets[CULEX_CRON_FIELDS])
 {
     static const char count_fault[] = "a cron text has five fields: minute hour day month weekday";
-    for (size_t i = 0; i < CRON_FIELDS; i++) {
+    for (size_t i = 0; i < CULEX_CRON_FIELDS; i++) {
         text += strspn(text, " \t");
         if (*text == '\0')
             return count_fault;
@@ -91,52 +93,101 @@ static const char *fields_read(const char *text, uint64_t sets[CRON_FIELDS])
     return text[strspn(text, " \t")] == '\0' ? NULL : count_fault;
 }
 
-const char *cron_read(const char *text, struct cron *ret_cron)
+/* The fields that an @ word stands for, a text of fields as it is; NULL for a word of no meaning.
+ */
+static const char *word_fields(const char *text)
 {
     static const char *const words[][2] = {
         {"@hourly", "0 * * * *"},   {"@daily", "0 0 * * *"},   {"@midnight", "0 0 * * *"},
         {"@weekly", "0 0 * * 0"},   {"@monthly", "0 0 1 * *"}, {"@yearly", "0 0 1 1 *"},
         {"@annually", "0 0 1 1 *"},
     };
-    uint64_t *sets = ret_cron->sets;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(text, words[i][0]) == 0)
-            text = words[i][1];
+            return words[i][1];
     }
-    const char *fault = fields_read(text, sets);
+    return text[0] == '@' ? NULL : text;
+}
+
+const char *culex__cron_read(const char *text, struct culex__cron *ret_cron)
+{
+    uint64_t *sets = ret_cron->sets;
+    const char *fields = word_fields(text);
+    if (fields == NULL)
+        return "the words are @hourly @daily @midnight @weekly @monthly @yearly @annually";
+    const char *fault = fields_read(fields, sets);
     if (fault == NULL) /* Sunday has two numbers. */
-        sets[CRON_WEEKDAY] = (sets[CRON_WEEKDAY] | sets[CRON_WEEKDAY] >> 7) & 0x7f;
+        sets[CULEX_CRON_WEEKDAY] =
+            (sets[CULEX_CRON_WEEKDAY] | sets[CULEX_CRON_WEEKDAY] >> 7) & 0x7f;
     return fault;
 }
 
-static bool has_weekday(const struct cron *cron)
+static bool has(const struct culex__cron *cron, int field, unsigned value)
 {
-    return cron->sets[CRON_WEEKDAY] != 0x7f;
+    return (cron->sets[field] >> value & 1) != 0;
 }
 
-bool cron_never_fires(const struct cron *cron)
+static bool is_any_weekday(const struct culex__cron *cron)
+{
+    return cron->sets[CULEX_CRON_WEEKDAY] == 0x7f;
+}
+
+static bool is_any_day(const struct culex__cron *cron)
+{
+    return cron->sets[CULEX_CRON_DAY] == UINT32_MAX - 1;
+}
+
+bool culex__cron_never_fires(const struct culex__cron *cron)
 {
     static const unsigned days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    for (unsigned month = 1; month <= 12 && !has_weekday(cron); month++) {
+    if (!is_any_weekday(cron)) /* Each month has each weekday. */
+        return false;
+    for (unsigned month = 1; month <= 12; month++) {
         uint64_t existing = (UINT64_C(1) << (days[month - 1] + 1)) - 2;
-        if ((cron->sets[CRON_MONTH] >> month & 1) != 0 && (cron->sets[CRON_DAY] & existing) != 0)
+        if (has(cron, CULEX_CRON_MONTH, month) && (cron->sets[CULEX_CRON_DAY] & existing) != 0)
             return false;
     }
-    return !has_weekday(cron);
+    return true;
 }
 
-bool cron_has_either_day(const struct cron *cron)
+bool culex__cron_has_either_day(const struct culex__cron *cron)
 {
-    return has_weekday(cron) && cron->sets[CRON_DAY] != UINT32_MAX - 1;
+    return !is_any_weekday(cron) && !is_any_day(cron);
 }
 
-int cron_minute_between(const struct cron *cron, int from, int to)
+bool culex__cron_follows_clock(const struct culex__cron *cron)
+{
+    return cron->sets[CULEX_CRON_HOUR] == (UINT64_C(1) << 24) - 1;
+}
+
+bool culex__cron_has_day(const struct culex__cron *cron, unsigned month, unsigned day,
+                         unsigned weekday)
+{
+    bool is_day = has(cron, CULEX_CRON_DAY, day),
+         is_weekday = has(cron, CULEX_CRON_WEEKDAY, weekday);
+    return has(cron, CULEX_CRON_MONTH, month) &&
+           (culex__cron_has_either_day(cron) ? is_day || is_weekday : is_day && is_weekday);
+}
+
+static bool has_minute(const struct culex__cron *cron, unsigned minute)
+{
+    return has(cron, CULEX_CRON_HOUR, minute / 60) && has(cron, CULEX_CRON_MINUTE, minute % 60);
+}
+
+int culex__cron_minute_between(const struct culex__cron *cron, int from, int to)
 {
     for (int at = from; at < to; at++) {
         int minute = ((at % 1440) + 1440) % 1440;
-        if ((cron->sets[CRON_HOUR] >> (minute / 60) & 1) != 0 &&
-            (cron->sets[CRON_MINUTE] >> (minute % 60) & 1) != 0)
+        if (has_minute(cron, (unsigned)minute))
             return minute;
     }
     return -1;
+}
+
+int culex__cron_minute_before(const struct culex__cron *cron, int upto)
+{
+    int minute = upto;
+    while (minute >= 0 && !has_minute(cron, (unsigned)minute))
+        minute--;
+    return minute;
 }
