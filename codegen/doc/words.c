@@ -45,14 +45,15 @@ static void jitter_write(const struct ir_retry *retry, struct buf *out)
 }
 
 /* The first delays, and the last one when others were left out. */
-static void delays_write(struct arena *arena, const struct ir_retry *retry, struct buf *out)
+static void delays_write(struct arena *arena, const struct ir_retry *retry, int64_t count,
+                         struct buf *out)
 {
     const struct literal *step = retry->steps;
     double total = 0;
-    assert(retry->max > 0);
-    for (int64_t n = 1; n <= retry->max; n++) {
+    assert(count > 0);
+    for (int64_t n = 1; n <= count; n++) {
         double delay = ir_retry_delay(retry, n, &step);
-        bool is_last = n == retry->max;
+        bool is_last = n == count;
         total += delay;
         if (n == DELAYS_SHOWN && !is_last)
             buf_text(out, ", ...");
@@ -70,10 +71,15 @@ static void delays_write(struct arena *arena, const struct ir_retry *retry, stru
 const char *words_retry(struct arena *arena, const struct ir_retry *retry)
 {
     struct buf text = {0};
-    if (retry->max == 0)
+    int64_t count = ir_retry_count(retry);
+    if (count == 0)
         return "none: dead after the first failure.";
-    buf_printf(&text, "%lld time%s, after ", (long long)retry->max, retry->max == 1 ? "" : "s");
-    delays_write(arena, retry, &text);
+    buf_printf(&text, "%lld time%s, ", (long long)count, count == 1 ? "" : "s");
+    if (retry->for_ns >= 0)
+        buf_printf(&text, "never %s or more after the first failure, ",
+                   words_duration(arena, (double)retry->for_ns / 1e9));
+    buf_text(&text, "after ");
+    delays_write(arena, retry, count, &text);
     buf_text(&text, " and the time of the attempts.");
     jitter_write(retry, &text);
     const char *copy = arena_copy(arena, text.data, text.len);

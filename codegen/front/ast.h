@@ -81,6 +81,7 @@ struct ast_enum_value {
 
 struct ast_policy {
     struct literal max;
+    struct literal time;     /* for */
     struct ast_name backoff; /* the kind */
     struct literal base, factor, cap;
     struct literal *steps;

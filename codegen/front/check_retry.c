@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "choice.h"
+#include "duration.h"
 #include "limits.h"
 #include "suggest.h"
 
@@ -134,11 +135,57 @@ static void check_steps_used(struct checker *checker, const struct ir_retry *ret
                     retry->max);
 }
 
+/* The shortest that a delay of so many seconds can be. */
+static double least_delay(const struct ir_retry *retry, double delay)
+{
+    switch (retry->jitter) {
+    case JITTER_FULL:
+        return 0;
+    case JITTER_EQUAL:
+        return delay / 2;
+    case JITTER_RATIO:
+        return delay * (1 - strtod(retry->jitter_ratio, NULL));
+    case JITTER_NONE:
+        break;
+    }
+    return delay;
+}
+
+/* Some retry begins within the time for them. */
+static void check_retried(struct checker *checker, const struct ast_policy *policy,
+                          const struct ir_retry *retry)
+{
+    const struct literal *step = retry->steps;
+    bool has_delay = step != NULL ? step->kind == LITERAL_DURATION : retry->base_ns >= 0;
+    if (retry->for_ns < 0 || retry->max == 0 || !has_delay)
+        return;
+    double delay = least_delay(retry, ir_retry_delay(retry, 1, &step));
+    if (delay < (double)retry->for_ns / 1e9)
+        return;
+    int64_t delay_ns = (int64_t)(delay * 1e3 + 0.5) * NS_PER_MS;
+    diag_report(checker->sink, DIAG_RETRY_NEVER, policy->time.span,
+                "the first retry comes after %s, so nothing is ever retried",
+                duration_format(checker->arena, delay_ns));
+}
+
+/* Who says for how long means that, and not also how often. */
+static void check_time(struct checker *checker, const struct ast_policy *policy,
+                       struct ir_retry *retry)
+{
+    if (policy->time.kind == LITERAL_NONE ||
+        !check_setting_duration(checker, &policy->time, NS_PER_MS))
+        return;
+    retry->for_ns = policy->time.duration_ns;
+    if (policy->max.kind == LITERAL_NONE)
+        retry->max = LIMIT_RETRIES;
+}
+
 void check_policy(struct checker *checker, const struct ast_policy *policy,
                   struct ir_retry *ret_retry)
 {
     struct ir_retry retry = retry_default(false);
     int64_t max = 0;
+    check_time(checker, policy, &retry);
     if (policy->max.kind == LITERAL_INT && wide_to_int64(policy->max.integer, &max) && max >= 0 &&
         max <= LIMIT_RETRIES)
         retry.max = max;
@@ -149,6 +196,7 @@ void check_policy(struct checker *checker, const struct ast_policy *policy,
         check_backoff(checker, policy, &retry);
     check_jitter(checker, policy, &retry);
     check_steps_used(checker, &retry);
+    check_retried(checker, policy, &retry);
     *ret_retry = retry;
 }
 

@@ -59,3 +59,15 @@ double ir_retry_delay(const struct ir_retry *retry, int64_t n, const struct lite
     double cap = (double)retry->cap_ns / 1e9;
     return retry->cap_ns >= 0 && delay > cap ? cap : delay;
 }
+
+int64_t ir_retry_count(const struct ir_retry *retry)
+{
+    const struct literal *step = retry->steps;
+    double left = (double)retry->for_ns / 1e9;
+    int64_t count = 0;
+    if (retry->for_ns < 0)
+        return retry->max;
+    while (count < retry->max && (left -= ir_retry_delay(retry, count + 1, &step)) > 0)
+        count++;
+    return count;
+}

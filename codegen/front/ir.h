@@ -153,6 +153,7 @@ extern const char *const ir_backoff_words[], *const ir_jitter_words[];
 
 struct ir_retry {
     int64_t max;
+    int64_t for_ns; /* after the first failure; -1: no bound */
     enum ir_backoff backoff;
     int64_t base_ns;    /* -1: steps */
     const char *factor; /* decimal; NULL: none */
@@ -167,6 +168,9 @@ const char *ir_jitter_text(const struct ir_retry *retry);
 
 /* Seconds before the n-th retry, jitter left out. *step starts as retry->steps. */
 double ir_retry_delay(const struct ir_retry *retry, int64_t n, const struct literal **step);
+
+/* How many retries begin within the time for them when attempts take none, jitter left out. */
+int64_t ir_retry_count(const struct ir_retry *retry);
 
 /* Of the settings below, NULL: not set. What was left out has its default. */
 struct ir_unique {

@@ -226,6 +226,7 @@ static void write_retry(struct json_out *json, const struct ir_retry *retry)
     bool is_ratio = retry->jitter == JITTER_RATIO;
     json_open(json, "retry", '{');
     json_number(json, "max", retry->max);
+    write_decimal(json, "for_ns", retry->for_ns);
     json_text(json, "backoff", ir_backoff_words[retry->backoff]);
     write_decimal(json, "base_ns", retry->base_ns);
     json_text(json, "factor", retry->factor);

@@ -209,7 +209,7 @@ static bool parse_jitter(struct parser *parser, struct ast_policy *policy)
 
 static bool parse_policy_item(struct parser *parser, struct ast_policy *policy)
 {
-    static const char *const words[] = {"max", "backoff", "jitter", NULL};
+    static const char *const words[] = {"max", "for", "backoff", "jitter", NULL};
     const struct ast_policy before = *policy;
     struct span span = parser_span(parser);
     bool is_twice = false;
@@ -217,6 +217,9 @@ static bool parse_policy_item(struct parser *parser, struct ast_policy *policy)
     if (parser_accept_word(parser, "max")) {
         is_twice = policy->max.kind != LITERAL_NONE;
         is_read = parse_count(parser, &policy->max);
+    } else if (parser_accept_word(parser, "for")) {
+        is_twice = policy->time.kind != LITERAL_NONE;
+        is_read = parser_literal_of(parser, TOKEN_DURATION, &policy->time);
     } else if (parser_accept_word(parser, "backoff")) {
         is_twice = policy->backoff.text != NULL;
         is_read = parse_backoff(parser, policy);

@@ -89,6 +89,7 @@ const char *scalar_text(struct arena *arena, const struct scalar *scalar,
 struct ir_retry retry_default(bool is_periodic)
 {
     return (struct ir_retry){.max = is_periodic ? 0 : 4, /* The next tick is the retry. */
+                             .for_ns = -1,
                              .backoff = BACKOFF_POLYNOMIAL,
                              .base_ns = 2 * NS_PER_S,
                              .factor = "2",

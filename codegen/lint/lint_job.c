@@ -53,12 +53,13 @@ static void lint_retry(struct linter *linter, const struct ast_decl *decl, const
 {
     const struct ir_retry *retry = &job->settings.retry;
     const struct literal *step = retry->steps;
-    if (retry->max == 0 || step != NULL)
+    int64_t count = ir_retry_count(retry);
+    if (count == 0 || step != NULL)
         return;
-    double days = ir_retry_delay(retry, retry->max, &step) / 86400;
+    double days = ir_retry_delay(retry, count, &step) / 86400;
     if (days > delay_days_max &&
         lint_report(linter, DIAG_BACKOFF_ENDLESS, setting_span(decl, job, SETTING_RETRY),
-                    "retry %lld comes %.0f days after the one before", (long long)retry->max,
+                    "retry %lld comes %.0f days after the one before", (long long)count,
                     days < 1e6 ? days : 1e6))
         diag_help(linter->sink, "bound the delay, as in 'cap 6h'");
 }

@@ -179,6 +179,7 @@ class Module:
         values = {
             "job": job["wire"], "queue": job["queue"], "fingerprint": int(job["fingerprint"], 16),
             "priority": job["priority"], "retries": job["retry"]["max"],
+            "retry_for_ms": milliseconds(job["retry"]["for_ns"]),
             "timeout_ms": milliseconds(job["timeout_ns"]), "expires_ms": milliseconds(job["expires_ns"]),
             "keep_success_ms": milliseconds(job["keep_success_ns"]),
             "keep_failure_ms": milliseconds(job["keep_failure_ns"]), "tags": tuple(job["tags"]),

@@ -239,6 +239,7 @@ def retry_members(retry: Retry, steps: CText) -> List[Member]:
     """Of culex_retry_policy."""
     return [
         Member("max", literals.c_uint32(retry.max)),
+        Member("for_ms", milliseconds(retry.for_ns)),
         Member("backoff", BACKOFFS[retry.backoff]),
         Member("base_ms", milliseconds(retry.base_ns)),
         Member("factor", literals.c_float64(retry.factor or "1")),

@@ -307,6 +307,7 @@ class Result:
 @dataclass(frozen=True)
 class Retry:
     max: int
+    for_ns: Optional[int]
     backoff: str
     base_ns: Optional[int]
     factor: Optional[str]
@@ -319,6 +320,7 @@ class Retry:
     def read(cls, node: Node) -> "Retry":
         retry = cls(
             max=node.integer("max", 0, (1 << 32) - 1),
+            for_ns=node.maybe("for_ns", Node.integer, *NANOSECONDS),
             backoff=node.word("backoff", BACKOFFS),
             base_ns=node.maybe("base_ns", Node.integer, *NANOSECONDS),
             factor=node.maybe("factor", Node.match, NUMBER, "a number"),

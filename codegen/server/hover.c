@@ -127,7 +127,10 @@ static void retry_write(struct arena *arena, struct buf *buf, const struct ir_re
         buf_text(buf, "none");
         return;
     }
-    buf_printf(buf, "{ max %" PRId64 "; backoff %s ", retry->max, ir_backoff_words[retry->backoff]);
+    buf_printf(buf, "{ max %" PRId64 "; ", retry->max);
+    if (retry->for_ns >= 0)
+        buf_printf(buf, "for %s; ", duration_format(arena, retry->for_ns));
+    buf_printf(buf, "backoff %s ", ir_backoff_words[retry->backoff]);
     if (retry->base_ns >= 0)
         buf_text(buf, duration_format(arena, retry->base_ns));
     for (const struct literal *step = retry->steps; step != NULL; step = step->next)

@@ -70,6 +70,7 @@ struct culex_new_run culex__new_run_make(const culex_job_type *type)
         .priority = type->priority,
         .attempts_max = type->retry.max < UINT32_MAX ? type->retry.max + 1 : UINT32_MAX,
         .expires_ms = type->expires_ms,
+        .retry_for_ms = type->retry.for_ms,
         .timeout_ms = type->timeout_ms,
         .keep_success_ms = type->keep_success_ms,
         .keep_failure_ms = type->keep_failure_ms,

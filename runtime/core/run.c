@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
+
+#define CULEX_INSTANT_LAST_MS (INT64_MAX / 4)
 
 /* ORDER RUN_STATE: STATE rows, enum culex_run_state and the names. */
 enum rule_state {
@@ -112,6 +115,19 @@ static bool run_is_exhausted(const struct culex_run_counters *counters)
            counters->crash_streak >= CULEX_CRASH_STREAK_MAX || counters->losses >= CULEX_LOSSES_MAX;
 }
 
+void culex__run_late_text(char ret_text[CULEX_ERROR_TEXT_MAX + 1], const char *text)
+{
+    static const char late[] = CULEX_LATE_TEXT;
+    size_t len = text != NULL ? strlen(text) : 0;
+    size_t at = len > 0 ? sizeof late - 1 : sizeof late - 1 - strlen(": ");
+    if (len > CULEX_ERROR_TEXT_MAX - at)
+        len = culex__utf8_prefix(text, CULEX_ERROR_TEXT_MAX - at);
+    memcpy(ret_text, late, at);
+    if (len > 0)
+        memcpy(ret_text + at, text, len);
+    ret_text[at + len] = '\0';
+}
+
 bool culex__run_is_suspect(const struct culex_run_counters *counters)
 {
     return counters->losses >= CULEX_SUSPECT_LOSSES;
@@ -160,19 +176,50 @@ static void counters_charge(struct culex_run_counters *counters, enum culex_run_
     }
 }
 
+/* Another attempt follows, unless something ends the run. */
+static bool event_may_repeat(enum culex_run_event event)
+{
+    return event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH || event == CULEX_EVENT_LOSS;
+}
+
+int64_t culex__run_retry_until_ms(const struct culex_run_counters *counters,
+                                  enum culex_run_event event, int64_t expires_at_ms, int64_t now_ms)
+{
+    if (counters->retry_for_ms <= 0 || event == CULEX_EVENT_RETRY)
+        return 0;
+    if (counters->failures > 0 || counters->crashes > 0 || counters->losses > 0)
+        return expires_at_ms;
+    if (!event_may_repeat(event))
+        return 0;
+    return now_ms > CULEX_INSTANT_LAST_MS - counters->retry_for_ms
+               ? CULEX_INSTANT_LAST_MS
+               : now_ms + counters->retry_for_ms;
+}
+
+bool culex__run_is_late(const struct culex_run_counters *counters, enum culex_run_event event,
+                        int64_t expires_at_ms, int64_t now_ms, int64_t delay_ms)
+{
+    struct culex_run_counters charged = *counters;
+    int64_t until_ms = culex__run_retry_until_ms(counters, event, expires_at_ms, now_ms);
+    int64_t wait_ms = event != CULEX_EVENT_LOSS && delay_ms > 0 ? delay_ms : 0;
+    if (!event_may_repeat(event) || until_ms == 0 || wait_ms < until_ms - now_ms)
+        return false;
+    counters_charge(&charged, event);
+    return !run_is_exhausted(&charged);
+}
+
 bool culex__run_apply(culex_run_state state, enum culex_run_event event, bool is_cancel_requested,
-                      bool is_delayed, struct culex_run_counters *counters,
+                      bool is_delayed, bool is_late, struct culex_run_counters *counters,
                       culex_run_state *ret_state)
 {
     culex_run_state to;
     if (!transition_find(state, event, &to))
         return false;
     counters_charge(counters, event);
-    bool is_charged =
-        event == CULEX_EVENT_FAIL || event == CULEX_EVENT_CRASH || event == CULEX_EVENT_LOSS;
+    bool is_charged = event_may_repeat(event);
     if (is_cancel_requested && (is_charged || event == CULEX_EVENT_RELEASE))
         to = CULEX_RUN_CANCELLED;
-    else if (is_charged && run_is_exhausted(counters))
+    else if (is_charged && (is_late || run_is_exhausted(counters)))
         to = CULEX_RUN_DEAD;
     else if (event == CULEX_EVENT_RELEASE && is_delayed)
         to = CULEX_RUN_SCHEDULED;

@@ -107,9 +107,10 @@ static bool policy_is_sane(const struct culex_new_run *run)
 {
     return run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0 &&
            number_is_sane(run->delay_ms) && number_is_sane(run->at_ms) &&
-           number_is_sane(run->expires_ms) && number_is_sane(run->timeout_ms) &&
-           number_is_sane(run->keep_success_ms) && number_is_sane(run->keep_failure_ms) &&
-           run->window_ms <= CULEX_WINDOW_MAX_MS && run->payload_len <= CULEX_PAYLOAD_MAX;
+           number_is_sane(run->expires_ms) && number_is_sane(run->retry_for_ms) &&
+           number_is_sane(run->timeout_ms) && number_is_sane(run->keep_success_ms) &&
+           number_is_sane(run->keep_failure_ms) && run->window_ms <= CULEX_WINDOW_MAX_MS &&
+           run->payload_len <= CULEX_PAYLOAD_MAX;
 }
 
 /* The texts and the payload stay in the errand. */

@@ -118,10 +118,11 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: the tags are too long or hold '|' or a control character",
                            index);
-    if (run->expires_ms < 0 || run->timeout_ms < 0 || run->keep_success_ms < 0 ||
-        run->keep_failure_ms < 0)
+    if (run->expires_ms < 0 || run->retry_for_ms < 0 || run->timeout_ms < 0 ||
+        run->keep_success_ms < 0 || run->keep_failure_ms < 0)
         return culex__fail(error, CULEX_EINVAL,
-                           "run %zu: expiry, timeout and retention are 0 or more", index);
+                           "run %zu: expiry, time for retries, timeout and retention are 0 or more",
+                           index);
     if (run->payload == NULL && run->payload_len > 0)
         return culex__fail(error, CULEX_EINVAL, "run %zu: the payload is missing", index);
     if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)

@@ -38,7 +38,11 @@
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
- * Expiry concerns runs that were never started; RETRY lifts it.
+ * Expiry concerns runs that were never started; RETRY lifts it. A run with a time for retries
+ * expires once more: its first failure, crash or loss begins that time. One whose next attempt
+ * would begin at its end or later is dead at once, and one that still waits then dies as it is
+ * claimed; the error text says so before that of the last failure. An attempt that has begun may
+ * end later.
  */
 #ifndef CULEX_STORE_STORE_H
 #define CULEX_STORE_STORE_H
@@ -60,13 +64,14 @@ struct culex_store;
 /* --- ENQUEUE ------------------------------------------------------------------- */
 
 struct culex_new_run {
-    const char *job;         /* wire name */
-    int priority;            /* 0..9 */
-    int64_t delay_ms;        /* from now; 0 or less: at once, unless at_ms is set */
-    int64_t at_ms;           /* absolute, on the store's clock; 0: not used */
-    uint32_t attempts_max;   /* at least 1 */
-    int64_t expires_ms;      /* 0 never; else dead unless begun this long after it became due */
-    int64_t timeout_ms;      /* 0 none; else beats extend a lease no further than claim + timeout */
+    const char *job;       /* wire name */
+    int priority;          /* 0..9 */
+    int64_t delay_ms;      /* from now; 0 or less: at once, unless at_ms is set */
+    int64_t at_ms;         /* absolute, on the store's clock; 0: not used */
+    uint32_t attempts_max; /* at least 1 */
+    int64_t expires_ms;    /* 0 never; else dead unless begun this long after it became due */
+    int64_t retry_for_ms;  /* 0 for ever; else no attempt begins so long after the first failure */
+    int64_t timeout_ms;    /* 0 none; else beats extend a lease no further than claim + timeout */
     int64_t keep_success_ms; /* 0 or more, as the next */
     int64_t keep_failure_ms;
     uint64_t fingerprint;        /* of the schema */

@@ -42,6 +42,8 @@ struct request {
     uint64_t fingerprint;
     int32_t priority;
     uint32_t retries;
+    bool has_retry_for_ms;
+    int64_t retry_for_ms;
     int64_t timeout_ms, expires_ms, keep_success_ms, keep_failure_ms;
     const char *const *tags;
     size_t tag_count;
@@ -93,6 +95,7 @@ static const culex_field request_fields[] = {
     REQUIRED(request, fingerprint, CULEX_KIND_UINT64),
     REQUIRED(request, priority, CULEX_KIND_INT32),
     REQUIRED(request, retries, CULEX_KIND_UINT32),
+    OPTIONAL(request, retry_for_ms, CULEX_KIND_INT64),
     REQUIRED(request, timeout_ms, CULEX_KIND_INT64),
     REQUIRED(request, expires_ms, CULEX_KIND_INT64),
     REQUIRED(request, keep_success_ms, CULEX_KIND_INT64),
@@ -132,17 +135,18 @@ static const culex_struct_type nothing_type = {"nothing", 1, NULL, 0};
 static culex_status request_enqueue(culex_client *client, const struct request *request,
                                     culex_bytes payload, culex_uuid *ret_id, culex_error *error)
 {
-    const culex_job_type type = {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
-                                 .name = request->job,
-                                 .wire = request->job,
-                                 .queue = request->queue,
-                                 .params = &nothing_type,
-                                 .fingerprint = request->fingerprint,
-                                 .timeout_ms = request->timeout_ms,
-                                 .expires_ms = request->expires_ms,
-                                 .keep_success_ms = request->keep_success_ms,
-                                 .keep_failure_ms = request->keep_failure_ms,
-                                 .retry = {.max = request->retries}};
+    const culex_job_type type = {
+        .descriptor_version = CULEX_DESCRIPTOR_VERSION,
+        .name = request->job,
+        .wire = request->job,
+        .queue = request->queue,
+        .params = &nothing_type,
+        .fingerprint = request->fingerprint,
+        .timeout_ms = request->timeout_ms,
+        .expires_ms = request->expires_ms,
+        .keep_success_ms = request->keep_success_ms,
+        .keep_failure_ms = request->keep_failure_ms,
+        .retry = {.max = request->retries, .for_ms = request->retry_for_ms}};
     culex_enqueue_options options = culex_enqueue_options_make();
     if (request->has_id)
         return culex__fail(error, CULEX_EINVAL,

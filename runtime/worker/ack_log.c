@@ -38,13 +38,14 @@ static void log_loss(const struct culex_flight *flight, struct culex_log_subject
                      flight->run.end.text);
 }
 
-static void log_dead(const struct culex_flight *flight, struct culex_log_subject *subject)
+static void log_dead(const struct culex_flight *flight, struct culex_log_subject *subject,
+                     bool is_late)
 {
     subject->outcome = "dead";
     subject->next_ms = 0;
     culex__tally_add(flight->lane->worker, CULEX_TALLY_DEAD, 1);
-    culex__log_write(&flight->lane->worker->log, CULEX_LOG_ERROR, subject, "dead: %s",
-                     flight->run.end.text);
+    culex__log_write(&flight->lane->worker->log, CULEX_LOG_ERROR, subject, "dead: %s%s",
+                     is_late ? CULEX_LATE_TEXT : "", flight->run.end.text);
 }
 
 static void log_fail(struct culex_flight *flight, struct culex_log_subject *subject,
@@ -52,10 +53,13 @@ static void log_fail(struct culex_flight *flight, struct culex_log_subject *subj
 {
     culex_worker *worker = flight->lane->worker;
     culex_run_state to = CULEX_RUN_DEAD;
-    culex__run_apply(CULEX_RUN_ACTIVE, ack->event, flight->has_cancel, ack->delay_ms > 0,
+    int64_t now_ms = culex__storeclock_now_ms(&worker->clock, worker->env);
+    bool is_late = culex__run_is_late(&flight->run.facts.counters, ack->event,
+                                      flight->run.facts.expires_at_ms, now_ms, ack->delay_ms);
+    culex__run_apply(CULEX_RUN_ACTIVE, ack->event, flight->has_cancel, ack->delay_ms > 0, is_late,
                      &flight->run.facts.counters, &to);
     subject->error = flight->run.end.text;
-    subject->next_ms = culex__storeclock_now_ms(&worker->clock, worker->env) + ack->delay_ms;
+    subject->next_ms = now_ms + ack->delay_ms;
     culex__tally_add(worker, CULEX_TALLY_LOST, ack->event == CULEX_EVENT_LOSS);
     if (to == CULEX_RUN_CANCELLED) {
         log_cancelled(flight, subject);
@@ -65,7 +69,7 @@ static void log_fail(struct culex_flight *flight, struct culex_log_subject *subj
     culex__tally_add(worker, CULEX_TALLY_FAILED,
                      ack->event == CULEX_EVENT_FAIL || ack->event == CULEX_EVENT_DISCARD);
     if (to == CULEX_RUN_DEAD)
-        log_dead(flight, subject);
+        log_dead(flight, subject, is_late);
     else if (ack->event == CULEX_EVENT_LOSS)
         log_loss(flight, subject);
     else

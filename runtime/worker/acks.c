@@ -12,8 +12,8 @@ static void crash_explain(struct culex_flight *flight)
 {
     struct culex_run_counters counters = flight->run.facts.counters;
     culex_run_state to = CULEX_RUN_DEAD;
-    culex__run_apply(CULEX_RUN_ACTIVE, CULEX_EVENT_CRASH, flight->has_cancel, false, &counters,
-                     &to);
+    culex__run_apply(CULEX_RUN_ACTIVE, CULEX_EVENT_CRASH, flight->has_cancel, false, false,
+                     &counters, &to);
     const char *text = flight->run.end.text != NULL ? flight->run.end.text : "no reason is known";
     if (to == CULEX_RUN_DEAD && counters.crash_streak >= CULEX_CRASH_STREAK_MAX)
         culex__run_set_text(&flight->run, "crashed %u times in a row: %s",

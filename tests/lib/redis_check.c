@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The fields of a record that are looked at; 0 is the version. ORDER RECORD_FIELD. */
-enum { FIELD_STATE = 1, FIELD_AT = 4, FIELD_UNIQUE = 21, FIELD_PRIORITY = 22, FIELD_COUNT = 23 };
+enum { FIELD_STATE = 1, FIELD_AT = 4, FIELD_UNIQUE = 21, FIELD_PRIORITY = 22, FIELD_COUNT = 24 };
 
 enum { ID_BYTES = 16 };
 

@@ -78,6 +78,7 @@ class Policy:
     keep_success_ms: int
     keep_failure_ms: int
     tags: Tuple[str, ...] = ()
+    retry_for_ms: int = 0
 
 
 class Record:

@@ -58,7 +58,7 @@ syntax region jobReserved contained matchgroup=jobKeyword start=/\<reserved\>\ze
 
 " Retry policies.
 syntax region jobPolicyBlock contained matchgroup=jobBrace start=/{/ end=/}/ contains=jobPolicyItem,@jobComments
-syntax region jobPolicyItem contained matchgroup=jobSettingName start=/\<\%(max\|backoff\|jitter\)\>/ end=/;/ end=/\ze}/ contains=jobPolicyWord,@jobValues,@jobComments
+syntax region jobPolicyItem contained matchgroup=jobSettingName start=/\<\%(max\|for\|backoff\|jitter\)\>/ end=/;/ end=/\ze}/ contains=jobPolicyWord,@jobValues,@jobComments
 syntax keyword jobPolicyWord contained constant linear polynomial exponential steps factor cap
 syntax keyword jobPolicyWord contained none full equal
 

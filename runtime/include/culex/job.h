@@ -134,7 +134,8 @@ typedef enum CULEX_INT_ENUM culex_jitter_kind {
 
 /* When and how often a failed run is tried again; n is the number of failures so far. */
 typedef struct culex_retry_policy {
-    uint32_t max; /* retries after the first attempt; 0 for none */
+    uint32_t max;   /* retries after the first attempt; 0 for none */
+    int64_t for_ms; /* no attempt begins so long after the first failure; 0 for no bound */
     culex_backoff_kind backoff;
     int64_t base_ms;
     double factor;

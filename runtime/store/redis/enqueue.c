@@ -31,6 +31,14 @@ struct head_text {
 
 enum { HEAD_PIECES = 4 };
 
+/* Of what is added to an instant. */
+#define SPAN_MAX (CULEX__REDIS_DELAY_MAX / 2)
+
+static int64_t at_most(int64_t value, int64_t max)
+{
+    return value < max ? value : max;
+}
+
 static void head_make(struct head_text *head, const struct culex_new_run *run)
 {
     const char *tags = text_or_empty(run->tags);
@@ -51,25 +59,22 @@ static void tail_add(struct culex__redis_request *request, const struct culex_ne
 {
     struct head_text head;
     const char *key = text_or_empty(run->unique_key);
-    char priority[] = {'|', (char)('0' + run->priority)};
+    char rest[32];
+    int rest_len = snprintf(rest, sizeof rest, "|%d|%" PRId64, run->priority,
+                            at_most(culex__redis_delay(run->retry_for_ms), SPAN_MAX));
     head_make(&head, run);
     assert(culex__record_text_is_valid(key, strlen(key)));
     struct culex__redis_piece pieces[HEAD_PIECES + 3] = {
-        head.pieces[0], head.pieces[1],     head.pieces[2], head.pieces[3],
-        {"|", 1},       {key, strlen(key)}, {priority, 2}};
+        head.pieces[0], head.pieces[1],     head.pieces[2],          head.pieces[3],
+        {"|", 1},       {key, strlen(key)}, {rest, (size_t)rest_len}};
     culex__redis_request_join(request, pieces, HEAD_PIECES + 3);
-}
-
-static int64_t at_most(int64_t value, int64_t max)
-{
-    return value < max ? value : max;
 }
 
 static void times_add(struct culex__redis_request *request, const struct culex_new_run *run)
 {
     /* Any instant before the first is over, and 0 means none. */
     int64_t at_ms = run->at_ms < 0 ? 1 : at_most(run->at_ms, CULEX__REDIS_INSTANT_MAX);
-    int64_t expires_ms = at_most(culex__redis_delay(run->expires_ms), CULEX__REDIS_DELAY_MAX / 2);
+    int64_t expires_ms = at_most(culex__redis_delay(run->expires_ms), SPAN_MAX);
     char times[96] = "";
     if (run->delay_ms > 0 || at_ms != 0 || expires_ms > 0 || run->priority != 0)
         snprintf(times, sizeof times, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%d",
@@ -107,7 +112,8 @@ static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
 /* Nothing is wanted beyond what its kind says: it goes to the line (redis/lib_line.lua). */
 static bool is_ordinary(const struct culex_new_run *run)
 {
-    return run->delay_ms <= 0 && run->at_ms == 0 && run->expires_ms <= 0 && run->priority == 0 &&
+    return run->delay_ms <= 0 && run->at_ms == 0 && run->expires_ms <= 0 &&
+           run->retry_for_ms <= 0 && run->priority == 0 &&
            text_or_empty(run->unique_key)[0] == '\0' &&
            text_or_empty(run->idempotency_key)[0] == '\0';
 }

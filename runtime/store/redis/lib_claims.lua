@@ -70,7 +70,8 @@ local function candidate_parsed(id, text, payload)
   local expires = tonumber(r.expires_at_ms)
   if expires ~= 0 and now >= expires then
     granted.expired = granted.expired + 1
-    refuse(id, r, 'expired')
+    local has_failed = r.failures + r.crashes + r.losses > 0
+    refuse(id, r, has_failed and late_text(call('HGET', errors, id) or '') or 'expired')
     return true
   end
   local is_suspected = is_suspect(r)

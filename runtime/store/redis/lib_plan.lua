@@ -112,22 +112,52 @@ local function charge(r, event)
   end
 end
 
--- The state that `event` leads to, counters charged: culex__run_apply in Lua.
-local function apply(r, event, is_delayed)
+-- When the time for retries is over of a run whose attempt ends now, not charged yet: culex__run_retry_until_ms
+-- in Lua; nil for 0.
+local function retry_until(r, event, now)
+  local span = string.match(r.tail, TAIL_retry_for_ms)
+  if span == '0' then return nil end
+  if r.failures + r.crashes + r.losses > 0 then return tonumber(r.expires_at_ms) end
+  if FAILURES[event] or CRASHES[event] or LOSSES[event] then return now + tonumber(span) end
+end
+
+-- culex__run_late_text in Lua.
+local function late_text(text)
+  local late = 'the retry deadline has passed'
+  if text == '' then return late end
+  text = late .. ': ' .. text
+  if #text <= ERROR_TEXT_BYTES_MAX then return text end
+  local last = ERROR_TEXT_BYTES_MAX
+  while string.find(text, '^[\128-\191]', last + 1) do last = last - 1 end
+  return string.sub(text, 1, last)
+end
+
+-- Says why `id` is dead, before what is planned to be said of its last failure, or was said before.
+local function late_tell(id)
+  local texts = plan.text_puts or {}
+  local text = texts[#texts - 1] == id and texts[#texts] or call('HGET', errors, id) or ''
+  plan_put('text_puts', id, late_text(text))
+end
+
+-- The state that `event` leads to, counters charged: culex__run_apply in Lua; and whether time alone has
+-- made it dead.
+local function apply(r, event, is_delayed, is_late)
   local to = NEXT[r.state .. '_' .. event]
   charge(r, event)
   local is_charged = event == 'FAIL' or event == 'CRASH' or event == 'LOSS'
   if r.cancel == '1' and (is_charged or event == 'RELEASE') then return CANCELLED end
   if is_charged and is_exhausted(r) then return DEAD end
+  if is_charged and is_late then return DEAD, true end
   if event == 'RELEASE' and is_delayed then return SCHEDULED end
   return to
 end
 
 -- Takes an active run from its holder by `event` and puts it where the rules say. `doubt` is 1 when
--- the holder vanished, else 0. What has begun once lives on without its expiry; every end but a RELEASE
--- says that it has, and that one when `has_begun`.
+-- the holder vanished, else 0. What has begun once lives on without its expiry, but for the time for its
+-- retries; every end but a RELEASE says that it has, and that one when `has_begun`.
 local function leave(id, r, event, delay, now, doubt, has_begun)
-  local to = apply(r, event, delay > 0)
+  local until_ms, wait = retry_until(r, event, now), event == 'LOSS' and 0 or math.max(delay, 0)
+  local to, is_overdue = apply(r, event, delay > 0, until_ms and now + wait >= until_ms)
   plan_add('lease_drops', id)
   r.timeout_from_ms, r.started = 0, 0
   if to == DONE then
@@ -135,11 +165,12 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
   else
     r.owner = ''
     if to == DEAD then
+      if is_overdue then late_tell(id) end
       finish(id, r, to, keep_until(r, now, TAIL_keep_failure_ms))
     elseif to == CANCELLED then
       finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
     else
-      if event ~= 'RELEASE' or has_begun then r.expires_at_ms = 0 end
+      if event ~= 'RELEASE' or has_begun then r.expires_at_ms = until_ms or 0 end
       if to == SCHEDULED then
         r.state, r.at_ms = to, now + math.max(delay, 0)
         due_put(id, r)

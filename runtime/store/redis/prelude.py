@@ -114,8 +114,8 @@ def body_definitions(version, head, tail, limits):
     """What a body begins with, and where its payload does; what lies between the six fields of
     LEASE_FIELDS and that in the record of an ordinary run, and what follows it there."""
     count = int(limits["BODY_FIELDS"])
-    if [name for name, _ in tail[count:]] != ["unique_key", "priority"]:
-        fail("an ordinary run's record must end with its unique key and its priority")
+    if [name for name, _ in tail[count:]] != ["unique_key", "priority", "retry_for_ms"]:
+        fail("an ordinary run's record must end with its unique key, its priority and its time for retries")
     kinds = [PATTERNS[kind].replace("^|", r"^|\n") for _, kind in tail[:count]]
     hot = [f"({kind})" for kind in kinds[:3]] + kinds[3:]
     if [name for name, _ in tail[:3]] != ["created_at_ms", "keep_success_ms", "timeout_ms"]:
@@ -127,7 +127,7 @@ def body_definitions(version, head, tail, limits):
         "BLOCK_FIELDS": "local BLOCK_FIELDS = '^(%x*)|(%d+)|(%d*)|(%d*)|([01])|([01%a%-]+)|([%d,]*)$'",
         "LETTERS": f"local LETTERS = '{string.ascii_letters}'",
         "BODY_MIDDLE": f"local BODY_MIDDLE = '{middle}'",
-        "BODY_REST": "local BODY_REST = '||0'",
+        "BODY_REST": "local BODY_REST = '||0|0'",
     }
 
 

@@ -102,7 +102,7 @@ static void head_read(struct cursor *cursor, struct culex__redis_record *record)
     record->timeout_from_ms = field_ms(cursor);
     record->is_started = field_int(cursor, 1) == 1;
     record->facts.counters.losses = field_u32(cursor);
-    record->expires_at_ms = field_ms(cursor);
+    record->facts.expires_at_ms = field_ms(cursor);
     record->is_cancel_requested = field_int(cursor, 1) == 1;
     record->facts.counters.failures = field_u32(cursor);
     record->facts.counters.crashes = field_u32(cursor);
@@ -127,6 +127,7 @@ static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
     body_read(cursor, record);
     record->unique_key = field_name(cursor);
     record->priority = (int)field_int(cursor, 9);
+    record->facts.counters.retry_for_ms = field_ms(cursor);
 }
 
 bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis_record *ret_record)
@@ -136,6 +137,7 @@ bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis
         return false;
     if (field_int(&cursor, INT64_MAX) != CULEX_RECORD_VERSION || cursor.is_bad)
         return false;
+    memset(ret_record, 0, sizeof *ret_record);
     head_read(&cursor, ret_record);
     tail_read(&cursor, ret_record);
     return !cursor.is_bad && cursor.is_over && ret_record->job.len > 0 &&

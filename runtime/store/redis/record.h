@@ -23,7 +23,6 @@ struct culex__redis_record {
     bool is_started;
     struct culex__redis_slice job;
     int priority;
-    int64_t expires_at_ms;
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
     struct culex__redis_slice unique_key;

@@ -81,6 +81,7 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
                                             .counters = run->counters,
                                             .created_at_ms = created_at_ms,
                                             .timeout_ms = run->timeout_ms,
+                                            .expires_at_ms = run->expires_at_ms,
                                             .fingerprint = (uint64_t)fingerprint}};
     return grant_copy(grant, job, payload, (size_t)run->payload_len, error);
 }
@@ -401,7 +402,7 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     struct culex_sqlite *store = scan->store;
     culex_run_state to;
     if (!culex__run_apply(CULEX_RUN_WAITING, CULEX_EVENT_CLAIM, run->is_cancel_requested, false,
-                          &run->counters, &to))
+                          false, &run->counters, &to))
         return culex__sqlite_bad_run(store, error);
     run->state = to;
     run->attempt++;
@@ -463,6 +464,9 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
                                        error);
     /* A damaged run takes the same way out: it is dead without having run, bytes kept. */
     struct culex_sqlite_move move = {.event = CULEX_EVENT_EXPIRE, .text = reasons[pick->verdict]};
+    const struct culex_run_counters *counters = &pick->run.counters;
+    move.is_late = pick->verdict == VERDICT_EXPIRED &&
+                   (counters->failures > 0 || counters->crashes > 0 || counters->losses > 0);
     scan->reply->expired_count += pick->verdict == VERDICT_EXPIRED;
     return culex__sqlite_run_move(scan->store, scan->queue, &pick->run, &move, error);
 }

@@ -44,6 +44,7 @@
     NEXT(timeout_ms, number, timeout_ms)                                                           \
     NEXT(keep_success_ms, number, keep_success_ms)                                                 \
     NEXT(keep_failure_ms, number, keep_failure_ms)                                                 \
+    NEXT(retry_for_ms, number, counters.retry_for_ms)                                              \
     NEXT(payload_len, number, payload_len)
 #define CULEX__SQLITE_RUN_MOVING(FIRST, NEXT)                                                      \
     FIRST(state, state, state)                                                                     \
@@ -93,6 +94,7 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(timeout_ms, )                                                                             \
     NEXT(keep_success_ms, )                                                                        \
     NEXT(keep_failure_ms, )                                                                        \
+    NEXT(retry_for_ms, )                                                                           \
     NEXT(expires_at_ms, )                                                                          \
     NEXT(created_at_ms, )                                                                          \
     NEXT(fingerprint, )                                                                            \

@@ -98,6 +98,7 @@ static culex_status row_add(struct culex_sqlite *store, const struct culex_sqlit
         [NEW_timeout_ms] = SQL_INT(run->timeout_ms),
         [NEW_keep_success_ms] = SQL_INT(run->keep_success_ms),
         [NEW_keep_failure_ms] = SQL_INT(run->keep_failure_ms),
+        [NEW_retry_for_ms] = SQL_INT(run->retry_for_ms),
         [NEW_expires_at_ms] = SQL_INT(expires_at_ms),
         [NEW_created_at_ms] = SQL_INT(store->now_ms),
         [NEW_fingerprint] = SQL_INT((int64_t)run->fingerprint),

@@ -222,11 +222,32 @@ static void place_ready(struct culex_sqlite *store, struct culex_sqlite_queue *q
     queue->has_new_work = true;
 }
 
-/* Only what nobody has ever begun expires, and every end but a release says that somebody has. What
- * an operator revives does not either: somebody wants it to run now. */
+/* Only what nobody has ever begun expires, and every end but a release says that somebody has; but
+ * for a time for retries. What an operator revives does not either: somebody wants it to run now.
+ */
 static bool keeps_expiry(const struct culex_sqlite_move *move)
 {
     return move->event == CULEX_EVENT_RELEASE && !move->has_begun;
+}
+
+/* Saves a run that is dead because its time for retries is over: its error text says so before what
+ * `move` tells of the last failure, or what was told before. */
+static culex_status late_save(struct culex_sqlite *store, const struct culex_sqlite_run *run,
+                              const struct culex_sqlite_move *move, culex_error *error)
+{
+    char late[CULEX_ERROR_TEXT_MAX + 1];
+    bool is_told = !move->is_late && move->text != NULL && move->text[0] != '\0';
+    culex__run_late_text(late, is_told ? move->text : NULL);
+    if (!is_told) {
+        sqlite3_stmt *statement = SQL_BIND(store, RUN_ERROR, SQL_INT(run->seq));
+        int has = culex__sqlite_next(store, statement, error);
+        if (has > 0)
+            culex__run_late_text(late, (const char *)sqlite3_column_text(statement, 0));
+        culex__sqlite_end(statement);
+        if (has < 0)
+            return (culex_status)has;
+    }
+    return culex__sqlite_run_save(store, run, late, error);
 }
 
 static culex_status finish(struct culex_sqlite *store, const struct culex_sqlite_run *run,
@@ -250,8 +271,13 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
 {
     culex_run_state from = run->state, to;
     assert(from != CULEX_RUN_SCHEDULED && queue->key != 0);
+    int64_t until_ms =
+        culex__run_retry_until_ms(&run->counters, move->event, run->expires_at_ms, store->now_ms);
+    bool is_late = culex__run_is_late(&run->counters, move->event, run->expires_at_ms,
+                                      store->now_ms, move->delay_ms);
     if (!culex__run_apply(culex__sqlite_run_state(store, run), move->event,
-                          run->is_cancel_requested, move->delay_ms > 0, &run->counters, &to))
+                          run->is_cancel_requested, move->delay_ms > 0, is_late, &run->counters,
+                          &to))
         return CULEX_ESTATE;
     run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
     run->is_started = to == CULEX_RUN_WAITING && move->is_doubted;
@@ -261,10 +287,12 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
     else
         place_ready(store, queue, run, move);
     if (!culex__run_state_is_final(to) && !keeps_expiry(move))
-        run->expires_at_ms = 0;
+        run->expires_at_ms = until_ms;
     if (to == CULEX_RUN_DONE)
         return run->keep_success_ms > 0 ? finish(store, run, move, error)
                                         : culex__sqlite_run_forget(store, queue, run, error);
+    if (to == CULEX_RUN_DEAD && (is_late || move->is_late))
+        return late_save(store, run, move, error);
     const char *text = move->text != NULL && move->text[0] != '\0' ? move->text : NULL;
     return culex__sqlite_run_save(store, run, text, error);
 }

@@ -56,6 +56,7 @@ struct culex_sqlite_move {
     int64_t delay_ms;
     bool is_doubted; /* the holder vanished */
     bool has_begun;  /* as of an ack */
+    bool is_late;    /* EXPIRE: it has failed before, and its time for retries is over */
     const char *text;
     const void *result;
     size_t result_len;

@@ -35,7 +35,7 @@ CREATE TABLE queue (
 
 -- A run is ordinary, and a row of table body, when nothing was wanted for it beyond its kind and
 -- nothing has happened to it but a claim and a success: it was due at once, does not expire, has no
--- unique key and a short payload. It is written once. Whatever looks for more moves it to table run,
+-- unique key, no time for retries and a short payload. It is written once. Whatever looks for more moves it to table run,
 -- where it keeps its key, and from where it never comes back.
 --
 -- Within a priority, ordinary runs are claimed in the order of their keys. So those behind the last
@@ -125,7 +125,8 @@ CREATE TABLE run (
     timeout_ms INTEGER NOT NULL,
     keep_success_ms INTEGER NOT NULL,
     keep_failure_ms INTEGER NOT NULL,
-    expires_at_ms INTEGER NOT NULL,
+    retry_for_ms INTEGER NOT NULL DEFAULT 0,    -- no attempt begins so long after the first failure
+    expires_at_ms INTEGER NOT NULL,             -- once it has failed: when that time is over
     created_at_ms INTEGER NOT NULL,
     fingerprint INTEGER NOT NULL,
     checksum INTEGER NOT NULL,                  -- over id, job and payload

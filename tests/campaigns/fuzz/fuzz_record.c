@@ -26,7 +26,7 @@ unsigned fuzz_taken;
 #define at_timeout_from_ms  record->timeout_from_ms
 #define at_started          record->is_started
 #define at_losses           record->facts.counters.losses
-#define at_expires_at_ms    record->expires_at_ms
+#define at_expires_at_ms    record->facts.expires_at_ms
 #define at_cancel           record->is_cancel_requested
 #define at_failures         record->facts.counters.failures
 #define at_crashes          record->facts.counters.crashes
@@ -41,6 +41,7 @@ unsigned fuzz_taken;
 #define at_keep_failure_ms  record->keep_failure_ms
 #define at_fingerprint      record->facts.fingerprint
 #define at_tags             record->tags
+#define at_retry_for_ms     record->facts.counters.retry_for_ms
 #define WRITE_letter(value) fprintf(out, "|%c", culex__run_state_letter(value))
 
 static size_t record_write(const struct culex__redis_record *record, char *ret_text, size_t size)

@@ -36,6 +36,7 @@ static void jobs_make(struct sim_world *world)
     }
     cast->jobs[1].timeout_ms = sim_between(random, 500, 4000);
     cast->jobs[1].priority = 5;
+    cast->jobs[1].retry.for_ms = cast->jobs[2].retry.for_ms = sim_between(random, 0, 2) * 700;
     cast->jobs[3].every_ms = sim_between(random, 200, 3000);
     cast->jobs[3].every_jitter_ms = sim_between(random, 0, 200);
     /* The rare one is given back by workers that do not know it. */

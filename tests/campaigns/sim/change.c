@@ -83,12 +83,31 @@ static void change_claimed(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "a claim's limit is wrong");
 }
 
-/* Only what nobody has ever begun expires, as far as the store was told; and then for ever. */
-static bool keeps_its_expiry(const struct sim_record *before, const struct sim_record *after,
-                             bool has_begun)
+static bool is_charged(const struct sim_record *record)
 {
-    return !sim_is_live(after->state) ||
-           after->expires_at_ms == (has_begun ? 0 : before->expires_at_ms);
+    return record->failures + record->crashes + record->losses > 0;
+}
+
+/* Only what nobody has ever begun expires, as far as the store was told, and then for ever; but for
+ * a time for retries, which the first charge begins and nothing moves. */
+static bool keeps_its_expiry(const struct sim_oracle *oracle, const struct sim_record *before,
+                             const struct sim_record *after, bool has_begun)
+{
+    int64_t expected = has_begun ? 0 : before->expires_at_ms;
+    if (after->retry_for_ms > 0 && is_charged(after))
+        expected =
+            is_charged(before) ? before->expires_at_ms : oracle->call.now_ms + after->retry_for_ms;
+    return !sim_is_live(after->state) || after->expires_at_ms == expected;
+}
+
+/* No retry is planned for when the time for them is over. */
+static void retry_check(struct sim_oracle *oracle, const struct run *run,
+                        const struct sim_record *after)
+{
+    bool is_retry = after->failures + after->crashes > run->record.failures + run->record.crashes;
+    if (after->retry_for_ms > 0 && is_retry && after->state == 'S' &&
+        after->at_ms >= after->expires_at_ms)
+        sim_violation(oracle, &run->id, "a retry is planned when its time will be over");
 }
 
 /* The call carries an ack of its holder that leads to `after`, charges included. */
@@ -116,9 +135,10 @@ static bool ack_explains(struct sim_oracle *oracle, const struct run *run,
                 before->failures + (event == CULEX_EVENT_FAIL || event == CULEX_EVENT_DISCARD) ||
             after->crashes != before->crashes + (event == CULEX_EVENT_CRASH) ||
             after->losses != before->losses + (event == CULEX_EVENT_LOSS) ||
-            !keeps_its_expiry(before, after,
+            !keeps_its_expiry(oracle, before, after,
                               event != CULEX_EVENT_RELEASE || call->acks[i].has_begun))
             continue;
+        retry_check(oracle, run, after);
         call->acks[i].is_settled = true;
         return true;
     }
@@ -172,13 +192,13 @@ static void beat_check(struct sim_oracle *oracle, const struct run *run,
 }
 
 /* A holder has vanished: what had started is charged, and nothing else is. */
-static bool is_charged_rightly(const struct run *run, const struct sim_record *after,
-                               bool was_started)
+static bool is_charged_rightly(const struct sim_oracle *oracle, const struct run *run,
+                               const struct sim_record *after, bool was_started)
 {
     const struct sim_record *before = &run->record;
     if (after->failures != before->failures || after->crashes != before->crashes ||
         after->losses != before->losses + was_started ||
-        !keeps_its_expiry(before, after, was_started))
+        !keeps_its_expiry(oracle, before, after, was_started))
         return false;
     if (after->state == 'X')
         SOMETIMES(DEAD_BY_LOSSES);
@@ -223,7 +243,7 @@ static bool loss_explains(struct sim_oracle *oracle, const struct run *run,
         SOMETIMES(LEASE_LOST_UNCHARGED);
     if (was_claim_ended(oracle, run))
         SOMETIMES(CLAIM_ENDED_IN_PART_AND_LOST);
-    return is_charged_rightly(run, after, was_started);
+    return is_charged_rightly(oracle, run, after, was_started);
 }
 
 static bool hello_explains(struct sim_oracle *oracle, const struct run *run,
@@ -240,7 +260,7 @@ static bool hello_explains(struct sim_oracle *oracle, const struct run *run,
         SOMETIMES(FORMER_LIFE_CHARGED);
     else
         SOMETIMES(FORMER_LIFE_RELEASED);
-    return is_charged_rightly(run, after, run->record.is_started);
+    return is_charged_rightly(oracle, run, after, run->record.is_started);
 }
 
 static void change_left(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
@@ -369,6 +389,8 @@ static void change_waiting(struct sim_oracle *oracle, struct run *run,
             call->now_ms < before->expires_at_ms)
             sim_violation(oracle, &run->id, "expired without a reason");
         SOMETIMES(EXPIRED);
+        if (is_charged(before))
+            SOMETIMES(OUT_OF_TIME_FOR_RETRIES);
         if (before->attempt > 0)
             SOMETIMES(EXPIRED_AFTER_A_GRANT);
         return;
@@ -401,7 +423,7 @@ static void death_count(const struct sim_record *before, const struct sim_record
         SOMETIMES(DEAD_BY_CRASHES);
     else if (after->failures + after->crashes >= after->attempts_max)
         SOMETIMES(DEAD_BY_FAILURES);
-    else if (after->losses < CULEX_LOSSES_MAX && before->state == 'A')
+    else if (after->losses < CULEX_LOSSES_MAX && before->state == 'A' && after->retry_for_ms == 0)
         SOMETIMES(DEAD_BY_DISCARD);
 }
 

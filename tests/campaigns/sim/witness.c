@@ -62,6 +62,7 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
                             .is_started = number_of(&fields, FIELD_started) != 0,
                             .at_ms = number_of(&fields, FIELD_at_ms),
                             .expires_at_ms = number_of(&fields, FIELD_expires_at_ms),
+                            .retry_for_ms = number_of(&fields, FIELD_retry_for_ms),
                             .timeout_ms = number_of(&fields, FIELD_timeout_ms)};
     if (ret_record->state == 'A' && ret_record->timeout_ms > 0)
         ret_record->limit_ms = number_of(&fields, FIELD_timeout_from_ms) + ret_record->timeout_ms +

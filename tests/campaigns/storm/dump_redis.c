@@ -20,7 +20,7 @@ enum {
     FIELD_STREAK = 12,
     FIELD_ATTEMPTS_MAX = 16,
     FIELD_JOB = 17,
-    FIELD_COUNT = 23
+    FIELD_COUNT = 24
 };
 
 static redisReply *ask(const struct redis_server *server, const char *format, const char *queue)

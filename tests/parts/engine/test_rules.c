@@ -52,6 +52,27 @@ static void test_backoff_delays_by_kind(void **state)
     }
 }
 
+static void test_time_for_retries_ends_a_run_alone(void **state)
+{
+    (void)state;
+    const struct culex_run_counters none = {.attempts_max = 9, .retry_for_ms = 100};
+    const struct culex_run_counters last = {.attempts_max = 1, .retry_for_ms = 100};
+    const struct culex_run_counters once = {.attempts_max = 9, .failures = 1, .retry_for_ms = 100};
+    const struct culex_run_counters unbound = {.attempts_max = 9};
+
+    assert_false(culex__run_is_late(&none, CULEX_EVENT_FAIL, 0, 1000, 99));
+    assert_true(culex__run_is_late(&none, CULEX_EVENT_FAIL, 0, 1000, 100));
+    assert_false(culex__run_is_late(&last, CULEX_EVENT_FAIL, 0, 1000, 100));
+    assert_true(culex__run_is_late(&once, CULEX_EVENT_CRASH, 1050, 1000, 50));
+    assert_false(culex__run_is_late(&once, CULEX_EVENT_LOSS, 1050, 1000, 50)); /* has no delay */
+    assert_true(culex__run_is_late(&once, CULEX_EVENT_LOSS, 1000, 1000, 0));
+    assert_false(culex__run_is_late(&once, CULEX_EVENT_RELEASE, 1050, 1000, 50));
+    assert_false(culex__run_is_late(&once, CULEX_EVENT_DISCARD, 1050, 1000, 50));
+    assert_false(culex__run_is_late(&unbound, CULEX_EVENT_FAIL, 0, 1000, INT64_MAX));
+    assert_int_equal(culex__run_retry_until_ms(&none, CULEX_EVENT_FAIL, 0, INT64_MAX - 1),
+                     INT64_MAX / 4);
+}
+
 static void test_backoff_zero_failures_count_as_one(void **state)
 {
     (void)state;
@@ -275,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_backoff_delays_by_kind),
+        cmocka_unit_test(test_time_for_retries_ends_a_run_alone),
         cmocka_unit_test(test_backoff_zero_failures_count_as_one),
         cmocka_unit_test(test_backoff_jitter_stays_in_its_range),
         cmocka_unit_test(test_next_tick_is_the_first_after_now_on_the_grid_of_the_mark),

@@ -209,6 +209,28 @@ static void test_snooze_comes_back_uncharged(void **state)
     assert_true(world_log_has(world, "snoozed for 5s"));
 }
 
+/* The retry after 2 and 8 s begins in time, that after 18 more would not. */
+static void test_deadline_of_retries_ends_them_before_their_number(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.retry.for_ms = 28000;
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_fail;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 3);
+    assert_about_ms(world->call_ms[2], 10000);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DEAD);
+    assert_int_equal(run->failures, 3);
+    assert_ptr_equal(strstr(run->error_text, "the retry deadline has passed: mail 1: "),
+                     run->error_text);
+    culex_run_info_free(run);
+    assert_int_equal(world_log_count(world, "failed: mail 1"), 2);
+    assert_int_equal(world_log_count(world, "dead: the retry deadline has passed: mail 1"), 1);
+}
+
 /* Its date is that of its first start alone. */
 static void test_snoozed_run_does_not_expire(void **state)
 {
@@ -1849,6 +1871,7 @@ int main(void)
         UNIT(test_discard_is_dead_at_once),
         UNIT(test_snooze_comes_back_uncharged),
         UNIT(test_snooze_without_a_delay_pauses_all_the_same),
+        UNIT(test_deadline_of_retries_ends_them_before_their_number),
         UNIT(test_snoozed_run_does_not_expire),
         UNIT(test_snooze_too_short_to_be_meant_fails),
         UNIT(test_strange_outcome_is_a_failure),

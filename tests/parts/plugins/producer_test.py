@@ -539,6 +539,12 @@ class Program(unittest.TestCase):
         answers = [json.loads(line)["status"] for line in done.stdout.splitlines()]
         self.assertEqual((done.returncode, answers), (0, ["OK", "OK", "OK"]))
 
+    def test_time_for_retries_reaches_the_store(self):
+        done = self.run_program(self.request(b"{}", retry_for_ms=172800000) + self.request(b"{}", retry_for_ms=-1))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([answer["status"] for answer in answers], ["OK", "EINVAL"])
+        self.assertIn("time for retries", answers[1]["text"])
+
     def test_whatever_else_comes_is_told_and_ends_it(self):
         for data in [b"x\n", b"{}\n", b"\n", b"[]\n", b"\xff\n", b"\0\n", b'{"job":"a"', b"{" * 5000 + b"\n",
                      self.request(b"", length=1 << 20)[:-1], self.request(b"{}", length=1), self.request(b"{}", length=3),

@@ -68,6 +68,7 @@ LAYOUT(culex_struct_type, STRUCT_TYPE_MEMBERS)
 
 #define RETRY_POLICY_MEMBERS(MEMBER, of)                                                           \
     MEMBER(uint32_t, max, of)                                                                      \
+    MEMBER(int64_t, for_ms, of)                                                                    \
     MEMBER(culex_backoff_kind, backoff, of)                                                        \
     MEMBER(int64_t, base_ms, of)                                                                   \
     MEMBER(double, factor, of)                                                                     \

@@ -74,7 +74,7 @@ def members(c: str, fields: Optional[List[Json]]) -> List[Json]:
 
 def retry(**more: Any) -> Json:
     return {"max": 4, "backoff": "polynomial", "base_ns": "2000000000", "factor": "2",
-            "cap_ns": None, "steps_ns": [], "jitter": "none", "jitter_ratio": None, **more}
+            "cap_ns": None, "steps_ns": [], "jitter": "none", "jitter_ratio": None, "for_ns": None, **more}
 
 
 FUNCTIONS = ("make", "enqueue", "enqueue_in", "enqueue_at", "enqueue_many", "register", "handler",
@@ -301,7 +301,7 @@ def policies() -> Json:
         job("ratio", retry=retry(max=4294967295, backoff="exponential", factor="1.5",
                                  cap_ns="3600000000000", jitter="ratio", jitter_ratio="0.25"),
             timeout_ns="30000000000", expires_ns="9223372036854775807", memory_bytes="536870912"),
-        job("linear", retry=retry(backoff="linear", jitter="full"), wire="old_linear",
+        job("linear", retry=retry(backoff="linear", jitter="full", for_ns="172800000000000"), wire="old_linear",
             deprecated="use steps"),
         job("constant", retry=retry(max=0, backoff="constant", jitter="equal"), retired=True),
     ])

@@ -475,6 +475,8 @@ static void test_descriptor__has_the_policy_in_milliseconds(void **state)
     assert_int_equal(ratio->cap_ms, 3600000);
     assert_true(ratio_job_type.expires_ms == INT64_MAX / 1000000 + 1);
     assert_int_equal(ratio_job_type.memory_bytes, 512 << 20);
+    assert_int_equal(linear_job_type.retry.for_ms, 172800000);
+    assert_int_equal(ratio->for_ms, 0);
     assert_string_equal(linear_job_type.wire, "old_linear");
     assert_true(linear_job_type.fingerprint == 0x0123456789abcdef);
     assert_int_equal(linear_job_type.descriptor_version, CULEX_DESCRIPTOR_VERSION);

@@ -78,12 +78,13 @@ void case_argument__unique_key_is_hex(struct suite *suite)
 void case_argument__span_below_zero_is_refused(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
-    int64_t *const spans[] = {&run.expires_ms, &run.timeout_ms, &run.keep_success_ms,
-                              &run.keep_failure_ms};
+    int64_t *const spans[] = {&run.expires_ms, &run.retry_for_ms, &run.timeout_ms,
+                              &run.keep_success_ms, &run.keep_failure_ms};
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
         int64_t good = *spans[i];
         *spans[i] = -1;
-        enqueue_refused(suite, suite->queue, &run, "expiry, timeout and retention are 0 or more");
+        enqueue_refused(suite, suite->queue, &run,
+                        "expiry, time for retries, timeout and retention are 0 or more");
         *spans[i] = good;
     }
     assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_NEW);

@@ -87,11 +87,13 @@ static bool same_grant(const struct culex_grant *grant, const struct model_run *
     if (grant->facts.attempt != run->attempt)
         return differs("grant of attempt %u, not %u", grant->facts.attempt, run->attempt);
     if (a->failures != b->failures || a->crashes != b->crashes || a->losses != b->losses ||
-        a->crash_streak != b->crash_streak || a->attempts_max != b->attempts_max)
+        a->crash_streak != b->crash_streak || a->attempts_max != b->attempts_max ||
+        a->retry_for_ms != run->made.retry_for_ms)
         return differs("grant of %s has other counters", text_of(run->id));
     if (strcmp(grant->job, run->made.job) != 0 ||
         grant->facts.created_at_ms != run->created_at_ms ||
         grant->facts.timeout_ms != run->made.timeout_ms ||
+        grant->facts.expires_at_ms != run->expires_at_ms ||
         grant->facts.fingerprint != run->made.fingerprint)
         return differs("grant of %s has another job, time or fingerprint", text_of(run->id));
     if (grant->payload_len != run->made.payload_len ||

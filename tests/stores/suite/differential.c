@@ -161,6 +161,7 @@ static struct culex_new_run run_make(struct world *world)
     run.at_ms = chance(world, 10) ? world->now_ms + below(world, 40000) - 5000 : 0;
     run.attempts_max = 1 + (uint32_t)below(world, 5);
     run.expires_ms = chance(world, 25) ? 1 + below(world, 20000) : 0;
+    run.retry_for_ms = chance(world, 25) ? 1 + below(world, 40000) : 0;
     run.timeout_ms = chance(world, 25) ? 1000 + below(world, 30000) : 0;
     run.keep_success_ms = chance(world, 20) ? 0 : below(world, 60000);
     run.keep_failure_ms = 1000 + below(world, 120000);

@@ -195,15 +195,45 @@ static void set_error(struct model *model, struct model_run *run, const char *te
         run->error_text = keep_text(model, text);
 }
 
+static uint64_t charges_of(const struct model_run *run)
+{
+    return (uint64_t)run->counters.failures + run->counters.crashes + run->counters.losses;
+}
+
+static bool has_failed(const struct model_run *run)
+{
+    return charges_of(run) > 0;
+}
+
+/* Its time for retries is over. */
+static void make_late(struct model *model, struct model_run *run)
+{
+    char text[CULEX_ERROR_TEXT_MAX * 2];
+    snprintf(text, sizeof text, "the retry deadline has passed%s%s",
+             run->error_text[0] != '\0' ? ": " : "", run->error_text);
+    size_t len = strlen(text);
+    while (len > CULEX_ERROR_TEXT_MAX || ((unsigned char)text[len] & 0xc0) == 0x80)
+        len--;
+    text[len] = '\0';
+    set_error(model, run, text);
+    make_final(model, run, CULEX_RUN_DEAD);
+}
+
 /* Ends an execution that did not succeed and may be tried again. */
 static void give_back(struct model *model, struct model_run *run, const struct culex_ack *ack,
                       bool is_charged)
 {
     int64_t now = now_of(model);
+    int64_t next = now + (ack->event != CULEX_EVENT_LOSS && ack->delay_ms > 0 ? ack->delay_ms : 0);
+    bool has_bound = run->made.retry_for_ms > 0 && has_failed(run);
+    int64_t until =
+        is_charged && charges_of(run) == 1 ? now + run->made.retry_for_ms : run->expires_at_ms;
     if (run->is_cancel_requested)
         make_final(model, run, CULEX_RUN_CANCELLED);
     else if (is_charged && is_spent(&run->counters))
         make_final(model, run, CULEX_RUN_DEAD);
+    else if (is_charged && has_bound && next >= until)
+        make_late(model, run);
     else if (ack->event == CULEX_EVENT_FAIL || ack->event == CULEX_EVENT_CRASH)
         make_scheduled(model, run, now + (ack->delay_ms > 0 ? ack->delay_ms : 0));
     else if (ack->event == CULEX_EVENT_RELEASE && ack->delay_ms > 0)
@@ -212,8 +242,9 @@ static void give_back(struct model *model, struct model_run *run, const struct c
         make_ready(model, run, ack->event != CULEX_EVENT_LOSS || !model_is_suspect(run));
     run->is_started = ack->event == CULEX_EVENT_LOSS && run->state == CULEX_RUN_WAITING;
     bool has_begun = ack->event != CULEX_EVENT_RELEASE || ack->has_begun;
-    if (has_begun && !is_final(run->state))
-        run->expires_at_ms = 0; /* only a run that nobody ever began expires */
+    if (has_begun &&
+        !is_final(run->state)) /* only a run that nobody ever began expires by itself */
+        run->expires_at_ms = has_bound ? until : 0;
 }
 
 static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack)
@@ -835,6 +866,10 @@ bool model_must_wait(const struct culex_step *step, const struct model_run *run,
 
 void model_expire(struct model *model, struct model_run *run)
 {
+    if (has_failed(run)) {
+        make_late(model, run);
+        return;
+    }
     set_error(model, run, "expired");
     make_final(model, run, CULEX_RUN_DEAD);
 }
@@ -898,6 +933,8 @@ static void grant_fill(struct culex_grant *grant, const struct model_run *run)
     grant->job = run->made.job;
     grant->facts.created_at_ms = run->created_at_ms;
     grant->facts.timeout_ms = run->made.timeout_ms;
+    grant->facts.counters.retry_for_ms = run->made.retry_for_ms;
+    grant->facts.expires_at_ms = run->expires_at_ms;
     grant->facts.fingerprint = run->made.fingerprint;
     grant->payload = run->made.payload;
     grant->payload_len = run->made.payload_len;

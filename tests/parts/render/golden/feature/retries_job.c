@@ -22,7 +22,7 @@ const culex_job_type quick_retry_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {2, CULEX_BACKOFF_CONSTANT, 100, 1.0, 0, NULL, 0, CULEX_JITTER_RATIO, 0.5},
+    {2, 0, CULEX_BACKOFF_CONSTANT, 100, 1.0, 0, NULL, 0, CULEX_JITTER_RATIO, 0.5},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
@@ -96,6 +96,200 @@ culex_status (quick_retry_job_decode)(culex_arena *arena, const void *text, size
     return status;
 }
 
+static const culex_struct_type retry_for_two_days_job_params = {
+    "retry_for_two_days", sizeof(retry_for_two_days_job), NULL, 0,
+};
+
+const culex_job_type retry_for_two_days_job_type = {
+    1,                              /* descriptor version */
+    "retry_for_two_days",           /* name */
+    "retry_for_two_days",           /* its name in the store */
+    "retry_for_two_days",           /* queue */
+    &retry_for_two_days_job_params, /* params */
+    NULL,                           /* result */
+    UINT64_C(0xcbf29ce484222325),   /* fingerprint of the params */
+    0,                              /* priority */
+    0,                              /* timeout, ms */
+    0,                              /* expires, ms */
+    1000,                           /* kept after success, ms */
+    86400000,                       /* kept after the last failure, ms */
+    0,                              /* memory, bytes */
+    {1000, 172800000, CULEX_BACKOFF_EXPONENTIAL, 30000, 2.0, 3600000, NULL, 0, CULEX_JITTER_NONE,
+     0.0},
+    0,                              /* every, ms */
+    0,                              /* its jitter, ms */
+    NULL,                           /* tags */
+    0,                              /* how many */
+};
+
+culex_status (retry_for_two_days_job_enqueue)(culex_client *client,
+                                              const retry_for_two_days_job *job,
+                                              const culex_enqueue_options *options,
+                                              culex_uuid *ret_id, culex_error *error)
+{
+    return culex_client_enqueue(client, &retry_for_two_days_job_type, job, options, ret_id, error);
+}
+
+culex_status (retry_for_two_days_job_enqueue_in)(culex_client *client,
+                                                 const retry_for_two_days_job *job,
+                                                 culex_duration delay, culex_uuid *ret_id,
+                                                 culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = true;
+    options.delay = delay;
+    return culex_client_enqueue(client, &retry_for_two_days_job_type, job, &options, ret_id, error);
+}
+
+culex_status (retry_for_two_days_job_enqueue_at)(culex_client *client,
+                                                 const retry_for_two_days_job *job, culex_time at,
+                                                 culex_uuid *ret_id, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_at = true;
+    options.at = at;
+    return culex_client_enqueue(client, &retry_for_two_days_job_type, job, &options, ret_id, error);
+}
+
+culex_status (retry_for_two_days_job_enqueue_many)(culex_client *client,
+                                                   const retry_for_two_days_job *jobs, size_t count,
+                                                   const culex_enqueue_options *options,
+                                                   culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                   culex_error *error)
+{
+    return culex_client_enqueue_many(client, &retry_for_two_days_job_type, jobs, sizeof *jobs,
+                                     count, options, ret_ids, ret_enqueued, error);
+}
+
+/* What the worker calls: gives the handler and the params their types back. */
+static culex_outcome retry_for_two_days_job_call(culex_run *run, culex_handler_fn handler,
+                                                 const void *params, void *user)
+{
+    retry_for_two_days_job_handler typed = CULEX_FN_CAST(retry_for_two_days_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const retry_for_two_days_job *, params), user);
+}
+
+culex_status (retry_for_two_days_job_register)(culex_worker *worker,
+                                               retry_for_two_days_job_handler handler, void *user)
+{
+    return culex_worker_register(worker, &retry_for_two_days_job_type, retry_for_two_days_job_call,
+                                 CULEX_FN_CAST(culex_handler_fn, handler), user);
+}
+
+culex_status (retry_for_two_days_job_encode)(const retry_for_two_days_job *job, culex_buf *ret_text,
+                                             culex_error *error)
+{
+    return culex_encode(&retry_for_two_days_job_params, job, ret_text, error);
+}
+
+culex_status (retry_for_two_days_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                             const retry_for_two_days_job **ret_job,
+                                             culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&retry_for_two_days_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
+    if (status == CULEX_OK)
+        *ret_job = CULEX_PTR_CAST(const retry_for_two_days_job *, value);
+    return status;
+}
+
+static const culex_struct_type retry_for_an_hour_job_params = {
+    "retry_for_an_hour", sizeof(retry_for_an_hour_job), NULL, 0,
+};
+
+const culex_job_type retry_for_an_hour_job_type = {
+    1,                             /* descriptor version */
+    "retry_for_an_hour",           /* name */
+    "retry_for_an_hour",           /* its name in the store */
+    "retry_for_an_hour",           /* queue */
+    &retry_for_an_hour_job_params, /* params */
+    NULL,                          /* result */
+    UINT64_C(0xcbf29ce484222325),  /* fingerprint of the params */
+    0,                             /* priority */
+    0,                             /* timeout, ms */
+    0,                             /* expires, ms */
+    1000,                          /* kept after success, ms */
+    86400000,                      /* kept after the last failure, ms */
+    0,                             /* memory, bytes */
+    {9, 3600000, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    0,                             /* every, ms */
+    0,                             /* its jitter, ms */
+    NULL,                          /* tags */
+    0,                             /* how many */
+};
+
+culex_status (retry_for_an_hour_job_enqueue)(culex_client *client, const retry_for_an_hour_job *job,
+                                             const culex_enqueue_options *options,
+                                             culex_uuid *ret_id, culex_error *error)
+{
+    return culex_client_enqueue(client, &retry_for_an_hour_job_type, job, options, ret_id, error);
+}
+
+culex_status (retry_for_an_hour_job_enqueue_in)(culex_client *client,
+                                                const retry_for_an_hour_job *job,
+                                                culex_duration delay, culex_uuid *ret_id,
+                                                culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = true;
+    options.delay = delay;
+    return culex_client_enqueue(client, &retry_for_an_hour_job_type, job, &options, ret_id, error);
+}
+
+culex_status (retry_for_an_hour_job_enqueue_at)(culex_client *client,
+                                                const retry_for_an_hour_job *job, culex_time at,
+                                                culex_uuid *ret_id, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_at = true;
+    options.at = at;
+    return culex_client_enqueue(client, &retry_for_an_hour_job_type, job, &options, ret_id, error);
+}
+
+culex_status (retry_for_an_hour_job_enqueue_many)(culex_client *client,
+                                                  const retry_for_an_hour_job *jobs, size_t count,
+                                                  const culex_enqueue_options *options,
+                                                  culex_uuid *ret_ids, size_t *ret_enqueued,
+                                                  culex_error *error)
+{
+    return culex_client_enqueue_many(client, &retry_for_an_hour_job_type, jobs, sizeof *jobs, count,
+                                     options, ret_ids, ret_enqueued, error);
+}
+
+/* What the worker calls: gives the handler and the params their types back. */
+static culex_outcome retry_for_an_hour_job_call(culex_run *run, culex_handler_fn handler,
+                                                const void *params, void *user)
+{
+    retry_for_an_hour_job_handler typed = CULEX_FN_CAST(retry_for_an_hour_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const retry_for_an_hour_job *, params), user);
+}
+
+culex_status (retry_for_an_hour_job_register)(culex_worker *worker,
+                                              retry_for_an_hour_job_handler handler, void *user)
+{
+    return culex_worker_register(worker, &retry_for_an_hour_job_type, retry_for_an_hour_job_call,
+                                 CULEX_FN_CAST(culex_handler_fn, handler), user);
+}
+
+culex_status (retry_for_an_hour_job_encode)(const retry_for_an_hour_job *job, culex_buf *ret_text,
+                                            culex_error *error)
+{
+    return culex_encode(&retry_for_an_hour_job_params, job, ret_text, error);
+}
+
+culex_status (retry_for_an_hour_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                            const retry_for_an_hour_job **ret_job,
+                                            culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&retry_for_an_hour_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
+    if (status == CULEX_OK)
+        *ret_job = CULEX_PTR_CAST(const retry_for_an_hour_job *, value);
+    return status;
+}
+
 static const culex_struct_type linear_retry_job_params = {
     "linear_retry", sizeof(linear_retry_job), NULL, 0,
 };
@@ -114,7 +308,7 @@ const culex_job_type linear_retry_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {5, CULEX_BACKOFF_LINEAR, 10000, 1.0, 600000, NULL, 0, CULEX_JITTER_EQUAL, 0.0},
+    {5, 0, CULEX_BACKOFF_LINEAR, 10000, 1.0, 600000, NULL, 0, CULEX_JITTER_EQUAL, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
@@ -206,7 +400,7 @@ const culex_job_type power_retry_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {4, CULEX_BACKOFF_POLYNOMIAL, 500, 1.5, 60000, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {4, 0, CULEX_BACKOFF_POLYNOMIAL, 500, 1.5, 60000, NULL, 0, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
@@ -298,7 +492,7 @@ const culex_job_type doubling_retry_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {1000, CULEX_BACKOFF_EXPONENTIAL, 1000, 3.0, 86400000, NULL, 0, CULEX_JITTER_FULL, 0.0},
+    {1000, 0, CULEX_BACKOFF_EXPONENTIAL, 1000, 3.0, 86400000, NULL, 0, CULEX_JITTER_FULL, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
@@ -396,7 +590,7 @@ const culex_job_type stepped_retry_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {3, CULEX_BACKOFF_STEPS, 0, 1.0, 0, stepped_retry_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
+    {3, 0, CULEX_BACKOFF_STEPS, 0, 1.0, 0, stepped_retry_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */

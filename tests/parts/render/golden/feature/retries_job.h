@@ -82,7 +82,125 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status quick_retry_job_decode(culex_arena *are
                                                                 const quick_retry_job **ret_job,
                                                                 culex_error *error);
 
-typedef struct linear_retry_job { /* retries.job:7 */
+typedef struct retry_for_two_days_job { /* retries.job:7 */
+    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
+} retry_for_two_days_job;
+
+/* Everything at its default, or absent and empty. */
+static inline retry_for_two_days_job retry_for_two_days_job_make(void)
+{
+    retry_for_two_days_job made;
+
+    memset(&made, 0, sizeof made);
+    return made;
+}
+
+/* Names, offsets, limits and policy, for the runtime and for generic tools. */
+CULEX_HIDDEN extern const culex_job_type retry_for_two_days_job_type;
+
+/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
+ * so may `ret_id`. See culex_client_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue(
+    culex_client *client, const retry_for_two_days_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
+
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue_in(
+    culex_client *client, const retry_for_two_days_job *job, culex_duration delay,
+    culex_uuid *ret_id, culex_error *error);
+
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue_at(
+    culex_client *client, const retry_for_two_days_job *job, culex_time at, culex_uuid *ret_id,
+    culex_error *error);
+
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue_many(
+    culex_client *client, const retry_for_two_days_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* Called for each run. `job` and all it points to live until it returns. */
+typedef culex_outcome (*retry_for_two_days_job_handler)(culex_run *run,
+                                                        const retry_for_two_days_job *job,
+                                                        void *user);
+
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_register(
+    culex_worker *worker, retry_for_two_days_job_handler handler, void *user);
+
+/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_encode(
+    const retry_for_two_days_job *job, culex_buf *ret_text, culex_error *error);
+
+/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_decode(
+    culex_arena *arena, const void *text, size_t len, const retry_for_two_days_job **ret_job,
+    culex_error *error);
+
+typedef struct retry_for_an_hour_job { /* retries.job:8 */
+    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
+} retry_for_an_hour_job;
+
+/* Everything at its default, or absent and empty. */
+static inline retry_for_an_hour_job retry_for_an_hour_job_make(void)
+{
+    retry_for_an_hour_job made;
+
+    memset(&made, 0, sizeof made);
+    return made;
+}
+
+/* Names, offsets, limits and policy, for the runtime and for generic tools. */
+CULEX_HIDDEN extern const culex_job_type retry_for_an_hour_job_type;
+
+/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
+ * so may `ret_id`. See culex_client_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue(
+    culex_client *client, const retry_for_an_hour_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
+
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue_in(
+    culex_client *client, const retry_for_an_hour_job *job, culex_duration delay,
+    culex_uuid *ret_id, culex_error *error);
+
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue_at(
+    culex_client *client, const retry_for_an_hour_job *job, culex_time at, culex_uuid *ret_id,
+    culex_error *error);
+
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue_many(
+    culex_client *client, const retry_for_an_hour_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* Called for each run. `job` and all it points to live until it returns. */
+typedef culex_outcome (*retry_for_an_hour_job_handler)(culex_run *run,
+                                                       const retry_for_an_hour_job *job,
+                                                       void *user);
+
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_register(
+    culex_worker *worker, retry_for_an_hour_job_handler handler, void *user);
+
+/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_encode(
+    const retry_for_an_hour_job *job, culex_buf *ret_text, culex_error *error);
+
+/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_decode(
+    culex_arena *arena, const void *text, size_t len, const retry_for_an_hour_job **ret_job,
+    culex_error *error);
+
+typedef struct linear_retry_job { /* retries.job:9 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } linear_retry_job;
 
@@ -146,7 +264,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_decode(culex_arena *ar
                                                                  const linear_retry_job **ret_job,
                                                                  culex_error *error);
 
-typedef struct power_retry_job { /* retries.job:8 */
+typedef struct power_retry_job { /* retries.job:10 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } power_retry_job;
 
@@ -211,7 +329,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_decode(culex_arena *are
                                                                 const power_retry_job **ret_job,
                                                                 culex_error *error);
 
-typedef struct doubling_retry_job { /* retries.job:9 */
+typedef struct doubling_retry_job { /* retries.job:11 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } doubling_retry_job;
 
@@ -270,7 +388,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_decode(
     culex_arena *arena, const void *text, size_t len, const doubling_retry_job **ret_job,
     culex_error *error);
 
-typedef struct stepped_retry_job { /* retries.job:10 */
+typedef struct stepped_retry_job { /* retries.job:12 */
     char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
 } stepped_retry_job;
 
@@ -358,6 +476,48 @@ CULEX_GENERATED_END
 #define quick_retry_job_decode(...) \
     (CULEX_TYPED_BEGIN(quick_retry_job_decode, __VA_ARGS__), \
      (quick_retry_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue, __VA_ARGS__), \
+     (retry_for_two_days_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_in, __VA_ARGS__), \
+     (retry_for_two_days_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_at, __VA_ARGS__), \
+     (retry_for_two_days_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_many, __VA_ARGS__), \
+     (retry_for_two_days_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_register(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_register, __VA_ARGS__), \
+     (retry_for_two_days_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_encode(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_encode, __VA_ARGS__), \
+     (retry_for_two_days_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_decode(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_decode, __VA_ARGS__), \
+     (retry_for_two_days_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue, __VA_ARGS__), \
+     (retry_for_an_hour_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_in, __VA_ARGS__), \
+     (retry_for_an_hour_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_at, __VA_ARGS__), \
+     (retry_for_an_hour_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_many, __VA_ARGS__), \
+     (retry_for_an_hour_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_register(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_register, __VA_ARGS__), \
+     (retry_for_an_hour_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_encode(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_encode, __VA_ARGS__), \
+     (retry_for_an_hour_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_decode(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_decode, __VA_ARGS__), \
+     (retry_for_an_hour_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_enqueue(...) \
     (CULEX_TYPED_BEGIN(linear_retry_job_enqueue, __VA_ARGS__), \
      (linear_retry_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
@@ -448,6 +608,10 @@ CULEX_GENERATED_END
 #ifdef CULEX_REGISTER
 #define quick_retry_job_register(...) \
     CULEX_REGISTER(quick_retry_job)(quick_retry_job_register, &quick_retry_job_type, __VA_ARGS__)
+#define retry_for_two_days_job_register(...) \
+    CULEX_REGISTER(retry_for_two_days_job)(retry_for_two_days_job_register, &retry_for_two_days_job_type, __VA_ARGS__)
+#define retry_for_an_hour_job_register(...) \
+    CULEX_REGISTER(retry_for_an_hour_job)(retry_for_an_hour_job_register, &retry_for_an_hour_job_type, __VA_ARGS__)
 #define linear_retry_job_register(...) \
     CULEX_REGISTER(linear_retry_job)(linear_retry_job_register, &linear_retry_job_type, __VA_ARGS__)
 #define power_retry_job_register(...) \

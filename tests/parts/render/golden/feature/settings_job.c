@@ -27,7 +27,7 @@ const culex_job_type plain_job_type = {
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {1, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
@@ -115,7 +115,7 @@ const culex_job_type from_defaults_job_type = {
     0,                            /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {1, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
@@ -212,7 +212,7 @@ const culex_job_type no_retry_job_type = {
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     no_retry_job_tags,            /* tags */
@@ -301,7 +301,7 @@ const culex_job_type bounded_job_type = {
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
     268435456,                    /* memory, bytes */
-    {1, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
@@ -402,7 +402,7 @@ const culex_job_type ticking_job_type = {
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {0, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     5400000,                      /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */

@@ -114,7 +114,7 @@ const culex_job_type all_optional_job_type = {
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
-    {4, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     0,                            /* every, ms */
     0,                            /* its jitter, ms */
     NULL,                         /* tags */
