@@ -70,6 +70,8 @@ static culex_status order_apply(struct order *order, const culex_enqueue_options
         order->policy.delay_ms = ns_to_ms_up(options->delay);
     if (options->has_at)
         order->policy.at_ms = ns_to_ms_up(options->at);
+    if (options->has_expires)
+        order->policy.expires_ms = ns_to_ms_up(options->expires);
     if (options->queue != NULL)
         order->queue = options->queue;
     order->policy.idempotency_key = options->idempotency_key;

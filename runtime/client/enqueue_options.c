@@ -27,6 +27,7 @@ static culex_status flags_check(const culex_enqueue_options *options, culex_erro
         {options->has_delay, options->delay != 0, "delay"},
         {options->has_at, options->at != 0, "at"},
         {options->has_priority, options->priority != 0, "priority"},
+        {options->has_expires, options->expires != 0, "expires"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].is_set && !rows[i].has)
@@ -123,18 +124,28 @@ static culex_status at_check(culex_time at, culex_error *error)
                        text);
 }
 
-static culex_status delay_check(culex_duration delay, culex_error *error)
+static culex_status span_check(const char *name, culex_duration span, culex_error *error)
 {
-    if (delay > CULEX_DELAY_MAX_MS * CULEX_MILLISECOND)
+    if (span > CULEX_DELAY_MAX_MS * CULEX_MILLISECOND)
         return culex__fail(error, CULEX_EINVAL,
-                           "options.delay is more than 100 years: milliseconds where seconds are "
-                           "meant?");
-    if (!culex__duration_is_slip(delay))
+                           "options.%s is more than 100 years: milliseconds where seconds are "
+                           "meant?",
+                           name);
+    if (!culex__duration_is_slip(span))
         return CULEX_OK;
     return culex__fail(error, CULEX_EINVAL,
-                       "options.delay is %lld nanoseconds, too short to be meant: write "
+                       "options.%s is %lld nanoseconds, too short to be meant: write "
                        "culex_seconds(%lld), or culex_milliseconds, _minutes, _hours, _days",
-                       (long long)delay, (long long)delay);
+                       name, (long long)span, (long long)span);
+}
+
+static culex_status expires_check(culex_duration expires, culex_error *error)
+{
+    if (expires < 0)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.expires is below 0: it is counted from when the run becomes "
+                           "due, and 0 is never");
+    return span_check("expires", expires, error);
 }
 
 culex_status culex__enqueue_options_check(const culex_enqueue_options *options, size_t count,
@@ -152,7 +163,9 @@ culex_status culex__enqueue_options_check(const culex_enqueue_options *options, 
     if (status == CULEX_OK && options->has_at)
         status = at_check(options->at, error);
     if (status == CULEX_OK && options->has_delay)
-        status = delay_check(options->delay, error);
+        status = span_check("delay", options->delay, error);
+    if (status == CULEX_OK && options->has_expires)
+        status = expires_check(options->expires, error);
     if (status == CULEX_OK && options->has_priority &&
         (options->priority < 0 || options->priority > CULEX_PRIORITY_MAX))
         status = culex__fail(error, CULEX_EINVAL, "priority %d is not in 0..%d", options->priority,

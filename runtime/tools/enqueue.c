@@ -49,12 +49,13 @@ struct request {
     size_t tag_count;
     bool has_id;
     const char *id;
-    bool has_ticket, has_idempotency_key, has_idempotency_window, has_delay, has_at;
+    bool has_ticket, has_idempotency_key, has_idempotency_window, has_delay, has_at, has_expires;
     culex_uuid ticket;
     const char *idempotency_key;
     culex_duration idempotency_window;
     culex_duration delay;
     culex_time at;
+    culex_duration expires;
     uint32_t length;
 };
 
@@ -113,6 +114,7 @@ static const culex_field request_fields[] = {
     OPTIONAL(request, idempotency_window, CULEX_KIND_DURATION),
     OPTIONAL(request, delay, CULEX_KIND_DURATION),
     OPTIONAL(request, at, CULEX_KIND_TIMESTAMP),
+    OPTIONAL(request, expires, CULEX_KIND_DURATION),
     REQUIRED(request, length, CULEX_KIND_UINT32),
 };
 
@@ -165,6 +167,8 @@ static culex_status request_enqueue(culex_client *client, const struct request *
     options.delay = request->delay;
     options.has_at = request->has_at;
     options.at = request->at;
+    options.has_expires = request->has_expires;
+    options.expires = request->expires;
     return culex__client_enqueue_text(client, &type, payload, &options, ret_id, error);
 }
 

@@ -414,8 +414,8 @@ class Client:
 
     def enqueue(self, job: Job, *, ticket: Optional[uuid.UUID] = None, idempotency_key: Optional[str] = None,
                 idempotency_window: Optional[Duration] = None, delay: Optional[Duration] = None,
-                at: Optional[Timestamp] = None, queue: Optional[str] = None, priority: Optional[int] = None,
-                tags: Sequence[str] = ()) -> uuid.UUID:
+                at: Optional[Timestamp] = None, expires: Optional[Duration] = None, queue: Optional[str] = None,
+                priority: Optional[int] = None, tags: Sequence[str] = ()) -> uuid.UUID:
         """Enqueues one run and returns its id, which the store makes. CulexError, Encoding.
         With an `idempotency_key` the queue has one run for that key within the window, a day unless
         `idempotency_window` says another: a second call returns the id of the first.
@@ -427,7 +427,7 @@ class Client:
         request["tags"] = list(tags or job._POLICY.tags)
         for name, write, value in (("ticket", _ticket, ticket), ("idempotency_key", _key, idempotency_key),
                                    ("idempotency_window", _span("idempotency_window"), idempotency_window),
-                                   ("delay", _span("delay"), delay), ("at", _at, at)):
+                                   ("delay", _span("delay"), delay), ("at", _at, at), ("expires", _span("expires"), expires)):
             if value is not None:
                 request[name] = _named(name, write, value)
         for name, plain in (("queue", queue), ("priority", priority)):

@@ -97,13 +97,17 @@ typedef struct culex_enqueue_options {
     int priority;            /* 0..9 */
     const char *const *tags; /* replace the schema's when tag_count > 0 */
     size_t tag_count;
+    bool has_expires;
+    culex_duration expires; /* in place of the schema's: the run is dead, with the reason "expired",
+                               unless it is begun so long after it became due; 0 for never. Bounds
+                               as those of `delay`, but none below 0 */
 } culex_enqueue_options;
 
 /* Options that override nothing. */
 static inline culex_enqueue_options culex_enqueue_options_make(void)
 {
-    culex_enqueue_options options = {false, {{0}}, NULL, false, 0, false, 0,
-                                     false, 0,     NULL, false, 0, NULL,  0};
+    culex_enqueue_options options = {false, {{0}}, NULL,  false, 0,    false, 0,     false,
+                                     0,     NULL,  false, 0,     NULL, 0,     false, 0};
     return options;
 }
 
@@ -119,11 +123,11 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * and brings one when the window is over by then.
  * CULEX_ECONFLICT: the ticket, or the idempotency key, came with other content before, which is the
  * job, its params as they are encoded, and the key. Nothing else is compared, neither delay, at,
- * priority and tags nor the rest of the schema's policy: a repeat computes another delay. They stay
- * as the first call had them. To change one, cancel the run and enqueue another. A ticket is
- * refused so, too, when it is not the newest that its producer has used in this queue; a key never
- * is. CULEX_EEXPIRED: nothing was enqueued by this call, for the ticket is more than ten minutes
- * old, or the store's clock was set by as much. Where an earlier call with this ticket was
+ * expiry, priority and tags nor the rest of the schema's policy: a repeat computes another delay.
+ * They stay as the first call had them. To change one, cancel the run and enqueue another. A ticket
+ * is refused so, too, when it is not the newest that its producer has used in this queue; a key
+ * never is. CULEX_EEXPIRED: nothing was enqueued by this call, for the ticket is more than ten
+ * minutes old, or the store's clock was set by as much. Where an earlier call with this ticket was
  * CULEX_EUNKNOWN it remains so: a run may have come, ended and been forgotten. What has to be
  * repeated after longer than that takes an idempotency key. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,

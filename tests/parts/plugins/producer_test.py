@@ -275,6 +275,8 @@ class Enqueue(unittest.TestCase):
             ids = [client.enqueue(hello_job.Hello(name=name)) for name in ("Ann", "Bo")]
             self.assertEqual(len(set(ids)), 2)
             client.enqueue(hello_job.Hello(), delay=datetime.timedelta(milliseconds=50), priority=9, tags=["a"])
+            client.enqueue(hello_job.Hello(name="gone"), expires=datetime.timedelta(milliseconds=1))
+            time.sleep(0.01)
             client.enqueue(hello_job.Hello(name="late"), at=datetime.datetime.now(datetime.timezone.utc))
         self.assertEqual(self.worked(), ["Hello, Ann!", "Hello, Bo!", "Hello, late!", "Hello, world!"])
 
@@ -544,6 +546,12 @@ class Program(unittest.TestCase):
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([answer["status"] for answer in answers], ["OK", "EINVAL"])
         self.assertIn("time for retries", answers[1]["text"])
+
+    def test_expiry_of_a_call_reaches_the_store(self):
+        done = self.run_program(self.request(b"{}", expires="5400s") + self.request(b"{}", expires="-1s"))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([answer["status"] for answer in answers], ["OK", "EINVAL"], answers)
+        self.assertIn("options.expires is below 0", answers[1]["text"])
 
     def test_whatever_else_comes_is_told_and_ends_it(self):
         for data in [b"x\n", b"{}\n", b"\n", b"[]\n", b"\xff\n", b"\0\n", b'{"job":"a"', b"{" * 5000 + b"\n",
