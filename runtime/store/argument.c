@@ -180,17 +180,45 @@ culex_status culex__argument_enqueue_each(const char *queue, const struct culex_
     return status;
 }
 
+static culex_status schedule_check(const char *queue, const char *schedule, culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    return status == CULEX_OK ? name_check("schedule", schedule, CULEX_JOB_NAME_MAX, error)
+                              : status;
+}
+
+static culex_status periodic_check(const struct culex_new_run *run, culex_error *error)
+{
+    if (run->idempotency_key != NULL && run->idempotency_key[0] != '\0')
+        return culex__fail(error, CULEX_EINVAL, "the run of a schedule has no idempotency key");
+    return run_check(run, 0, error);
+}
+
 culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *error)
 {
-    culex_status status = culex__queue_check(tick->queue, error);
-    if (status == CULEX_OK)
-        status = name_check("schedule", tick->schedule, CULEX_JOB_NAME_MAX, error);
+    culex_status status = schedule_check(tick->queue, tick->schedule, error);
     if (status == CULEX_OK && tick->interval_ms <= 0)
         status = culex__fail(error, CULEX_EINVAL, "the interval of a schedule is 1 ms or more");
-    if (status == CULEX_OK && tick->run->idempotency_key != NULL &&
-        tick->run->idempotency_key[0] != '\0')
-        status = culex__fail(error, CULEX_EINVAL, "the run of a schedule has no idempotency key");
-    return status == CULEX_OK ? run_check(tick->run, 0, error) : status;
+    if (status != CULEX_OK || tick->run == NULL)
+        return status;
+    return periodic_check(tick->run, error);
+}
+
+culex_status culex__argument_schedule_set(const char *queue, const char *schedule,
+                                          enum culex_schedule_act act, culex_error *error)
+{
+    if ((unsigned)act > CULEX_SCHEDULE_FORGET)
+        return culex__fail(error, CULEX_EINVAL, "nothing that is done to a schedule");
+    return schedule_check(queue, schedule, error);
+}
+
+culex_status culex__argument_schedule_run(const char *queue, const char *schedule, int64_t asked_ms,
+                                          const struct culex_new_run *run, culex_error *error)
+{
+    culex_status status = schedule_check(queue, schedule, error);
+    if (status == CULEX_OK && asked_ms <= 0)
+        status = culex__fail(error, CULEX_EINVAL, "no time at which the run is asked for");
+    return status == CULEX_OK ? periodic_check(run, error) : status;
 }
 
 /* --- STEP -------------------------------------------------------------------------------- */

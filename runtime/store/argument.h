@@ -18,6 +18,10 @@ culex_status culex__argument_step(const struct culex_step *step, culex_error *er
 culex_status culex__argument_hello(const char *queue, const char *worker, const char *session,
                                    culex_error *error);
 culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *error);
+culex_status culex__argument_schedule_set(const char *queue, const char *schedule,
+                                          enum culex_schedule_act act, culex_error *error);
+culex_status culex__argument_schedule_run(const char *queue, const char *schedule, int64_t asked_ms,
+                                          const struct culex_new_run *run, culex_error *error);
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error);
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,
                                    culex_error *error);

@@ -13,6 +13,11 @@ culex_status culex__refuse_run(const char *queue, culex_error *error)
     return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", queue);
 }
 
+culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no schedule '%s'", queue, schedule);
+}
+
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error)
 {
     return culex__fail(error, CULEX_ESTATE, "the run is %s already", culex_run_state_name(state));

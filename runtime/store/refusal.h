@@ -9,6 +9,7 @@
 /* CULEX_ENOTFOUND. */
 culex_status culex__refuse_queue(const char *queue, culex_error *error);
 culex_status culex__refuse_run(const char *queue, culex_error *error);
+culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error);
 
 /* CULEX_ESTATE. */
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error);

@@ -209,15 +209,45 @@ struct culex_tick {
     const char *queue;
     const char *schedule;            /* the job's wire name */
     int64_t tick_ms;                 /* store clock; 0: now */
-    int64_t interval_ms;             /* 1 or more */
-    const struct culex_new_run *run; /* at_ms unused; delay_ms may carry the jitter */
+    int64_t interval_ms;             /* 1 or more, to the next tick */
+    bool is_of_calendar;             /* ticks lie at uneven distances */
+    bool may_overlap;                /* with the schedule's newest run */
+    const struct culex_new_run *run; /* NULL: the schedule begins; at_ms unused; delay_ms may carry
+                                        the jitter */
+    const void *template;            /* that run (store/template.h), for SCHEDULE_RUN */
+    size_t template_len;             /* 0: as it was */
 };
 
 struct culex_tick_reply {
     bool is_enqueued;
     int64_t mark_ms; /* the schedule's newest tick after the call, 0 for none: the next is due at
-                        mark + interval; when that is not after now, this tick was refused */
+                        mark + interval, or by the calendar the first one after it; when the tick is
+                        due still, it was refused */
     int64_t now_ms;
+};
+
+/* A schedule as the store keeps it. */
+struct culex_schedule_row {
+    const char *name;
+    int64_t mark_ms;   /* its newest tick */
+    int64_t next_ms;   /* the one after it, as the newest TICK told; 0: none has told yet */
+    culex_uuid newest; /* run; zeroes: none yet */
+    bool is_paused, is_of_calendar, may_overlap;
+    const void *template;
+    size_t template_len; /* 0: no TICK has told it yet */
+};
+
+/* Rows in no order; see store/schedule_list.h. */
+struct culex_schedule_list {
+    struct culex_schedule_row *rows;
+    size_t count, capacity;
+    int64_t now_ms; /* store clock */
+};
+
+enum culex_schedule_act {
+    CULEX_SCHEDULE_PAUSE,  /* ticks are taken without a run */
+    CULEX_SCHEDULE_RESUME, /* from now on: ticks of the calendar up to now are not missed */
+    CULEX_SCHEDULE_FORGET  /* as if it had never been */
 };
 
 /* In place of a state: runs of every state. */

@@ -1,4 +1,4 @@
-/* store/redis/enqueue.c - ENQUEUE, ENQUEUE_EACH and TICK. */
+/* store/redis/enqueue.c - ENQUEUE, ENQUEUE_EACH, TICK and SCHEDULE_RUN. */
 #include "store/redis/redis.h"
 
 #include <assert.h>
@@ -366,13 +366,23 @@ culex_status culex__redis_enqueue_each(struct culex_store *base, const char *que
     return call_finish(redis, script, is_plain, runs, count, results, error);
 }
 
+/* --- periodic runs ---------------------------------------------------------------------- */
+
+static void periodic_add(struct culex__redis *redis, const struct culex_new_run *periodic)
+{
+    struct culex_new_run run = *periodic;
+    run.at_ms = 0;
+    run_add(redis, &run);
+}
+
+/* ORDER TICK_WORDS: of the calendar, may overlap. */
+static const char *const tick_words[2][2] = {{"", "o"}, {"c", "co"}};
+
 culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick *tick,
                                struct culex_tick_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     assert(culex__argument_tick(tick, NULL) == CULEX_OK);
-    struct culex_new_run run = *tick->run;
-    run.at_ms = 0;
     culex_status status = call_begin(redis, &culex__redis_script_tick, tick->queue, error);
     if (status != CULEX_OK)
         return status;
@@ -380,7 +390,10 @@ culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick
     culex__redis_request_text(&redis->request, tick->schedule);
     culex__redis_request_int(&redis->request, culex__redis_delay(tick->tick_ms));
     culex__redis_request_int(&redis->request, culex__redis_delay(tick->interval_ms));
-    run_add(redis, &run);
+    culex__redis_request_text(&redis->request, tick_words[tick->is_of_calendar][tick->may_overlap]);
+    culex__redis_request_add(&redis->request, tick->template, tick->template_len);
+    if (tick->run != NULL)
+        periodic_add(redis, tick->run);
     redisReply *reply = NULL;
     status = culex__redis_finish(redis, &culex__redis_script_tick, &reply, error);
     if (status != CULEX_OK)
@@ -392,6 +405,53 @@ culex_status culex__redis_tick(struct culex_store *base, const struct culex_tick
         *ret_reply = (struct culex_tick_reply){is_enqueued == 1, mark_ms, now_ms};
     else
         status = culex__redis_bad_reply(redis, "TICK", error);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* False for what redis/schedule_run.lua does not say. */
+static bool out_of_turn_read(const redisReply *reply, bool *ret_is_known,
+                             struct culex_enqueue_result *ret_result)
+{
+    const char *letter, *id;
+    size_t len;
+    if (!culex__redis_reply_text(reply, 0, &letter, &len) || len != 1)
+        return false;
+    *ret_is_known = letter[0] != '?';
+    if (!*ret_is_known)
+        return true;
+    if (!outcome_read(letter[0], &ret_result->outcome) ||
+        !culex__redis_reply_text(reply, 1, &id, &len) || len != sizeof ret_result->id)
+        return false;
+    memcpy(ret_result->id.b, id, len);
+    return true;
+}
+
+culex_status culex__redis_schedule_run(struct culex_store *base, const char *queue,
+                                       const char *schedule, int64_t asked_ms,
+                                       const struct culex_new_run *run,
+                                       struct culex_enqueue_result *ret_result, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
+    bool is_known;
+    culex_status status = call_begin(redis, &culex__redis_script_schedule_run, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    ticket_add(&redis->request, NULL, 0);
+    culex__redis_request_text(&redis->request, schedule);
+    culex__redis_request_int(&redis->request, asked_ms);
+    periodic_add(redis, run);
+    redisReply *reply = NULL;
+    status = culex__redis_finish(redis, &culex__redis_script_schedule_run, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!out_of_turn_read(reply, &is_known, &result))
+        status = culex__redis_bad_reply(redis, "SCHEDULE_RUN", error);
+    else if (!is_known)
+        status = culex__refuse_schedule(queue, schedule, error);
+    else
+        *ret_result = result;
     freeReplyObject(reply);
     return status;
 }

@@ -23,7 +23,7 @@ enum {
     SHARE_RECORDS,
     SHARE_WALK,
     SHARE_VERIFY,
-    SHARE_COUNT = SHARE_VERIFY + 20
+    SHARE_COUNT = SHARE_VERIFY + 21
 };
 static const char *const shares[SHARE_COUNT] = {
     "blocks",  "spans",      "block_leases", "block_ends",       "chars",
@@ -31,7 +31,8 @@ static const char *const shares[SHARE_COUNT] = {
     "verify",  "urgent",     "scheduled",    "scheduled_urgent", "active",
     "done",    "dead",       "cancelled",    "payloads",         "results",
     "errors",  "progress",   "unique",       "producers",        "producers_until",
-    "keys",    "keys_until", "sessions",     "sessions_seen",    "totals"};
+    "keys",    "keys_until", "sessions",     "sessions_seen",    "schedules",
+    "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 

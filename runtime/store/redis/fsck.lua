@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends
--- uses: base layout plan bodies blocks wake aside memory
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules
+-- uses: base layout plan bodies blocks wake aside memory schedules
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -352,6 +352,18 @@ local function unique_share()
     entry_check('HDEL', unique, key, id, function(r)
       return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key
     end)
+  end
+  return answer(page[1])
+end
+
+-- One that cannot be read counts as new already.
+local function schedules_share()
+  local page = call('HSCAN', schedules, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    if not schedule_parse(page[2][at + 1]) then
+      wrong = wrong + 1
+      if is_repairing then call('HDEL', schedules, page[2][at]) end
+    end
   end
   return answer(page[1])
 end
@@ -793,7 +805,7 @@ end
 
 local shares = {
   records = records_share, walk = walk_share, verify = verify_share, totals = totals_share,
-  unique = unique_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
+  unique = unique_share, schedules = schedules_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
   producers = function() return memory_share(producers, producers_until, producer_until) end,
   producers_until = function() return times_share(producers_until, producers) end,
   keys = function() return memory_share(keys, keys_until, key_until) end,

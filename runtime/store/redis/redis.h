@@ -6,7 +6,8 @@
  *   doctor.c    what the server's settings promise, by what the next three find
  *   access.c    who gets at the queues            durability.c   what survives a crash
  *   facts.c     what the doctor asks the server
- *   enqueue.c   ENQUEUE and TICK                  step.c         STEP
+ *   enqueue.c   ENQUEUE, TICK, SCHEDULE_RUN       step.c         STEP
+ *   schedules.c the other verbs on schedules
  *   manage.c    HELLO, what an operator changes   info.c         what he reads
  *   fsck.c      FSCK, a share a call              wake.c         sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL

@@ -168,6 +168,18 @@ static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_
     return status;
 }
 
+culex_status culex__sqlite_enqueue_periodic(struct culex_sqlite *store,
+                                            struct culex_sqlite_queue *queue,
+                                            const struct culex_new_run *periodic,
+                                            struct culex_enqueue_result *ret_result,
+                                            culex_error *error)
+{
+    enum { NO_LIMIT = 0 };
+    struct culex_new_run run = *periodic;
+    run.at_ms = 0;
+    return enqueue_one(store, queue, &run, NO_LIMIT, ret_result, error);
+}
+
 /* --- ENQUEUE ---------------------------------------------------------------------------------- */
 
 static size_t keys_count(const struct culex_sqlite_call *call)
@@ -297,120 +309,4 @@ bool culex__sqlite_enqueue_is_known(struct culex_sqlite *store, const char *queu
            culex__sqlite_verb_read(store, queue, CULEX__SQLITE_ABSENT_EMPTY, call_repeat, &repeat,
                                    NULL) == CULEX_OK &&
            repeat.is_answered;
-}
-
-/* --- TICK ------------------------------------------------------------------------------------- */
-
-/* A schedule as it is kept. */
-struct schedule {
-    int64_t mark_ms; /* INT64_MIN: none yet */
-    culex_uuid newest;
-};
-
-static culex_status run_is_live(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                culex_uuid id, bool *ret_is_live, culex_error *error)
-{
-    int64_t seq = culex__sqlite_queue_seq(queue, id), is_live;
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, RUN_IS_LIVE, SQL_INT(seq), SQL_ID(&id)), 0, &is_live, error);
-    *ret_is_live = is_live;
-    if (status != CULEX_OK || is_live)
-        return status;
-    return culex__sqlite_body_is_live(store, queue, id, ret_is_live, error);
-}
-
-static culex_status schedule_load(struct culex_sqlite *store, int64_t queue, const char *name,
-                                  struct schedule *ret_schedule, culex_error *error)
-{
-    sqlite3_stmt *found = SQL_BIND(store, SCHEDULE_GET, SQL_INT(queue), SQL_TEXT(name));
-    int has = culex__sqlite_next(store, found, error);
-    *ret_schedule = (struct schedule){.mark_ms = INT64_MIN};
-    if (has > 0)
-        ret_schedule->mark_ms = sqlite3_column_int64(found, 0);
-    if (has > 0 && sqlite3_column_bytes(found, 1) == sizeof ret_schedule->newest)
-        memcpy(&ret_schedule->newest, sqlite3_column_blob(found, 1), sizeof ret_schedule->newest);
-    culex__sqlite_end(found);
-    return has < 0 ? (culex_status)has : CULEX_OK;
-}
-
-/* Where the schedule's tick stands; false when it is not due. */
-static bool tick_is_due(const struct schedule *schedule, const struct culex_tick *tick,
-                        int64_t now_ms, int64_t *ret_at_ms)
-{
-    *ret_at_ms = tick->tick_ms != 0 && tick->tick_ms < now_ms ? tick->tick_ms : now_ms;
-    if (schedule->mark_ms > culex__sqlite_later(now_ms, tick->interval_ms)) {
-        *ret_at_ms = now_ms; /* the mark was made by a clock that was ahead */
-        return true;
-    }
-    return schedule->mark_ms == INT64_MIN ||
-           *ret_at_ms >= culex__sqlite_later(schedule->mark_ms, tick->interval_ms);
-}
-
-static culex_status tick_enqueue(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                 const struct culex_tick *tick,
-                                 struct culex_enqueue_result *ret_result, culex_error *error)
-{
-    enum { NO_LIMIT = 0 }; /* a queue's capacity is of no concern to periodic runs */
-    struct culex_new_run run = *tick->run;
-    run.at_ms = 0;
-    return enqueue_one(store, queue, &run, NO_LIMIT, ret_result, error);
-}
-
-/* The tick is due: a live run takes it over, or a new one is made; a refused one leaves all as it
- * was. */
-static culex_status tick_take(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                              const struct culex_tick *tick, struct schedule *schedule,
-                              int64_t at_ms, bool *ret_is_enqueued, culex_error *error)
-{
-    bool is_live;
-    struct culex_enqueue_result result = {CULEX_ENQUEUED_FULL, {{0}}};
-    culex_status status = run_is_live(store, queue, schedule->newest, &is_live, error);
-    if (status == CULEX_OK && !is_live)
-        status = tick_enqueue(store, queue, tick, &result, error);
-    *ret_is_enqueued = result.outcome == CULEX_ENQUEUED_NEW;
-    if (status != CULEX_OK || (!is_live && !*ret_is_enqueued))
-        return status;
-    if (*ret_is_enqueued)
-        schedule->newest = result.id;
-    schedule->mark_ms = at_ms;
-    return culex__sqlite_finish(store,
-                                SQL_BIND(store, SCHEDULE_SET, SQL_INT(queue->key),
-                                         SQL_TEXT(tick->schedule), SQL_INT(at_ms),
-                                         SQL_ID(&schedule->newest)),
-                                error);
-}
-
-struct tick_request {
-    const struct culex_tick *tick;
-    struct culex_tick_reply *reply;
-};
-
-static culex_status tick_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                             void *user, culex_error *error)
-{
-    const struct tick_request *request = user;
-    const struct culex_tick *tick = request->tick;
-    struct schedule schedule;
-    int64_t at_ms = 0;
-    culex_status status = schedule_load(store, queue->key, tick->schedule, &schedule, error);
-    if (status == CULEX_OK && tick_is_due(&schedule, tick, store->now_ms, &at_ms))
-        status =
-            tick_take(store, queue, tick, &schedule, at_ms, &request->reply->is_enqueued, error);
-    request->reply->mark_ms = schedule.mark_ms != INT64_MIN ? schedule.mark_ms : 0;
-    return status;
-}
-
-culex_status culex__sqlite_tick(struct culex_store *base, const struct culex_tick *tick,
-                                struct culex_tick_reply *ret_reply, culex_error *error)
-{
-    assert(culex__argument_tick(tick, NULL) == CULEX_OK);
-    struct culex_sqlite *store = culex__sqlite_of(base);
-    struct culex_tick_reply reply = {0};
-    struct tick_request request = {tick, &reply};
-    culex_status status = culex__sqlite_verb_write(store, tick->queue, CULEX__SQLITE_ABSENT_MADE,
-                                                   tick_all, &request, error);
-    reply.now_ms = store->now_ms;
-    if (status == CULEX_OK)
-        *ret_reply = reply;
-    return status;
 }

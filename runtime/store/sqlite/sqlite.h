@@ -5,6 +5,7 @@
  *   borrow.c      a store on a handle of somebody else's
  *   opening.c     a store's beginning and end         option.c      what its URL says
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
+ *   schedule.c    TICK and the verbs on schedules
  *   enqueue.c     runs coming in                      step.c        STEP
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise

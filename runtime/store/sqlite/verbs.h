@@ -6,9 +6,11 @@
 
 struct culex_sqlite;
 struct culex_sqlite_call;
+struct culex_sqlite_queue;
 
-/* culex__sqlite_enqueue and so on: enqueue.c has ENQUEUE and TICK, step.c STEP, manage.c HELLO and
- * what an operator changes, inspect.c what he reads, fsck.c, doctor.c and wake.c the rest. */
+/* culex__sqlite_enqueue and so on: enqueue.c has ENQUEUE, schedule.c TICK and what concerns
+ * schedules, step.c STEP, manage.c HELLO and what an operator changes, inspect.c what he reads,
+ * fsck.c, doctor.c and wake.c the rest. */
 #define VERB(name, effect, parameters, arguments, check)                                           \
     culex_status culex__sqlite_##name parameters;
 #include "store/verbs.def"
@@ -22,6 +24,13 @@ void culex__sqlite_wake_disarm(struct culex_store *base);
 culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char *name,
                                           const struct culex_new_run *runs, size_t count,
                                           struct culex_enqueue_result *results, culex_error *error);
+
+/* Enqueues a periodic run, which passes the queue's limit. */
+culex_status culex__sqlite_enqueue_periodic(struct culex_sqlite *store,
+                                            struct culex_sqlite_queue *queue,
+                                            const struct culex_new_run *run,
+                                            struct culex_enqueue_result *ret_result,
+                                            culex_error *error);
 
 /* Whether an ENQUEUE was done before; then its results are set as they were. Writes nothing. */
 bool culex__sqlite_enqueue_is_known(struct culex_sqlite *store, const char *queue,

@@ -302,40 +302,78 @@ static void step_answered(struct sim_oracle *oracle)
     memcpy(session->beats, call->beat_answers, sizeof session->beats);
 }
 
+static struct schedule *schedule_find(struct sim_oracle *oracle, const char *name)
+{
+    for (size_t i = 0; i < oracle->schedule_count; i++) {
+        if (strcmp(oracle->schedules[i].name, name) == 0)
+            return &oracle->schedules[i];
+    }
+    oracle->schedules =
+        realloc(oracle->schedules, (oracle->schedule_count + 1) * sizeof *oracle->schedules);
+    if (oracle->schedules == NULL)
+        abort();
+    struct schedule *schedule = &oracle->schedules[oracle->schedule_count++];
+    *schedule = (struct schedule){0};
+    snprintf(schedule->name, sizeof schedule->name, "%s", name);
+    return schedule;
+}
+
+/* By the interval a tick is taken so long after the one before, or later; by the calendar after it.
+ * A mark of a clock that was ahead holds nobody back. */
 static void tick_answered(struct sim_oracle *oracle)
 {
     const struct sim_call *call = &oracle->call;
-    struct schedule *schedule = NULL;
-    for (size_t i = 0; i < oracle->schedule_count; i++) {
-        if (strcmp(oracle->schedules[i].name, call->worker) == 0)
-            schedule = &oracle->schedules[i];
-    }
-    if (schedule == NULL) {
-        oracle->schedules =
-            realloc(oracle->schedules, (oracle->schedule_count + 1) * sizeof *oracle->schedules);
-        if (oracle->schedules == NULL)
-            abort();
-        schedule = &oracle->schedules[oracle->schedule_count++];
-        *schedule = (struct schedule){0};
-        snprintf(schedule->name, sizeof schedule->name, "%s", call->worker);
-    }
+    struct schedule *schedule = schedule_find(oracle, call->worker);
     bool is_moved = !schedule->has_mark || call->mark_ms != schedule->mark_ms;
     bool was_ahead = schedule->has_mark && schedule->mark_ms > call->now_ms + call->interval_ms;
     if (was_ahead && is_moved)
         SOMETIMES(TICK_MARK_FROM_A_CLOCK_AHEAD);
-    if (!call->is_enqueued && is_moved)
+    if (!call->is_enqueued && is_moved && !schedule->is_paused)
         SOMETIMES(TICK_STOOD_FOR_BY_A_LIVE_RUN);
+    if (call->is_enqueued && schedule->is_paused)
+        sim_violation(oracle, NULL, "schedule %s ticks while it is paused", schedule->name);
+    if (call->births != call->is_enqueued)
+        sim_violation(oracle, NULL, "a tick brings %zu runs", call->births);
     if (!call->is_enqueued && !is_moved)
         SOMETIMES(TICK_LOST_THE_RACE);
     if (call->is_enqueued)
         SOMETIMES(TICK_TAKEN);
     if (schedule->has_mark && is_moved && !was_ahead &&
-        call->mark_ms < schedule->mark_ms + call->interval_ms)
+        call->mark_ms < schedule->mark_ms + (call->is_of_calendar ? 1 : call->interval_ms))
         sim_violation(oracle, NULL, "schedule %s: tick %" PRId64 " is taken after %" PRId64,
                       schedule->name, call->mark_ms - SIM_START_MS,
                       schedule->mark_ms - SIM_START_MS);
     schedule->has_mark = call->mark_ms != 0;
     schedule->mark_ms = call->mark_ms;
+}
+
+static void schedule_set_answered(struct sim_oracle *oracle)
+{
+    const struct sim_call *call = &oracle->call;
+    struct schedule *schedule = schedule_find(oracle, call->worker);
+    /* By the calendar a resume moves the mark. */
+    if (call->act != 'p')
+        schedule->has_mark = false;
+    if (call->act == 'f')
+        schedule->asked_ms = 0;
+    schedule->is_paused = call->act == 'p';
+}
+
+/* Asked again it brings nothing. */
+static void schedule_run_answered(struct sim_oracle *oracle)
+{
+    const struct sim_call *call = &oracle->call;
+    struct schedule *schedule = schedule_find(oracle, call->worker);
+    if (call->births > 1)
+        sim_violation(oracle, NULL, "schedule %s: %zu runs out of turn", schedule->name,
+                      call->births);
+    bool is_again = schedule->asked_ms == call->asked_ms;
+    if (is_again && call->births > 0)
+        sim_violation(oracle, NULL, "schedule %s: the run asked for at %" PRId64 " comes again",
+                      schedule->name, call->asked_ms - SIM_START_MS);
+    if (call->births == 0)
+        return;
+    schedule->asked_ms = call->asked_ms;
 }
 
 /* What the session before sends again is answered as to somebody who came late. */
@@ -362,6 +400,10 @@ void sim_oracle_answered(struct sim_oracle *oracle)
         step_answered(oracle);
     else if (call->verb == SIM_TICK)
         tick_answered(oracle);
+    else if (call->verb == SIM_SCHEDULE_SET)
+        schedule_set_answered(oracle);
+    else if (call->verb == SIM_SCHEDULE_RUN)
+        schedule_run_answered(oracle);
     else if (call->verb == SIM_HELLO)
         hello_answered(oracle);
     else if (call->verb == SIM_ENQUEUE || call->verb == SIM_EACH)

@@ -43,7 +43,7 @@ static void unique_check(struct sim_oracle *oracle, const struct run *run,
 static void change_new(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
 {
     enum sim_verb verb = oracle->call.verb;
-    if (verb != SIM_ENQUEUE && verb != SIM_EACH && verb != SIM_TICK)
+    if (verb != SIM_ENQUEUE && verb != SIM_EACH && verb != SIM_TICK && verb != SIM_SCHEDULE_RUN)
         sim_violation(oracle, &run->id, "a run comes out of nowhere");
     if (run->was_created)
         sim_violation(oracle, &run->id, "an id is given a second time");

@@ -41,8 +41,8 @@ MUTANTS = [
      "redis"),
     ("a body outlives its run", LUA + "lib_plan.lua", "  list_write('HDEL', bodies, 'body_drops')\n", "", "redis"),
     ("a block is not given back", LUA + "lib_held.lua", "      vanish(o.id, ordinary_adopt(o), how, now)\n", "", "redis"),
-    ("the tick's mark is ignored", LUA + "tick.lua", "mark and tick < mark + interval then",
-     "mark and tick < 0 then", "redis"),
+    ("the tick's mark is ignored", LUA + "tick.lua", "return at >= s.mark + (is_of_calendar and 1 or interval) and at or nil",
+     "return at >= 0 and at or nil", "redis"),
     ("a repeat is done again", LUA + "lib_producers.lua", "if last and now <= call_until(last, ms) then", "if false then", "redis"),
     ("an older call is done", LUA + "lib_producers.lua", "if sub(entry, 1, 19) >= sub(made, 1, 19) then",
      "if sub(entry, 1, 19) == sub(made, 1, 19) then", "redis"),
@@ -147,6 +147,11 @@ MUTANTS = [
      "if (call->ticket == NULL)", "sqlite"),
     ("one rider may pass the limit", SQL + "enqueue.c", "live >= capacity", "live > capacity", "sqlite"),
     ("unique keys are not looked at", SQL + "enqueue.c", "    *ret_is_taken = has > 0;", "    *ret_is_taken = false;", "sqlite"),
+    ("a paused schedule ticks", LUA + "tick.lua", "schedule_has(s, 'p') or not may_overlap", "not may_overlap", "redis"),
+    ("a paused schedule ticks", SQL + "schedule.c", "*ret_is_taken = schedule->row.is_paused;", "*ret_is_taken = false;", "sqlite"),
+    ("a run out of turn is asked for again", LUA + "schedule_run.lua", "if s.asked == ARGV[7] then", "if false then", "redis"),
+    ("a run out of turn is asked for again", SQL + "schedule.c", "if (schedule->asked_ms == request->asked_ms)",
+     "if (request->asked_ms == 0)", "sqlite"),
 ]
 
 

@@ -196,7 +196,8 @@ void sim_oracle_roll_back(struct sim_oracle *oracle)
         oracle->live += sim_is_live(run->record.state);
     }
     for (size_t i = 0; i < oracle->schedule_count; i++)
-        oracle->schedules[i].has_mark = false;
+        oracle->schedules[i] = (struct schedule){.mark_ms = oracle->schedules[i].marked_ms,
+                                                 .marked_ms = oracle->schedules[i].marked_ms};
     for (size_t i = 0; i < oracle->worker_count; i++)
         strcpy(oracle->workers[i].session, oracle->workers[i].marked);
     for (size_t i = 0; i < oracle->session_count; i++)

@@ -41,6 +41,8 @@ enum sim_verb {
     SIM_STEP,
     SIM_HELLO,
     SIM_TICK,
+    SIM_SCHEDULE_SET,
+    SIM_SCHEDULE_RUN,
     SIM_CANCEL,
     SIM_RETRY,
     SIM_FORGET,
@@ -78,6 +80,9 @@ struct sim_call {
     char worker[64];
     uint64_t nonce;
     int64_t now_ms, lease_ms, tick_ms, interval_ms;
+    int64_t asked_ms;    /* of SCHEDULE_RUN */
+    char act;            /* of SCHEDULE_SET: p r f */
+    bool is_of_calendar; /* TICK */
     uint32_t want;
     culex_uuid id;              /* of CANCEL, RETRY, FORGET */
     struct culex_ticket ticket; /* of ENQUEUE; of producer 0: none */
@@ -104,7 +109,7 @@ struct sim_call {
         culex_uuid id;
         uint32_t attempt, losses;
     } grants[SIM_CALL_MAX];
-    bool is_enqueued; /* TICK */
+    bool is_enqueued; /* TICK, SCHEDULE_RUN */
     int64_t mark_ms;
     bool is_failed;              /* the store refused: nothing may have changed */
     bool is_fast;                /* STEP by step_fast.lua */

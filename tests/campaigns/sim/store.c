@@ -606,8 +606,43 @@ static culex_status on_tick(struct culex_store *base, const struct culex_tick *t
     struct sim_call *call = call_told(base, SIM_TICK, tick->queue, status);
     snprintf(call->worker, sizeof call->worker, "%s", tick->schedule);
     call->interval_ms = tick->interval_ms;
+    call->is_of_calendar = tick->is_of_calendar;
     call->is_enqueued = status == CULEX_OK && ret_reply->is_enqueued;
     call->mark_ms = ret_reply->mark_ms;
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
+}
+
+static culex_status on_schedule_set(struct culex_store *base, const char *queue,
+                                    const char *schedule, enum culex_schedule_act act,
+                                    culex_error *error)
+{
+    struct culex_store *inner = handle_of(base)->inner;
+    enum trouble trouble;
+    if (!call_enter(base, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->schedule_set(inner, queue, schedule, act, error);
+    struct sim_call *call = call_told(base, SIM_SCHEDULE_SET, queue, status);
+    snprintf(call->worker, sizeof call->worker, "%s", schedule);
+    call->act = "prf"[act]; /* ORDER SCHEDULE_ACT */
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
+}
+
+static culex_status on_schedule_run(struct culex_store *base, const char *queue,
+                                    const char *schedule, int64_t asked_ms,
+                                    const struct culex_new_run *run,
+                                    struct culex_enqueue_result *ret_result, culex_error *error)
+{
+    struct culex_store *inner = handle_of(base)->inner;
+    enum trouble trouble;
+    if (!call_enter(base, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status =
+        inner->ops->schedule_run(inner, queue, schedule, asked_ms, run, ret_result, error);
+    struct sim_call *call = call_told(base, SIM_SCHEDULE_RUN, queue, status);
+    snprintf(call->worker, sizeof call->worker, "%s", schedule);
+    call->asked_ms = asked_ms;
     changes_tell(handle_of(base));
     return call_leave(base, trouble, status, error);
 }
@@ -640,6 +675,9 @@ static culex_status on_tick(struct culex_store *base, const struct culex_tick *t
 #define FRONT_step         WRITTEN_OUT
 #define FRONT_hello        WRITTEN_OUT
 #define FRONT_tick         WRITTEN_OUT
+#define FRONT_schedules    ASKED
+#define FRONT_schedule_set WRITTEN_OUT
+#define FRONT_schedule_run WRITTEN_OUT
 #define FRONT_cancel(...)  CALLED(SIM_CANCEL, __VA_ARGS__)
 #define FRONT_retry(...)   CALLED(SIM_RETRY, __VA_ARGS__)
 #define FRONT_forget(...)  CALLED(SIM_FORGET, __VA_ARGS__)

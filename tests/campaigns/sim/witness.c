@@ -356,6 +356,8 @@ static const struct {
     {&culex__redis_script_step_fast, SIM_STEP},
     {&culex__redis_script_hello, SIM_HELLO},
     {&culex__redis_script_tick, SIM_TICK},
+    {&culex__redis_script_schedule_set, SIM_SCHEDULE_SET},
+    {&culex__redis_script_schedule_run, SIM_SCHEDULE_RUN},
     {&culex__redis_script_cancel, SIM_CANCEL},
     {&culex__redis_script_retry, SIM_RETRY},
     {&culex__redis_script_forget, SIM_FORGET},
@@ -408,6 +410,13 @@ void sim_oracle_call(void *user, const char *digest, const struct sim_arg *keys,
     } else if (call->verb == SIM_TICK) {
         arg_copy(&args[5], call->worker, sizeof call->worker);
         call->interval_ms = arg_number(&args[7]);
+        call->is_of_calendar = args[8].len > 0 && args[8].data[0] == 'c';
+    } else if (call->verb == SIM_SCHEDULE_SET) {
+        call->act = args[1].data[0];
+        arg_copy(&args[2], call->worker, sizeof call->worker);
+    } else if (call->verb == SIM_SCHEDULE_RUN) {
+        arg_copy(&args[5], call->worker, sizeof call->worker);
+        call->asked_ms = arg_number(&args[6]);
     }
     sim_oracle_asked(oracle);
 }
@@ -526,6 +535,9 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
     const char *end = reply + len;
     line_look(oracle);
     call->is_failed = reply[0] == '-';
+    /* Of a schedule that is not there. */
+    if (call->verb == SIM_SCHEDULE_SET && reply[0] == ':' && reply[1] == '0')
+        call->verb = SIM_OTHER;
     if (len > 5 && memcmp(reply, "-ERR ", 5) == 0)
         sim_violation(oracle, NULL, "a script fails: %.*s", (int)len, reply);
     /* The fast step has looked, and leaves all to the full one. */

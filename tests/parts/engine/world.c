@@ -324,9 +324,10 @@ static culex_status fake_tick(struct culex_store *store, const struct culex_tick
 {
     struct world *world = (struct world *)store;
     struct culex_tick request = *tick;
-    struct culex_new_run run = *tick->run;
-    if (world->tick_refusals > 0) {
+    struct culex_new_run run;
+    if (world->tick_refusals > 0 && tick->run != NULL) {
         world->tick_refusals--;
+        run = *tick->run;
         run.unique_key = "f00d";
         unique_key_take(world, tick->queue, run.unique_key);
         request.run = &run;

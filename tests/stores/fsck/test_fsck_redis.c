@@ -75,6 +75,14 @@ static void seed_cancel(struct fixture *fixture, int which)
     assert_ok(fixture->store->ops->cancel(fixture->store, "q", ids[which], &state, &call_error));
 }
 
+static void seed_schedule(struct fixture *fixture)
+{
+    struct culex_tick tick = {
+        .queue = "q", .schedule = "shop.sweep", .interval_ms = 1, .is_of_calendar = true};
+    struct culex_tick_reply reply;
+    assert_ok(fixture->store->ops->tick(fixture->store, &tick, &reply, &call_error));
+}
+
 static void seed(struct fixture *fixture)
 {
     struct culex_new_run run = fixture_run();
@@ -103,6 +111,7 @@ static void seed(struct fixture *fixture)
     seed_put(fixture, CANCELLED_B, 0, 0);
     seed_cancel(fixture, CANCELLED_A);
     seed_cancel(fixture, CANCELLED_B); /* leaves a ghost */
+    seed_schedule(fixture);
     stranger = fixture_stranger(fixture);
     assert_true(redis_check(&fixture->server, "culex", "q"));
 }
@@ -523,10 +532,10 @@ static void test_field_that_is_no_id_is_put_aside(void **state)
 static void test_time_to_live_is_lifted(void **state)
 {
     static const char *const names[] = {
-        "runs", "payloads",  "ready",         "urgent",           "scheduled", "active",
-        "done", "dead",      "cancelled",     "errors",           "results",   "unique",
-        "meta", "sessions",  "sessions_seen", "scheduled_urgent", "producers", "producers_until",
-        "keys", "keys_until"};
+        "runs", "payloads",   "ready",         "urgent",           "scheduled", "active",
+        "done", "dead",       "cancelled",     "errors",           "results",   "unique",
+        "meta", "sessions",   "sessions_seen", "scheduled_urgent", "producers", "producers_until",
+        "keys", "keys_until", "schedules"};
     struct fixture *fixture = *state;
     again(fixture);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -538,6 +547,22 @@ static void test_time_to_live_is_lifted(void **state)
         assert_int_equal(fixture_say(fixture, "TTL %s", key), -1);
     }
     assert_int_equal(look_drain(fixture), LIVE_COUNT);
+}
+
+static void test_schedules_have_their_form(void **state)
+{
+    static const char *const bad[] = {"shop.other nonsense", "shop.other 1|2|3|c|short",
+                                      "shop.other -1|2|3|c|0123456789abcdef",
+                                      "shop.other 1|2|0123456789abcdef"};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        again(fixture);
+        assert_int_equal(fixture_say(fixture, "HLEN culex:{q}:%s", "schedules"), 1);
+        look_damage(fixture, "HSET", "schedules", bad[i], stranger);
+        look_expect(fixture, 1, 0);
+        assert_int_equal(fixture_say(fixture, "HLEN culex:{q}:%s", "schedules"), 1);
+        assert_int_equal(look_drain(fixture), LIVE_COUNT);
+    }
 }
 
 /* What is remembered of the call in seed() and its times, each rebuilt or dropped by the other. */
@@ -855,6 +880,7 @@ int main(void)
         TEST(test_record_that_a_claim_set_aside_is_kept),
         TEST(test_field_that_is_no_id_is_put_aside),
         TEST(test_time_to_live_is_lifted),
+        TEST(test_schedules_have_their_form),
         TEST(test_remembered_calls_are_in_order),
         TEST(test_numbers_of_runs_go_on_behind_the_greatest),
         TEST(test_salt_that_is_none_is_that_of_the_open_queue),

@@ -280,6 +280,20 @@ static culex_status spend_by_limit(const struct spender *spender, int number, cu
     return spender->store->ops->limit(spender->store, "q", 1000000 + (uint64_t)number, error);
 }
 
+static culex_status spend_by_schedule(const struct spender *spender, int number, culex_error *error)
+{
+    enum culex_schedule_act act = number % 2 == 0 ? CULEX_SCHEDULE_PAUSE : CULEX_SCHEDULE_RESUME;
+    return spender->store->ops->schedule_set(spender->store, "q", "sweep", act, error);
+}
+
+static void begun_schedule(struct spender *spender)
+{
+    struct culex_tick tick = {
+        .queue = "q", .schedule = "sweep", .interval_ms = 1, .is_of_calendar = true};
+    struct culex_tick_reply reply;
+    assert_int_equal(spender->store->ops->tick(spender->store, &tick, &reply, NULL), CULEX_OK);
+}
+
 static culex_status spend_by_cancel(const struct spender *spender, int number, culex_error *error)
 {
     culex_run_state state;
@@ -385,11 +399,9 @@ static void all_spend_half(struct fixture *fixture, int version,
     static const struct {
         spend_fn spend;
         void (*prepare)(struct spender *spender);
-    } cases[] = {{spend_by_hello, spare_runs},
-                 {spend_by_pause, NULL},
-                 {spend_by_limit, NULL},
-                 {spend_by_cancel, spare_runs},
-                 {spend_by_forget, cancelled_runs},
+    } cases[] = {{spend_by_hello, spare_runs},  {spend_by_pause, NULL},
+                 {spend_by_limit, NULL},        {spend_by_schedule, begun_schedule},
+                 {spend_by_cancel, spare_runs}, {spend_by_forget, cancelled_runs},
                  {spend_by_purge, spare_runs}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};

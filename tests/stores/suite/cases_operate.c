@@ -138,6 +138,101 @@ void case_tick__without_time_means_now(struct suite *suite)
     assert_true(tick(suite, 0).is_enqueued);
 }
 
+/* Of a schedule whose ticks are at uneven distances, the next one in an hour. */
+static struct culex_tick_reply tick_by_calendar(struct suite *suite, int64_t tick_ms, bool has_run,
+                                                bool may_overlap)
+{
+    struct culex_new_run run = suite_run(suite);
+    struct culex_tick request = {.queue = suite->queue,
+                                 .schedule = "shop.nightly",
+                                 .tick_ms = tick_ms,
+                                 .interval_ms = 3600000,
+                                 .is_of_calendar = true,
+                                 .may_overlap = may_overlap,
+                                 .run = has_run ? &run : NULL};
+    struct culex_tick_reply reply = {0};
+    assert_ok(suite->store->ops->tick(suite->store, &request, &reply, NULL));
+    return reply;
+}
+
+void case_tick__by_the_calendar_is_due_after_the_mark(struct suite *suite)
+{
+    int64_t began_ms = suite->now_ms;
+    for (int caller = 0; caller < 3; caller++)
+        assert_int_equal(tick_by_calendar(suite, began_ms - 5000, true, false).is_enqueued,
+                         caller == 0);
+    finish_newest(suite);
+    struct culex_tick_reply reply = tick_by_calendar(suite, began_ms - 5001, true, false);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, began_ms - 5000);
+    reply = tick_by_calendar(suite, began_ms - 4999, true, false);
+    assert_true(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, began_ms - 4999);
+    assert_false(tick_by_calendar(suite, began_ms - 4000, true, false).is_enqueued);
+    finish_newest(suite);
+    assert_true(tick_by_calendar(suite, began_ms, true, false).is_enqueued);
+    assert_int_equal(tick_by_calendar(suite, began_ms - 4000, true, false).mark_ms, began_ms);
+}
+
+/* Or it would be taken twice: a little early, and at its time. */
+void case_tick__by_the_calendar_is_not_due_before_its_time(struct suite *suite)
+{
+    struct culex_tick_reply reply = tick_by_calendar(suite, suite->now_ms + 1, true, false);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, 0);
+    assert_int_equal(tick_by_calendar(suite, suite->now_ms + 1, false, false).mark_ms, 0);
+    assert_true(tick_by_calendar(suite, suite->now_ms, true, false).is_enqueued);
+    finish_newest(suite);
+    assert_int_equal(tick_by_calendar(suite, suite->now_ms + 1, true, false).mark_ms,
+                     suite->now_ms);
+    suite->now_ms++;
+    assert_true(tick_by_calendar(suite, suite->now_ms, true, false).is_enqueued);
+}
+
+/* Ticks of the calendar stay where they are, whatever the clock did. */
+void case_tick__by_the_calendar_takes_over_a_mark_ahead(struct suite *suite)
+{
+    suite->now_ms += 86400000;
+    assert_true(tick_by_calendar(suite, 0, true, false).is_enqueued);
+    finish_newest(suite);
+    suite->now_ms -= 3600000; /* as far as to the next tick: late, but soon */
+    assert_false(tick_by_calendar(suite, suite->now_ms - 5000, true, false).is_enqueued);
+    suite->now_ms -= 1;
+    struct culex_tick_reply reply = tick_by_calendar(suite, suite->now_ms - 5000, true, false);
+    assert_true(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, suite->now_ms - 5000);
+    finish_newest(suite);
+    assert_false(tick_by_calendar(suite, suite->now_ms - 5000, true, false).is_enqueued);
+}
+
+void case_tick__overlapping_run_stands_for_no_other(struct suite *suite)
+{
+    int64_t began_ms = suite->now_ms;
+    assert_true(tick_by_calendar(suite, began_ms - 3, true, true).is_enqueued);
+    assert_true(tick_by_calendar(suite, began_ms - 2, true, true).is_enqueued);
+    assert_int_equal(suite_claim(suite, ANN, 9), 2);
+    assert_false(tick_by_calendar(suite, began_ms - 1, true, false).is_enqueued);
+    assert_true(tick_by_calendar(suite, began_ms, true, true).is_enqueued);
+    assert_false(tick_by_calendar(suite, began_ms, true, true).is_enqueued);
+    assert_int_equal(suite_stats(suite).enqueued, 3);
+}
+
+/* So that a tick is known as missed, if nobody is there when it is due. */
+void case_tick__without_a_run_begins_the_schedule(struct suite *suite)
+{
+    int64_t began_ms = suite->now_ms;
+    struct culex_tick_reply reply = tick_by_calendar(suite, 0, false, false);
+    assert_false(reply.is_enqueued);
+    assert_int_equal(reply.mark_ms, began_ms);
+    suite->now_ms += 7200000;
+    assert_int_equal(tick_by_calendar(suite, 0, false, false).mark_ms, began_ms);
+    assert_false(tick_by_calendar(suite, began_ms, true, false).is_enqueued);
+    assert_true(tick_by_calendar(suite, began_ms + 3600000, true, false).is_enqueued);
+    assert_int_equal(suite_stats(suite).enqueued, 1);
+    suite->now_ms -= 86400000;
+    assert_int_equal(tick_by_calendar(suite, 0, false, false).mark_ms, began_ms + 3600000);
+}
+
 /* --- CANCEL, RETRY, DELETE ------------------------------------------------------------------ */
 
 static culex_status cancel(struct suite *suite, culex_uuid id, culex_run_state *ret_state)
@@ -1272,6 +1367,23 @@ static void due_tick(struct suite *suite, struct due *due)
     due->id = newest(suite);
 }
 
+static void due_schedule(struct suite *suite, struct due *due)
+{
+    suite_hello(suite, "host/2", BOB);
+    due_tick(suite, due);
+    suite_end(suite, BOB, due->id, suite_take(suite, BOB, due->id), CULEX_EVENT_DONE, 0);
+}
+
+static void due_schedule_run(struct suite *suite, struct due *due)
+{
+    struct culex_new_run run = suite_run(suite);
+    struct culex_enqueue_result result = {.outcome = CULEX_ENQUEUED_FULL};
+    assert_ok(suite->store->ops->schedule_run(suite->store, suite->queue, run.job, 1, &run, &result,
+                                              NULL));
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_NEW);
+    due->id = result.id;
+}
+
 static void due_discard(struct suite *suite, struct due *due)
 {
     due_take(suite, due);
@@ -1326,6 +1438,9 @@ static void due_resume_late(struct suite *suite, struct due *due)
 #define DUE_pause                                                                                  \
     {.way = "resume", .prepare = due_pause, .act = due_resume},                                    \
         {.way = "resume, late", .prepare = due_pause_empty, .act = due_resume_late},
+#define DUE_schedules
+#define DUE_schedule_set
+#define DUE_schedule_run {.way = "schedule_run", .prepare = due_schedule, .act = due_schedule_run},
 #define DUE_cancel
 #define DUE_forget
 #define DUE_limit /* counts runs that are taken in, not those that start */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "store/schedule_list.h"
 #include "stores.h"
 
 enum {
@@ -70,6 +71,7 @@ struct world {
     struct compare compare;
     struct culex_store *handles[SESSIONS]; /* each session steps on its own */
     uint64_t random;
+    culex_uuid newcomer; /* id that the model is to give */
     unsigned long op;
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
@@ -426,6 +428,15 @@ static bool op_enqueue_each(struct world *world, int queue)
     return is_same;
 }
 
+static bool same_status(const struct world *world, const char *verb, culex_status store,
+                        culex_status model)
+{
+    if (store == model || (world->is_doubtful && model == CULEX_OK &&
+                           (store == CULEX_ESTATE || store == CULEX_ENOTFOUND)))
+        return true;
+    return differs("%s: status %d, model %d", verb, (int)store, (int)model);
+}
+
 /* The run of `queue` that the model does not know; false when there is none. */
 static bool stranger_find(struct world *world, int queue, culex_uuid *ret_id)
 {
@@ -449,29 +460,45 @@ static bool stranger_find(struct world *world, int queue, culex_uuid *ret_id)
     return is_found;
 }
 
+static const char *schedule_pick(struct world *world)
+{
+    return chance(world, 50) ? "shop.sweep" : "it's";
+}
+
+/* Of a run that the store may have made: the model gives it the same id. */
+static void newcomer_note(struct world *world, int queue)
+{
+    culex_uuid id;
+    if (!stranger_find(world, queue, &id))
+        return;
+    world->ids[world->id_count++ % IDS] = (struct known_id){id, queue};
+    world->newcomer = id;
+    model_give_ids(world->compare.model, &world->newcomer);
+}
+
 static bool op_tick(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     struct culex_new_run run = run_make(world);
     struct culex_tick_reply mine, theirs;
-    struct culex_tick tick = {.queue = queues[queue],
-                              .schedule = chance(world, 50) ? "shop.sweep" : "it's",
-                              .interval_ms = 7000,
-                              .run = &run};
+    struct culex_tick tick = {
+        .queue = queues[queue], .schedule = schedule_pick(world), .interval_ms = 7000, .run = &run};
     culex_status status;
     culex_error error = {0};
-    culex_uuid id;
     run.at_ms = 0;
     run.unique_key = NULL;
     tick.tick_ms = chance(world, 50) ? 0 : world->now_ms + below(world, 20000) - 10000;
+    tick.is_of_calendar = chance(world, 50);
+    tick.may_overlap = chance(world, 30);
+    tick.template = "template";
+    tick.template_len = (size_t)below(world, 9);
+    if (chance(world, 15))
+        tick.run = NULL;
     TRACE(world, "tick");
     PERSIST(world, status, store->ops->tick(store, &tick, &theirs, &error));
     if (status != CULEX_OK)
         return differs("TICK: %s", error.text);
-    if (stranger_find(world, queue, &id)) {
-        world->ids[world->id_count++ % IDS] = (struct known_id){id, queue};
-        model_give_ids(world->compare.model, &id);
-    }
+    newcomer_note(world, queue);
     model->ops->tick(model, &tick, &mine, NULL);
     if ((mine.is_enqueued != theirs.is_enqueued && !(world->is_doubtful && mine.is_enqueued)) ||
         mine.mark_ms != theirs.mark_ms || mine.now_ms != theirs.now_ms)
@@ -479,6 +506,80 @@ static bool op_tick(struct world *world, int queue)
                        theirs.mark_ms, mine.is_enqueued, mine.mark_ms);
     return world->compare.model->id_fault == NULL ||
            differs("TICK: %s", world->compare.model->id_fault);
+}
+
+static bool op_schedule_set(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *name = schedule_pick(world);
+    enum culex_schedule_act act = (enum culex_schedule_act)below(world, CULEX_SCHEDULE_FORGET + 1);
+    culex_status status;
+    TRACE(world, "schedule_set %d", (int)act);
+    PERSIST(world, status, store->ops->schedule_set(store, queues[queue], name, act, NULL));
+    return same_status(world, "SCHEDULE_SET", status,
+                       model->ops->schedule_set(model, queues[queue], name, act, NULL));
+}
+
+static bool op_schedule_run(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *name = schedule_pick(world);
+    struct culex_new_run run = run_make(world);
+    struct culex_enqueue_result mine = {0}, theirs = {0};
+    int64_t asked_ms = world->now_ms - below(world, 3);
+    culex_status status;
+    run.at_ms = 0;
+    run.unique_key = NULL;
+    TRACE(world, "schedule_run");
+    PERSIST(world, status,
+            store->ops->schedule_run(store, queues[queue], name, asked_ms, &run, &theirs, NULL));
+    if (status == CULEX_OK)
+        newcomer_note(world, queue);
+    culex_status expected =
+        model->ops->schedule_run(model, queues[queue], name, asked_ms, &run, &mine, NULL);
+    if (status == CULEX_OK && status == expected &&
+        (mine.outcome != theirs.outcome || memcmp(&mine.id, &theirs.id, sizeof mine.id) != 0))
+        return differs("SCHEDULE_RUN: outcome %d, model %d", (int)theirs.outcome,
+                       (int)mine.outcome);
+    return same_status(world, "SCHEDULE_RUN", status, expected);
+}
+
+static bool same_row(const struct culex_schedule_row *theirs, const struct culex_schedule_row *mine)
+{
+    if (theirs == NULL)
+        return differs("SCHEDULES: %s is missing", mine->name);
+    if (theirs->mark_ms != mine->mark_ms || theirs->next_ms != mine->next_ms)
+        return differs("SCHEDULES: mark %" PRId64 " next %" PRId64 ", model %" PRId64 " %" PRId64,
+                       theirs->mark_ms, theirs->next_ms, mine->mark_ms, mine->next_ms);
+    if (theirs->is_paused != mine->is_paused || theirs->is_of_calendar != mine->is_of_calendar ||
+        theirs->may_overlap != mine->may_overlap)
+        return differs("SCHEDULES: %s has other words", mine->name);
+    if (theirs->template_len != mine->template_len ||
+        (mine->template_len > 0 &&
+         memcmp(theirs->template, mine->template, mine->template_len) != 0))
+        return differs("SCHEDULES: %s has another template", mine->name);
+    return memcmp(&theirs->newest, &mine->newest, sizeof mine->newest) == 0 ||
+           differs("SCHEDULES: %s has another newest run", mine->name);
+}
+
+static bool op_schedules(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_schedule_list theirs = {0}, mine = {0};
+    culex_status status;
+    bool is_same = true;
+    TRACE(world, "schedules");
+    PERSIST(world, status, store->ops->schedules(store, queues[queue], &theirs, NULL));
+    if (status != CULEX_OK)
+        return differs("SCHEDULES: status %d", (int)status);
+    model->ops->schedules(model, queues[queue], &mine, NULL);
+    if (mine.count != theirs.count)
+        is_same = differs("SCHEDULES: %zu, model %zu", theirs.count, mine.count);
+    for (size_t i = 0; i < mine.count && is_same; i++)
+        is_same = same_row(culex__schedule_list_find(&theirs, mine.rows[i].name), &mine.rows[i]);
+    culex__schedule_list_release(&theirs);
+    culex__schedule_list_release(&mine);
+    return is_same;
 }
 
 /* --- STEP ------------------------------------------------------------------------------ */
@@ -684,15 +785,6 @@ static culex_uuid id_pick(struct world *world, int queue)
             return known->id;
     }
     return (culex_uuid){{(uint8_t)random_next(world)}};
-}
-
-static bool same_status(const struct world *world, const char *verb, culex_status store,
-                        culex_status model)
-{
-    if (store == model || (world->is_doubtful && model == CULEX_OK &&
-                           (store == CULEX_ESTATE || store == CULEX_ENOTFOUND)))
-        return true;
-    return differs("%s: status %d, model %d", verb, (int)store, (int)model);
 }
 
 static bool op_cancel(struct world *world, int queue)
@@ -919,6 +1011,9 @@ struct operation {
 #define OPERATION_step         {37, op_step}, {6, op_repeat}, {2, op_late},
 #define OPERATION_hello        {2, op_hello},
 #define OPERATION_tick         {3, op_tick},
+#define OPERATION_schedules    {1, op_schedules},
+#define OPERATION_schedule_set {2, op_schedule_set},
+#define OPERATION_schedule_run {1, op_schedule_run},
 #define OPERATION_cancel       {4, op_cancel},
 #define OPERATION_retry        {4, op_retry},
 #define OPERATION_forget       {3, op_forget},

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/progress.h"
+#include "store/schedule_list.h"
 
 /* The rules' numbers, written again on purpose: changing one in run_rules.def alone
  * turns the suite red. */
@@ -1049,10 +1050,10 @@ static culex_status model_hello(struct culex_store *store, const char *queue, co
 }
 
 /* The schedule's newest run waits, is scheduled or at work. */
-static bool newest_is_live(struct model *model, const struct culex_tick *tick,
+static bool newest_is_live(struct model *model, const char *queue,
                            const struct model_name *schedule)
 {
-    const struct model_run *run = model_find(model, tick->queue, schedule->newest);
+    const struct model_run *run = model_find(model, queue, schedule->newest);
     return run != NULL && (run->state == CULEX_RUN_SCHEDULED || run->state == CULEX_RUN_WAITING ||
                            run->state == CULEX_RUN_ACTIVE);
 }
@@ -1064,26 +1065,66 @@ static bool tick_is_due(const struct model_name *schedule, const struct culex_ti
 {
     bool is_first = schedule->session == NULL; /* `session` only tells that there is a mark */
     bool is_ahead = !is_first && schedule->mark_ms > now + tick->interval_ms;
-    *ret_at = tick->tick_ms == 0 || tick->tick_ms > now || is_ahead ? now : tick->tick_ms;
-    return is_first || is_ahead || *ret_at >= schedule->mark_ms + tick->interval_ms;
+    bool has_passed = tick->tick_ms != 0 && tick->tick_ms <= now;
+    *ret_at = has_passed && (!is_ahead || tick->is_of_calendar) ? tick->tick_ms : now;
+    if (tick->is_of_calendar && tick->tick_ms > now)
+        return false;
+    if (is_first || is_ahead)
+        return true;
+    return tick->is_of_calendar ? *ret_at > schedule->mark_ms
+                                : *ret_at >= schedule->mark_ms + tick->interval_ms;
+}
+
+static struct culex_enqueue_result periodic_enqueue(struct model *model, struct model_queue *queue,
+                                                    struct model_name *schedule,
+                                                    const struct culex_new_run *periodic)
+{
+    struct culex_new_run run = *periodic;
+    run.at_ms = 0;
+    uint64_t limit = queue->stats.limit;
+    queue->stats.limit = 0; /* of no concern to periodic runs */
+    struct culex_enqueue_result result = enqueue_one(model, queue, &run, 0);
+    queue->stats.limit = limit;
+    if (result.outcome == CULEX_ENQUEUED_NEW)
+        schedule->newest = result.id;
+    return result;
 }
 
 /* Whether the mark moves: not when the run was refused. */
 static bool tick_take(struct model *model, struct model_queue *queue, struct model_name *schedule,
                       const struct culex_tick *tick, bool *ret_is_enqueued)
 {
-    if (schedule->session != NULL && newest_is_live(model, tick, schedule))
+    if (tick->run == NULL)
+        return schedule->session == NULL;
+    if (schedule->is_paused)
         return true;
-    struct culex_new_run run = *tick->run;
-    run.at_ms = 0;
-    uint64_t limit = queue->stats.limit;
-    queue->stats.limit = 0; /* of no concern to periodic runs */
-    struct culex_enqueue_result result = enqueue_one(model, queue, &run, 0);
-    queue->stats.limit = limit;
-    *ret_is_enqueued = result.outcome == CULEX_ENQUEUED_NEW;
-    if (*ret_is_enqueued)
-        schedule->newest = result.id;
+    if (!tick->may_overlap && schedule->session != NULL &&
+        newest_is_live(model, tick->queue, schedule))
+        return true;
+    *ret_is_enqueued =
+        periodic_enqueue(model, queue, schedule, tick->run).outcome == CULEX_ENQUEUED_NEW;
     return *ret_is_enqueued;
+}
+
+/* What the schedule tells of itself after a tick that was not refused. */
+static void tick_tell(struct model *model, struct model_name *schedule,
+                      const struct culex_tick *tick, bool is_taken)
+{
+    schedule->is_of_calendar = tick->is_of_calendar;
+    if (tick->run == NULL)
+        return;
+    if (tick->is_of_calendar && tick->tick_ms > now_of(model))
+        schedule->next_ms = tick->tick_ms;
+    else if (is_taken || !tick->is_of_calendar)
+        schedule->next_ms = schedule->mark_ms + tick->interval_ms;
+    schedule->may_overlap = tick->may_overlap;
+    if (tick->template_len == 0)
+        return;
+    if (tick->template_len != schedule->template_len ||
+        memcmp(tick->template, schedule->template, tick->template_len) != 0) {
+        schedule->template = keep_bytes(model, tick->template, tick->template_len);
+        schedule->template_len = tick->template_len;
+    }
 }
 
 static culex_status model_tick(struct culex_store *store, const struct culex_tick *tick,
@@ -1096,12 +1137,96 @@ static culex_status model_tick(struct culex_store *store, const struct culex_tic
         name_of(model, &model->schedules, &model->schedule_count, queue, tick->schedule);
     int64_t at;
     *ret_reply = (struct culex_tick_reply){.now_ms = now_of(model)};
-    if (tick_is_due(schedule, tick, now_of(model), &at) &&
-        tick_take(model, queue, schedule, tick, &ret_reply->is_enqueued)) {
+    bool is_due = tick_is_due(schedule, tick, now_of(model), &at);
+    bool is_taken = is_due && tick_take(model, queue, schedule, tick, &ret_reply->is_enqueued);
+    if (is_taken) {
         schedule->session = "marked";
         schedule->mark_ms = at;
     }
+    bool was_refused = is_due && !is_taken && tick->run != NULL;
+    if (schedule->session != NULL && !was_refused && (is_taken || tick->run != NULL))
+        tick_tell(model, schedule, tick, is_taken);
     ret_reply->mark_ms = schedule->mark_ms;
+    model->given = NULL;
+    return CULEX_OK;
+}
+
+static culex_status model_schedules(struct culex_store *store, const char *queue,
+                                    struct culex_schedule_list *ret_list, culex_error *error)
+{
+    (void)error;
+    struct model *model = of(store);
+    *ret_list = (struct culex_schedule_list){.now_ms = now_of(model)};
+    for (size_t i = 0; i < model->schedule_count; i++) {
+        const struct model_name *schedule = model->schedules[i];
+        if (schedule->queue != queue_of(model, queue) || schedule->session == NULL)
+            continue;
+        struct culex_schedule_row row = {.name = schedule->name,
+                                         .mark_ms = schedule->mark_ms,
+                                         .next_ms = schedule->next_ms,
+                                         .newest = schedule->newest,
+                                         .is_paused = schedule->is_paused,
+                                         .is_of_calendar = schedule->is_of_calendar,
+                                         .may_overlap = schedule->may_overlap,
+                                         .template = schedule->template,
+                                         .template_len = schedule->template_len};
+        if (!culex__schedule_list_add(ret_list, &row))
+            abort();
+    }
+    return CULEX_OK;
+}
+
+/* NULL, and `error` filled, where there is none. */
+static struct model_name *schedule_find(struct model *model, const char *queue, const char *name,
+                                        culex_error *error)
+{
+    struct model_name *schedule =
+        name_of(model, &model->schedules, &model->schedule_count, queue_of(model, queue), name);
+    if (schedule->session != NULL)
+        return schedule;
+    culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no schedule '%s'", queue, name);
+    return NULL;
+}
+
+static culex_status model_schedule_set(struct culex_store *store, const char *queue,
+                                       const char *name, enum culex_schedule_act act,
+                                       culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_name *schedule = schedule_find(model, queue, name, error);
+    if (schedule == NULL)
+        return CULEX_ENOTFOUND;
+    if (act == CULEX_SCHEDULE_FORGET) {
+        *schedule = (struct model_name){.queue = schedule->queue, .name = schedule->name};
+        return CULEX_OK;
+    }
+    if (act == CULEX_SCHEDULE_RESUME && schedule->is_paused && schedule->is_of_calendar &&
+        schedule->mark_ms < now_of(model))
+        schedule->mark_ms = now_of(model);
+    schedule->is_paused = act == CULEX_SCHEDULE_PAUSE;
+    return CULEX_OK;
+}
+
+static culex_status model_schedule_run(struct culex_store *store, const char *queue,
+                                       const char *name, int64_t asked_ms,
+                                       const struct culex_new_run *run,
+                                       struct culex_enqueue_result *ret_result, culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_name *schedule = schedule_find(model, queue, name, error);
+    if (schedule == NULL)
+        return CULEX_ENOTFOUND;
+    *ret_result = (struct culex_enqueue_result){CULEX_ENQUEUED_NEW, schedule->brought};
+    bool is_repeat = schedule->asked_ms == asked_ms;
+    if (!is_repeat && !schedule->may_overlap && newest_is_live(model, queue, schedule)) {
+        *ret_result = (struct culex_enqueue_result){CULEX_ENQUEUED_UNIQUE_TAKEN, schedule->newest};
+    } else if (!is_repeat) {
+        *ret_result = periodic_enqueue(model, queue_of(model, queue), schedule, run);
+        if (ret_result->outcome == CULEX_ENQUEUED_NEW) {
+            schedule->asked_ms = asked_ms;
+            schedule->brought = ret_result->id;
+        }
+    }
     model->given = NULL;
     return CULEX_OK;
 }

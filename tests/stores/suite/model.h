@@ -59,6 +59,11 @@ struct model_name { /* a worker's session, or a schedule's mark */
     const char *session;
     int64_t mark_ms;
     culex_uuid newest; /* run of the schedule */
+    int64_t next_ms, asked_ms;
+    culex_uuid brought; /* by the call of asked_ms */
+    bool is_paused, is_of_calendar, may_overlap;
+    const void *template;
+    size_t template_len;
 };
 
 /* What a producer did last in one queue, of what brought a run. */

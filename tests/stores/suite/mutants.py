@@ -330,8 +330,8 @@ MUTANTS = [
      "(event ~= 'LOSS' or is_suspect(r)) and now or nil", "redis"),
     ("a retry keeps its counters", LUA + "retry.lua",
      "r.failures, r.crashes, r.crash_streak, r.losses = 0, 0, 0, 0", "", "redis"),
-    ("a tick is taken twice", LUA + "tick.lua", "mark and tick < mark + interval then",
-     "mark and tick < mark then", "redis"),
+    ("a tick is taken twice", LUA + "tick.lua", "return at >= s.mark + (is_of_calendar and 1 or interval) and at or nil",
+     "return at >= s.mark and at or nil", "redis"),
     ("no attempt in the fence", SQL + "step.c", "return run->attempt == attempt && strcmp",
      "return attempt == attempt && strcmp", "memory"),
     ("no session in the fence", SQL + "step.c",
@@ -596,6 +596,24 @@ MUTANTS = [
     ("nobody is woken for a run that is due soon", LUA + "lib_enqueue.lua", "if due_puts[at] == next then return true end", "", "redis"),
     ("resuming forgets what is scheduled", LUA + "pause.lua", " + call('ZCARD', scheduled)", "", "redis"),
     ("who is full knows alone what comes due", LUA + "step.lua", "if due and want == 0 and not is_paused then wake_one() end", "", "redis"),
+    ("a schedule ticks while it is paused", LUA + "tick.lua", "schedule_has(s, 'p') or not may_overlap", "not may_overlap", "redis"),
+    ("a schedule's runs overlap", LUA + "tick.lua", "not may_overlap and newest_is_live(s)", "false", "redis"),
+    ("a schedule takes a refused tick for done", LUA + "tick.lua", "then return {now, 0, s.mark} end\n  is_taken, is_enqueued = true, 1",
+     "then is_enqueued = -1 end\n  is_taken, is_enqueued = true, is_enqueued + 1", "redis"),
+    ("a schedule is silenced by a clock that was ahead", LUA + "tick.lua", "if s.mark > now + interval then", "if false then", "redis"),
+    ("a schedule's run out of turn comes again", LUA + "schedule_run.lua", "if s.asked == ARGV[7] then", "if false then", "redis"),
+    ("a schedule's run out of turn is the newest", LUA + "schedule_run.lua", "{'N', s.brought} end", "{'N', s.newest} end", "redis"),
+    ("a schedule's run out of turn overlaps", LUA + "schedule_run.lua", "if not schedule_has(s, 'o') and newest_is_live(s)", "if false", "redis"),
+    ("a schedule that is resumed has missed ticks", LUA + "schedule_set.lua", "s.mark < now then s.mark = now end", "false then s.mark = now end", "redis"),
+    ("a schedule forgets its pause at a tick", LUA + "tick.lua", "s.words = ARGV[9] .. (schedule_has(s, 'p') and 'p' or '')", "s.words = ARGV[9]", "redis"),
+    ("a schedule ticks while it is paused", SQL + "schedule.c", "*ret_is_taken = schedule->row.is_paused;", "*ret_is_taken = false;", "memory"),
+    ("a schedule's runs overlap", SQL + "schedule.c", "if (!*ret_is_taken && !tick->may_overlap)", "if (*ret_is_taken && !tick->may_overlap)", "memory"),
+    ("a schedule is silenced by a clock that was ahead", SQL + "schedule.c",
+     "if (mark_ms > culex__sqlite_later(now_ms, tick->interval_ms))", "if (mark_ms < 0)", "memory"),
+    ("a schedule's run out of turn comes again", SQL + "schedule.c", "if (schedule->asked_ms == request->asked_ms)",
+     "if (request->asked_ms == 0)", "memory"),
+    ("a schedule's run out of turn is the newest", SQL + "schedule.c", "{CULEX_ENQUEUED_NEW, schedule->brought}", "{CULEX_ENQUEUED_NEW, schedule->row.newest}", "memory"),
+    ("a schedule's run out of turn overlaps", SQL + "schedule.c", "if (!schedule->row.may_overlap)", "if (schedule->row.may_overlap)", "memory"),
 ]
 
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
@@ -847,6 +865,7 @@ FSCK_MUTANTS = [
     ("counters are left out without a word", LUA + "fsck.lua", "  more = {is_same and 0 or 1}\n", "  more = {0}\n", "redis"),
     ("counters are always left out", LUA + "fsck.lua", "  more = {is_same and 0 or 1}\n", "  more = {1}\n", "redis"),
     ("what was left out is not read", LUA + "fsck.c", "counts->skipped = (uint64_t)skipped;", "counts->skipped = 0;", "redis"),
+    ("a schedule that cannot be read stays", LUA + "fsck.lua", "if not schedule_parse(page[2][at + 1]) then", "if false then", "redis"),
 ]
 
 
