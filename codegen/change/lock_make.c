@@ -224,21 +224,30 @@ static const char *make_key(struct maker *maker, const struct ir_job *job,
     return text;
 }
 
-static const char *make_every(struct arena *arena, const struct ir_every *every)
+/* What is as it would be without a word is left out. */
+static const char *make_spread(struct arena *arena, const char *text,
+                               const struct ir_spread *spread, bool usually_overlaps)
 {
-    int64_t jitter = ms(every->jitter_ns);
-    const char *text = arena_printf(arena, "every %" PRId64 " ms", ms(every->interval_ns));
-    return jitter == 0 ? text : arena_printf(arena, "%s jitter %" PRId64 " ms", text, jitter);
+    int64_t jitter = ms(spread->jitter_ns);
+    if (jitter != 0)
+        text = arena_printf(arena, "%s jitter %" PRId64 " ms", text, jitter);
+    return spread->may_overlap == usually_overlaps ? text
+                                                   : arena_printf(arena, "%s overlap allow", text);
 }
 
 static const char *make_schedule(struct arena *arena, const struct ir_settings *settings)
 {
     const struct ir_cron *cron = settings->cron;
-    if (settings->every != NULL)
-        return make_every(arena, settings->every);
+    const struct ir_every *every = settings->every;
+    if (every != NULL)
+        return make_spread(arena,
+                           arena_printf(arena, "every %" PRId64 " ms", ms(every->interval_ns)),
+                           &every->spread, false);
     if (cron == NULL)
         return NULL;
-    return arena_printf(arena, "cron %s tz %s missed %s", cron->fields, cron->zone, cron->missed);
+    const char *text =
+        arena_printf(arena, "cron %s tz %s missed %s", cron->fields, cron->zone, cron->missed);
+    return make_spread(arena, text, &cron->spread, strcmp(cron->missed, "all") == 0);
 }
 
 static const char *make_unique(struct arena *arena, const struct ir_unique *unique)

@@ -173,15 +173,24 @@ static void write_queue(struct writer *writer, const struct ir_settings *setting
                 (long long)settings->priority);
 }
 
+static void write_spread(struct writer *writer, const struct ast_spread *spread, bool is_all)
+{
+    if (spread->jitter.kind != LITERAL_NONE) {
+        write_words(writer, ", each delayed at random by up to ");
+        write_literal(writer, &spread->jitter);
+    }
+    bool may_overlap =
+        is_all || (spread->overlap.text != NULL && strcmp(spread->overlap.text, "allow") == 0);
+    write_words(writer, may_overlap ? "; runs may overlap."
+                                    : "; a tick is left out while the run before it lives.");
+}
+
 static void write_every(struct writer *writer, const struct ast_every *every)
 {
     write_entry(writer, "every");
     write_literal(writer, &every->interval);
-    if (every->jitter.kind != LITERAL_NONE) {
-        write_words(writer, ", each delayed at random by up to ");
-        write_literal(writer, &every->jitter);
-    }
-    write_words(writer, ", once across all workers.");
+    write_words(writer, ", once across all workers");
+    write_spread(writer, &every->spread, false);
 }
 
 static void write_cron(struct writer *writer, const struct ast_cron *cron)
@@ -190,8 +199,9 @@ static void write_cron(struct writer *writer, const struct ast_cron *cron)
     write_literal(writer, &cron->fields);
     write_words(writer, " in the time zone ");
     write_literal(writer, &cron->zone);
-    write_words(writer, "; missed times: %s.",
-                cron->missed.text == NULL ? "once" : cron->missed.text);
+    const char *missed = cron->missed.text == NULL ? "once" : cron->missed.text;
+    write_words(writer, "; missed times: %s", missed);
+    write_spread(writer, &cron->spread, strcmp(missed, "all") == 0);
 }
 
 static void write_keep(struct writer *writer, const struct ir_settings *settings)

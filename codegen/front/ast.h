@@ -121,13 +121,21 @@ struct ast_rate {
     struct ast_names *by;
 };
 
+/* How the runs of one schedule lie beside each other. */
+struct ast_spread {
+    struct literal jitter;
+    struct ast_name overlap;
+};
+
 struct ast_every {
-    struct literal interval, jitter;
+    struct literal interval;
+    struct ast_spread spread;
 };
 
 struct ast_cron {
     struct literal fields, zone;
     struct ast_name missed;
+    struct ast_spread spread;
 };
 
 struct ast_setting {

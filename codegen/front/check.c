@@ -181,8 +181,7 @@ void check_module(struct compilation *compilation, struct module *module)
 
 void check_supported(struct compilation *compilation, const struct module *module)
 {
-    static const enum setting_kind missing[] = {SETTING_UNIQUE, SETTING_CONCURRENCY, SETTING_RATE,
-                                                SETTING_CRON};
+    static const enum setting_kind missing[] = {SETTING_UNIQUE, SETTING_CONCURRENCY, SETTING_RATE};
     for (const struct ir_job *job = module->ir->jobs; job != NULL; job = job->next) {
         for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
             const struct ast_setting *setting = job->settings.set[missing[i]];

@@ -27,10 +27,11 @@ static void check_overlap(struct checker *checker, const struct ir_settings *set
     bool is_guarded =
         settings->set[SETTING_UNIQUE] != NULL || settings->set[SETTING_CONCURRENCY] != NULL;
     if (every == NULL || is_guarded || settings->every->interval_ns < 0 ||
+        every->every.spread.overlap.text != NULL ||
         settings->timeout_ns <= settings->every->interval_ns)
         return;
     diag_report(checker->sink, DIAG_PERIODIC_OVERLAP, every->span,
-                "a run may take %s, and the next one starts after %s",
+                "a run may take %s, and the tick after %s is left out while it does",
                 text_of(checker, settings->timeout_ns),
                 text_of(checker, settings->every->interval_ns));
     diag_note(checker->sink, settings->set[SETTING_TIMEOUT]->span, "'timeout' is set here");

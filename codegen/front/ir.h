@@ -189,12 +189,19 @@ struct ir_rate {
     const struct ast_names *by;
 };
 
+struct ir_spread {
+    int64_t jitter_ns;
+    bool may_overlap;
+};
+
 struct ir_every {
-    int64_t interval_ns, jitter_ns;
+    int64_t interval_ns;
+    struct ir_spread spread;
 };
 
 struct ir_cron {
     const char *fields, *zone, *missed;
+    struct ir_spread spread;
 };
 
 /* Numbers are -1 when there is no limit. */

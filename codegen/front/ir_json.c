@@ -288,16 +288,23 @@ static void write_rate(struct json_out *json, const struct ir_rate *rate)
     json_close(json, '}');
 }
 
+static void write_spread(struct json_out *json, const struct ir_spread *spread)
+{
+    assert(spread->jitter_ns >= 0);
+    json_decimal(json, "jitter_ns", spread->jitter_ns);
+    json_text(json, "overlap", spread->may_overlap ? "allow" : "skip");
+}
+
 static void write_every(struct json_out *json, const struct ir_every *every)
 {
     if (every == NULL) {
         json_null(json, "every");
         return;
     }
-    assert(every->interval_ns > 0 && every->jitter_ns >= 0); /* The model is whole. */
+    assert(every->interval_ns > 0); /* The model is whole. */
     json_open(json, "every", '{');
     json_decimal(json, "interval_ns", every->interval_ns);
-    json_decimal(json, "jitter_ns", every->jitter_ns);
+    write_spread(json, &every->spread);
     json_close(json, '}');
 }
 
@@ -311,6 +318,7 @@ static void write_cron(struct json_out *json, const struct ir_cron *cron)
     json_text(json, "text", cron->fields);
     json_text(json, "tz", cron->zone);
     json_text(json, "missed", cron->missed);
+    write_spread(json, &cron->spread);
     json_close(json, '}');
 }
 

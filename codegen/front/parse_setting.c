@@ -127,12 +127,21 @@ static bool parse_rate(struct parser *parser, struct ast_setting *setting)
            parser_literal_of(parser, TOKEN_INT, &rate->burst);
 }
 
+static bool parse_spread(struct parser *parser, struct ast_spread *spread)
+{
+    static const char *const overlap[] = {"skip", "allow", NULL};
+    if (parser_accept_word(parser, "jitter") &&
+        !parser_literal_of(parser, TOKEN_DURATION, &spread->jitter))
+        return false;
+    return !parser_accept_word(parser, "overlap") ||
+           parse_one_of(parser, &spread->overlap, "'skip' or 'allow'", overlap);
+}
+
 static bool parse_every(struct parser *parser, struct ast_setting *setting)
 {
     struct ast_every *every = &setting->every;
     return parser_literal_of(parser, TOKEN_DURATION, &every->interval) &&
-           (!parser_accept_word(parser, "jitter") ||
-            parser_literal_of(parser, TOKEN_DURATION, &every->jitter));
+           parse_spread(parser, &every->spread);
 }
 
 static bool parse_cron(struct parser *parser, struct ast_setting *setting)
@@ -145,8 +154,10 @@ static bool parse_cron(struct parser *parser, struct ast_setting *setting)
         return parser_expected(parser, "'tz' and a time zone");
     if (!parser_literal_of(parser, TOKEN_STRING, &cron->zone))
         return false;
-    return !parser_accept_word(parser, "missed") ||
-           parse_one_of(parser, &cron->missed, "'skip', 'once' or 'all'", missed);
+    if (parser_accept_word(parser, "missed") &&
+        !parse_one_of(parser, &cron->missed, "'skip', 'once' or 'all'", missed))
+        return false;
+    return parse_spread(parser, &cron->spread);
 }
 
 static bool parse_tags(struct parser *parser, struct ast_setting *setting)

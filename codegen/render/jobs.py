@@ -7,7 +7,7 @@ from typing import List, Sequence, Tuple
 
 import layout
 import literals
-from kinds import BACKOFFS, JITTERS
+from kinds import BACKOFFS, JITTERS, MISSED
 from literals import NULL, CText
 from model import Job, Retry
 from names import Context
@@ -215,7 +215,6 @@ def _policy(context: Context, job: Job, params: RecordView,
 
 def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CText) -> List[Member]:
     """Of culex_job_type. The arguments besides the job are addresses, or NULL."""
-    every_ns = (job.every.interval_ns, job.every.jitter_ns) if job.every is not None else (0, 0)
     retry = layout.fill([member.value for member in retry_members(job.retry, steps)], 5)
     return [
         Member("descriptor_version", CText(DESCRIPTOR_VERSION), "descriptor version"),
@@ -228,10 +227,23 @@ def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CTex
         *(Member(setting.member, setting.write(number), setting.note)
           for setting, number in zip(SETTINGS, job.numbers)),
         Member("retry", CText("{" + retry + "}")),
-        Member("every_ms", milliseconds(every_ns[0]), "every, ms"),
-        Member("every_jitter_ms", milliseconds(every_ns[1]), "its jitter, ms"),
+        Member("schedule", CText("{" + ", ".join(member.value for member in schedule_members(job)) + "}")),
         Member("tags", tags, "tags"),
         Member("tag_count", CText(len(job.tags)), "how many"),
+    ]
+
+
+def schedule_members(job: Job) -> List[Member]:
+    """Of culex_schedule."""
+    every, cron = job.every, job.cron
+    spread = every or cron
+    return [
+        Member("every_ms", milliseconds(every.interval_ns if every is not None else 0)),
+        Member("cron", literals.c_string(cron.text) if cron is not None else NULL),
+        Member("zone", literals.c_string(cron.zone) if cron is not None else NULL),
+        Member("missed", MISSED[cron.missed if cron is not None else "once"]),
+        Member("may_overlap", CText("true" if spread is not None and spread.overlap == "allow" else "false")),
+        Member("jitter_ms", milliseconds(spread.jitter_ns if spread is not None else 0)),
     ]
 
 

@@ -80,6 +80,12 @@ BACKOFFS: Dict[str, CText] = {
     "steps": CText("CULEX_BACKOFF_STEPS"),
 }
 
+MISSED: Dict[str, CText] = {
+    "once": CText("CULEX_MISSED_ONCE"),
+    "skip": CText("CULEX_MISSED_SKIP"),
+    "all": CText("CULEX_MISSED_ALL"),
+}
+
 JITTERS: Dict[str, CText] = {
     "none": CText("CULEX_JITTER_NONE"),
     "full": CText("CULEX_JITTER_FULL"),

@@ -32,6 +32,8 @@ SHAPES = ("single", "list", "array")
 BASES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 BACKOFFS = ("constant", "linear", "polynomial", "exponential", "steps")
 JITTERS = ("none", "full", "equal", "ratio")
+MISSED = ("skip", "once", "all")
+OVERLAPS = ("skip", "allow")
 
 # What a default may be for each kind; the two wide integers are plain "int" too.
 VALUE_KEYS = {
@@ -340,12 +342,33 @@ class Retry:
 class Every:
     interval_ns: int
     jitter_ns: int
+    overlap: str
 
     @classmethod
     def read(cls, node: Node) -> "Every":
         return cls(
             interval_ns=node.integer("interval_ns", 1, INT64[1]),
             jitter_ns=node.integer("jitter_ns", *NANOSECONDS),
+            overlap=node.word("overlap", OVERLAPS),
+        )
+
+
+@dataclass(frozen=True)
+class Cron:
+    text: str
+    zone: str
+    missed: str
+    jitter_ns: int
+    overlap: str
+
+    @classmethod
+    def read(cls, node: Node) -> "Cron":
+        return cls(
+            text=node.text("text"),
+            zone=node.text("tz"),
+            missed=node.word("missed", MISSED),
+            jitter_ns=node.integer("jitter_ns", *NANOSECONDS),
+            overlap=node.word("overlap", OVERLAPS),
         )
 
 
@@ -367,13 +390,14 @@ class Job:
     numbers: Tuple[Optional[int], ...]  # of SETTINGS
     retry: Retry
     every: Optional[Every]
+    cron: Optional[Cron]
     tags: Tuple[str, ...]
     fingerprint: int
 
     @classmethod
     def read(cls, node: Node) -> "Job":
         node.leave("was", "attrs")
-        for key in ("cron", "unique", "concurrency", "rate"):
+        for key in ("unique", "concurrency", "rate"):
             if not node.is_null(key):
                 raise node.fail(key, "the runtime's descriptor has no place for it yet")
         job = cls(
@@ -393,6 +417,7 @@ class Job:
             numbers=tuple(setting.read(node) for setting in SETTINGS),
             retry=node.child("retry", Retry.read),
             every=node.maybe("every", Node.child, Every.read),
+            cron=node.maybe("cron", Node.child, Cron.read),
             tags=node.texts("tags"),
             fingerprint=int(node.match("fingerprint", FINGERPRINT, "16 hex digits"), 16),
         )

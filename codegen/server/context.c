@@ -263,11 +263,28 @@ static uint64_t unique_places(const struct context *context)
     return PLACE_SET(UNIQUE);
 }
 
+/* Behind `head` words of a schedule. */
+static uint64_t spread_places(const struct context *context, size_t head)
+{
+    if (context_is(context, context->previous, "overlap"))
+        return PLACE_SET(OVERLAPS);
+    if (context->count == head)
+        return PLACE_SET(EVERY);
+    bool has_jitter =
+        context->count == head + 2 && context_is(context, context->tokens[head], "jitter");
+    return has_jitter ? PLACE_SET(OVERLAP) : 0;
+}
+
 static uint64_t cron_places(const struct context *context)
 {
     if (context_is(context, context->previous, "missed"))
         return PLACE_SET(CATCHUP);
-    return context->count == 2 ? PLACE_SET(ZONE) : context->count == 4 ? PLACE_SET(MISSED) : 0;
+    if (context->count == 2)
+        return PLACE_SET(ZONE);
+    if (context->count == 4)
+        return PLACE_SET(MISSED) | PLACE_SET(EVERY);
+    bool has_missed = context->count > 4 && context_is(context, context->tokens[4], "missed");
+    return spread_places(context, has_missed ? 6 : 4);
 }
 
 static uint64_t rate_places(const struct context *context)
@@ -294,7 +311,7 @@ static uint64_t setting_places(const struct context *context)
     if (starts_with(context, "rate"))
         return rate_places(context);
     if (starts_with(context, "every"))
-        return context->count == 2 ? PLACE_SET(EVERY) : 0;
+        return spread_places(context, 2);
     return starts_with(context, "cron") ? cron_places(context) : 0;
 }
 

@@ -25,6 +25,8 @@
     X(ZONE)                                                                                        \
     X(MISSED)                                                                                      \
     X(CATCHUP)                                                                                     \
+    X(OVERLAP)                                                                                     \
+    X(OVERLAPS)                                                                                    \
     X(FIELD)                                                                                       \
     X(ENUM)                                                                                        \
     X(BOOL)                                                                                        \

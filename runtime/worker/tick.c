@@ -1,41 +1,97 @@
 /* worker/tick.c - periodic jobs: every worker asks, the store enqueues once.
  *
  * No leader and no clock of ours: the store keeps the newest tick of each schedule and takes
- * only a newer one, so a repeated or late call does nothing. */
+ * only a newer one, so a repeated or late call does nothing. A job by the interval runs at once
+ * when it is new; one by the calendar leaves a mark, so that a tick that nobody is there for is
+ * known as missed. */
 #include "worker/worker_private.h"
 #include "worker/outage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
-#include "core/schedule.h"
 #include "client/newrun.h"
+#include "platform/zone_file.h"
+#include "store/template.h"
 
 enum { REFUSED_MS = 1000 }; /* from a refused tick to the next try */
 
 /* A periodic job has no required params: its payload is that of all defaults. */
-static culex_status tick_encode(struct culex_tick_state *tick, culex_error *error)
+static culex_status payload_make(struct culex_tick_state *tick, culex_error *error)
 {
     const culex_struct_type *params = tick->job->type->params;
     const void *value = NULL;
-    culex_buf text;
     culex_arena *arena = culex_arena_create();
     if (arena == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for periodic jobs");
-    culex_buf_init(&text, 0);
     culex_status status = culex_decode(params, arena, "{}", 2, &value, error);
     if (status == CULEX_OK)
-        status = culex_encode(params, value, &text, error);
+        status = culex_encode(params, value, &tick->payload, error);
     culex_arena_free(arena);
-    if (status != CULEX_OK) {
-        culex_buf_release(&text);
-        culex__error_context(error, "periodic job %s", tick->job->type->name);
-        return status;
+    return status;
+}
+
+static culex_status tags_make(struct culex_tick_state *tick, culex_error *error)
+{
+    const culex_job_type *type = tick->job->type;
+    char tags[CULEX_TAGS_SIZE];
+    culex_status status = culex__tags_join(type->tags, type->tag_count, tags, error);
+    return status == CULEX_OK ? culex__buf_append(&tick->tags, tags, strlen(tags) + 1) : status;
+}
+
+static culex_status run_make(struct culex_tick_state *tick, culex_error *error)
+{
+    const culex_job_type *type = tick->job->type;
+    culex_status status = payload_make(tick, error);
+    if (status == CULEX_OK)
+        status = tags_make(tick, error);
+    if (status == CULEX_OK) {
+        tick->run = culex__new_run_make(type);
+        tick->run.tags = tick->tags.data;
+        tick->run.payload = tick->payload.data;
+        tick->run.payload_len = tick->payload.len;
+        tick->run.content = culex__content_hash(type->wire, tick->payload.data, tick->payload.len);
+        status = culex__template_write(&tick->run, &tick->template, error);
     }
-    tick->payload = text.data;
-    tick->payload_len = text.len;
-    return CULEX_OK;
+    if (status != CULEX_OK)
+        culex__error_context(error, "periodic job %s", type->name);
+    return status;
+}
+
+static culex_status zone_load(struct culex_tick_state *tick, const char *name, culex_error *error)
+{
+    size_t len;
+    culex_status status = culex__zone_file_read(name, &tick->zone, &len, error);
+    if (status != CULEX_OK)
+        return status;
+    const char *fault = culex__zone_read(tick->zone, len, &tick->schedule.zone);
+    return fault == NULL ? CULEX_OK
+                         : culex__fail(error, CULEX_ECORRUPT, "time zone '%s': %s", name, fault);
+}
+
+static culex_status schedule_read(struct culex_tick_state *tick, culex_error *error)
+{
+    const culex_schedule *wanted = &tick->job->type->schedule;
+    tick->schedule.every_ms = wanted->every_ms;
+    tick->schedule.missed = wanted->missed;
+    if (wanted->every_ms > 0)
+        return CULEX_OK;
+    const char *fault = culex__cron_read(wanted->cron, &tick->schedule.cron);
+    culex_status status = CULEX_OK;
+    if (fault != NULL)
+        status = culex__fail(error, CULEX_EINVAL, "cron \"%s\": %s", wanted->cron, fault);
+    else
+        status = zone_load(tick, wanted->zone != NULL ? wanted->zone : "UTC", error);
+    if (status != CULEX_OK)
+        culex__error_context(error, "periodic job %s", tick->job->type->name);
+    return status;
+}
+
+static bool is_periodic(const culex_job_type *type)
+{
+    return type->schedule.every_ms > 0 || type->schedule.cron != NULL;
 }
 
 static struct culex_lane *lane_find(culex_worker *worker, const char *queue)
@@ -55,11 +111,16 @@ culex_status culex__ticks_create(culex_worker *worker, culex_error *error)
     for (size_t i = 0; i < worker->job_count; i++) {
         const culex_job_type *type = worker->jobs[i].type;
         struct culex_lane *lane = lane_find(worker, culex__job_queue(type));
-        if (type->every_ms <= 0 || lane == NULL || worker->jobs[i].call == NULL)
+        if (!is_periodic(type) || lane == NULL || worker->jobs[i].call == NULL)
             continue;
         struct culex_tick_state *tick = &worker->ticks[worker->tick_count++];
         *tick = (struct culex_tick_state){.job = &worker->jobs[i], .lane = lane};
-        culex_status status = tick_encode(tick, error);
+        culex_buf_init(&tick->payload, 0);
+        culex_buf_init(&tick->tags, 0);
+        culex_buf_init(&tick->template, 2 * CULEX_PAYLOAD_BYTES_MAX);
+        culex_status status = schedule_read(tick, error);
+        if (status == CULEX_OK)
+            status = run_make(tick, error);
         if (status != CULEX_OK)
             return status;
     }
@@ -68,8 +129,12 @@ culex_status culex__ticks_create(culex_worker *worker, culex_error *error)
 
 void culex__ticks_free(culex_worker *worker)
 {
-    for (size_t i = 0; i < worker->tick_count; i++)
-        free(worker->ticks[i].payload);
+    for (size_t i = 0; i < worker->tick_count; i++) {
+        culex_buf_release(&worker->ticks[i].payload);
+        culex_buf_release(&worker->ticks[i].tags);
+        culex_buf_release(&worker->ticks[i].template);
+        free(worker->ticks[i].zone);
+    }
     free(worker->ticks);
     worker->ticks = NULL;
     worker->tick_count = 0;
@@ -77,9 +142,9 @@ void culex__ticks_free(culex_worker *worker)
 
 static int64_t jitter_ms(const culex_worker *worker, const culex_job_type *type)
 {
-    if (type->every_jitter_ms <= 0)
+    if (type->schedule.jitter_ms <= 0)
         return 0;
-    return (int64_t)(culex__env_random(worker->env) % ((uint64_t)type->every_jitter_ms + 1));
+    return (int64_t)(culex__env_random(worker->env) % ((uint64_t)type->schedule.jitter_ms + 1));
 }
 
 /* Once for as long as it goes on. */
@@ -93,23 +158,34 @@ static void refusal_tell(culex_worker *worker, struct culex_tick_state *tick, bo
     tick->is_refused = is_refused;
 }
 
+/* The tick that was asked for was due and is not the mark. */
+static bool is_refused(const struct culex_tick *request, const struct culex_tick_reply *reply)
+{
+    int64_t tick_ms = request->tick_ms == 0 ? reply->now_ms : request->tick_ms;
+    return request->run != NULL && !reply->is_enqueued && reply->mark_ms < tick_ms;
+}
+
 static void tick_take_reply(culex_worker *worker, struct culex_tick_state *tick,
-                            const struct culex_tick_reply *reply, int64_t sent_ns)
+                            const struct culex_tick *request, const struct culex_tick_reply *reply,
+                            int64_t sent_ns)
 {
     int64_t now_ns = culex__worker_now_ns(worker);
     culex__worker_learn_clock(worker, reply->now_ms, sent_ns);
+    bool is_news = !tick->has_told || reply->mark_ms == request->tick_ms;
+    tick->has_begun = reply->mark_ms != 0;
+    tick->has_told = tick->has_begun && request->run != NULL;
     /* Without a mark there is no grid yet: it begins when a tick is taken. */
-    tick->tick_ms =
-        reply->mark_ms == 0
-            ? 0
-            : culex__schedule_next_tick(reply->mark_ms, tick->job->type->every_ms, reply->now_ms);
-    int64_t wait_ms = tick->tick_ms - reply->now_ms;
-    bool is_refused = !reply->is_enqueued && wait_ms <= 0;
-    if (is_refused)
-        wait_ms = REFUSED_MS < tick->job->type->every_ms ? REFUSED_MS : tick->job->type->every_ms;
-    refusal_tell(worker, tick, is_refused);
-    /* At least a ms, so that a store with a strange mark is not asked in a tight loop. */
-    tick->at_ns = culex__after_ms(now_ns, wait_ms < 1 ? 1 : wait_ms);
+    if (tick->has_begun)
+        tick->plan = culex__schedule_plan(&tick->schedule, reply->mark_ms, reply->now_ms);
+    int64_t wait_ms = tick->has_told ? tick->plan.tick_ms - reply->now_ms : 0;
+    bool was_refused = wait_ms <= 0 && is_refused(request, reply);
+    if (was_refused)
+        wait_ms = REFUSED_MS < request->interval_ms ? REFUSED_MS : request->interval_ms;
+    refusal_tell(worker, tick, was_refused);
+    /* At least a ms, so that a store with a strange mark is not asked in a tight loop; but a drain
+     * ends where nothing is due. */
+    int64_t least_ms = is_news && tick->has_begun ? 0 : 1;
+    tick->at_ns = culex__after_ms(now_ns, wait_ms < least_ms ? least_ms : wait_ms);
     if (reply->is_enqueued)
         culex__outlook_set_likely(tick->lane);
 }
@@ -118,26 +194,25 @@ static culex_status tick_send(culex_worker *worker, struct culex_tick_state *tic
                               culex_error *error)
 {
     const culex_job_type *type = tick->job->type;
-    struct culex_new_run run = culex__new_run_make(type);
-    char tags[CULEX_TAGS_SIZE];
-    culex_status status = culex__tags_join(type->tags, type->tag_count, tags, error);
-    if (status != CULEX_OK)
-        return status;
+    struct culex_new_run run = tick->run;
     run.delay_ms = jitter_ms(worker, type);
-    run.tags = tags;
-    run.payload = tick->payload;
-    run.payload_len = tick->payload_len;
-    run.content = culex__content_hash(type->wire, tick->payload, tick->payload_len);
+    bool is_of_calendar = type->schedule.every_ms <= 0;
+    int64_t interval_ms = tick->has_begun ? tick->plan.interval_ms : type->schedule.every_ms;
     struct culex_tick request = {.queue = tick->lane->name,
                                  .schedule = type->wire,
-                                 .tick_ms = tick->tick_ms,
-                                 .interval_ms = type->every_ms,
-                                 .run = &run};
+                                 .tick_ms = tick->plan.tick_ms,
+                                 .interval_ms = interval_ms < 1 ? 1 : interval_ms,
+                                 .is_of_calendar = is_of_calendar,
+                                 .may_overlap = type->schedule.may_overlap ||
+                                                type->schedule.missed == CULEX_MISSED_ALL,
+                                 .run = is_of_calendar && !tick->has_begun ? NULL : &run,
+                                 .template = tick->template.data,
+                                 .template_len = tick->template.len};
     struct culex_tick_reply reply = {0};
     int64_t sent_ns = culex__worker_now_ns(worker);
-    status = worker->store->ops->tick(worker->store, &request, &reply, error);
+    culex_status status = worker->store->ops->tick(worker->store, &request, &reply, error);
     if (status == CULEX_OK)
-        tick_take_reply(worker, tick, &reply, sent_ns);
+        tick_take_reply(worker, tick, &request, &reply, sent_ns);
     return status;
 }
 

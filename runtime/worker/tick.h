@@ -4,17 +4,24 @@
 
 #include <culex/worker.h>
 
+#include "core/schedule.h"
+#include "store/store.h"
+
 struct culex_job;
 struct culex_lane;
 
 struct culex_tick_state {
     const struct culex_job *job;
     struct culex_lane *lane;
-    int64_t tick_ms; /* on the store's clock; 0: as soon as possible */
+    struct culex__schedule schedule;
+    uint8_t *zone;                /* the bytes of its zone; NULL without one */
+    bool has_begun;               /* the store has a mark of it */
+    bool has_told;                /* and knows of this worker what runs, and when */
+    struct culex__tick_plan plan; /* on the store's clock; at first 0, as soon as possible */
     int64_t at_ns;
     bool is_refused; /* the newest one was */
-    char *payload;
-    size_t payload_len;
+    struct culex_new_run run;
+    culex_buf payload, tags, template; /* the run's */
 };
 
 culex_status culex__ticks_create(culex_worker *worker, culex_error *error);

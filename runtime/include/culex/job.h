@@ -146,6 +146,23 @@ typedef struct culex_retry_policy {
     double jitter_ratio; /* 0..1, for CULEX_JITTER_RATIO */
 } culex_retry_policy;
 
+/* What becomes of ticks that no worker was there for. */
+typedef enum culex_missed {
+    CULEX_MISSED_ONCE, /* one run for all of them */
+    CULEX_MISSED_SKIP, /* none: a tick that is a minute old is gone */
+    CULEX_MISSED_ALL   /* a run for each of the newest 100 of them; they may overlap */
+} culex_missed;
+
+/* When a job runs by itself; all 0: it does not. */
+typedef struct culex_schedule {
+    int64_t every_ms;    /* from tick to tick; 0: by the calendar */
+    const char *cron;    /* when by the calendar, in five fields or a word like "@daily" */
+    const char *zone;    /* whose clock that is, by its name in the tz database */
+    culex_missed missed; /* by the calendar; else missed ticks have one run */
+    bool may_overlap;    /* a tick has its run though that of an earlier one lives */
+    int64_t jitter_ms;   /* a run is due up to so much after its tick */
+} culex_schedule;
+
 typedef struct culex_job_type {
     unsigned descriptor_version; /* CULEX_DESCRIPTOR_VERSION of the generator */
     const char *name;            /* qualified name in the schema: log lines, error texts */
@@ -162,8 +179,7 @@ typedef struct culex_job_type {
     int64_t memory_bytes; /* of each process of a run by itself, and in a worker's control group
                              (culex_worker_options.cgroup) of all together; 0 for no limit */
     culex_retry_policy retry;
-    int64_t every_ms; /* 0 when the job is not periodic */
-    int64_t every_jitter_ms;
+    culex_schedule schedule;
     const char *const *tags;
     size_t tag_count;
 } culex_job_type;

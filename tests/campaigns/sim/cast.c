@@ -37,8 +37,9 @@ static void jobs_make(struct sim_world *world)
     cast->jobs[1].timeout_ms = sim_between(random, 500, 4000);
     cast->jobs[1].priority = 5;
     cast->jobs[1].retry.for_ms = cast->jobs[2].retry.for_ms = sim_between(random, 0, 2) * 700;
-    cast->jobs[3].every_ms = sim_between(random, 200, 3000);
-    cast->jobs[3].every_jitter_ms = sim_between(random, 0, 200);
+    cast->jobs[3].schedule.every_ms = sim_between(random, 200, 3000);
+    cast->jobs[3].schedule.jitter_ms = sim_between(random, 0, 200);
+    cast->jobs[4].schedule = (culex_schedule){.cron = "* * * * *", .zone = "UTC"};
     /* The rare one is given back by workers that do not know it. */
     cast->jobs[2].expires_ms = cast->jobs[4].expires_ms = sim_between(random, 100, 3000);
 }
@@ -112,6 +113,15 @@ static void worker_body(struct sim_process *process)
         store->ops->close(store);
 }
 
+/* Redis: a machine's own clock is up to a day wrong, and nobody minds. The machine of a file has
+ * one clock. */
+static int64_t clock_off_ms(const struct sim_world *world, size_t place)
+{
+    struct sim_random random = {world->options.seed * SIM_WORKERS_MAX + place};
+    const int64_t day_ms = 86400000;
+    return world->options.is_sqlite ? 0 : sim_between(&random, -day_ms, day_ms);
+}
+
 static void worker_start(struct sim_world *world, struct seat *seat)
 {
     char name[24];
@@ -122,6 +132,7 @@ static void worker_start(struct sim_world *world, struct seat *seat)
     snprintf(name, sizeof name, "worker%zu.%u", place, seat->lives);
     sim_note(world, "%s starts", name);
     seat->process = sim_process_start(world, name, worker_body);
+    seat->process->clock_off_ms = clock_off_ms(world, place);
 }
 
 static void worker_event(struct sim_world *world, void *subject, uint64_t token,
@@ -510,7 +521,8 @@ void sim_cast_init(struct sim_world *world)
         world->is_murderous ? sim_between(random, 300, 3000) : sim_between(random, 5, 300);
     if (sim_is_plain(world))
         cast->pace_ms = 1 + cast->pace_ms / 10; /* or the line would be empty mostly */
-    cast->worker_count = (size_t)sim_between(random, 1, SIM_WORKERS);
+    cast->worker_count = world->options.workers > 0 ? world->options.workers
+                                                    : (size_t)sim_between(random, 1, SIM_WORKERS);
     cast->producer_count = (size_t)sim_between(random, 1, SIM_PRODUCERS);
     for (size_t i = 0; i < cast->worker_count; i++)
         sim_after(world, sim_between(random, 0, 500) * SIM_MS, worker_event, &cast->seats[i], 0);

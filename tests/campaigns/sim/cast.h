@@ -11,7 +11,14 @@
 
 #include "world.h"
 
-enum { SIM_WORKERS = 4, SIM_PRODUCERS = 2, SIM_KNOWN = 64, SIM_JOBS = 5, SIM_KEYS = 5 };
+enum {
+    SIM_WORKERS = 4,
+    SIM_WORKERS_MAX = 64,
+    SIM_PRODUCERS = 2,
+    SIM_KNOWN = 64,
+    SIM_JOBS = 5,
+    SIM_KEYS = 5
+};
 
 /* The params of every job. */
 struct number {
@@ -36,7 +43,7 @@ struct seat { /* of a worker: its lives follow one another */
 
 struct sim_cast {
     culex_job_type jobs[SIM_JOBS];
-    struct seat seats[SIM_WORKERS];
+    struct seat seats[SIM_WORKERS_MAX];
     size_t worker_count, producer_count;
     struct sim_process *producers[SIM_PRODUCERS + 1];
     struct known known[SIM_KNOWN];

@@ -78,7 +78,7 @@ static int64_t env_boottime_ns(void *self)
 static int64_t env_clock_ms(void *self)
 {
     const struct sim_process *process = self;
-    return sim_store_ms(process->world);
+    return sim_store_ms(process->world) + process->clock_off_ms;
 }
 
 static void env_random(void *self, void *ret_bytes, size_t len)

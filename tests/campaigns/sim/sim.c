@@ -1,13 +1,14 @@
 /* sim/sim.c - the campaign: seed after seed until enough steps are made.
  *
  *   sim [--store redis|sqlite] [--seed N] [--seeds N] [--steps N] [--seconds S]
- *       [--world-steps N] [--loud] [--hash] [--no-sometimes] */
+ *       [--world-steps N] [--workers N] [--loud] [--hash] [--no-sometimes] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cast.h"
 #include "world.h"
 
 struct campaign {
@@ -93,11 +94,22 @@ static const char usage[] =
     "  --seed N         this one seed only, or the first one with --seeds\n"
     "  --seeds N        that many seeds\n"
     "  --world-steps N  steps of one seed before it is healed (default 4000)\n"
+    "  --workers N      so many, up to 64 (default a few, by the seed)\n"
     "  --loud           log lines and what befalls whom, to stderr\n"
     "  --hash           print each seed's trace hash\n"
     "  --situations     print how often each interesting situation was met\n";
 
 static bool is_verbose;
+
+static size_t workers_read(const char *value)
+{
+    uint64_t workers = number_read(value);
+    if (workers == 0 || workers > SIM_WORKERS_MAX) {
+        fputs(usage, stderr);
+        exit(2);
+    }
+    return (size_t)workers;
+}
 
 static void arguments_read(int argc, char **argv, struct campaign *campaign)
 {
@@ -127,6 +139,8 @@ static void arguments_read(int argc, char **argv, struct campaign *campaign)
                 campaign->seeds = number_read(value);
             else if (strcmp(name, "--world-steps") == 0)
                 campaign->options.steps = number_read(value);
+            else if (strcmp(name, "--workers") == 0)
+                campaign->options.workers = workers_read(value);
             else if (strcmp(name, "--seed") == 0) {
                 campaign->options.seed = number_read(value);
                 campaign->has_seed = true;

@@ -68,6 +68,7 @@ struct sim_process {
     bool is_done, is_killed, is_waiting;
     uint64_t wait_token;
     int64_t paused_until_ns;
+    int64_t clock_off_ms;       /* of its clock, to that of the store */
     int64_t drift_ns;           /* a killed process hurries through its own time to its end */
     uint64_t last_calls, spins; /* polls that did not wait, at one instant */
     int64_t spun_ns;
@@ -117,6 +118,7 @@ struct sim_server {
 struct sim_options {
     uint64_t seed;
     uint64_t steps; /* before everything is healed */
+    size_t workers; /* 0: a few */
     bool is_sqlite;
     bool is_loud; /* log lines and the whole history to stderr */
 };

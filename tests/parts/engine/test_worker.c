@@ -1541,7 +1541,7 @@ static culex_job_type sweep_type(void)
     culex_job_type type = number_type();
     type.name = type.wire = "t.sweep";
     type.params = &default_struct;
-    type.every_ms = 60000;
+    type.schedule.every_ms = 60000;
     type.retry.max = 0;
     return type;
 }
@@ -1558,6 +1558,26 @@ static void test_periodic_job_runs_at_once_and_then_every_interval(void **state)
         assert_about_ms(world->call_ms[i], 60000 * i);
         assert_int_equal(world->call_n[i], 7);
     }
+}
+
+/* At random, and never beyond it. */
+static void test_jitter_puts_each_run_off(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    int64_t least_ms = INT64_MAX, most_ms = 0;
+    type.schedule.jitter_ms = 10000;
+    world->act = act_count_to_five;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 5);
+    for (int i = 0; i < 5; i++) {
+        int64_t off_ms = world->call_ms[i] - 60000 * i;
+        assert_in_range(off_ms, 0, 10100);
+        least_ms = off_ms < least_ms ? off_ms : least_ms;
+        most_ms = off_ms > most_ms ? off_ms : most_ms;
+    }
+    assert_true(most_ms - least_ms > 1000);
 }
 
 /* And lets the tick after the second one be refused. */
@@ -1590,7 +1610,7 @@ static void test_refused_tick_of_a_short_interval_is_sent_again_after_it(void **
 {
     struct world *world = *state;
     culex_job_type type = sweep_type();
-    type.every_ms = 200;
+    type.schedule.every_ms = 200;
     world->act = act_count_to_five;
     world->tick_refusals = 1;
     world_worker(world, (culex_worker_options){0}, &type);
@@ -1612,6 +1632,80 @@ static void test_restarted_worker_does_not_tick_again(void **state)
     world_worker(world, draining, &type);
     world_run(world);
     assert_int_equal(world->calls, 2);
+}
+
+/* --- by the calendar: the world begins at some second of an hour ----------------------------- */
+
+enum { HOUR_MS = 3600000 };
+
+static culex_job_type hourly_type(culex_missed missed)
+{
+    culex_job_type type = sweep_type();
+    type.schedule = (culex_schedule){.cron = "0 * * * *", .zone = "UTC", .missed = missed};
+    return type;
+}
+
+/* Until the next full hour. */
+static int64_t hour_in_ms(const struct world *world)
+{
+    int64_t now_ms;
+    assert_int_equal(world->store->ops->now(world->store, &now_ms, NULL), CULEX_OK);
+    return HOUR_MS - now_ms % HOUR_MS;
+}
+
+static void test_job_by_the_calendar_runs_at_its_times(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = hourly_type(CULEX_MISSED_ONCE);
+    int64_t first_ms = hour_in_ms(world);
+    world->act = act_count_to_five;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 5);
+    for (int i = 0; i < 5; i++)
+        assert_about_ms(world->call_ms[i], first_ms + HOUR_MS * i);
+}
+
+/* A new schedule has missed nothing; later, with nobody there, three ticks pass. */
+static unsigned calls_after_three_missed(struct world *world, culex_missed missed)
+{
+    culex_job_type type = hourly_type(missed);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 0);
+    world_pass(world, 3 * HOUR_MS);
+    world_worker(world, draining, &type);
+    world_run(world);
+    world_worker(world, draining, &type);
+    world_run(world);
+    return world->calls;
+}
+
+static void test_missed_ticks_have_one_run(void **state)
+{
+    assert_int_equal(calls_after_three_missed(*state, CULEX_MISSED_ONCE), 1);
+}
+
+static void test_missed_ticks_are_skipped(void **state)
+{
+    assert_int_equal(calls_after_three_missed(*state, CULEX_MISSED_SKIP), 0);
+}
+
+static void test_each_missed_tick_has_its_run(void **state)
+{
+    assert_int_equal(calls_after_three_missed(*state, CULEX_MISSED_ALL), 3);
+}
+
+static void test_zone_that_this_machine_lacks_is_told(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = hourly_type(CULEX_MISSED_ONCE);
+    culex_error error = {0};
+    type.schedule.zone = "Middle/Earth";
+    culex_worker *worker = world_worker(world, draining, &type);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_ENOTFOUND);
+    assert_non_null(strstr(error.text, "periodic job t.sweep: time zone 'Middle/Earth'"));
+    culex_worker_free(worker);
 }
 
 static void test_retired_periodic_job_ticks_no_more(void **state)
@@ -1922,9 +2016,15 @@ int main(void)
         UNIT(test_run_of_a_killed_worker_is_taken_over_within_lease_and_a_second),
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
+        UNIT(test_jitter_puts_each_run_off),
         UNIT(test_refused_tick_is_sent_again_until_it_is_taken),
         UNIT(test_refused_tick_of_a_short_interval_is_sent_again_after_it),
         UNIT(test_restarted_worker_does_not_tick_again),
+        UNIT(test_job_by_the_calendar_runs_at_its_times),
+        UNIT(test_missed_ticks_have_one_run),
+        UNIT(test_missed_ticks_are_skipped),
+        UNIT(test_each_missed_tick_has_its_run),
+        UNIT(test_zone_that_this_machine_lacks_is_told),
         UNIT(test_retired_periodic_job_ticks_no_more),
         UNIT(test_same_name_gets_its_runs_back_at_once),
         UNIT(test_nothing_is_fetched_ahead_until_the_former_lifes_runs_have_ended),

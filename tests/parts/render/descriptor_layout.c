@@ -79,6 +79,15 @@ LAYOUT(culex_struct_type, STRUCT_TYPE_MEMBERS)
     MEMBER(double, jitter_ratio, of)
 LAYOUT(culex_retry_policy, RETRY_POLICY_MEMBERS)
 
+#define SCHEDULE_MEMBERS(MEMBER, of)                                                               \
+    MEMBER(int64_t, every_ms, of)                                                                  \
+    MEMBER(const char *, cron, of)                                                                 \
+    MEMBER(const char *, zone, of)                                                                 \
+    MEMBER(culex_missed, missed, of)                                                               \
+    MEMBER(bool, may_overlap, of)                                                                  \
+    MEMBER(int64_t, jitter_ms, of)
+LAYOUT(culex_schedule, SCHEDULE_MEMBERS)
+
 #define JOB_TYPE_MEMBERS(MEMBER, of)                                                               \
     MEMBER(unsigned, descriptor_version, of)                                                       \
     MEMBER(const char *, name, of)                                                                 \
@@ -94,8 +103,7 @@ LAYOUT(culex_retry_policy, RETRY_POLICY_MEMBERS)
     MEMBER(int64_t, keep_failure_ms, of)                                                           \
     MEMBER(int64_t, memory_bytes, of)                                                              \
     MEMBER(culex_retry_policy, retry, of)                                                          \
-    MEMBER(int64_t, every_ms, of)                                                                  \
-    MEMBER(int64_t, every_jitter_ms, of)                                                           \
+    MEMBER(culex_schedule, schedule, of)                                                           \
     MEMBER(const char *const *, tags, of)                                                          \
     MEMBER(size_t, tag_count, of)
 LAYOUT(culex_job_type, JOB_TYPE_MEMBERS)
@@ -134,6 +142,10 @@ NUMBER(FIELD_MUST_UNDERSTAND, 8)
 NUMBER(FIELD_DEPRECATED, 16)
 NUMBER(FIELD_MIN, 32)
 NUMBER(FIELD_MAX, 64)
+
+NUMBER(MISSED_ONCE, 0)
+NUMBER(MISSED_SKIP, 1)
+NUMBER(MISSED_ALL, 2)
 
 NUMBER(BACKOFF_CONSTANT, 0)
 NUMBER(BACKOFF_LINEAR, 1)

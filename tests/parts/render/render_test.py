@@ -94,7 +94,7 @@ class Refusal(unittest.TestCase):
                       enums=[enum("e", "uint8", [value("E_A", 1)])],
                       structs=[struct("s", [field("x")])],
                       jobs=[job("j", fields, result=[field("r")], tags=["t"],
-                                every={"interval_ns": "1", "jitter_ns": "0"})])
+                                every={"interval_ns": "1", "jitter_ns": "0", "overlap": "skip"})])
 
     def test_every_missing_key_is_named(self) -> None:
         ir = self.full_ir()

@@ -128,7 +128,7 @@ def bare() -> Json:
     """A job, a struct, a result without any field, and an enum without values."""
     return schema("bare", enums=[enum("nothing", "uint8", [])], structs=[struct("blank", [])],
                   jobs=[job("tick", result=[], every={"interval_ns": "60000000000",
-                                                      "jitter_ns": "500000"},
+                                                      "jitter_ns": "500000", "overlap": "skip"},
                             retry=retry(max=0, backoff="constant", base_ns="0"))])
 
 

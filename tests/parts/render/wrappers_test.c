@@ -462,8 +462,8 @@ static void test_descriptor__has_the_policy_in_milliseconds(void **state)
     const culex_retry_policy *steps = &steps_job_type.retry;
     const culex_retry_policy *ratio = &ratio_job_type.retry;
 
-    assert_int_equal(tick_job_type.every_ms, 60000);
-    assert_int_equal(tick_job_type.every_jitter_ms, 1); /* half of one, and 0 would mean none */
+    assert_int_equal(tick_job_type.schedule.every_ms, 60000);
+    assert_int_equal(tick_job_type.schedule.jitter_ms, 1); /* half of one, and 0 would mean none */
     assert_int_equal(steps->step_count, 3);
     assert_int_equal(steps->steps_ms[0], 60000);
     assert_int_equal(steps->steps_ms[1], 1);

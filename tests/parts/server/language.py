@@ -46,7 +46,7 @@ def compiler_words(root):
     types = re.findall(r'X\(\w+, "(\w+)", \d+, \d\)', (front / "ir.h").read_text())
     asked = re.findall(r'parser_(?:accept|at)_word\(parser, "(\w+)"\)', parser + setting)
     foreign = {"to"}  # of a range of numbers, which other languages have and this one refuses
-    listed = [word for name in ("words", "conflicts", "missed", "job_words", "states", "ir_backoff_words", "ir_jitter_words")
+    listed = [word for name in ("words", "conflicts", "missed", "overlap", "job_words", "states", "ir_backoff_words", "ir_jitter_words")
               for word in table(parser + setting + check + model, name)]
     compared = re.findall(r'strcmp\(name->text, "(\w+)"\)', retry) + re.findall(
         r'strcmp\(literal->text, "(\w+)"\)', value)

@@ -20,6 +20,8 @@ PLACES = {
     "PER": ["job a { rate 8 § 1m; }"],
     "BURST": ["job a { rate 8 per 1m § 2; }", "job a { rate 8 per 1m by (x) § 2; }"],
     "EVERY": ["job a { every 1m § 1s; }"],
+    "OVERLAP": ["job a { every 1m § skip; }", 'job a { cron "* * * * *" tz "UTC" § skip; }'],
+    "OVERLAPS": ["job a { every 1m overlap §; }", 'job a { cron "* * * * *" tz "UTC" missed once overlap §; }'],
     "ZONE": ['job a { cron "* * * * *" § "UTC"; }'],
     "MISSED": ['job a { cron "* * * * *" tz "UTC" § once; }'],
     "CATCHUP": ['job a { cron "* * * * *" tz "UTC" missed §; }'],

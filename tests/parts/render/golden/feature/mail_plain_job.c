@@ -93,8 +93,7 @@ const culex_job_type shop_mail_send_email_job_type = {
     604800000,                         /* kept after the last failure, ms */
     0,                                 /* memory, bytes */
     {12, 0, CULEX_BACKOFF_EXPONENTIAL, 2000, 2.0, 3600000, NULL, 0, CULEX_JITTER_FULL, 0.0},
-    0,                                 /* every, ms */
-    0,                                 /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     shop_mail_send_email_job_tags,     /* tags */
     2,                                 /* how many */
 };

@@ -28,8 +28,7 @@ const culex_job_type plain_job_type = {
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -116,8 +115,7 @@ const culex_job_type from_defaults_job_type = {
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -213,8 +211,7 @@ const culex_job_type no_retry_job_type = {
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     no_retry_job_tags,            /* tags */
     2,                            /* how many */
 };
@@ -302,8 +299,7 @@ const culex_job_type bounded_job_type = {
     172800000,                    /* kept after the last failure, ms */
     268435456,                    /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -403,8 +399,7 @@ const culex_job_type ticking_job_type = {
     172800000,                    /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    5400000,                      /* every, ms */
-    0,                            /* its jitter, ms */
+    {5400000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                         /* tags */
     0,                            /* how many */
 };

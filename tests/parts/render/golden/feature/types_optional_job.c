@@ -85,8 +85,7 @@ const culex_job_type kitchen_optional_of_all_job_type = {
     86400000,                            /* kept after the last failure, ms */
     0,                                   /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    0,                                   /* every, ms */
-    0,                                   /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                                /* tags */
     0,                                   /* how many */
 };

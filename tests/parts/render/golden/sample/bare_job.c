@@ -43,8 +43,7 @@ const culex_job_type tick_job_type = {
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 0, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
-    60000,                        /* every, ms */
-    1,                            /* its jitter, ms */
+    {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 1},
     NULL,                         /* tags */
     0,                            /* how many */
 };

@@ -34,8 +34,7 @@ const culex_job_type steps_job_type = {
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {3, 0, CULEX_BACKOFF_STEPS, 0, 1.0, 0, steps_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     steps_job_tags,               /* tags */
     2,                            /* how many */
 };
@@ -123,8 +122,7 @@ const culex_job_type ratio_job_type = {
     536870912,                    /* memory, bytes */
     {UINT32_C(4294967295), 0, CULEX_BACKOFF_EXPONENTIAL, 2000, 1.5, 3600000, NULL, 0,
      CULEX_JITTER_RATIO, 0.25},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -211,8 +209,7 @@ const culex_job_type linear_job_type = {
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {4, 172800000, CULEX_BACKOFF_LINEAR, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_FULL, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -299,8 +296,7 @@ const culex_job_type constant_job_type = {
     86400000,                     /* kept after the last failure, ms */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_EQUAL, 0.0},
-    0,                            /* every, ms */
-    0,                            /* its jitter, ms */
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     NULL,                         /* tags */
     0,                            /* how many */
 };
