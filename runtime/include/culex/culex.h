@@ -11,6 +11,7 @@
 #include <culex/export.h>
 #include <culex/job.h>
 #include <culex/maintain.h>
+#include <culex/schedules.h>
 #include <culex/typed.h>
 #include <culex/types.h>
 #include <culex/worker.h>

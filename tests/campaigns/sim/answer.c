@@ -330,6 +330,10 @@ static void tick_answered(struct sim_oracle *oracle)
         SOMETIMES(TICK_MARK_FROM_A_CLOCK_AHEAD);
     if (!call->is_enqueued && is_moved && !schedule->is_paused)
         SOMETIMES(TICK_STOOD_FOR_BY_A_LIVE_RUN);
+    if (is_moved && schedule->is_paused)
+        SOMETIMES(TICK_PASSED_WHILE_PAUSED);
+    if (call->is_enqueued && call->is_of_calendar)
+        SOMETIMES(TICK_BY_THE_CALENDAR);
     if (call->is_enqueued && schedule->is_paused)
         sim_violation(oracle, NULL, "schedule %s ticks while it is paused", schedule->name);
     if (call->births != call->is_enqueued)
@@ -351,6 +355,8 @@ static void schedule_set_answered(struct sim_oracle *oracle)
 {
     const struct sim_call *call = &oracle->call;
     struct schedule *schedule = schedule_find(oracle, call->worker);
+    if (call->act == 'p')
+        SOMETIMES(SCHEDULE_PAUSED);
     /* By the calendar a resume moves the mark. */
     if (call->act != 'p')
         schedule->has_mark = false;
@@ -371,8 +377,11 @@ static void schedule_run_answered(struct sim_oracle *oracle)
     if (is_again && call->births > 0)
         sim_violation(oracle, NULL, "schedule %s: the run asked for at %" PRId64 " comes again",
                       schedule->name, call->asked_ms - SIM_START_MS);
+    if (is_again)
+        SOMETIMES(RUN_OUT_OF_TURN_ASKED_AGAIN);
     if (call->births == 0)
         return;
+    SOMETIMES(RUN_OUT_OF_TURN);
     schedule->asked_ms = call->asked_ms;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include <culex/maintain.h>
+#include <culex/schedules.h>
 
 #include "cast.h"
 #include "hands.h"
@@ -186,6 +187,26 @@ static bool fsck(struct sim_process *process, culex_client *client, const char *
     return status == CULEX_OK;
 }
 
+/* That of the interval, or by the calendar. */
+static void operate_schedule(struct sim_process *process, culex_client *client)
+{
+    struct sim_random *random = &process->world->random;
+    const char *name = process->world->cast->jobs[sim_chance(random, 500) ? 3 : 4].wire;
+    switch (sim_below(random, 8)) {
+    case 0:
+        sim_may_fail(culex_client_schedule_delete(client, "beta", name, NULL));
+        break;
+    case 1:
+    case 2:
+        sim_may_fail(culex_client_schedule_pause(client, "beta", name, NULL));
+        sim_sleep(process, sim_between(random, 1, 6000) * SIM_MS);
+        sim_may_fail(culex_client_schedule_resume(client, "beta", name, NULL));
+        break;
+    default:
+        sim_may_fail(culex_client_schedule_run(client, "beta", name, NULL, NULL));
+    }
+}
+
 static void operate_queue(struct sim_process *process, culex_client *client)
 {
     struct sim_random *random = &process->world->random;
@@ -285,6 +306,8 @@ static void operator_body(struct sim_process *process)
             break;
         if (sim_chance(random, 300))
             operate_queue(process, client);
+        else if (sim_chance(random, 450))
+            operate_schedule(process, client);
         else
             operate_run(process, client);
     }

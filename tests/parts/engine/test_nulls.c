@@ -96,6 +96,35 @@ static bool schema_seen(const culex_live_schema *schema, void *user)
     return true;
 }
 
+static bool schedule_seen(const culex_schedule_info *schedule, void *user)
+{
+    (void)schedule, (void)user;
+    return true;
+}
+
+static void test_null_for_a_schedule_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    (void)state;
+    REFUSED(culex_client_schedules(NULL, "q", schedule_seen, NULL, &error));
+    REFUSED(culex_client_schedule_pause(NULL, "q", "j", &error));
+    REFUSED(culex_client_schedule_resume(NULL, "q", "j", &error));
+    REFUSED(culex_client_schedule_run(NULL, "q", "j", NULL, &error));
+    REFUSED(culex_client_schedule_delete(NULL, "q", "j", &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_schedules(client, NULL, schedule_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_schedules(client, "q", NULL, NULL, &error));
+    REFUSED(culex_client_schedule_pause(client, NULL, "j", &error));
+    REFUSED(culex_client_schedule_pause(client, "q", NULL, &error));
+    REFUSED(culex_client_schedule_resume(client, NULL, "j", &error));
+    REFUSED(culex_client_schedule_resume(client, "q", NULL, &error));
+    REFUSED(culex_client_schedule_run(client, NULL, "j", NULL, &error));
+    REFUSED_AS("no schedule", culex_client_schedule_run(client, "q", NULL, NULL, &error));
+    REFUSED(culex_client_schedule_delete(client, NULL, "j", &error));
+    REFUSED(culex_client_schedule_delete(client, "q", NULL, &error));
+    culex_client_close(client);
+}
+
 static void test_null_for_a_client_is_refused(void **state)
 {
     const struct number params = {7};
@@ -303,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_ids_ignore_or_refuse_each_null),
         cmocka_unit_test(test_arenas_and_texts_ignore_each_null),
         cmocka_unit_test(test_codec_refuses_each_null),
+        cmocka_unit_test(test_null_for_a_schedule_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_worker_is_refused),
