@@ -6,6 +6,7 @@
 
 #include "store/store.h"
 #include "base/error.h"
+#include "core/queue_item.h"
 #include "core/queue_name.h"
 #include "log/log.h"
 #include "settings/storesettings.h"
@@ -156,6 +157,8 @@ static culex_status set_choice(struct culex_settings *settings, const struct cul
         settings->options.isolation = (culex_isolation)(CULEX_ISOLATION_NONE + choice);
     else if (option->offset == CULEX_OPTION_AT(log_format))
         settings->options.log_format = choice == 0 ? CULEX_LOG_TEXT : CULEX_LOG_JSON;
+    else if (option->offset == CULEX_OPTION_AT(order))
+        settings->options.order = (culex_order)(CULEX_ORDER_TURNS + choice);
     else if (option->offset == CULEX_OPTION_AT(log_level))
         settings->options.log_level = choice + 1;
     else {
@@ -165,25 +168,37 @@ static culex_status set_choice(struct culex_settings *settings, const struct cul
     return CULEX_OK;
 }
 
-static culex_status set_queues(struct culex_settings *settings, const char *from, const char *value,
-                               culex_error *error)
+/* A worker's may have weights and bounds, and stand for several. */
+static culex_status queues_check(const struct culex_settings *settings,
+                                 const struct culex_option *option, size_t count,
+                                 culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (option->owner == CULEX_OPTION_OF_WORKER)
+        return culex__queue_items_check(settings->queues, count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = culex__queue_check(settings->queues[i], error);
+    return status;
+}
+
+static culex_status set_queues(struct culex_settings *settings, const struct culex_option *option,
+                               const char *from, const char *value, culex_error *error)
 {
     size_t count = 0;
     free(settings->queues_text);
     free(settings->queues);
     settings->queues_text = strdup(value);
-    settings->queues = calloc(strlen(value) / 2 + 1, sizeof *settings->queues);
+    settings->queues = calloc(strlen(value) + 1, sizeof *settings->queues);
     if (settings->queues_text == NULL || settings->queues == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the queue names");
     char *rest = settings->queues_text;
-    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
-        if (culex__queue_check(name, error) != CULEX_OK) {
-            culex__error_context(error, "%s: '%s' is not a list of queues like a,b", from, value);
-            if (error != NULL)
-                error->code = CULEX_EUSAGE;
-            return CULEX_EUSAGE;
-        }
+    for (char *name; (name = strsep(&rest, ",")) != NULL;)
         settings->queues[count++] = name;
+    if (queues_check(settings, option, count, error) != CULEX_OK) {
+        culex__error_context(error, "%s: '%s' is not a list of queues like a,b", from, value);
+        if (error != NULL)
+            error->code = CULEX_EUSAGE;
+        return CULEX_EUSAGE;
     }
     settings->options.queues = settings->queues;
     settings->options.queue_count = count;
@@ -211,7 +226,7 @@ culex_status culex__value_apply(struct culex_settings *settings, const struct cu
     case CULEX_OPTION_TEXT:
         return set_text(settings, option, from, value, error);
     case CULEX_OPTION_QUEUES:
-        return set_queues(settings, from, value, error);
+        return set_queues(settings, option, from, value, error);
     case CULEX_OPTION_NUMBER:
         return set_number(settings, option, from, value, error);
     case CULEX_OPTION_DURATION:

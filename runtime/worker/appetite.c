@@ -2,6 +2,7 @@
 
 #include "worker/crew.h"
 #include "worker/pace.h"
+#include "worker/share.h"
 #include "worker/worker_private.h"
 
 enum {
@@ -104,23 +105,25 @@ static size_t quick_hands(const culex_worker *worker)
     return hands > taken ? hands - taken : 0;
 }
 
-/* Lanes with short runs, or the prospect of some, have equal parts. */
-static size_t quick_lanes(const struct culex_lane *lane)
+/* Lanes with short runs, or the prospect of some, have parts by their weights. */
+static unsigned quick_weights(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
-    size_t count = 1;
+    unsigned sum = lane->share.weight;
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane *each = &worker->lanes[i];
-        count +=
-            each != lane && !is_slow(each) && (each->flight_count > 0 || each->outlook.is_likely);
+        bool is_other = each != lane && !is_slow(each);
+        if (is_other && (each->flight_count > 0 || each->outlook.is_likely))
+            sum += each->share.weight;
     }
-    return count;
+    return sum;
 }
 
 /* What the lane may claim ahead, in time of one handler. */
 static int64_t part_ns(const struct culex_lane *lane, size_t hands)
 {
-    return (int64_t)hands * (AHEAD_NS + lane->appetite.step_ns) / (int64_t)quick_lanes(lane);
+    int64_t all_ns = (int64_t)hands * (AHEAD_NS + lane->appetite.step_ns);
+    return all_ns * lane->share.weight / quick_weights(lane);
 }
 
 /* What a run takes of that: not so little that more than two batches would fit. */
@@ -176,7 +179,8 @@ bool culex__worker_has_room(const culex_worker *worker)
 {
     bool has_room = false;
     for (size_t i = 0; i < worker->lane_count && !has_room; i++)
-        has_room = culex__appetite_room(&worker->lanes[i]) > 0;
+        has_room =
+            !culex__share_is_full(&worker->lanes[i]) && culex__appetite_room(&worker->lanes[i]) > 0;
     return has_room && worker->phases.current == CULEX_WORKER_RUNNING;
 }
 

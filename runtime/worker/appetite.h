@@ -35,7 +35,7 @@ bool culex__appetite_is_quick(const struct culex_lane *lane);
 size_t culex__appetite_batch(const struct culex_lane *lane);
 size_t culex__appetite_room(const struct culex_lane *lane);
 
-/* The worker claims runs, and a lane has room for some. */
+/* The worker claims runs, and a lane has room for some, also by its own bound. */
 bool culex__worker_has_room(const culex_worker *worker);
 
 /* While handlers have short runs to do, ends and their announcement may be held back: nothing else

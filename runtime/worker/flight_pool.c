@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "worker/roster.h"
+#include "worker/share.h"
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
 
@@ -44,6 +45,8 @@ void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight)
     assert(flight->state != CULEX_FLIGHT_POOLED && flight->state != CULEX_FLIGHT_ALOFT);
     if (flight->state == CULEX_FLIGHT_ENDED)
         culex__roster_remove(flight);
+    if (flight->state == CULEX_FLIGHT_GIVEN_UP)
+        culex__share_note_return(flight->lane);
     assert(flight->overstay.asked_ns == 0); /* or the list of overstay.c would hold it */
     culex__solitude_let_go(flight);
     flight->state = CULEX_FLIGHT_POOLED;
@@ -79,6 +82,7 @@ void culex__flight_set_aside(struct culex_flight *flight)
 {
     culex__flight_remove(flight);
     flight->state = CULEX_FLIGHT_GIVEN_UP;
+    culex__share_note_aside(flight->lane);
 }
 
 void culex__flight_settle(struct culex_flight *flight)

@@ -8,6 +8,7 @@
 #include "worker/pace.h"
 #include "worker/flight.h"
 #include "worker/grants.h"
+#include "worker/order.h"
 #include "worker/outage.h"
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
@@ -41,7 +42,14 @@ static size_t lane_room(const struct culex_lane *lane)
     if (worker->phases.current != CULEX_WORKER_RUNNING || !culex__solitude_lets_claim(lane) ||
         (lane->is_held && free_handlers(worker) == 0))
         return 0;
-    return culex__appetite_room(lane);
+    return culex__order_room(lane, culex__appetite_room(lane));
+}
+
+/* The most that pays to be claimed, or told, at once. */
+static size_t lane_batch(const struct culex_lane *lane)
+{
+    size_t batch = culex__appetite_batch(lane), most = lane->share.most;
+    return most > 0 && most < batch ? most : batch;
 }
 
 /* Short runs end by the dozen. While the handlers have more of them to do, it pays to wait for half
@@ -49,7 +57,7 @@ static size_t lane_room(const struct culex_lane *lane)
 static bool lane_should_gather(const struct culex_lane *lane, size_t queued, int64_t now_ns)
 {
     const culex_worker *worker = lane->worker;
-    size_t half = (culex__appetite_batch(lane) + 1) / 2;
+    size_t half = (lane_batch(lane) + 1) / 2;
     bool has_room = now_ns >= culex__outlook_next_ns(lane) && lane_room(lane) >= half;
     return worker->phases.current == CULEX_WORKER_RUNNING && culex__appetite_is_quick(lane) &&
            queued > 0 && worker->pace.careful_count == 0 && !has_room &&
@@ -220,6 +228,7 @@ static void step_take_reply(struct culex_lane *lane, const struct culex_step_rep
 {
     int64_t sent_ns = lane->step.sent_ns;
     answer_take(lane, reply, culex__worker_now_ns(lane->worker));
+    culex__order_note_grants(lane, reply->grant_count);
     culex__grants_forget_twins(lane, reply->grants, reply->grant_count);
     send_ahead(lane, reply);
     lane->was_fed = culex__grants_take(lane, reply->grants, reply->grant_count, sent_ns);

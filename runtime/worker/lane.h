@@ -16,9 +16,11 @@
 #include "worker/beats.h"
 #include "worker/greeting.h"
 #include "worker/outage.h"
+#include "worker/order.h"
 #include "worker/outlook.h"
 #include "worker/repair.h"
 #include "worker/roster.h"
+#include "worker/share.h"
 #include "worker/unread.h"
 
 struct culex_flight;
@@ -39,6 +41,8 @@ struct culex_lane {
     struct culex_greeting greeting;
     struct culex_outlook outlook;
     struct culex_appetite appetite;
+    struct culex_share share;
+    struct culex_stand stand;
     bool is_held;    /* the next run wants a free handler: culex__pace_set_held */
     bool is_awaited; /* the store was asked to tell of its new work */
     int64_t beat_ns; /* no run in flight wants a beat earlier */

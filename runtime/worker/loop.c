@@ -11,6 +11,7 @@
 #include "worker/appetite.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
+#include "worker/order.h"
 #include "worker/overstay.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
@@ -57,15 +58,14 @@ static void lane_repair(struct culex_lane *lane, int64_t now_ns)
         culex__worker_call_failed(lane->worker, lane, status, &error);
 }
 
-/* One turn over all lanes. It begins behind the lane that was given runs last: queues that all have
- * runs take turns at the handlers that become free. */
+/* One turn over all lanes. */
 static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_stepped,
                                culex_error *error)
 {
-    size_t first = worker->lane_turn;
+    struct culex_lane *fed = NULL;
+    culex__order_turn(worker);
     for (size_t i = 0; i < worker->lane_count; i++) {
-        size_t at = (first + i) % worker->lane_count;
-        struct culex_lane *lane = &worker->lanes[at];
+        struct culex_lane *lane = culex__order_lane(worker, i);
         int64_t now_ns = culex__worker_now_ns(worker);
         culex__flight_attend(lane, now_ns);
         lane_repair(lane, now_ns);
@@ -76,8 +76,10 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
         if (status != CULEX_OK)
             return status;
         if (lane->was_fed)
-            worker->lane_turn = at + 1;
+            fed = lane;
     }
+    if (fed != NULL)
+        culex__order_note_fed(fed);
     return CULEX_OK;
 }
 

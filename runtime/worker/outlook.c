@@ -40,6 +40,11 @@ void culex__lanes_set_likely(culex_worker *worker)
         worker->lanes[i].outlook.is_likely = true;
 }
 
+void culex__outlook_set_hinting(struct culex_lane *lane)
+{
+    lane->outlook.is_hinting = true;
+}
+
 void culex__lanes_set_hinting(culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++)

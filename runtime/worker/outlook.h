@@ -34,6 +34,7 @@ void culex__outlook_set_likely(struct culex_lane *lane);
 void culex__lanes_set_likely(culex_worker *worker);
 
 /* A wake-up that we took and cannot use must reach another worker. */
+void culex__outlook_set_hinting(struct culex_lane *lane);
 void culex__lanes_set_hinting(culex_worker *worker);
 
 /* At the worker's stop: what comes due in a lane may be known to it alone, and a step tells others.

@@ -2,6 +2,7 @@
 
 #include "core/patience.h"
 #include "worker/appetite.h"
+#include "worker/share.h"
 #include "worker/worker_private.h"
 
 void culex__wake_reset(culex_worker *worker)
@@ -20,10 +21,11 @@ void culex__wake_leave(culex_worker *worker)
 
 static bool lane_is_well(const struct culex_lane *lane)
 {
-    return lane->greeting.is_done && lane->trouble.failures == 0;
+    return lane->greeting.is_done && lane->trouble.failures == 0 && !culex__share_is_full(lane);
 }
 
-/* Lanes in trouble do not count: they stay likely for as long as that lasts. */
+/* Lanes in trouble do not count: they stay likely for as long as that lasts. Nor do those that have
+ * as many runs as they may: others are to be heard of meanwhile. */
 static bool any_likely(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -34,7 +36,7 @@ static bool any_likely(const culex_worker *worker)
 }
 
 /* The store waits for exactly the lanes that are well. One in trouble among them would make it
- * refuse the wait for all. */
+ * refuse the wait for all; what comes to one that is full is for other workers. */
 static bool all_well_are_awaited(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -44,12 +46,24 @@ static bool all_well_are_awaited(const culex_worker *worker)
     return true;
 }
 
+/* Of a queue that is full by now we may have taken the wake-up that was meant for others. */
+static void full_hand_on(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        struct culex_lane *lane = &worker->lanes[i];
+        if (lane->is_awaited && culex__share_is_full(lane))
+            culex__outlook_set_hinting(lane);
+    }
+}
+
 /* When the set of queues has changed, the wait is a new one, which begins with a look at each. */
 static size_t awaited_choose(culex_worker *worker)
 {
     size_t count = 0;
-    if (worker->wake.is_armed)
+    if (worker->wake.is_armed) {
         worker->store->ops->wake_disarm(worker->store);
+        full_hand_on(worker);
+    }
     worker->wake.is_armed = false;
     worker->wake.was_armed = worker->wake.was_armed && all_well_are_awaited(worker);
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -122,6 +136,7 @@ void culex__wake_take(culex_worker *worker)
     worker->wake.failures = 0;
     if (!is_woken)
         return;
+    full_hand_on(worker);
     if (culex__worker_has_room(worker) && !worker->solitude.is_on)
         culex__lanes_set_likely(worker);
     else

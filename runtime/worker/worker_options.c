@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "core/queue_name.h"
+#include "core/queue_item.h"
 #include "log/log.h"
 #include "settings/option.h"
 #include "settings/storesettings.h"
@@ -80,7 +80,6 @@ static culex_status log_check(const culex_worker_options *options, culex_error *
 
 static culex_status queues_check(const culex_worker_options *options, culex_error *error)
 {
-    culex_status status = CULEX_OK;
     if (options->queues == NULL && options->queue_count > 0)
         return culex__fail(error, CULEX_EUSAGE, "a queue_count of %zu, and no queues",
                            options->queue_count);
@@ -89,9 +88,32 @@ static culex_status queues_check(const culex_worker_options *options, culex_erro
             error, CULEX_EUSAGE,
             "queues, and a queue_count of 0, with which all would be served: say how "
             "many there are");
-    for (size_t i = 0; i < options->queue_count && status == CULEX_OK; i++)
-        status = culex__queue_check(options->queues[i], error);
-    return status;
+    return culex__queue_items_check(options->queues, options->queue_count, error);
+}
+
+/* The first queue that has a weight; false for none. */
+static bool weight_find(const culex_worker_options *options, struct culex_queue_item *ret_item)
+{
+    bool has_weight = false;
+    for (size_t i = 0; i < options->queue_count && !has_weight; i++)
+        has_weight = culex__queue_item_read(options->queues[i], ret_item, NULL) == CULEX_OK &&
+                     ret_item->has_weight;
+    return has_weight;
+}
+
+static culex_status order_check(const culex_worker_options *options, culex_error *error)
+{
+    struct culex_queue_item item;
+    if (options->order < CULEX_ORDER_DEFAULT || options->order > CULEX_ORDER_WEIGHTED)
+        return culex__fail(error, CULEX_EUSAGE, "no such order");
+    bool is_weighted =
+        options->order == CULEX_ORDER_DEFAULT || options->order == CULEX_ORDER_WEIGHTED;
+    if (is_weighted || !weight_find(options, &item))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EUSAGE,
+                       "queue '%s' has a weight, which means nothing in this order: leave it out, "
+                       "or let the order be weighted",
+                       item.name);
 }
 
 /* DEFAULT for no such word. */
@@ -139,8 +161,8 @@ static culex_status cgroup_check(const culex_worker_options *options, culex_erro
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
     static culex_status (*const checks[])(const culex_worker_options *, culex_error *) = {
-        counts_check, spans_check, store_check,     log_check,
-        queues_check, name_check,  isolation_check, cgroup_check,
+        counts_check, spans_check, store_check,     log_check,    queues_check,
+        order_check,  name_check,  isolation_check, cgroup_check,
     };
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0] && status == CULEX_OK; i++)
@@ -158,6 +180,7 @@ static unsigned processor_count(void)
 
 void culex__worker_options_complete(culex_worker_options *options)
 {
+    struct culex_queue_item item;
     if (options->isolation == CULEX_ISOLATION_DEFAULT)
         options->isolation = isolation_parse(isolation_wanted());
     if (options->concurrency == 0)
@@ -168,6 +191,8 @@ void culex__worker_options_complete(culex_worker_options *options)
         options->grace_ms = GRACE_MS;
     if (options->idle_wait_ms == 0)
         options->idle_wait_ms = IDLE_WAIT_MS;
+    if (options->order == CULEX_ORDER_DEFAULT)
+        options->order = weight_find(options, &item) ? CULEX_ORDER_WEIGHTED : CULEX_ORDER_TURNS;
     if (options->log_level == 0)
         options->log_level = CULEX_LOG_INFO;
 }

@@ -25,7 +25,9 @@
  *   tick.c         periodic jobs
  *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   repair.c       FSCK of a queue after trouble
+ *   order.c        which lane is next
  *   outlook.c      when a lane asks for runs          appetite.c     and for how many
+ *   share.c        of how many at a time
  *   pace.c         how the runs in flight come along
  *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
@@ -54,6 +56,7 @@
 #include "worker/flight.h"
 #include "worker/identity.h"
 #include "worker/lane.h"
+#include "worker/order.h"
 #include "worker/outage.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
@@ -87,6 +90,9 @@ struct culex_worker {
     const char **lane_names;
     const char **awaited_names; /* room for as many */
     size_t lane_count;
+    size_t lane_room;
+    struct culex_queue_item *items; /* the list in the options */
+    size_t item_count;
     int stop_fd; /* each stop adds 1 */
     /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it
      * at once, maybe in a signal's handler: a call under way must not outlast the phase. */
@@ -115,8 +121,8 @@ struct culex_worker {
     size_t flight_count; /* all lanes */
     struct culex_solitude solitude;
     struct culex_pace pace;
-    uint64_t nonce;   /* worker/lane.h: of the next step */
-    size_t lane_turn; /* index, modulo their count, of the lane that is stepped first */
+    uint64_t nonce; /* worker/lane.h: of the next step */
+    struct culex_lane_order lane_order;
     struct culex_wake wake;
     struct culex_tick_state *ticks;
     size_t tick_count;

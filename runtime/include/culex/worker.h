@@ -125,6 +125,21 @@ typedef enum CULEX_INT_ENUM culex_isolation {
     CULEX_ISOLATION_JOB      /* a fresh child process for every run */
 } culex_isolation;
 
+/* Which of several queues that have runs is asked for the next. A run that is claimed already is
+ * not overtaken, and short ones are claimed up to some 4 ms ahead. */
+typedef enum CULEX_INT_ENUM culex_order {
+    CULEX_ORDER_DEFAULT, /* WEIGHTED where one of the queues has a weight, else TURNS */
+    CULEX_ORDER_TURNS, /* each in turn is asked for as many as there are free handlers, and the next
+                          one begins after it */
+    CULEX_ORDER_STRICT,  /* the first of the list that has runs; a later one only gets what those
+                            before it leave, which may be nothing for ever. Of the queues that one
+                            pattern finds, by their names */
+    CULEX_ORDER_WEIGHTED /* of all runs that are claimed while several queues have some, each
+                            queue's share is that of its weight, to within a batch. A weight counts
+                            runs, however long they take: @ bounds the handlers that long ones have.
+                            A queue that had no runs meanwhile has nothing to make up for */
+} culex_order;
+
 typedef enum CULEX_INT_ENUM culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_format;
 
 /* Zero means the default everywhere. Strings are borrowed until the worker is freed. */
@@ -134,8 +149,12 @@ typedef struct culex_worker_options {
                                   pid and a random part. Of two live workers under one name the
                                   older one goes on as another */
     const char *const *queues; /* run_from: only these; none: the queues of all registered jobs.
-                                  Queues that all have runs take turns: each is asked for as many
-                                  as there are free handlers, and the next one begins after it */
+                                  "mail:3" has the weight 3 (1 to 1000; 1 where none is given), of
+                                  "mail@8" this worker never has more than 8 runs at work or in
+                                  hand, "mail:3@8" has both. '*' stands for any letters,
+                                  at any place, of the queues of registered jobs; the name
+                                  itself wins over a pattern, an earlier pattern over a later one;
+                                  weight and bound are those of each queue by itself */
     size_t queue_count;
     unsigned concurrency; /* runs at a time; 0: number of processors */
     unsigned batch;       /* most runs claimed in one call, 1..256; while runs are short, twice as
@@ -164,6 +183,7 @@ typedef struct culex_worker_options {
                              `memory` bounds what all processes of a run hold together, and what
                              a run leaves behind dies for sure. NULL: `memory` bounds each
                              process by itself. Not with CULEX_ISOLATION_NONE */
+    culex_order order;    /* between the queues */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

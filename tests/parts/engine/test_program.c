@@ -80,6 +80,12 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
         {{"--queues=a,,b"}, "--queues: 'a,,b' is not a list of queues"},
         {{"--queues=a b"}, "--queues: 'a b' is not a list of queues"},
         {{"--queues="}, "--queues: '' is not a list of queues"},
+        {{"--queues=a,b:2,a@3"},
+         "--queues: 'a,b:2,a@3' is not a list of queues like a,b: queue 'a' is"},
+        {{"--queues=a:0"}, "--queues: 'a:0' is not a list of queues like a,b: the weight of queue"},
+        {{"--queues=a@x"}, "queue 'a' may have 'x' runs at a time"},
+        {{"--queues=a.*,b?"}, "queue name 'b?'"},
+        {{"--order=random"}, "--order: 'random' is not one of: turns, strict, weighted"},
         {{"--url="}, "--url: the value is empty"},
         {{"--name="}, "--name: the value is empty"},
         {{"--prefix="}, "--prefix: the value is empty"},
@@ -113,6 +119,7 @@ static void test_every_wrong_variable_is_named(void **state)
         {"CULEX_STORE_TIMEOUT", "x"}, {"CULEX_CONCURRENCY", "-1"}, {"CULEX_BATCH", "1.5"},
         {"CULEX_ISOLATION", "fork"},  {"CULEX_LOG_FORMAT", "x"},   {"CULEX_LOG_LEVEL", "4"},
         {"CULEX_SYNCHRONOUS", "x"},   {"CULEX_QUEUES", ","},       {"CULEX_DRAIN", "perhaps"},
+        {"CULEX_ORDER", "first"},
     };
     static const char *const none[] = {NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -159,8 +166,9 @@ static void test_options_win_over_variables_over_defaults(void **state)
 {
     (void)state;
     struct culex_settings settings;
-    static const char *const words[] = {"--lease",           "1.5s",      "--queues=a,b",
-                                        "--log-format=json", "--grace=0", NULL};
+    static const char *const words[] = {
+        "--lease",        "1.5s", "--queues=a,b", "--log-format=json", "--grace=0",
+        "--order=strict", NULL};
     variables[0][0] = "CULEX_LEASE";
     variables[0][1] = "20s";
     variables[1][0] = "CULEX_BATCH";
@@ -177,6 +185,7 @@ static void test_options_win_over_variables_over_defaults(void **state)
     assert_int_equal(settings.options.log_format, CULEX_LOG_JSON);
     assert_true(settings.options.drain);
     assert_null(settings.options.name);
+    assert_int_equal(settings.options.order, CULEX_ORDER_STRICT);
     assert_int_equal(settings.options.queue_count, 2);
     assert_string_equal(settings.options.queues[1], "b");
     culex__settings_release(&settings);
