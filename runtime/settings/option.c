@@ -13,8 +13,8 @@ const struct culex_option culex__options[] = {
     {"url-file", "CULEX_URL_FILE", CULEX_OPTION_TEXT, "PATH", AT(url_file), 0, 0,
      "file with the store's URL: of this user, mode 0600", CULEX_OPTION_OF_ALL},
     {"queues", "CULEX_QUEUES", CULEX_OPTION_QUEUES, "A,B", 0, 0, 0,
-     "serve only these: with a weight in mail:3, at most 8\nruns at a time in mail@8 "
-     "[those of all registered\njobs]",
+     "serve only these: with a weight in mail:3, at most 8\nruns at a time in mail@8, as found "
+     "by 'mail.*'\n[those of all registered jobs]",
      CULEX_OPTION_OF_WORKER},
     {"order", "CULEX_ORDER", CULEX_OPTION_CHOICE, "turns|strict|weighted", AT(order), 0, 0,
      "which queue is next: each in turn, the first one that\nhas runs, by weight [weighted where a "

@@ -18,6 +18,11 @@ void culex__greeting_prepare(struct culex_lane *lane)
     strcpy(lane->greeting.session, lane->worker->identity.session);
 }
 
+void culex__greeting_make_optional(struct culex_lane *lane)
+{
+    lane->greeting.is_optional = true;
+}
+
 /* The first lane that notices renames the worker: the others still live under the old name. */
 void culex__greeting_repeat(struct culex_lane *lane)
 {
@@ -91,12 +96,22 @@ static void refusal_tell(const struct culex_lane *lane)
                          lane->name, worker->refusal.text);
 }
 
+static void lane_bar(struct culex_lane *lane, const culex_error *error)
+{
+    const struct culex_log_subject subject = {.queue = lane->name};
+    lane->greeting.is_barred = true;
+    culex__log_write(&lane->worker->log, CULEX_LOG_ERROR, &subject,
+                     "queue %s refuses this worker and is not served: %s", lane->name, error->text);
+}
+
 static culex_status lane_greet(struct culex_lane *lane, culex_error *error)
 {
     culex_worker *worker = lane->worker;
     culex_status status = lane_hello(lane, error);
     if (status == CULEX_OK)
         culex__worker_call_succeeded(worker, lane);
+    else if (culex__status_is_fatal(status) && lane->greeting.is_optional)
+        lane_bar(lane, error);
     else if (culex__status_is_fatal(status)) {
         worker->refusal = *error;
         worker->refusal.code = status;
@@ -108,7 +123,9 @@ static culex_status lane_greet(struct culex_lane *lane, culex_error *error)
 
 int64_t culex__greeting_next_ns(const struct culex_lane *lane)
 {
-    bool is_due = !lane->greeting.is_done && lane->worker->refusal.code == CULEX_OK;
+    const struct culex_greeting *greeting = &lane->greeting;
+    bool is_due =
+        !greeting->is_done && !greeting->is_barred && lane->worker->refusal.code == CULEX_OK;
     return is_due ? culex__outage_call_ns(lane) : INT64_MAX;
 }
 

@@ -13,11 +13,16 @@ struct culex_greeting {
     char session[CULEX_SESSION_SIZE]; /* the worker's own, or a later one */
     unsigned name_count;              /* of the worker's identity at the last HELLO */
     bool is_done;
-    bool is_lost; /* a HELLO may have been carried out whose answer did not come */
+    bool is_optional; /* a pattern has found the queue: should it refuse, it is left alone */
+    bool is_barred;   /* it has */
+    bool is_lost;     /* a HELLO may have been carried out whose answer did not come */
 };
 
 /* A new lane, which has not been greeted. */
 void culex__greeting_prepare(struct culex_lane *lane);
+
+/* The lane's queue may refuse the worker without ending it. */
+void culex__greeting_make_optional(struct culex_lane *lane);
 
 /* What the worker held there has gone to its namesake. It says HELLO again as somebody else: two
  * that take the name from each other would lose each other's runs for ever. */

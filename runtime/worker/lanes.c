@@ -16,6 +16,8 @@
 #include "worker/share.h"
 #include "worker/worker_private.h"
 
+enum { FOUND_MAX = 256 /* queues that patterns find */ };
+
 struct culex_lane *culex__lanes_find(const culex_worker *worker, const char *queue)
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -79,6 +81,15 @@ static culex_status lane_add(culex_worker *worker, const char *queue,
     return CULEX_OK;
 }
 
+culex_status culex__lanes_found(culex_worker *worker, const char *queue,
+                                const struct culex_queue_item *item, culex_error *error)
+{
+    culex_status status = lane_add(worker, queue, item, (size_t)(item - worker->items), error);
+    if (status == CULEX_OK)
+        culex__greeting_make_optional(culex__lanes_find(worker, queue));
+    return status;
+}
+
 /* --- all of them ----------------------------------------------------------------------------- */
 
 static culex_status items_read(culex_worker *worker, culex_error *error)
@@ -96,9 +107,17 @@ static culex_status items_read(culex_worker *worker, culex_error *error)
     return status;
 }
 
+static bool has_pattern(const culex_worker *worker)
+{
+    bool has_pattern = false;
+    for (size_t i = 0; i < worker->item_count; i++)
+        has_pattern |= worker->items[i].is_pattern;
+    return has_pattern;
+}
+
 static culex_status lanes_allocate(culex_worker *worker, culex_error *error)
 {
-    size_t room = worker->item_count + worker->job_count;
+    size_t room = worker->item_count + worker->job_count + (has_pattern(worker) ? FOUND_MAX : 0);
     worker->lane_room = room;
     worker->lanes = calloc(room, sizeof *worker->lanes);
     worker->lane_names = calloc(room, sizeof *worker->lane_names);
@@ -120,7 +139,8 @@ static culex_status lanes_of_items(culex_worker *worker, culex_error *error)
     return status;
 }
 
-/* A pattern finds the queues that registered jobs go to. */
+/* A pattern finds what goes to a job's queue, too, before the store has that queue: periodic jobs
+ * begin with nothing. */
 static culex_status lanes_of_jobs(culex_worker *worker, culex_error *error)
 {
     const struct culex_queue_item plain = {.weight = 1};
@@ -148,9 +168,6 @@ culex_status culex__lanes_create(culex_worker *worker, culex_error *error)
         status = lanes_of_items(worker, error);
     if (status == CULEX_OK)
         status = lanes_of_jobs(worker, error);
-    if (status == CULEX_OK && worker->lane_count == 0)
-        status =
-            culex__fail(error, CULEX_EINVAL, "no registered job goes to a queue of these names");
     return status;
 }
 

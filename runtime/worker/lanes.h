@@ -18,6 +18,10 @@ struct culex_lane *culex__lanes_find(const culex_worker *worker, const char *que
  * meets it; NULL for none. */
 const struct culex_queue_item *culex__lanes_item(const culex_worker *worker, const char *queue);
 
+/* Adds a lane for what a pattern has found. CULEX_ELIMIT when there is no room for more. */
+culex_status culex__lanes_found(culex_worker *worker, const char *queue,
+                                const struct culex_queue_item *item, culex_error *error);
+
 /* Frees them with the ends that the store has not heard of. Runs in flight are the executor's. */
 void culex__lanes_free(culex_worker *worker);
 

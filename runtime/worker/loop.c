@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "worker/appetite.h"
+#include "worker/discovery.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/order.h"
@@ -50,6 +51,15 @@ static void refusal_heed(culex_worker *worker)
         culex__phase_enter(worker, CULEX_WORKER_STOPPING, culex__worker_now_ns(worker));
 }
 
+/* A handler has enqueued, maybe into a queue that is new. */
+static void fed_heed(culex_worker *worker)
+{
+    if (!atomic_exchange(&worker->is_fed, false))
+        return;
+    culex__lanes_set_likely(worker);
+    culex__discovery_want(worker);
+}
+
 static void lane_repair(struct culex_lane *lane, int64_t now_ns)
 {
     culex_error error = {0};
@@ -88,8 +98,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     bool is_stepped = false;
     culex__flight_collect(worker);
     culex__flight_hear_all(worker);
-    if (atomic_exchange(&worker->is_fed, false))
-        culex__lanes_set_likely(worker);
+    fed_heed(worker);
     crew_check(worker);
     size_t queued = culex__crew_queued(worker);
     int64_t now_ns = culex__worker_now_ns(worker);
@@ -99,7 +108,9 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     if (worker->phases.current == CULEX_WORKER_RUNNING)
         culex__ticks_run(worker, now_ns);
     culex__solitude_turn(worker, now_ns);
-    culex_status status = culex__lanes_greet(worker, error);
+    culex_status status = culex__discovery_look(worker, error);
+    if (status == CULEX_OK)
+        status = culex__lanes_greet(worker, error);
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);

@@ -119,8 +119,8 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
 {
     struct culex_outage *outage = &worker->outage;
-    lane->trouble.failures = 0;
-    lane->trouble.retry_ns = 0;
+    if (lane != NULL)
+        lane->trouble = (struct culex_trouble){.failures = 0};
     if (!outage->is_on)
         return;
     /* "is back" is logged when no lane is in trouble any more. */

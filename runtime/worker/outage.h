@@ -37,7 +37,8 @@ void culex__outage_reset(culex_worker *worker);
 /* There is no time for long waits any more: calls that have failed may be tried at once. */
 void culex__outage_hurry(culex_worker *worker);
 
-/* Accounts for a call to the store: logs trouble and its end, sets when to go on. */
+/* Accounts for a call to the store: logs trouble and its end, sets when to go on. `lane` is NULL
+ * for a call about no queue. */
 void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
                                const culex_error *error);
 void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane);

@@ -115,12 +115,16 @@ static bool grants_are_in_doubt(const culex_worker *worker)
 static bool is_drained(culex_worker *worker, int64_t now_ns)
 {
     bool is_empty = true;
-    if (!worker->options.drain || worker->crew.count > 0 || culex__worker_unsent(worker) > 0)
+    if (!worker->options.drain || worker->crew.count > 0 || culex__worker_unsent(worker) > 0 ||
+        !culex__discovery_is_done(worker))
         return false;
     for (size_t i = 0; i < worker->lane_count; i++) {
-        if (!worker->lanes[i].greeting.is_done || worker->lanes[i].outlook.is_likely)
+        const struct culex_lane *lane = &worker->lanes[i];
+        if (lane->greeting.is_barred)
+            continue;
+        if (!lane->greeting.is_done || lane->outlook.is_likely)
             return false;
-        is_empty = is_empty && worker->lanes[i].outlook.is_empty;
+        is_empty = is_empty && lane->outlook.is_empty;
     }
     if (culex__ticks_are_due(worker, now_ns))
         return false;

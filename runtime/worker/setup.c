@@ -13,6 +13,7 @@
 #include "worker/setup.h"
 #include "worker/crew.h"
 #include "worker/flight_pool.h"
+#include "worker/discovery.h"
 #include "worker/lanes.h"
 #include "core/patience.h"
 #include "platform/self.h"
@@ -150,6 +151,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     if (getcwd(worker->folder, sizeof worker->folder) == NULL)
         worker->folder[0] = '\0';
     culex_status status = culex__lanes_create(worker, error);
+    culex__discovery_reset(worker);
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
     if (status == CULEX_OK)

@@ -63,7 +63,7 @@ culex_status culex__queues_check(const culex_worker *worker, culex_error *error)
     char **names = NULL;
     bool is_there = false;
     struct culex__nearest nearest = {.word = worker->lane_count > 0 ? worker->lane_names[0] : ""};
-    if (any_queue_is_fed(worker) ||
+    if (any_queue_is_fed(worker) || worker->discovery.is_on ||
         worker->store->ops->queues(worker->store, &names, NULL) != CULEX_OK)
         return CULEX_OK; /* not allowed, or out of reach: nobody knows better */
     for (size_t i = 1; i < worker->lane_count && !is_there; i++)

@@ -2,6 +2,7 @@
 
 #include "worker/appetite.h"
 #include "worker/crew.h"
+#include "worker/discovery.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/lane.h"
@@ -29,6 +30,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     for (size_t i = 0; i < worker->lane_count; i++)
         next_ns = culex__min_ns(next_ns, lane_next_ns(&worker->lanes[i]));
     next_ns = culex__min_ns(next_ns, culex__ticks_next_ns(worker));
+    next_ns = culex__min_ns(next_ns, culex__discovery_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__phases_next_ns(worker, now_ns));
     next_ns = culex__min_ns(next_ns, culex__overstay_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__crew_next_ns(worker));

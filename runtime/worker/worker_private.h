@@ -10,9 +10,10 @@
  *   worker.c       life, registration                 loop.c   the loop
  *   worker_options.c  its options, checked and completed
  *   setup.c        what the loop needs before and gives back after
- *   lanes.c        makes and frees the lanes          strange_queues.c  queues that do not exist
+ *   strange_queues.c  queues that do not exist
  *   waits.c        the next instant at which something is due, and the wait for it
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
+ *   discovery.c    queues that patterns find          lanes.c  makes and frees the lanes
  *   wake.c         what the store was asked to tell
  *   lane.c         STEP: what to send, what the answers mean
  *   grants.c       runs that were granted             beats.c  runs that go on
@@ -52,6 +53,7 @@
 #include "settings/storesettings.h"
 #include "platform/path.h"
 #include "worker/crew.h"
+#include "worker/discovery.h"
 #include "worker/drain.h"
 #include "worker/flight.h"
 #include "worker/identity.h"
@@ -90,7 +92,7 @@ struct culex_worker {
     const char **lane_names;
     const char **awaited_names; /* room for as many */
     size_t lane_count;
-    size_t lane_room;
+    size_t lane_room;               /* for those that patterns will find, too */
     struct culex_queue_item *items; /* the list in the options */
     size_t item_count;
     int stop_fd; /* each stop adds 1 */
@@ -123,6 +125,7 @@ struct culex_worker {
     struct culex_pace pace;
     uint64_t nonce; /* worker/lane.h: of the next step */
     struct culex_lane_order lane_order;
+    struct culex_discovery discovery;
     struct culex_wake wake;
     struct culex_tick_state *ticks;
     size_t tick_count;

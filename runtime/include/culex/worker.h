@@ -151,10 +151,12 @@ typedef struct culex_worker_options {
     const char *const *queues; /* run_from: only these; none: the queues of all registered jobs.
                                   "mail:3" has the weight 3 (1 to 1000; 1 where none is given), of
                                   "mail@8" this worker never has more than 8 runs at work or in
-                                  hand, "mail:3@8" has both. '*' stands for any letters,
-                                  at any place, of the queues of registered jobs; the name
-                                  itself wins over a pattern, an earlier pattern over a later one;
-                                  weight and bound are those of each queue by itself */
+                                  hand, "mail:3@8" has both. "mail.*" is each queue of that name
+                                  that the store has, or that a registered job goes to: the store is
+                                  asked every 5 s, and a queue that was found is kept. '*' stands
+                                  for any letters, at any place; the name itself wins over a
+                                  pattern, an earlier pattern over a later one; weight and bound are
+                                  those of each queue by itself */
     size_t queue_count;
     unsigned concurrency; /* runs at a time; 0: number of processors */
     unsigned batch;       /* most runs claimed in one call, 1..256; while runs are short, twice as

@@ -1,5 +1,6 @@
-/* Which queue's runs a worker takes, and how many at a time: worker/order.h, worker/share.h. On a
- * driven clock. The number of a run is how many microseconds it takes. */
+/* Which queue's runs a worker takes, and how many at a time: worker/order.h, worker/share.h, and
+ * the queues that patterns find, worker/discovery.h. On a driven clock. The number of a run is how
+ * many microseconds it takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -471,6 +472,164 @@ static void test_run_that_was_given_up_counts_while_its_handler_goes_on(void **s
     assert_true(world->call_ms[1] >= 60000);
 }
 
+/* --- queues that patterns find --------------------------------------------------------------- */
+
+static void test_queues_of_a_pattern_are_served(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"s*n", "*a*@1"};
+    culex_worker_options options = serving(queues, 2);
+    options.concurrency = 4;
+    put(world, "mail", 10000, 10);
+    put(world, "report", 10000, 10);
+    put(world, "scan", 10000, 10);
+    work(world, options);
+    assert_int_equal(sight.begun[0], 10);
+    assert_int_equal(sight.begun[1], 0);
+    assert_int_equal(sight.begun[2], 10);
+    assert_int_equal(sight.most[0], 1);   /* it has the pattern's bound, */
+    assert_in_range(sight.most[2], 2, 4); /* and the earlier pattern is scan's */
+    assert_int_equal(world_log_count(world, "queue scan was found by s*n\n"), 1);
+}
+
+static void test_name_wins_over_a_pattern(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"*@4", "mail@1"};
+    culex_worker_options options = serving(queues, 2);
+    options.concurrency = 4;
+    put(world, "mail", 10000, 10);
+    put(world, "report", 10000, 10);
+    work(world, options);
+    assert_int_equal(sight.begun[0] + sight.begun[1], 20);
+    assert_int_equal(sight.most[0], 1);
+    const char *const both[] = {"m*", "mail@1"};
+    work(world, serving(both, 2));
+    assert_true(world_log_has(world, "no queue is met by m* yet"));
+}
+
+static void put_scan_and_end(struct world *world)
+{
+    put(world, "scan", 0, 1);
+}
+
+static culex_outcome act_note_and_stop(struct world *world, culex_run *run, int64_t n)
+{
+    culex_worker_stop(world->worker);
+    return act_note(world, run, n);
+}
+
+static void test_pattern_finds_a_queue_that_comes_later(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"sc*"};
+    culex_worker_options options = serving(queues, 1);
+    options.drain = false;
+    world->then = put_scan_and_end;
+    world->then_ms = 7000;
+    world->act = act_note_and_stop;
+    work(world, options);
+    assert_int_equal(sight.begun[2], 1);
+    assert_in_range(sight.first_ms[2], 7000, 7000 + 5000 + 10);
+    assert_int_equal(
+        world_log_count(world, "no queue is met by sc* yet; it is looked for every 5 s\n"), 1);
+}
+
+/* The store has no such queue before the job's first tick, or run. */
+static void test_pattern_meets_the_queues_of_registered_jobs_at_once(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"m*l"};
+    culex_worker_options options = serving(queues, 1);
+    options.drain = false;
+    static const struct number two = {2};
+    culex_field field = number_struct.fields[0];
+    field.flags = 0;
+    field.def = &two.n;
+    const culex_struct_type params = {"t.number", sizeof(struct number), &field, 1};
+    job.params = &params;
+    job.schedule.every_ms = 60000;
+    world->act = act_note_and_stop;
+    work(world, options);
+    assert_int_equal(sight.begun[0], 1);
+    assert_in_range(sight.first_ms[0], 0, 100);
+}
+
+static culex_outcome act_follow_up(struct world *world, culex_run *run, int64_t n)
+{
+    if (sight.begun[0] == 0) {
+        put(world, "scan", 0, 1);
+        atomic_store(&world->worker->is_fed, true);
+    }
+    return act_note(world, run, n);
+}
+
+static void test_drain_serves_a_queue_that_a_handler_makes(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"*"};
+    put(world, "mail", 0, 1);
+    world->act = act_follow_up;
+    work(world, serving(queues, 1));
+    assert_int_equal(sight.begun[2], 1);
+    assert_true(world_ms(world) < 1000);
+}
+
+static void test_idle_worker_with_a_pattern_hardly_asks(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"*"};
+    culex_worker_options options = serving(queues, 1);
+    options.drain = false;
+    world->then = put_scan_and_end;
+    world->then_ms = 100000;
+    world->act = act_note_and_stop;
+    work(world, options);
+    assert_in_range(world->queue_looks, 18, 25);
+}
+
+static void test_found_queue_that_refuses_is_left_alone(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"*"};
+    put(world, "report", 0, 5);
+    put(world, "scan", 0, 5);
+    world->hello_queue = "report";
+    world->hello_status = CULEX_EDENIED;
+    work(world, serving(queues, 1));
+    assert_int_equal(sight.begun[1], 0);
+    assert_int_equal(sight.begun[2], 5);
+    assert_int_equal(world_log_count(world, "queue report refuses this worker and is not served"),
+                     1);
+}
+
+static void test_store_that_tells_no_queues_ends_a_worker_with_a_pattern(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"mail", "sc*"};
+    culex_error error = {0};
+    world->queues_status = CULEX_EDENIED;
+    world_worker(world, serving(queues, 2), &job);
+    assert_int_equal(culex_worker_run(world->worker, &error), CULEX_EDENIED);
+    assert_non_null(strstr(error.text, "the store does not tell which queues it has"));
+    culex_worker_free(world->worker);
+    world->worker = NULL;
+}
+
+static void test_worker_finds_no_more_queues_than_it_has_room_for(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"many.*"};
+    char name[16];
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "many.%03d", i);
+        put(world, name, 0, 1);
+    }
+    work(world, serving(queues, 1));
+    assert_in_range(sight.begun[2], 256, 299);
+    assert_int_equal(world_log_count(world, "and others are not served"), 1);
+}
+
 /* --- how it is written ----------------------------------------------------------------------- */
 
 static void test_items__read_by_table(void **state)
@@ -601,6 +760,15 @@ int main(void)
         TEST(test_worker_is_woken_for_others_while_one_queue_is_at_its_bound),
         TEST(test_wake_up_of_a_queue_at_its_bound_is_passed_on),
         TEST(test_run_that_was_given_up_counts_while_its_handler_goes_on),
+        TEST(test_queues_of_a_pattern_are_served),
+        TEST(test_name_wins_over_a_pattern),
+        TEST(test_pattern_finds_a_queue_that_comes_later),
+        TEST(test_pattern_meets_the_queues_of_registered_jobs_at_once),
+        TEST(test_drain_serves_a_queue_that_a_handler_makes),
+        TEST(test_idle_worker_with_a_pattern_hardly_asks),
+        TEST(test_found_queue_that_refuses_is_left_alone),
+        TEST(test_store_that_tells_no_queues_ends_a_worker_with_a_pattern),
+        TEST(test_worker_finds_no_more_queues_than_it_has_room_for),
         TEST(test_items__read_by_table),
         TEST(test_items__refused_by_table),
         TEST(test_patterns_meet_by_table),

@@ -421,6 +421,10 @@ static void fake_list_release(struct culex_store *store, struct culex_list_reply
 
 static culex_status fake_queues(struct culex_store *store, char ***ret_names, culex_error *error)
 {
+    struct world *world = (struct world *)store;
+    world->queue_looks++;
+    if (world->queues_status != CULEX_OK)
+        return culex__fail(error, world->queues_status, "injected refusal of all queues");
     return store_of(store)->ops->queues(store_of(store), ret_names, error);
 }
 

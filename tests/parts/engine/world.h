@@ -85,7 +85,9 @@ struct world {
     /* HELLO to this queue fails so; NULL for none. */
     const char *hello_queue;
     culex_status hello_status;
-    unsigned hello_losses; /* so many HELLOs to come are carried out, and their answers lost */
+    unsigned hello_losses;      /* so many HELLOs to come are carried out, and their answers lost */
+    unsigned queue_looks;       /* names of all queues that were asked for, */
+    culex_status queues_status; /* and what that fails with */
     unsigned enqueues;
     unsigned lists[CULEX_RUN_CANCELLED + 1]; /* pages that were asked for, by state */
     struct culex_ticket ticket;              /* of the newest one, of producer 0 when it had none */
