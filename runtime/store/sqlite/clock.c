@@ -4,12 +4,17 @@
 
 #include "store/sqlite/sqlite.h"
 
-void culex__sqlite_clock_start(struct culex_sqlite *store)
+void culex__sqlite_clock_read(struct culex_sqlite *store)
 {
     const struct culex_env *env = store->base.env;
-    store->deadline_ns = culex__env_boottime_ns(env) + store->timeout_ms * 1000000;
     store->now_ms =
         env->store_clock_ms != NULL ? env->store_clock_ms(env->self) : culex__env_clock_ms(env);
+}
+
+void culex__sqlite_clock_start(struct culex_sqlite *store)
+{
+    store->deadline_ns = culex__env_boottime_ns(store->base.env) + store->timeout_ms * 1000000;
+    culex__sqlite_clock_read(store);
 }
 
 /* A write transaction takes some tens of microseconds, so the first tries come soon; jitter keeps

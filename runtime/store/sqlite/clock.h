@@ -9,6 +9,10 @@ struct culex_sqlite;
 /* Begins an operation: sets store->now_ms, by the store's clock, and its deadline. */
 void culex__sqlite_clock_start(struct culex_sqlite *store);
 
+/* Sets store->now_ms again, when a lock has been waited for: the time of a transaction is never
+ * before that of one that had the lock before it. */
+void culex__sqlite_clock_read(struct culex_sqlite *store);
+
 /* Sleeps a little, longer from try to try; false when the operation's time is over. */
 bool culex__sqlite_clock_pause(struct culex_sqlite *store, int tries);
 

@@ -35,8 +35,10 @@ static culex_status begin(struct culex_sqlite *store, enum culex_sqlite_statemen
     status = culex__sqlite_finish(store, culex__sqlite_bind(store, how, NULL, 0), error);
     if (status != CULEX_OK && store->is_writing)
         culex__sqlite_guard_leave(store);
-    if (status == CULEX_OK)
+    if (status == CULEX_OK) {
+        culex__sqlite_clock_read(store);
         culex__sqlite_queue_begin(store);
+    }
     return status;
 }
 

@@ -515,6 +515,48 @@ static void test_tick__enqueues_only_behind_the_mark(void **state)
     assert_int_equal(stats(fixture).enqueued, 2);
 }
 
+/* While a verb waits for the write lock, its holder's time goes on, and then the lock is free. */
+static struct fixture *holder_fixture;
+static sqlite3 *holder;
+
+static void holder_nap(int64_t ms)
+{
+    if (holder == NULL)
+        return;
+    holder_fixture->now_ms += ms;
+    assert_int_equal(sqlite3_exec(holder, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(holder);
+    holder = NULL;
+}
+
+static int holder_poll(void *self, struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    (void)self, (void)fds, (void)count, (void)timeout_ms;
+    holder_nap(1000);
+    return 0;
+}
+
+static void test_tick__of_who_waited_for_the_lock_is_of_when_it_was_free(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_store *store = fixture->store;
+    struct culex_new_run run = fixture_run("{}", 2);
+    struct culex_tick tick = {
+        .queue = "q", .schedule = "test.job", .interval_ms = 100, .may_overlap = true, .run = &run};
+    struct culex_tick_reply reply;
+    assert_int_equal(store->ops->tick(store, &tick, &reply, NULL), CULEX_OK);
+    int64_t began_ms = fixture->now_ms;
+    holder_fixture = fixture;
+    assert_int_equal(sqlite3_open(fixture->path, &holder), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(holder, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    fixture->env.poll = holder_poll;
+    assert_int_equal(store->ops->tick(store, &tick, &reply, NULL), CULEX_OK);
+    assert_null(holder); /* so it waited */
+    assert_true(reply.is_enqueued);
+    assert_int_equal(reply.now_ms, began_ms + 1000);
+    assert_int_equal(reply.mark_ms, began_ms + 1000);
+}
+
 static void test_list__pages_through_one_state(void **state)
 {
     struct fixture *fixture = *state;
@@ -755,11 +797,14 @@ int main(void)
 #define SETUP setup_memory
     const struct CMUnitTest memory[] = {TESTS};
 #undef SETUP
+    const struct CMUnitTest waiting[] = {cmocka_unit_test_setup_teardown(
+        test_tick__of_who_waited_for_the_lock_is_of_when_it_was_free, setup_guarded, teardown)};
     const struct CMUnitTest keeping[] = {cmocka_unit_test_setup_teardown(
         test_any_build__purged_payload_is_overwritten, setup_guarded, teardown)};
     int failed = cmocka_run_group_tests_name("file, guarded checkpoints", guarded, NULL, NULL);
     failed += cmocka_run_group_tests_name("file, SQLite's checkpoints", plain, NULL, NULL);
     failed += cmocka_run_group_tests_name("memory", memory, NULL, NULL);
+    failed += cmocka_run_group_tests_name("file, somebody has its lock", waiting, NULL, NULL);
     failed += cmocka_run_group_tests_name("file, deleted pages kept", keeping, keeping_begin,
                                           keeping_end);
     return failed;
