@@ -307,6 +307,11 @@ struct culex_store_ops {
      * armed. */
     void (*wake_disarm)(struct culex_store *store);
 
+    /* Writes what tells this store from others that this machine can reach, the same in each
+     * process and without a secret; cut to fit. "" when no other process can have it. NULL: the
+     * same. */
+    void (*place_tell)(const struct culex_store *store, char *ret_text, size_t size);
+
     /* Frees the store. Accepts half-built ones. */
     void (*close)(struct culex_store *store);
 
@@ -329,6 +334,9 @@ struct culex_store {
 /* Begins a store whose functions are those of `table`. */
 void culex__store_init(struct culex_store *store, const struct culex_store_ops *table,
                        const struct culex_env *env, const atomic_int_fast64_t *until_ns);
+
+/* As place_tell above. */
+void culex__store_place_tell(const struct culex_store *store, char *ret_text, size_t size);
 
 /* The earlier of a deadline of one's own and what the caller allows now. */
 static inline int64_t culex__store_earlier_ns(const struct culex_store *store, int64_t own_ns)

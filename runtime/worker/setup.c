@@ -15,6 +15,8 @@
 #include "worker/flight_pool.h"
 #include "worker/discovery.h"
 #include "worker/lanes.h"
+#include "worker/lifeline.h"
+#include "worker/neighbours.h"
 #include "core/patience.h"
 #include "platform/self.h"
 #include "worker/solitude.h"
@@ -111,6 +113,7 @@ static void life_reset(culex_worker *worker)
     culex__tally_reset(worker);
     culex__drain_reset(worker);
     culex__solitude_reset(worker);
+    culex__neighbours_reset(worker);
 }
 
 /* Children are forked from this process as it is before the URL is read: without a connection and,
@@ -154,6 +157,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     culex__discovery_reset(worker);
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
+    culex__lifeline_open(worker);
     if (status == CULEX_OK)
         status = executor_and_url(worker, error);
     if (status == CULEX_OK)
@@ -162,6 +166,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         status = culex__queues_check(worker, error);
     if (status != CULEX_OK)
         return status;
+    culex__lifeline_place(worker);
+    culex__neighbours_open(worker);
     atomic_store(&worker->has_store, true);
     begin_tell(worker);
     return CULEX_OK;
@@ -184,4 +190,6 @@ void culex__worker_end(culex_worker *worker)
     culex__ticks_free(worker);
     culex__lanes_free(worker);
     culex__flight_pool_free(worker);
+    culex__neighbours_close(worker);
+    culex__lifeline_close(worker);
 }
