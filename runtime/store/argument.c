@@ -268,6 +268,46 @@ culex_status culex__argument_step(const struct culex_step *step, culex_error *er
     return status == CULEX_OK ? beats_check(step->beats, step->beat_count, error) : status;
 }
 
+/* --- the registry of workers -------------------------------------------------------------- */
+
+static culex_status worker_id_check(const char *id, culex_error *error)
+{
+    size_t len = id != NULL ? strnlen(id, CULEX_STORE_SESSION_MAX + 1) : 0;
+    if (len == 0 || !is_hex(id, len) || len > CULEX_STORE_SESSION_MAX)
+        return culex__fail(error, CULEX_EINVAL, "the id of a worker has 1 to %d hex digits",
+                           CULEX_STORE_SESSION_MAX);
+    return CULEX_OK;
+}
+
+culex_status culex__argument_worker_tell(const struct culex_worker_tell *tell, culex_error *error)
+{
+    culex_status status = worker_id_check(tell->id, error);
+    if (status != CULEX_OK || tell->is_leaving)
+        return status;
+    if (tell->sheet_len > CULEX_STORE_SHEET_MAX || (tell->sheet == NULL && tell->sheet_len > 0))
+        return culex__fail(error, CULEX_ELIMIT, "a worker tells at most %d bytes of itself",
+                           CULEX_STORE_SHEET_MAX);
+    if (tell->concurrency == 0 || tell->concurrency > CULEX_WORKER_CONCURRENCY_MAX ||
+        tell->heard > CULEX_STORE_CURSOR_MAX)
+        return culex__fail(error, CULEX_EINVAL, "concurrency is 1 to %d",
+                           CULEX_WORKER_CONCURRENCY_MAX);
+    return CULEX_OK;
+}
+
+culex_status culex__argument_worker_set(const char *id, const struct culex_worker_wish *wish,
+                                        culex_error *error)
+{
+    if (wish == NULL ||
+        (wish->quiet == CULEX_SWITCH_KEEP && !wish->is_stop && wish->concurrency == 0))
+        return culex__fail(error, CULEX_EINVAL, "nothing is wished of the worker");
+    if ((unsigned)wish->quiet > CULEX_SWITCH_OFF)
+        return culex__fail(error, CULEX_EINVAL, "quiet is kept, on or off");
+    if (wish->concurrency > CULEX_WORKER_CONCURRENCY_MAX)
+        return culex__fail(error, CULEX_EINVAL, "concurrency is 1 to %d",
+                           CULEX_WORKER_CONCURRENCY_MAX);
+    return id != NULL ? worker_id_check(id, error) : CULEX_OK;
+}
+
 /* --- the operator's verbs ---------------------------------------------------------------- */
 
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error)

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "core/run.h"
+#include "store/store.h"
 
 culex_status culex__refuse_queue(const char *queue, culex_error *error)
 {
@@ -16,6 +17,23 @@ culex_status culex__refuse_run(const char *queue, culex_error *error)
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error)
 {
     return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no schedule '%s'", queue, schedule);
+}
+
+culex_status culex__refuse_worker(const char *id, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND, "no worker '%s' is at work", id);
+}
+
+culex_status culex__refuse_concurrency(const char *id, uint32_t most, culex_error *error)
+{
+    return culex__fail(error, CULEX_EINVAL, "worker '%s' was started for at most %u runs at a time",
+                       id, most);
+}
+
+culex_status culex__refuse_newcomer(culex_error *error)
+{
+    return culex__fail(error, CULEX_ELIMIT, "the store lists at most %d workers",
+                       CULEX_STORE_WORKERS_MAX);
 }
 
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error)

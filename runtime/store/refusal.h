@@ -11,6 +11,13 @@ culex_status culex__refuse_queue(const char *queue, culex_error *error);
 culex_status culex__refuse_run(const char *queue, culex_error *error);
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error);
 
+culex_status culex__refuse_worker(const char *id, culex_error *error);
+
+/* Of the registry. CULEX_EINVAL: the worker has at most so many runs at a time. CULEX_ELIMIT: there
+ * is no room for another one. */
+culex_status culex__refuse_concurrency(const char *id, uint32_t most, culex_error *error);
+culex_status culex__refuse_newcomer(culex_error *error);
+
 /* CULEX_ESTATE. */
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error);
 culex_status culex__refuse_retry(culex_error *error);

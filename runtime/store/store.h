@@ -52,6 +52,7 @@
 #include <culex/client.h>
 #include <culex/error.h>
 #include <culex/maintain.h>
+#include <culex/workers.h>
 
 #include "store/report.h"
 
@@ -250,6 +251,47 @@ enum culex_schedule_act {
     CULEX_SCHEDULE_FORGET  /* as if it had never been */
 };
 
+/* --- the registry of workers ------------------------------------------------------------- */
+
+/* What somebody wants of a worker; 0 in a member: nothing. */
+struct culex_worker_wish {
+    uint64_t number; /* greater than that of the wish before; 0: nothing has been wished */
+    culex_switch quiet;
+    bool is_stop;         /* it should end */
+    uint32_t concurrency; /* runs at a time */
+};
+
+/* What a worker tells of itself. */
+struct culex_worker_tell {
+    const char *id;       /* of this life: up to CULEX_STORE_SESSION_MAX hex digits */
+    bool is_leaving;      /* it ends: the entry goes; `sheet` is not used */
+    uint64_t heard;       /* number of the newest wish that it has taken up; 0: none */
+    uint32_t concurrency; /* the most runs at a time that it can have */
+    const void *sheet;    /* whatever else there is to tell (store/worker_sheet.h) */
+    size_t sheet_len;     /* at most CULEX_STORE_SHEET_MAX */
+};
+
+/* An entry. */
+struct culex_worker_row {
+    const char *id;
+    int64_t told_ms; /* store clock */
+    uint64_t heard;
+    uint32_t concurrency;
+    struct culex_worker_wish wish;
+    const void *sheet;
+    size_t sheet_len;
+};
+
+/* Rows in no order; see store/worker_list.h. */
+struct culex_worker_list {
+    struct culex_worker_row *rows;
+    size_t count, capacity;
+    int64_t now_ms; /* store clock */
+};
+
+/* An entry is there for so long before and after what the store's clock said when it was told. */
+enum { CULEX_WORKER_GONE_MS = 30000 };
+
 /* In place of a state: runs of every state. */
 #define CULEX_LIST_ANY CULEX_RUN_STATE_COUNT
 
@@ -347,13 +389,15 @@ static inline int64_t culex__store_earlier_ns(const struct culex_store *store, i
 
 /* What every store takes; store/argument.c refuses the rest. */
 enum {
-    CULEX_STORE_BATCH_MAX = 1000, /* runs to enqueue, acks, beats, claims, queues to wait for */
-    CULEX_STORE_EACH_MAX = 64,    /* runs to enqueue, each as a call of its own */
-    CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY */
-    CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
-    CULEX_STORE_SESSION_MAX = 32, /* hex digits */
-    CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
-    CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
+    CULEX_STORE_BATCH_MAX = 1000,   /* runs to enqueue, acks, beats, claims, queues to wait for */
+    CULEX_STORE_EACH_MAX = 64,      /* runs to enqueue, each as a call of its own */
+    CULEX_STORE_PAGE_MAX = 1000,    /* runs on a page of LIST, but for CULEX_LIST_ANY */
+    CULEX_STORE_PURGE_MAX = 500,    /* runs that one PURGE deletes */
+    CULEX_STORE_SESSION_MAX = 32,   /* hex digits */
+    CULEX_STORE_WORKER_MAX = 127,   /* bytes of a worker's name */
+    CULEX_STORE_KEY_MAX = 64,       /* bytes of a unique key */
+    CULEX_STORE_WORKERS_MAX = 2048, /* entries of the registry of workers */
+    CULEX_STORE_SHEET_MAX = 8192,   /* bytes of what a worker tells of itself */
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */
     CULEX_STORE_PREFIX_MAX = 64        /* bytes of a prefix of keys */
 };

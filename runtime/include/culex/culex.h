@@ -15,6 +15,7 @@
 #include <culex/typed.h>
 #include <culex/types.h>
 #include <culex/worker.h>
+#include <culex/workers.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -36,7 +36,8 @@ PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 # ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
 KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress "
         "unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged "
-        "probe bodies blocks spans block_leases block_ends schedules").split()
+        "probe bodies blocks spans block_leases block_ends schedules "
+        "presence presence_told").split()
 
 
 def fail(text):

@@ -213,6 +213,21 @@ CREATE TABLE schedule (
     PRIMARY KEY (queue, name)
 ) STRICT, WITHOUT ROWID;
 
+-- Workers that are at work, and what is wished of them: see store.h.
+CREATE TABLE presence (
+    id TEXT PRIMARY KEY,
+    told_ms INTEGER NOT NULL,
+    heard INTEGER NOT NULL,                     -- number of the newest wish that it has taken up
+    concurrency INTEGER NOT NULL,               -- the most that it can have
+    number INTEGER NOT NULL,                    -- of the wish, 0: none
+    quiet INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    wish INTEGER NOT NULL,                      -- runs at a time, 0: none wished
+    sheet BLOB NOT NULL                         -- store/worker_sheet.h
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX presence_told ON presence (told_ms);
+
 -- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.
 CREATE TABLE waker (
     queue TEXT NOT NULL,

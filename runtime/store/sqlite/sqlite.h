@@ -6,6 +6,7 @@
  *   opening.c     a store's beginning and end         option.c      what its URL says
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
+ *   workers.c     the registry of workers
  *   enqueue.c     runs coming in                      step.c        STEP
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise

@@ -689,6 +689,9 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
 #define FRONT_get          ASKED
 #define FRONT_list         ASKED
 #define FRONT_queues       ASKED
+#define FRONT_worker_tell  ASKED
+#define FRONT_workers      ASKED
+#define FRONT_worker_set   ASKED
 #define FRONT_doctor       ASKED
 #define FRONT_now          ASKED
 #define FRONT_wake_arm     WRITTEN_OUT

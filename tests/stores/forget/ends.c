@@ -365,6 +365,30 @@ static void bound_and_lift(struct portion *portion)
     assert_ok(ops->pause(suite->store, suite->queue, false, NULL));
 }
 
+static void worker_tell(struct suite *suite, int number, bool is_leaving)
+{
+    char id[16];
+    struct culex_worker_tell tell = {
+        .id = id, .is_leaving = is_leaving, .concurrency = 1, .sheet = "n one", .sheet_len = 5};
+    struct culex_worker_wish wish;
+    snprintf(id, sizeof id, "%x", (unsigned)number);
+    assert_ok(suite->store->ops->worker_tell(suite->store, &tell, &wish, NULL));
+}
+
+/* Workers that die are cleared away by one that lives, which leaves at its end. */
+static void workers_tell(struct portion *portion)
+{
+    enum { DEAD = 16 };
+    struct suite *suite = portion->suite;
+    for (int i = 1; i <= DEAD; i++)
+        worker_tell(suite, i, false);
+    look(portion);
+    suite->now_ms += CULEX_WORKER_GONE_MS + 1;
+    for (int i = 0; i < DEAD / 8; i++)
+        worker_tell(suite, 0, false);
+    worker_tell(suite, 0, true);
+}
+
 /* --- all of them -------------------------------------------------------------------------------
  */
 
@@ -401,6 +425,7 @@ static const struct ends_end ends[] = {
     {.name = "held by a unique key", .shape = unique},
     {.name = "with an idempotency key", .shape = keyed},
     {.name = "of a schedule", .act = tick_all, .share = 20},
+    {.name = "beside workers that tell of themselves", .act = workers_tell, .share = 20},
     {.name = "in a bounded queue", .act = bound_and_lift},
 };
 

@@ -294,6 +294,29 @@ static void begun_schedule(struct spender *spender)
     assert_int_equal(spender->store->ops->tick(spender->store, &tick, &reply, NULL), CULEX_OK);
 }
 
+static culex_status spend_by_worker(const struct spender *spender, int number, culex_error *error)
+{
+    char sheet[4096];
+    struct culex_worker_wish wish;
+    const struct culex_worker_tell tell = {
+        .id = "a1", .concurrency = 1, .sheet = sheet, .sheet_len = sizeof sheet};
+    memset(sheet, 'a' + number % 26, sizeof sheet);
+    return spender->store->ops->worker_tell(spender->store, &tell, &wish, error);
+}
+
+static culex_status spend_by_wish(const struct spender *spender, int number, culex_error *error)
+{
+    const struct culex_worker_wish wish = {.quiet = number % 2 == 0 ? CULEX_SWITCH_ON
+                                                                    : CULEX_SWITCH_OFF};
+    size_t count;
+    return spender->store->ops->worker_set(spender->store, "a1", &wish, &count, error);
+}
+
+static void told_worker(struct spender *spender)
+{
+    assert_int_equal(spend_by_worker(spender, 0, NULL), CULEX_OK);
+}
+
 static culex_status spend_by_cancel(const struct spender *spender, int number, culex_error *error)
 {
     culex_run_state state;
@@ -402,7 +425,8 @@ static void all_spend_half(struct fixture *fixture, int version,
     } cases[] = {{spend_by_hello, spare_runs},  {spend_by_pause, NULL},
                  {spend_by_limit, NULL},        {spend_by_schedule, begun_schedule},
                  {spend_by_cancel, spare_runs}, {spend_by_forget, cancelled_runs},
-                 {spend_by_purge, spare_runs}};
+                 {spend_by_purge, spare_runs},  {spend_by_worker, NULL},
+                 {spend_by_wish, told_worker}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

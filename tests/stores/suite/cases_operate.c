@@ -1449,6 +1449,9 @@ static void due_resume_late(struct suite *suite, struct due *due)
 #define DUE_get
 #define DUE_list
 #define DUE_queues
+#define DUE_worker_tell
+#define DUE_workers
+#define DUE_worker_set
 #define DUE_fsck /* what it repairs was damaged: see tests/stores/redis/test_verbs.c */
 #define DUE_doctor
 #define DUE_now

@@ -16,6 +16,7 @@
 
 #include "compare.h"
 #include "store/schedule_list.h"
+#include "store/worker_list.h"
 #include "stores.h"
 
 enum {
@@ -582,6 +583,97 @@ static bool op_schedules(struct world *world, int queue)
     return is_same;
 }
 
+/* --- the registry of workers ------------------------------------------------------------------ */
+
+static const char *const worker_ids[] = {"a1", "B2", "c3", "d4"};
+
+static const char *worker_pick(struct world *world)
+{
+    return worker_ids[below(world, sizeof worker_ids / sizeof worker_ids[0])];
+}
+
+static bool same_wish(const char *verb, const struct culex_worker_wish *theirs,
+                      const struct culex_worker_wish *mine)
+{
+    return (theirs->number == mine->number && theirs->quiet == mine->quiet &&
+            theirs->is_stop == mine->is_stop && theirs->concurrency == mine->concurrency) ||
+           differs("%s: wish %" PRIu64 " quiet %d stop %d concurrency %u, model %" PRIu64
+                   " %d %d %u",
+                   verb, theirs->number, (int)theirs->quiet, theirs->is_stop, theirs->concurrency,
+                   mine->number, (int)mine->quiet, mine->is_stop, mine->concurrency);
+}
+
+static bool op_worker_tell(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_worker_wish theirs = {0}, mine = {0};
+    struct culex_worker_tell tell = {.id = worker_pick(world),
+                                     .is_leaving = chance(world, 10),
+                                     .heard = (uint64_t)below(world, 3),
+                                     .concurrency = 1 + (uint32_t)below(world, 4),
+                                     .sheet = "n a|b\nc 1",
+                                     .sheet_len = (size_t)below(world, 10)};
+    culex_status status;
+    (void)queue;
+    TRACE(world, "worker_tell");
+    PERSIST(world, status, store->ops->worker_tell(store, &tell, &theirs, NULL));
+    return same_status(world, "WORKER_TELL", status,
+                       model->ops->worker_tell(model, &tell, &mine, NULL)) &&
+           same_wish("WORKER_TELL", &theirs, &mine);
+}
+
+static bool op_worker_set(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *id = chance(world, 20) ? NULL : worker_pick(world);
+    struct culex_worker_wish wish = {.quiet = (culex_switch)below(world, CULEX_SWITCH_OFF + 1),
+                                     .is_stop = chance(world, 10),
+                                     .concurrency = (uint32_t)below(world, 5)};
+    size_t theirs = 0, mine = 0;
+    culex_status status;
+    (void)queue;
+    TRACE(world, "worker_set");
+    PERSIST(world, status, store->ops->worker_set(store, id, &wish, &theirs, NULL));
+    if (!same_status(world, "WORKER_SET", status,
+                     model->ops->worker_set(model, id, &wish, &mine, NULL)))
+        return false;
+    return theirs == mine || differs("WORKER_SET: for %zu, model %zu", theirs, mine);
+}
+
+static bool same_worker(const struct culex_worker_row *theirs, const struct culex_worker_row *mine)
+{
+    if (theirs == NULL)
+        return differs("WORKERS: %s is missing", mine->id);
+    if (theirs->told_ms != mine->told_ms || theirs->heard != mine->heard ||
+        theirs->concurrency != mine->concurrency)
+        return differs("WORKERS: %s tells something else", mine->id);
+    if (theirs->sheet_len != mine->sheet_len ||
+        (mine->sheet_len > 0 && memcmp(theirs->sheet, mine->sheet, mine->sheet_len) != 0))
+        return differs("WORKERS: %s has another sheet", mine->id);
+    return same_wish("WORKERS", &theirs->wish, &mine->wish);
+}
+
+static bool op_workers(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_worker_list theirs = {0}, mine = {0};
+    culex_status status;
+    bool is_same = true;
+    (void)queue;
+    TRACE(world, "workers");
+    PERSIST(world, status, store->ops->workers(store, &theirs, NULL));
+    if (status != CULEX_OK)
+        return differs("WORKERS: status %d", (int)status);
+    model->ops->workers(model, &mine, NULL);
+    if (mine.count != theirs.count)
+        is_same = differs("WORKERS: %zu, model %zu", theirs.count, mine.count);
+    for (size_t i = 0; i < mine.count && is_same; i++)
+        is_same = same_worker(culex__worker_list_find(&theirs, mine.rows[i].id), &mine.rows[i]);
+    culex__worker_list_release(&theirs);
+    culex__worker_list_release(&mine);
+    return is_same;
+}
+
 /* --- STEP ------------------------------------------------------------------------------ */
 
 static bool step_apply(struct world *world, const struct culex_step *step,
@@ -1024,11 +1116,14 @@ struct operation {
 #define OPERATION_stats                      /* compare_queue */
 #define OPERATION_get                        /* compare_queue */
 #define OPERATION_list         {8, op_list}, /* and compare_queue */
-#define OPERATION_queues                     /* conformance */
-#define OPERATION_doctor                     /* each store's own tests */
-#define OPERATION_now                        /* the clock is driven */
-#define OPERATION_wake_arm                   /* conformance, wake__each_verb_that_makes_a_run_due */
-#define OPERATION_wake_take                  /* as wake_arm */
+#define OPERATION_worker_tell  {2, op_worker_tell},
+#define OPERATION_workers      {1, op_workers},
+#define OPERATION_worker_set   {1, op_worker_set},
+#define OPERATION_queues       /* conformance */
+#define OPERATION_doctor       /* each store's own tests */
+#define OPERATION_now          /* the clock is driven */
+#define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take    /* as wake_arm */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name

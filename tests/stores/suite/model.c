@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/progress.h"
 #include "store/schedule_list.h"
+#include "store/worker_list.h"
 
 /* The rules' numbers, written again on purpose: changing one in run_rules.def alone
  * turns the suite red. */
@@ -1188,6 +1189,144 @@ static struct model_name *schedule_find(struct model *model, const char *queue, 
     return NULL;
 }
 
+/* --- the registry of workers ------------------------------------------------------------------ */
+
+static bool is_there(struct model *model, const struct model_presence *presence)
+{
+    int64_t age = now_of(model) - presence->row.told_ms;
+    return presence->row.id != NULL && age <= 30000 && age >= -30000;
+}
+
+/* Its entry, which may be gone; NULL when it never had one. */
+static struct model_presence *presence_find(struct model *model, const char *id)
+{
+    for (size_t i = 0; i < model->presence_count; i++) {
+        if (strcmp(model->presences[i]->id, id) == 0)
+            return model->presences[i];
+    }
+    return NULL;
+}
+
+static struct model_presence *presence_make(struct model *model, const char *id)
+{
+    size_t size = (model->presence_count + 1) * sizeof *model->presences;
+    struct model_presence *made = calloc(1, sizeof *made);
+    model->presences = realloc(model->presences, size);
+    if (model->presences == NULL || made == NULL)
+        abort();
+    snprintf(made->id, sizeof made->id, "%s", id);
+    model->presences[model->presence_count++] = made;
+    return made;
+}
+
+static size_t presences_there(struct model *model)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < model->presence_count; i++)
+        count += is_there(model, model->presences[i]);
+    return count;
+}
+
+static culex_status model_worker_tell(struct culex_store *store,
+                                      const struct culex_worker_tell *tell,
+                                      struct culex_worker_wish *ret_wish, culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_presence *presence = presence_find(model, tell->id);
+    *ret_wish = (struct culex_worker_wish){0};
+    bool was_there = presence != NULL && is_there(model, presence);
+    if (tell->is_leaving) {
+        if (presence != NULL)
+            presence->row.id = NULL;
+        return CULEX_OK;
+    }
+    if (!was_there && presences_there(model) >= 2048)
+        return culex__fail(error, CULEX_ELIMIT, "the store lists at most 2048 workers");
+    if (presence == NULL)
+        presence = presence_make(model, tell->id);
+    if (was_there)
+        *ret_wish = presence->row.wish;
+    if (tell->sheet_len > 0)
+        memcpy(presence->sheet, tell->sheet, tell->sheet_len);
+    presence->row = (struct culex_worker_row){.id = presence->id,
+                                              .told_ms = now_of(model),
+                                              .heard = tell->heard,
+                                              .concurrency = tell->concurrency,
+                                              .wish = *ret_wish,
+                                              .sheet = presence->sheet,
+                                              .sheet_len = tell->sheet_len};
+    return CULEX_OK;
+}
+
+static culex_status model_workers(struct culex_store *store, struct culex_worker_list *ret_list,
+                                  culex_error *error)
+{
+    struct model *model = of(store);
+    (void)error;
+    *ret_list = (struct culex_worker_list){.now_ms = now_of(model)};
+    for (size_t i = 0; i < model->presence_count; i++) {
+        if (is_there(model, model->presences[i]) &&
+            !culex__worker_list_add(ret_list, &model->presences[i]->row))
+            abort();
+    }
+    return CULEX_OK;
+}
+
+/* True when the wish became another one. */
+static bool wish_join(struct culex_worker_wish *wish, const struct culex_worker_wish *wanted,
+                      uint32_t most)
+{
+    struct culex_worker_wish before = *wish;
+    if (wanted->quiet != 0)
+        wish->quiet = wanted->quiet;
+    if (wanted->is_stop)
+        wish->is_stop = true;
+    if (wanted->concurrency != 0)
+        wish->concurrency = wanted->concurrency < most ? wanted->concurrency : most;
+    return before.number == 0 || wish->quiet != before.quiet || wish->is_stop != before.is_stop ||
+           wish->concurrency != before.concurrency;
+}
+
+static void wish_of(struct model *model, struct culex_worker_row *row,
+                    const struct culex_worker_wish *wanted)
+{
+    uint64_t number = (uint64_t)now_of(model);
+    if (!wish_join(&row->wish, wanted, row->concurrency))
+        return;
+    if (number <= row->wish.number)
+        number = row->wish.number + 1;
+    if (number <= row->heard)
+        number = row->heard + 1;
+    row->wish.number = number;
+}
+
+static culex_status model_worker_set(struct culex_store *store, const char *id,
+                                     const struct culex_worker_wish *wish, size_t *ret_count,
+                                     culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_presence *one = id != NULL ? presence_find(model, id) : NULL;
+    size_t count = 0;
+    if (id != NULL && (one == NULL || !is_there(model, one)))
+        return culex__fail(error, CULEX_ENOTFOUND, "no worker '%s' is at work", id);
+    if (one != NULL && wish->concurrency > one->row.concurrency)
+        return culex__fail(error, CULEX_EINVAL,
+                           "worker '%s' was started for at most %u runs at a time", id,
+                           one->row.concurrency);
+    for (size_t i = 0; i < model->presence_count; i++) {
+        struct model_presence *presence = model->presences[i];
+        if (!is_there(model, presence) || (one != NULL && presence != one))
+            continue;
+        wish_of(model, &presence->row, wish);
+        count++;
+    }
+    *ret_count = count;
+    return CULEX_OK;
+}
+
+/* --- schedules, as an operator sets them --------------------------------------------------------
+ */
+
 static culex_status model_schedule_set(struct culex_store *store, const char *queue,
                                        const char *name, enum culex_schedule_act act,
                                        culex_error *error)
@@ -1528,6 +1667,9 @@ static void model_close(struct culex_store *store)
     free(model->queues);
     free(model->sessions);
     free(model->workers);
+    for (size_t i = 0; i < model->presence_count; i++)
+        free(model->presences[i]);
+    free(model->presences);
     free(model->schedules);
     free(model->producers);
     free(model->keys);

@@ -97,6 +97,13 @@ struct model_queue {
     bool is_begun; /* a worker said HELLO, or a run was enqueued */
 };
 
+/* A worker in the registry. */
+struct model_presence {
+    char id[CULEX_STORE_SESSION_MAX + 1];
+    struct culex_worker_row row;
+    char sheet[CULEX_STORE_SHEET_MAX];
+};
+
 struct model {
     struct culex_store base;
     struct model_run **runs;
@@ -107,6 +114,8 @@ struct model {
     size_t session_count;
     struct model_name **workers;
     size_t worker_count;
+    struct model_presence **presences;
+    size_t presence_count;
     struct model_name **schedules;
     size_t schedule_count;
     struct model_producer **producers;
