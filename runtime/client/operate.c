@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "client/advice.h"
 #include "client/client_private.h"
+#include "core/duration.h"
 #include "core/queue_name.h"
 
 /* Arguments and results of any verb; each uses its own part. */
@@ -16,6 +18,7 @@ struct call {
     culex_run_state state;
     size_t limit;
     uint64_t most;
+    int64_t for_ms;
     culex_list_cursor cursor;
     bool is_paused;
     culex_run_state ret_state;
@@ -184,6 +187,39 @@ culex_status culex_client_pause(culex_client *client, const char *queue, culex_e
 culex_status culex_client_resume(culex_client *client, const char *queue, culex_error *error)
 {
     return operate(client, &pause_verb, &(struct call){.queue = queue, .is_paused = false}, error);
+}
+
+static culex_status pause_for_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->pause_for(store, call->queue, call->for_ms, error);
+}
+
+static culex_status pause_span_check(culex_duration span, culex_error *error)
+{
+    if (culex__duration_is_slip(span))
+        return culex__fail(error, CULEX_EINVAL,
+                           "a pause of %lld nanoseconds is too short to be meant: write "
+                           "culex_seconds(%lld), or culex_minutes, _hours, _days",
+                           (long long)span, (long long)span);
+    if (span < CULEX_MILLISECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a pause lasts 1 ms or more; culex_client_resume ends one");
+    if (span > CULEX_DELAY_MAX_MS * CULEX_MILLISECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a pause of more than 100 years: culex_client_pause is the one without "
+                           "an end");
+    return CULEX_OK;
+}
+
+culex_status culex_client_pause_for(culex_client *client, const char *queue,
+                                    culex_duration duration, culex_error *error)
+{
+    static const struct verb pause_for = {.ask = pause_for_ask, .is_about_queue = true};
+    culex_status status = pause_span_check(duration, error);
+    if (status != CULEX_OK)
+        return status;
+    struct call call = {.queue = queue, .for_ms = duration / CULEX_MILLISECOND};
+    return operate(client, &pause_for, &call, error);
 }
 
 static culex_status limit_ask(struct culex_store *store, struct call *call, culex_error *error)

@@ -310,6 +310,14 @@ culex_status culex__argument_worker_set(const char *id, const struct culex_worke
 
 /* --- the operator's verbs ---------------------------------------------------------------- */
 
+culex_status culex__argument_pause_for(const char *queue, int64_t for_ms, culex_error *error)
+{
+    if (for_ms < 1 || for_ms > CULEX_STORE_PAUSE_MAX_MS)
+        return culex__fail(error, CULEX_EINVAL, "a pause that ends by itself lasts 1 to %lld ms",
+                           (long long)CULEX_STORE_PAUSE_MAX_MS);
+    return culex__queue_check(queue, error);
+}
+
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error)
 {
     if (most > CULEX_QUEUE_LIMIT_MAX)

@@ -56,6 +56,7 @@
 
 #include "store/report.h"
 
+#include "base/limits.h"
 #include "core/run.h"
 #include "core/ticket.h"
 #include "platform/env.h"
@@ -401,7 +402,8 @@ enum {
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */
     CULEX_STORE_PREFIX_MAX = 64        /* bytes of a prefix of keys */
 };
-#define CULEX_STORE_CURSOR_MAX INT64_MAX /* greatest place where a page of LIST begins */
+#define CULEX_STORE_CURSOR_MAX   INT64_MAX          /* greatest place where a page of LIST begins */
+#define CULEX_STORE_PAUSE_MAX_MS CULEX_DELAY_MAX_MS /* longest pause that ends by itself */
 
 /* What the caller has chosen, parameters of the URL included: see culex__store_params_read. */
 struct culex_store_options {

@@ -253,9 +253,17 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_retry(culex_client *client, c
 CULEX_API CULEX_MUST_USE culex_status culex_client_delete(culex_client *client, const char *queue,
                                                           culex_uuid id, culex_error *error);
 
-/* Paused queues take runs in but give none out. */
+/* Paused queues take runs in but give none out, until culex_client_resume. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_pause(culex_client *client, const char *queue,
                                                          culex_error *error);
+/* The same for a time, which counts from now by the store's clock: when it is over, workers go on
+ * by themselves. It takes the place of a pause that there is, shorter or longer, also of one
+ * without an end. CULEX_EINVAL for less than 1 ms, what is likely a plain number of seconds (1 ns
+ * to 99 us), and more than 100 years. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_pause_for(culex_client *client,
+                                                             const char *queue,
+                                                             culex_duration duration,
+                                                             culex_error *error);
 CULEX_API CULEX_MUST_USE culex_status culex_client_resume(culex_client *client, const char *queue,
                                                           culex_error *error);
 
@@ -291,6 +299,7 @@ typedef struct culex_queue_stats {
     uint64_t limit; /* as culex_client_limit set it, 0 for none */
     int64_t now_ms; /* store clock */
     bool paused;
+    int64_t paused_until_ms; /* store clock; 0: not paused, or until somebody resumes it */
 } culex_queue_stats;
 
 /* Fills *ret_stats with the figures of `queue`. CULEX_ENOTFOUND for a queue that never had a run

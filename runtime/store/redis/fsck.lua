@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules
--- uses: base layout plan bodies blocks wake aside memory schedules
+-- uses: base layout paused plan bodies blocks wake aside memory schedules
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -202,7 +202,7 @@ end
 
 -- Runs that wait again are no work while the queue is paused.
 local function work_tell()
-  if call('HGET', meta, 'paused') ~= '1' then wake_one() end
+  if not is_paused_at(call('HGET', meta, 'paused'), now) then wake_one() end
 end
 
 local function meta_put(field, value)
@@ -261,7 +261,7 @@ local function layout_mark_check()
   local layout, open = facts[1] or LAYOUT, match(facts[1] or '', OPEN)
   if not is_salt(open) then open = nil end
   local salt = salt_check(facts[2], open)
-  if layout == LAYOUT or open and open == salt and not facts[3] and facts[4] ~= '1' then return end
+  if layout == LAYOUT or open and open == salt and not facts[3] and not facts[4] then return end
   wrong = wrong + 1
   if is_repairing then call('HSET', meta, 'layout', LAYOUT) end
 end

@@ -125,7 +125,7 @@ local function entries_write()
   write('ZADD', scheduled_urgent, urgent_due_puts)
   write('RPUSH', ready, backs)
   urgents_write()
-  if (#backs + #urgents > 0 or is_next_due()) and facts[5] ~= '1' then wake_one() end
+  if (#backs + #urgents > 0 or is_next_due()) and not is_paused then wake_one() end
 end
 
 local function keys_list()

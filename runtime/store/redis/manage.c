@@ -187,7 +187,14 @@ static culex_status setting_call(struct culex_store *base, const struct culex__r
 culex_status culex__redis_pause(struct culex_store *base, const char *queue, bool is_paused,
                                 culex_error *error)
 {
-    return setting_call(base, &culex__redis_script_pause, queue, is_paused, error);
+    return setting_call(base, &culex__redis_script_pause, queue, is_paused ? -1 : 0, error);
+}
+
+culex_status culex__redis_pause_for(struct culex_store *base, const char *queue, int64_t for_ms,
+                                    culex_error *error)
+{
+    assert(culex__argument_pause_for(queue, for_ms, NULL) == CULEX_OK);
+    return setting_call(base, &culex__redis_script_pause, queue, for_ms, error);
 }
 
 culex_status culex__redis_limit(struct culex_store *base, const char *queue, uint64_t most,

@@ -1,6 +1,6 @@
 -- store/redis/retry.lua - revives a dead run.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake bodies blocks spans block_leases block_ends
--- uses: base layout plan bodies blocks wake
+-- uses: base layout paused plan bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run, which gets fresh counters. Reply: 'O', '' unknown, 'U' when another
@@ -36,5 +36,5 @@ plan_write()
 call('ZREM', dead, id)
 call('HSET', runs, id, record_text(r))
 if key ~= '' then call('HSET', unique, key, id) end
-if call('HGET', meta, 'paused') ~= '1' then wake_one() end
+if not is_paused_at(call('HGET', meta, 'paused'), now) then wake_one() end
 return 'O'

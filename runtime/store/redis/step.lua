@@ -24,7 +24,10 @@ local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked
   'kept', 'calm')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
-local is_paused = facts[1] == '1'
+-- As redis/lib_paused.lua has it; and when a pause is over that ends by itself.
+local resumes = facts[1] ~= '1' and tonumber(facts[1] or nil) or nil
+if resumes and resumes <= now then resumes = nil end
+local is_paused = facts[1] == '1' or resumes ~= nil
 ghosts, longest = tonumber(facts[3] or 0) or 0, tonumber(facts[4] or nil)
 line_set(facts[6], facts[7])
 counted.last, counted.held, counted.kept = line_count(facts[8]), line_count(facts[9]), line_count(facts[10])
@@ -38,7 +41,7 @@ local function reply_unchanged(acks, beats)
   local due, lease_end = head(scheduled), sooner(head(active), head(block_leases))
   local waiting = call('HLEN', bodies) - counted.held - counted.kept + call('LLEN', ready) - ghosts
     + call('ZCARD', urgent)
-  return reply(is_paused, due_in(sooner(due, lease_end)), not due and not lease_end and waiting <= 0, acks, beats)
+  return reply(is_paused, due_in(sooner(resumes, sooner(due, lease_end))), not due and not lease_end and waiting <= 0, acks, beats)
 end
 
 -- Hex without leading zeros: the longer one is greater. Sent before the session's last step, from a
@@ -57,6 +60,7 @@ end
 -- The server refuses a script under memory pressure only when its first write is one that
 -- may need memory. This one does nothing, so acks and beats pass.
 call('ZREM', active, '')
+if facts[1] and not is_paused then call('HDEL', meta, 'paused') end
 
 local acks, is_veiled, beats = '', false, ''
 if ended_count > 0 then acks, is_veiled = acks_settle() end
@@ -126,7 +130,7 @@ local waiting = math.max(listed - math.max(ghosts, 0), 0) + ranked + counted.wai
 -- A token for suspects that stay would come back to us at once.
 if waiting > 0 and not is_paused and (granted.count > 0 or granted.passed == 0) then wake_one() end
 -- Who claims nothing may be full by then, or on its way out, and the only one who knew.
-if due and want == 0 and not is_paused then wake_one() end
+if want == 0 and (resumes or due and not is_paused) then wake_one() end
 
 -- Until then nothing comes due and only the line has runs to claim: step_fast.lua may be tried.
 local calm = sooner(now + 1000, sooner(over, sooner(due, lease_end)))
@@ -136,5 +140,5 @@ if is_calm_now then
 elseif is_calm then
   call('HDEL', meta, 'calm')
 end
-return reply(is_paused, is_cut and 0 or due_in(sooner(forget, sooner(due, lease_end))),
+return reply(is_paused, is_cut and 0 or due_in(sooner(resumes, sooner(forget, sooner(due, lease_end)))),
   not due and not lease_end and waiting == 0, acks, beats, is_calm_now)

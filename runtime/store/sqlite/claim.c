@@ -478,7 +478,7 @@ culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite
     struct scan scan = {.store = store, .queue = queue, .step = step, .reply = reply};
     int64_t pending = queue->kept[CULEX_RUN_WAITING];
     scan.pick_max = (size_t)step->want + REFUSED_MAX;
-    if (step->want == 0 || queue->is_paused || pending == 0)
+    if (step->want == 0 || culex__sqlite_queue_is_paused(store, queue) || pending == 0)
         return CULEX_OK;
     reply->grants = malloc(step->want * sizeof *reply->grants);
     scan.picks = malloc(scan.pick_max * sizeof *scan.picks);

@@ -12,7 +12,7 @@
 
 /* What struct culex_sqlite_queue holds of a row, but for its key: (name, member). */
 #define CULEX__SQLITE_QUEUE_COLUMNS(FIRST, NEXT)                                                   \
-    FIRST(is_paused, is_paused)                                                                    \
+    FIRST(paused_until_ms, paused_until_ms)                                                        \
     NEXT(capacity, capacity)                                                                       \
     NEXT(front, front)                                                                             \
     NEXT(longest_lease_ms, longest_lease_ms)                                                       \

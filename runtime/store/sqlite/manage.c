@@ -232,25 +232,36 @@ culex_status culex__sqlite_forget(struct culex_store *base, const char *queue, c
 
 /* --- verbs on a queue ------------------------------------------------------------------ */
 
+/* For so many ms: 0 resumes, INT64_MAX is without an end. */
 static culex_status queue_pause(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                 void *user, culex_error *error)
 {
-    (void)store;
     (void)error;
-    bool is_paused = *(const bool *)user;
-    if ((queue->is_paused != 0) == is_paused)
+    int64_t for_ms = *(const int64_t *)user;
+    int64_t until_ms = for_ms == 0 || for_ms == INT64_MAX ? for_ms : store->now_ms + for_ms;
+    if (queue->paused_until_ms == until_ms)
         return CULEX_OK;
-    queue->is_paused = is_paused;
+    queue->paused_until_ms = until_ms;
     queue->is_changed = true;
-    queue->has_new_work = !is_paused;
+    queue->has_new_work = until_ms == 0;
+    queue->has_news = until_ms != 0 && until_ms != INT64_MAX; /* or nobody knows when it is over */
     return CULEX_OK;
 }
 
 culex_status culex__sqlite_pause(struct culex_store *base, const char *queue, bool is_paused,
                                  culex_error *error)
 {
+    int64_t for_ms = is_paused ? INT64_MAX : 0;
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
-                                    queue_pause, &is_paused, error);
+                                    queue_pause, &for_ms, error);
+}
+
+culex_status culex__sqlite_pause_for(struct culex_store *base, const char *queue, int64_t for_ms,
+                                     culex_error *error)
+{
+    assert(culex__argument_pause_for(queue, for_ms, NULL) == CULEX_OK);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                    queue_pause, &for_ms, error);
 }
 
 static culex_status queue_limit(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

@@ -9,7 +9,7 @@
 CREATE TABLE queue (
     queue INTEGER PRIMARY KEY CHECK (queue BETWEEN 1 AND 32767),
     name TEXT NOT NULL UNIQUE,
-    is_paused INTEGER NOT NULL DEFAULT 0,
+    paused_until_ms INTEGER NOT NULL DEFAULT 0, -- 0: not paused; 9223372036854775807: until it is resumed
     capacity INTEGER NOT NULL DEFAULT 0,        -- most runs not yet final; 0 for no limit
     front INTEGER NOT NULL DEFAULT 0,           -- last place given out at the front; counts down
     longest_lease_ms INTEGER NOT NULL DEFAULT 0, -- that was ever given

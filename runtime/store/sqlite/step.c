@@ -190,6 +190,7 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
                             struct culex_step_reply *reply, culex_error *error)
 {
     int64_t lease = INT64_MAX, due = INT64_MAX, forget = INT64_MAX;
+    int64_t resumes = culex__sqlite_queue_resumes_ms(store, queue);
     culex_status status = CULEX_OK;
     if (queue->kept[CULEX_RUN_ACTIVE] > 0)
         status = culex__sqlite_leases_next(store, queue, &lease, error);
@@ -200,10 +201,12 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
     if (status == CULEX_OK)
         status = culex__sqlite_retention_next(store, queue, &forget, error);
     reply->now_ms = store->now_ms;
-    reply->is_paused = queue->is_paused != 0;
+    reply->is_paused = culex__sqlite_queue_is_paused(store, queue);
     reply->is_empty = queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] == 0;
     reply->due_in_ms = -1;
     sooner(store, lease, &reply->due_in_ms);
+    if (resumes < due)
+        due = resumes;
     sooner(store, due, &reply->due_in_ms);
     sooner(store, forget, &reply->due_in_ms);
     if (store->wake.known_due_ms <= store->now_ms)
@@ -213,11 +216,21 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
     return status;
 }
 
+/* For good, whatever the clock does. */
+static void pause_end(const struct culex_sqlite *store, struct culex_sqlite_queue *queue)
+{
+    if (queue->paused_until_ms == 0 || culex__sqlite_queue_is_paused(store, queue))
+        return;
+    queue->paused_until_ms = 0;
+    queue->is_changed = true;
+}
+
 static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              const struct culex_step *step, struct culex_step_reply *reply,
                              culex_error *error)
 {
     bool is_cut = false;
+    pause_end(store, queue);
     culex_status status = settle(store, queue, step, reply, error);
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_leases_cut(store, queue, error);

@@ -49,7 +49,9 @@ culex_status culex__sqlite_verb_write(struct culex_sqlite *store, const char *na
     if (status != CULEX_OK)
         return status;
     status = run(store, name, absent, verb, request, &queue, error);
-    bool has_work = status == CULEX_OK && queue.has_new_work && !queue.is_paused;
+    bool is_told =
+        queue.has_news || (queue.has_new_work && !culex__sqlite_queue_is_paused(store, &queue));
+    bool has_work = status == CULEX_OK && is_told;
     if (has_work)
         status = culex__sqlite_wake_aim(store, name, error);
     status = culex__sqlite_end_transaction(store, status, error);

@@ -207,6 +207,21 @@ static void operate_schedule(struct sim_process *process, culex_client *client)
     }
 }
 
+/* Some pauses end by themselves. */
+static void queue_pause(struct sim_process *process, culex_client *client, const char *queue,
+                        int64_t ms)
+{
+    if (ms % 3 == 0) {
+        if (culex_client_pause_for(client, queue, culex_milliseconds(ms), NULL) == CULEX_OK)
+            SOMETIMES(QUEUE_PAUSED_FOR);
+        return;
+    }
+    if (culex_client_pause(client, queue, NULL) == CULEX_OK)
+        SOMETIMES(QUEUE_PAUSED);
+    sim_sleep(process, ms * SIM_MS);
+    sim_may_fail(culex_client_resume(client, queue, NULL));
+}
+
 static void operate_queue(struct sim_process *process, culex_client *client)
 {
     struct sim_random *random = &process->world->random;
@@ -228,10 +243,7 @@ static void operate_queue(struct sim_process *process, culex_client *client)
         fsck(process, client, queue, sim_chance(random, 500));
         break;
     case 0:
-        if (culex_client_pause(client, queue, NULL) == CULEX_OK)
-            SOMETIMES(QUEUE_PAUSED);
-        sim_sleep(process, sim_between(random, 1, 3000) * SIM_MS);
-        sim_may_fail(culex_client_resume(client, queue, NULL));
+        queue_pause(process, client, queue, sim_between(random, 1, 3000));
         break;
     case 1: {
         culex_run_state state = (culex_run_state)sim_below(random, CULEX_RUN_STATE_COUNT);

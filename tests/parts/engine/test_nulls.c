@@ -147,6 +147,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_retry(NULL, "q", no_id, &error));
     REFUSED(culex_client_delete(NULL, "q", no_id, &error));
     REFUSED(culex_client_pause(NULL, "q", &error));
+    REFUSED(culex_client_pause_for(NULL, "q", CULEX_SECOND, &error));
     REFUSED(culex_client_resume(NULL, "q", &error));
     REFUSED(culex_client_limit(NULL, "q", 1, &error));
     REFUSED(culex_client_purge(NULL, "q", CULEX_RUN_DONE, 1, NULL, &error));
@@ -190,6 +191,7 @@ static void test_null_beside_a_client_is_refused(void **state)
     REFUSED(culex_client_retry(client, NULL, no_id, &error));
     REFUSED(culex_client_delete(client, NULL, no_id, &error));
     REFUSED(culex_client_pause(client, NULL, &error));
+    REFUSED(culex_client_pause_for(client, NULL, CULEX_SECOND, &error));
     REFUSED(culex_client_resume(client, NULL, &error));
     REFUSED(culex_client_limit(client, NULL, 1, &error));
     REFUSED(culex_client_purge(client, NULL, CULEX_RUN_DONE, 1, NULL, &error));

@@ -1189,6 +1189,20 @@ static void test_drain_of_a_paused_queue_is_told_once_a_minute(void **state)
                      3);
 }
 
+/* Nobody resumes it: the worker asks again at that very moment. */
+static void test_pause_for_a_time_ends_without_a_call(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    assert_int_equal(
+        culex_client_pause_for(world->client, "numbers", culex_milliseconds(7123), NULL), CULEX_OK);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world->call_ms[0], 7123, 7133);
+}
+
 static void test_drain_with_other_work_says_nothing_of_paused_queues(void **state)
 {
     struct world *world = *state;
@@ -2002,6 +2016,7 @@ int main(void)
         UNIT(test_drain_lists_no_state_that_has_no_runs),
         UNIT(test_drain_for_a_run_of_soon_says_nothing),
         UNIT(test_drain_of_a_paused_queue_is_told_once_a_minute),
+        UNIT(test_pause_for_a_time_ends_without_a_call),
         UNIT(test_drain_with_other_work_says_nothing_of_paused_queues),
         UNIT(test_queues_take_turns_at_the_handlers),
         UNIT(test_run_of_an_empty_queue_overtakes_the_backlog_of_another),

@@ -374,6 +374,12 @@ static culex_status fake_pause(struct culex_store *store, const char *queue, boo
     return store_of(store)->ops->pause(store_of(store), queue, is_paused, error);
 }
 
+static culex_status fake_pause_for(struct culex_store *store, const char *queue, int64_t for_ms,
+                                   culex_error *error)
+{
+    return store_of(store)->ops->pause_for(store_of(store), queue, for_ms, error);
+}
+
 static culex_status fake_limit(struct culex_store *store, const char *queue, uint64_t most,
                                culex_error *error)
 {
@@ -481,6 +487,7 @@ static const struct culex_store_ops fake_ops = {
     .forget = fake_forget,
     .fsck = fake_fsck,
     .pause = fake_pause,
+    .pause_for = fake_pause_for,
     .limit = fake_limit,
     .purge = fake_purge,
     .stats = fake_stats,

@@ -232,6 +232,7 @@ static void manage_once(void)
     store->ops->retry(store, TRAFFIC_QUEUE, traffic.newest, NULL);
     store->ops->forget(store, TRAFFIC_QUEUE, traffic.newest, NULL);
     store->ops->pause(store, TRAFFIC_QUEUE, true, NULL);
+    store->ops->pause_for(store, TRAFFIC_QUEUE, 1000, NULL);
     store->ops->pause(store, TRAFFIC_QUEUE, false, NULL);
 }
 

@@ -431,7 +431,7 @@ static culex_uuid id_pick(struct history *h)
 static void op_operate(struct history *h)
 {
     culex_uuid id = id_pick(h);
-    int64_t verb = below(h, 8);
+    int64_t verb = below(h, 9), for_ms = 1 + below(h, 60);
     bool is_paused = chance(h, 20);
     uint64_t limit = chance(h, 30) ? (uint64_t)below(h, 300) : 0;
     culex_status statuses[WAYS];
@@ -445,7 +445,8 @@ static void op_operate(struct history *h)
                        : verb == 5 ? store->ops->limit(store, "q", limit, NULL)
                        : verb == 6
                            ? store->ops->purge(store, "q", CULEX_RUN_DONE, 20, &purged, NULL)
-                           : store->ops->pause(store, "q", is_paused, NULL);
+                       : verb == 7 ? store->ops->pause_for(store, "q", for_ms, NULL)
+                                   : store->ops->pause(store, "q", is_paused, NULL);
     }
     assert_int_equal(statuses[FAST], statuses[FULL]);
 }

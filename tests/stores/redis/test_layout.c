@@ -105,6 +105,11 @@ static culex_status act_pause(struct fixture *f, culex_error *error)
     return f->store->ops->pause(f->store, "q", true, error);
 }
 
+static culex_status act_pause_for(struct fixture *f, culex_error *error)
+{
+    return f->store->ops->pause_for(f->store, "q", 1000, error);
+}
+
 static culex_status act_limit(struct fixture *f, culex_error *error)
 {
     return f->store->ops->limit(f->store, "q", 10, error);
@@ -161,6 +166,7 @@ static const struct verb {
     {"retry", act_retry, false},
     {"forget", act_forget, false},
     {"pause", act_pause, false},
+    {"pause_for", act_pause_for, false},
     {"limit", act_limit, false},
     {"purge", act_purge, false},
     {"stats", act_stats, false},

@@ -275,6 +275,12 @@ static culex_status spend_by_pause(const struct spender *spender, int number, cu
     return spender->store->ops->pause(spender->store, "q", number % 2 == 0, error);
 }
 
+static culex_status spend_by_pause_for(const struct spender *spender, int number,
+                                       culex_error *error)
+{
+    return spender->store->ops->pause_for(spender->store, "q", 1000 + number, error);
+}
+
 static culex_status spend_by_limit(const struct spender *spender, int number, culex_error *error)
 {
     return spender->store->ops->limit(spender->store, "q", 1000000 + (uint64_t)number, error);
@@ -422,10 +428,15 @@ static void all_spend_half(struct fixture *fixture, int version,
     static const struct {
         spend_fn spend;
         void (*prepare)(struct spender *spender);
-    } cases[] = {{spend_by_hello, spare_runs},  {spend_by_pause, NULL},
-                 {spend_by_limit, NULL},        {spend_by_schedule, begun_schedule},
-                 {spend_by_cancel, spare_runs}, {spend_by_forget, cancelled_runs},
-                 {spend_by_purge, spare_runs},  {spend_by_worker, NULL},
+    } cases[] = {{spend_by_hello, spare_runs},
+                 {spend_by_pause, NULL},
+                 {spend_by_pause_for, NULL},
+                 {spend_by_limit, NULL},
+                 {spend_by_schedule, begun_schedule},
+                 {spend_by_cancel, spare_runs},
+                 {spend_by_forget, cancelled_runs},
+                 {spend_by_purge, spare_runs},
+                 {spend_by_worker, NULL},
                  {spend_by_wish, told_worker}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};

@@ -380,9 +380,103 @@ void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
     suite_take(suite, ANN, id);
 }
 
+static void pause_for(struct suite *suite, int64_t for_ms)
+{
+    assert_ok(suite->store->ops->pause_for(suite->store, suite->queue, for_ms, NULL));
+}
+
+static void assert_paused_until(struct suite *suite, bool is_paused, int64_t until_ms)
+{
+    culex_queue_stats stats = suite_stats(suite);
+    assert_int_equal(stats.paused, is_paused);
+    assert_int_equal(stats.paused_until_ms, until_ms);
+}
+
+void case_pause_for__queue_goes_on_at_the_instant(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    int64_t until_ms = suite->now_ms + 5000;
+    pause_for(suite, 5000);
+    assert_paused_until(suite, true, until_ms);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_true(suite->reply.is_paused);
+    assert_int_equal(suite->reply.due_in_ms, 5000);
+    suite->now_ms += 4999;
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, 1);
+    suite_put(suite); /* it takes in as before */
+    assert_paused_until(suite, true, until_ms);
+    suite->now_ms++;
+    assert_paused_until(suite, false, 0);
+    suite_take(suite, ANN, id);
+    assert_false(suite->reply.is_paused);
+}
+
+/* Nothing else wants a step, and nobody resumes it. */
+void case_pause_for__empty_queue_asks_for_a_step_too(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    pause_for(suite, 700);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, 700);
+    assert_true(suite->reply.is_empty);
+}
+
+void case_pause_for__later_one_takes_its_place(struct suite *suite)
+{
+    suite_put(suite);
+    const struct culex_store_ops *ops = suite->store->ops;
+    pause_for(suite, 9000);
+    pause_for(suite, 1000);
+    assert_paused_until(suite, true, suite->now_ms + 1000);
+    pause_for(suite, 90000);
+    assert_paused_until(suite, true, suite->now_ms + 90000);
+    assert_ok(ops->pause(suite->store, suite->queue, true, NULL));
+    assert_paused_until(suite, true, 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, -1);
+    pause_for(suite, 1000);
+    assert_paused_until(suite, true, suite->now_ms + 1000);
+    assert_ok(ops->pause(suite->store, suite->queue, false, NULL));
+    assert_paused_until(suite, false, 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 1);
+}
+
+/* The clock is set back after the pause was over: it comes back only where nobody has looked. */
+void case_pause_for__step_ends_it_for_good(struct suite *suite)
+{
+    suite_put(suite);
+    pause_for(suite, 1000);
+    suite->now_ms += 1000;
+    assert_int_equal(suite_claim(suite, ANN, 9), 1);
+    suite->now_ms -= 500;
+    assert_paused_until(suite, false, 0);
+    suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 9), 1);
+}
+
+/* Runs that come once it is over, before and after a step has seen it. */
+void case_pause_for__queue_takes_in_after_it(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    pause_for(suite, 1000);
+    suite->now_ms += 1000;
+    suite_put(suite);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    suite_put(suite);
+    suite_put(suite);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 3);
+    pause_for(suite, 1000);
+    suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+}
+
 /* --- queues ----------------------------------------------------------------------------- */
 
-enum { QUEUE_VERBS = 7 };
+enum { QUEUE_VERBS = 8 };
 
 /* What concerns a queue as a whole. */
 static culex_status queue_call(struct suite *suite, int verb, int state)
@@ -412,6 +506,8 @@ static culex_status queue_call(struct suite *suite, int verb, int state)
         if (status == CULEX_OK)
             store->ops->list_release(store, &page);
         return status;
+    case 6:
+        return store->ops->pause_for(store, suite->queue, 1000, NULL);
     default:
         return store->ops->stats(store, suite->queue, &stats, NULL);
     }
@@ -1407,6 +1503,14 @@ static void due_resume(struct suite *suite, struct due *due)
     assert_ok(suite->store->ops->pause(suite->store, suite->queue, false, NULL));
 }
 
+/* Who waits is woken to see when that is. */
+static void due_pause_for(struct suite *suite, struct due *due)
+{
+    (void)due;
+    assert_ok(suite->store->ops->pause_for(suite->store, suite->queue, 1, NULL));
+    suite->now_ms++;
+}
+
 static void due_pause_empty(struct suite *suite, struct due *due)
 {
     (void)due;
@@ -1438,6 +1542,8 @@ static void due_resume_late(struct suite *suite, struct due *due)
 #define DUE_pause                                                                                  \
     {.way = "resume", .prepare = due_pause, .act = due_resume},                                    \
         {.way = "resume, late", .prepare = due_pause_empty, .act = due_resume_late},
+#define DUE_pause_for                                                                              \
+    {.way = "pause_for, to tell when it ends", .prepare = due_pause, .act = due_pause_for},
 #define DUE_schedules
 #define DUE_schedule_set
 #define DUE_schedule_run {.way = "schedule_run", .prepare = due_schedule, .act = due_schedule_run},

@@ -283,7 +283,7 @@ static bool same_outlook(struct compare *compare, const struct culex_step *step,
 {
     struct culex_step_reply model = {.now_ms = reply->now_ms};
     model_outlook(compare->model, session->queue, &model);
-    if (reply->is_paused != session->queue->stats.paused)
+    if (reply->is_paused != model_is_paused(compare->model, session->queue))
         return differs("is_paused is %d", reply->is_paused);
     if (reply->is_replaced != session->is_replaced)
         return differs("is_replaced is %d", reply->is_replaced);

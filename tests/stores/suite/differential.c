@@ -940,6 +940,17 @@ static bool op_pause(struct world *world, int queue)
                        model->ops->pause(model, queues[queue], is_paused, NULL));
 }
 
+static bool op_pause_for(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    int64_t for_ms = 1 + below(world, chance(world, 50) ? 100 : 10000);
+    culex_status status;
+    TRACE(world, "pause for %" PRId64, for_ms);
+    PERSIST(world, status, store->ops->pause_for(store, queues[queue], for_ms, NULL));
+    return same_status(world, "PAUSE_FOR", status,
+                       model->ops->pause_for(model, queues[queue], for_ms, NULL));
+}
+
 static bool op_limit(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1110,6 +1121,7 @@ struct operation {
 #define OPERATION_retry        {4, op_retry},
 #define OPERATION_forget       {3, op_forget},
 #define OPERATION_pause        {2, op_pause},
+#define OPERATION_pause_for    {1, op_pause_for},
 #define OPERATION_limit        {1, op_limit},
 #define OPERATION_purge        {1, op_purge},
 #define OPERATION_fsck         {1, op_fsck},

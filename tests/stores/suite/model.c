@@ -165,6 +165,11 @@ culex_run_state model_state(const struct model *model, const struct model_run *r
     return is_due ? CULEX_RUN_WAITING : run->state;
 }
 
+bool model_is_paused(const struct model *model, const struct model_queue *queue)
+{
+    return now_of(model) < queue->paused_until_ms;
+}
+
 static void make_scheduled(struct model *model, struct model_run *run, int64_t at_ms)
 {
     run->is_delayed = at_ms > now_of(model);
@@ -794,6 +799,8 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
         session->acks[i] = ack_one(model, step, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
         session->beats[i] = beat_one(model, step, &step->beats[i]);
+    if (!model_is_paused(model, session->queue))
+        session->queue->paused_until_ms = 0;
     maintain(model, session->queue, step->ack_count, step->want);
     return session;
 }
@@ -893,10 +900,11 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
     session->attempts[session->grant_count++] = run->attempt;
 }
 
-static bool claim_may_go_on(const struct culex_step *step, const struct model_session *session)
+static bool claim_may_go_on(const struct model *model, const struct culex_step *step,
+                            const struct model_session *session)
 {
     return session->grant_count < step->want && session->grant_count < MODEL_BATCH_MAX &&
-           !session->queue->stats.paused;
+           !model_is_paused(model, session->queue);
 }
 
 /* True when it ended at a run that must wait. */
@@ -905,7 +913,7 @@ static bool claim_all(struct model *model, const struct culex_step *step,
 {
     struct model_run *run;
     size_t bytes = 0;
-    while (claim_may_go_on(step, session)) {
+    while (claim_may_go_on(model, step, session)) {
         run = model_next(model, step);
         *ret_has_passed = *ret_has_passed || model_has_passed(model, step, run);
         if (run == NULL)
@@ -957,7 +965,8 @@ static int64_t wait_of(const struct model_run *run, int64_t now)
 void model_outlook(struct model *model, const struct model_queue *queue,
                    struct culex_step_reply *reply)
 {
-    reply->due_in_ms = -1;
+    bool resumes = model_is_paused(model, queue) && queue->paused_until_ms != INT64_MAX;
+    reply->due_in_ms = resumes ? queue->paused_until_ms - reply->now_ms : -1;
     reply->is_empty = true;
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
@@ -986,7 +995,7 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
                                      .has_passed = has_passed,
                                      .is_replaced = session->is_replaced,
                                      .expired_count = expired_count,
-                                     .is_paused = session->queue->stats.paused};
+                                     .is_paused = model_is_paused(model, session->queue)};
     model_outlook(model, session->queue, &reply);
     reply.acks = keep(model, sizeof session->acks);
     memcpy(reply.acks, session->acks, sizeof session->acks);
@@ -1441,7 +1450,16 @@ static culex_status model_pause(struct culex_store *store, const char *queue, bo
 {
     culex_status status = queue_check(of(store), queue, error);
     if (status == CULEX_OK)
-        queue_of(of(store), queue)->stats.paused = is_paused;
+        queue_of(of(store), queue)->paused_until_ms = is_paused ? INT64_MAX : 0;
+    return status;
+}
+
+static culex_status model_pause_for(struct culex_store *store, const char *queue, int64_t for_ms,
+                                    culex_error *error)
+{
+    culex_status status = queue_check(of(store), queue, error);
+    if (status == CULEX_OK)
+        queue_of(of(store), queue)->paused_until_ms = now_of(of(store)) + for_ms;
     return status;
 }
 
@@ -1484,6 +1502,9 @@ static culex_status model_stats(struct culex_store *store, const char *queue,
         return status;
     culex_queue_stats stats = queue_of(model, queue)->stats;
     stats.now_ms = now_of(model);
+    stats.paused = model_is_paused(model, queue_of(model, queue));
+    int64_t until_ms = queue_of(model, queue)->paused_until_ms;
+    stats.paused_until_ms = stats.paused && until_ms != INT64_MAX ? until_ms : 0;
     for (size_t i = 0; i < model->run_count; i++) {
         if (model->runs[i]->queue == queue_of(model, queue) && !model->runs[i]->is_gone)
             stats.count[model_state(model, model->runs[i])]++;

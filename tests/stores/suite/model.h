@@ -92,7 +92,8 @@ struct model_queue {
     bool has_salt; /* of its ids; from the first one */
     uint32_t salt;
     uint64_t numbers[MODEL_LANES]; /* of the newest id of each lane */
-    culex_queue_stats stats;       /* totals and paused; counts and now are made when asked */
+    culex_queue_stats stats;       /* totals; counts, pause and now are made when asked */
+    int64_t paused_until_ms;       /* 0: not paused; INT64_MAX: until it is resumed */
     int64_t longest_lease_ms;
     bool is_begun; /* a worker said HELLO, or a run was enqueued */
 };
@@ -160,6 +161,8 @@ void model_unpromote(struct model *model);
 /* The state that readers are told: a scheduled run whose time has come is waiting, before a step
  * has moved it. */
 culex_run_state model_state(const struct model *model, const struct model_run *run);
+
+bool model_is_paused(const struct model *model, const struct model_queue *queue);
 
 /* Drops what is forgotten: runs, producers and keys. */
 void model_shrink(struct model *model);
