@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "core/duration.h"
 #include "core/queue_name.h"
 #include "client/client_private.h"
 #include "client/convoy.h"
@@ -53,11 +54,6 @@ struct batch_room {
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
 };
 
-static int64_t ns_to_ms_up(int64_t ns)
-{
-    return ns / 1000000 + (ns % 1000000 > 0 ? 1 : 0);
-}
-
 static culex_status order_apply(struct order *order, const culex_enqueue_options *options,
                                 culex_error *error)
 {
@@ -67,16 +63,16 @@ static culex_status order_apply(struct order *order, const culex_enqueue_options
     if (options->has_priority)
         order->policy.priority = options->priority;
     if (options->has_delay && options->delay > 0)
-        order->policy.delay_ms = ns_to_ms_up(options->delay);
+        order->policy.delay_ms = culex__duration_ms_up(options->delay);
     if (options->has_at)
-        order->policy.at_ms = ns_to_ms_up(options->at);
+        order->policy.at_ms = culex__duration_ms_up(options->at);
     if (options->has_expires)
-        order->policy.expires_ms = ns_to_ms_up(options->expires);
+        order->policy.expires_ms = culex__duration_ms_up(options->expires);
     if (options->queue != NULL)
         order->queue = options->queue;
     order->policy.idempotency_key = options->idempotency_key;
     order->policy.window_ms = options->has_idempotency_window
-                                  ? ns_to_ms_up(options->idempotency_window)
+                                  ? culex__duration_ms_up(options->idempotency_window)
                                   : CULEX_WINDOW_DEFAULT_MS;
     order->has_ticket = options->has_ticket && culex__ticket_parse(options->ticket, &order->ticket);
     return CULEX_OK;

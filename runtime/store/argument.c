@@ -310,6 +310,21 @@ culex_status culex__argument_worker_set(const char *id, const struct culex_worke
 
 /* --- the operator's verbs ---------------------------------------------------------------- */
 
+culex_status culex__argument_move(const char *queue, const struct culex_place *place,
+                                  culex_error *error)
+{
+    if (place->priority < -1 || place->priority > CULEX_PRIORITY_MAX)
+        return culex__fail(error, CULEX_EINVAL, "priority is 0 to %d, or -1 for the one it has",
+                           CULEX_PRIORITY_MAX);
+    if (place->has_time && (place->delay_ms > CULEX_DELAY_MAX_MS || place->at_ms < 0 ||
+                            place->at_ms > CULEX_INSTANT_MAX_MS))
+        return culex__fail(error, CULEX_EINVAL,
+                           "a run is moved by up to 100 years, to an instant from 1970 to 2149");
+    if (!place->has_time && place->priority < 0)
+        return culex__fail(error, CULEX_EINVAL, "a move to where the run stands");
+    return culex__queue_check(queue, error);
+}
+
 culex_status culex__argument_pause_for(const char *queue, int64_t for_ms, culex_error *error)
 {
     if (for_ms < 1 || for_ms > CULEX_STORE_PAUSE_MAX_MS)

@@ -25,6 +25,8 @@ culex_status culex__argument_schedule_run(const char *queue, const char *schedul
 culex_status culex__argument_worker_tell(const struct culex_worker_tell *tell, culex_error *error);
 culex_status culex__argument_worker_set(const char *id, const struct culex_worker_wish *wish,
                                         culex_error *error);
+culex_status culex__argument_move(const char *queue, const struct culex_place *place,
+                                  culex_error *error);
 culex_status culex__argument_pause_for(const char *queue, int64_t for_ms, culex_error *error);
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error);
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,

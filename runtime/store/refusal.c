@@ -51,6 +51,21 @@ culex_status culex__refuse_forget(culex_error *error)
     return culex__fail(error, CULEX_ESTATE, "the run is not over yet");
 }
 
+culex_status culex__refuse_move(culex_run_state state, culex_error *error)
+{
+    return culex__fail(error, CULEX_ESTATE,
+                       "the run is %s: only one that is scheduled or waiting can be moved",
+                       culex_run_state_name(state));
+}
+
+culex_status culex__refuse_late_move(culex_error *error)
+{
+    return culex__fail(
+        error, CULEX_ESTATE,
+        "the time for the run's retries is over by then: move it to an earlier time, "
+        "or retry it once it is dead");
+}
+
 culex_status culex__refuse_ticket(culex_error *error)
 {
     return culex__fail(error, CULEX_ECONFLICT,

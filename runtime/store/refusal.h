@@ -22,6 +22,9 @@ culex_status culex__refuse_newcomer(culex_error *error);
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error);
 culex_status culex__refuse_retry(culex_error *error);
 culex_status culex__refuse_forget(culex_error *error);
+/* Of MOVE: for its state, and when its time for retries is over by then. */
+culex_status culex__refuse_move(culex_run_state state, culex_error *error);
+culex_status culex__refuse_late_move(culex_error *error);
 
 /* Of an enqueue call's ticket. CULEX_ECONFLICT: it came with other runs before, or its producer has
  * made a later call by now. CULEX_EEXPIRED: its time is too far from the store's clock. */

@@ -38,7 +38,8 @@
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
- * Expiry concerns runs that were never started; RETRY lifts it. A run with a time for retries
+ * Expiry concerns runs that were never started; RETRY lifts it, and MOVE puts it off, or
+ * forward, by as much as the run. A run with a time for retries
  * expires once more: its first failure, crash or loss begins that time. One whose next attempt
  * would begin at its end or later is dead at once, and one that still waits then dies as it is
  * claimed; the error text says so before that of the last failure. An attempt that has begun may
@@ -292,6 +293,14 @@ struct culex_worker_list {
 
 /* An entry is there for so long before and after what the store's clock said when it was told. */
 enum { CULEX_WORKER_GONE_MS = 30000 };
+
+/* Where a run is to stand that waits or is scheduled. */
+struct culex_place {
+    bool has_time;    /* else it is due when it was */
+    int64_t delay_ms; /* as of a new run, and at_ms */
+    int64_t at_ms;
+    int priority; /* 0..9; -1: as it was */
+};
 
 /* In place of a state: runs of every state. */
 #define CULEX_LIST_ANY CULEX_RUN_STATE_COUNT

@@ -253,6 +253,27 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_retry(culex_client *client, c
 CULEX_API CULEX_MUST_USE culex_status culex_client_delete(culex_client *client, const char *queue,
                                                           culex_uuid id, culex_error *error);
 
+/* Where a run is to stand: another time, another priority, or both. Zero-initialise. */
+typedef struct culex_move {
+    bool has_delay;
+    culex_duration delay; /* from now; 0 or less: now. Bounds as in culex_enqueue_options */
+    bool has_at;
+    culex_time at; /* on the store's clock; in the past means now */
+    bool has_priority;
+    int priority; /* 0..9 */
+} culex_move;
+
+/* Gives a run that is scheduled or waiting another time or priority; one that waits may so be put
+ * off, and one that is scheduled run now. CULEX_ESTATE, with a text that says which state it is in,
+ * when it is at work or over; and when it has failed before and its time for retries is over at
+ * the new time. An expiry moves by as much as the run. A priority alone leaves the run its place by
+ * age; one that waits and is told to be due now stays where it is. The run, its id, its unique key
+ * and its attempts stay what they are. Whoever lists runs and moves what he is shown may be shown
+ * it again, at its new place. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_move(culex_client *client, const char *queue,
+                                                        culex_uuid id, const culex_move *move,
+                                                        culex_error *error);
+
 /* Paused queues take runs in but give none out, until culex_client_resume. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_pause(culex_client *client, const char *queue,
                                                          culex_error *error);

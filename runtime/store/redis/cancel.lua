@@ -26,14 +26,8 @@ if r.state == ACTIVE then
 end
 -- Needs no memory, so a full server takes what follows.
 call('ZREM', scheduled, '')
-if r.state == SCHEDULED then
-  due_drop(id, r)
-elseif call('ZSCORE', urgent, id) then
-  plan_add('urgent_drops', id)
-elseif not o then
-  -- Finding it in the list would take a walk, so it stays there as a ghost that claims skip.
-  count('ghosts', 1)
-end
+if not o then place_leave(id, r) end
+r.timeout_from_ms = 0
 finish(id, r, NEXT[r.state .. '_CANCEL'], keep_until(r, now, TAIL_keep_success_ms))
 plan_put('record_puts', id, record_text(r))
 plan_write()

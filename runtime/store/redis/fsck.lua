@@ -113,11 +113,8 @@ local function payload_check(id, r)
   end
   spoilt = spoilt + 1
   if not is_repairing then return r.state end
-  if r.state == SCHEDULED then
-    due_drop(id, r)
-  elseif call('ZREM', urgent, id) == 0 then
-    call('HINCRBY', meta, 'ghosts', 1)
-  end
+  place_leave(id, r)
+  r.timeout_from_ms = 0
   plan_put('text_puts', id, LACKS)
   finish(id, r, DEAD, keep_until(r, now, TAIL_keep_failure_ms))
   plan_put('record_puts', id, record_text(r))
@@ -155,7 +152,7 @@ end
 -- Whether it is in the set, as it should be then. Those without a priority may be in the list instead.
 local function urgent_check(id, r)
   local score, priority = call('ZSCORE', urgent, id), priority_of(r)
-  if not score and priority == 0 then return false end
+  if not score and priority == 0 and is_listed(r) then return false end
   if score and urgent_priority(tonumber(score)) == priority then return true end
   wrong = wrong + 1
   if is_repairing then ready_put(id, r, now) end

@@ -3,7 +3,7 @@
 -- Runs are looked at where they lie and leave their index only when all is written.
 
 local decided, ghosts_met = {}, 0
-local urgent_used, urgent_count, ready_used, ready_kept = 0, 0, 0, {}
+local urgent_used, urgent_count, ready_used = 0, 0, 0
 local is_enough, bytes = false, 0
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
@@ -58,13 +58,13 @@ local function must_wait(r, is_suspected)
 end
 
 -- A run that may be anything, looked at in full.
-local function candidate_parsed(id, text, payload)
+local function candidate_parsed(id, text, payload, is_list)
   local r = record_parse(text)
   if not r and not decided[id] then
     decided[id] = true
     asides[#asides + 1], asides[#asides + 2] = id, text
   end
-  if not r or r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
+  if not r or r.state ~= WAITING or decided[id] or is_list and not is_listed(r) then ghosts_met = ghosts_met + 1 return true end
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if #payload > PAYLOAD_BYTES_MAX then refuse(id, r, PAYLOAD_TOO_LONG) return true end
   local expires = tonumber(r.expires_at_ms)
@@ -88,24 +88,24 @@ local function candidate_parsed(id, text, payload)
 end
 
 -- True when `id` is dealt with, false when it and all after it must stay, nil when it alone must.
-local function candidate(id, text, payload)
+local function candidate(id, text, payload, is_list)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs were never granted and never expire: only the beginning of their records changes.
   if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id]
     or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX then
-    return candidate_parsed(id, text, payload)
+    return candidate_parsed(id, text, payload, is_list)
   end
   if not is_room(payload) then return false end
   grant(id, (granted.count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1,', payload)
   return true
 end
 
--- Decides on some runs of one index; returns how many of them, and notes which of these stay.
-local function candidates(ids, kept)
+-- Decides on some runs of one index, `is_list` when it is the list; returns how many of them, and notes which of these stay.
+local function candidates(ids, kept, is_list)
   local texts, wires = call('HMGET', runs, unpack(ids)), call('HMGET', payloads, unpack(ids))
   for at = 1, #ids do
     if is_enough or granted.count >= want then return at - 1 end
-    local is_leaving = candidate(ids[at], texts[at], wires[at])
+    local is_leaving = candidate(ids[at], texts[at], wires[at], is_list)
     if is_leaving == false then return at - 1 end
     if not is_leaving then kept[ids[at]] = true end
   end
@@ -363,14 +363,8 @@ local function claim_ready(most)
   local date = dated_next()
   local ids, entries, last, before = ready_page(most, date)
   if #ids > 0 then
-    local kept = {}
-    local used = candidates(ids, kept)
-    if granted.passed > 0 then
-      for at = 1, used do
-        if kept[ids[at]] then ready_kept[#ready_kept + 1] = entries[at] end
-      end
-    end
-    ready_used = ready_used + used
+    -- No suspect is among them, which would keep its place: it has been granted before.
+    ready_used = ready_used + candidates(ids, {}, true)
     return #ids, false
   end
   local looked = 0
@@ -429,13 +423,9 @@ local function taken_write()
   call('HSET', meta, 'taken', line.taken, 'held', counted.held)
 end
 
--- Cuts off what was looked at in front, but for what stays: that moves to the end of this part, the
--- last one first, so that at no time one of them is missing.
+-- Cuts off what was looked at in front.
 local function ready_drop()
-  local leaving = ready_used - #ready_kept
-  if leaving == 0 then return end
-  for at = #ready_kept, 1, -1 do call('LSET', ready, leaving + at - 1, ready_kept[at]) end
-  call('LPOP', ready, leaving)
+  if ready_used > 0 then call('LPOP', ready, ready_used) end
 end
 
 -- What was decided upon leaves its index.

@@ -52,6 +52,25 @@ local function due_drop(id, r)
   if not r or priority_of(r) > 0 then plan_add('urgent_due_drops', id) end
 end
 
+-- Whether a waiting run of priority 0 that is not in `urgent` has its entry in `ready`: not one that was moved out of
+-- it, nor one that has been granted before.
+local function is_listed(r)
+  return r.attempt == '0' and r.timeout_from_ms == '0'
+end
+
+-- Takes a run that waits, or is scheduled, out of the index where it stands. Finding it in `ready` would take a
+-- walk: there it leaves a ghost, of which its record knows from then on.
+local function place_leave(id, r)
+  if r.state == SCHEDULED then
+    due_drop(id, r)
+  elseif call('ZSCORE', urgent, id) then
+    plan_add('urgent_drops', id)
+  else
+    r.timeout_from_ms = 1
+    count('ghosts', 1)
+  end
+end
+
 -- Makes `id` ready: among those of its priority it stands as what became ready at the instant `at_ms`, in
 -- front of all without one. The score holds priority and instant together: 9 * 2^44 + 10^13 is far below 2^53.
 local function ready_put(id, r, at_ms)

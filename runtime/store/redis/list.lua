@@ -33,12 +33,13 @@ local function show(id, text)
   shown[#shown + 1] = text
 end
 
-local function records_show(ids)
+-- Those of the list are left out that are ghosts there.
+local function records_show(ids, is_list)
   local texts = read(runs, ids)
   for at, id in ipairs(ids) do
     local text = texts[at] and #texts[at] <= RECORD_BYTES_MAX and record_told(texts[at], now)
     local r = text and record_parse(text)
-    if r and r.state == state then show(id, text) end
+    if r and r.state == state and (not is_list or is_listed(r)) then show(id, text) end
   end
   room = room - #ids
 end
@@ -130,7 +131,7 @@ local LIST_LOOKS = 1000
 
 -- A place of the list is how many entries follow that of the run; nobody comes to the list again who has
 -- left it. The index behind entry `run`, that was followed by `left` entries: pushes at the end have moved it
--- to the front since. When it is gone, so is all that was before it, but for what claims have passed by. Else,
+-- to the front since. When it is gone, so is all that was before it. Else,
 -- nil and how many entries follow where the search goes on.
 local function index_behind(run, left, length)
   local last = length - left - 1
@@ -155,7 +156,7 @@ local function list_part(place, run)
   end
   local ids = call('LRANGE', ready, index, index + room - 1)
   for at = 1, #ids do ids[at] = sub(ids[at], 1, 16) end
-  records_show(ids)
+  records_show(ids, true)
   local left = length - index - #ids
   if left <= 0 then return nil end
   return left, ids[#ids]

@@ -155,6 +155,7 @@ end""",
     made.update(body_definitions(version, head, tail, limits))
     for at, (name, kind) in enumerate(tail):
         end = "|" if at + 1 < len(tail) else "$"
+        made[f"BEFORE_{name}"] = f"local BEFORE_{name} = '^({skip_pattern(tail[:at])})'"
         made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skip_pattern(tail[:at])}({PATTERNS[kind]}){end}'"
     return made
 

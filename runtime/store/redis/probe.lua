@@ -13,7 +13,7 @@ local producer = {{'TIME'}, {'UNLINK', probe}, {'HSET', probe, 'f', '1'}, {'HMGE
   {'RPUSH', probe, 'e'}, {'LLEN', probe}, {'UNLINK', probe}, {'ZADD', probe, 1, 'e'}, {'ZCARD', probe},
   {'ZRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1}, {'ZREM', probe, 'e'}, {'UNLINK', probe}}
 local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'UNLINK', probe},
-  {'RPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LSET', probe, 0, 'e'}, {'LPOP', probe, 1}, {'UNLINK', probe},
+  {'RPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LPOP', probe, 1}, {'UNLINK', probe},
   {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0}, {'ZSCORE', probe, 'e'},
   {'ZREVRANGEBYSCORE', probe, 0, 0, 'WITHSCORES', 'LIMIT', 0, 1},
   {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}}

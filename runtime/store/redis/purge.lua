@@ -48,7 +48,7 @@ local function list_purge()
   local texts, waiting = read(runs, ids), {}
   for at, id in ipairs(ids) do
     local r = texts[at] and record_parse(texts[at])
-    if r and r.state == WAITING then waiting[#waiting + 1] = id end
+    if r and r.state == WAITING and is_listed(r) then waiting[#waiting + 1] = id end
   end
   runs_delete(waiting)
   keys_release(ids, texts)

@@ -230,6 +230,32 @@ culex_status culex__sqlite_forget(struct culex_store *base, const char *queue, c
     return act_on_run(base, queue, id, forget_run, &run, error);
 }
 
+struct move_request {
+    culex_uuid id;
+    const struct culex_place *place;
+};
+
+static culex_status move_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             void *user, culex_error *error)
+{
+    const struct move_request *request = user;
+    struct culex_sqlite_run run;
+    culex_status status = culex__sqlite_body_or_run(store, queue, request->id, &run, error);
+    if (status == CULEX_ENOTFOUND)
+        return culex__refuse_run(queue->name, error);
+    return status == CULEX_OK ? culex__sqlite_run_place(store, queue, &run, request->place, error)
+                              : status;
+}
+
+culex_status culex__sqlite_move(struct culex_store *base, const char *queue, culex_uuid id,
+                                const struct culex_place *place, culex_error *error)
+{
+    struct move_request request = {id, place};
+    assert(culex__argument_move(queue, place, NULL) == CULEX_OK);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY,
+                                    move_run, &request, error);
+}
+
 /* --- verbs on a queue ------------------------------------------------------------------ */
 
 /* For so many ms: 0 resumes, INT64_MAX is without an end. */

@@ -9,6 +9,7 @@
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/refusal.h"
 #include "base/error.h"
 
 /* Each step is a bijection of the hash for a given word and of the word for a given hash, so a
@@ -332,6 +333,52 @@ culex_status culex__sqlite_run_or_aside(struct culex_sqlite *store,
         culex__sqlite_run_one(store, SQL_BIND(store, RUN_BY_SEQ, SQL_INT(seq)), ret_run, error);
     *ret_is_aside = status == CULEX_ECORRUPT;
     return *ret_is_aside ? culex__sqlite_run_aside(store, queue, from, seq, error) : status;
+}
+
+/* --- another place --------------------------------------------------------------------------- */
+
+/* It waits until then in place of `before_ms`, both now or later. CULEX_ESTATE when its time for
+ * retries is over by then. */
+static culex_status place_at(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             struct culex_sqlite_run *run, int64_t before_ms, int64_t wait_ms,
+                             culex_error *error)
+{
+    const struct culex_run_counters *counters = &run->counters;
+    bool has_failed = counters->failures > 0 || counters->crashes > 0 || counters->losses > 0;
+    if (run->expires_at_ms != 0 && has_failed && wait_ms >= run->expires_at_ms)
+        return culex__refuse_late_move(error);
+    if (run->expires_at_ms != 0 && !has_failed)
+        run->expires_at_ms += wait_ms - before_ms;
+    run->is_delayed = wait_ms > store->now_ms;
+    run->at_ms = run->is_delayed ? wait_ms : culex__sqlite_queue_back(store, queue);
+    queue->has_new_work = true;
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_run_place(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     struct culex_sqlite_run *run, const struct culex_place *place,
+                                     culex_error *error)
+{
+    culex_run_state state = culex__sqlite_run_state(store, run);
+    culex_status status = CULEX_OK;
+    if (state != CULEX_RUN_SCHEDULED && state != CULEX_RUN_WAITING)
+        return culex__refuse_move(state, error);
+    int64_t before_ms = state == CULEX_RUN_SCHEDULED ? run->at_ms : store->now_ms;
+    int64_t wait_ms =
+        place->at_ms != 0 ? place->at_ms : culex__sqlite_later(store->now_ms, place->delay_ms);
+    if (wait_ms < store->now_ms)
+        wait_ms = store->now_ms;
+    bool is_timed = place->has_time && (before_ms > store->now_ms || wait_ms > store->now_ms);
+    if (is_timed)
+        status = place_at(store, queue, run, before_ms, wait_ms, error);
+    if (status == CULEX_OK && is_timed)
+        status = culex__sqlite_run_save(store, run, NULL, error);
+    if (status == CULEX_OK && place->priority >= 0 && place->priority != run->priority)
+        status = culex__sqlite_finish(
+            store,
+            SQL_BIND(store, RUN_PRIORITY, SQL_INT(run->seq), SQL_INT((int64_t)place->priority)),
+            error);
+    return status;
 }
 
 /* --- forgetting ------------------------------------------------------------------------------- */

@@ -95,6 +95,10 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
 culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       struct culex_sqlite_run *run, const char *how,
                                       culex_error *error);
+/* Gives a run that waits, or is scheduled, another place: as MOVE. */
+culex_status culex__sqlite_run_place(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     struct culex_sqlite_run *run, const struct culex_place *place,
+                                     culex_error *error);
 /* Deletes the run. Its idempotency key is remembered as long as that was wanted. */
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_run *run, culex_error *error);

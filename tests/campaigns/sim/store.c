@@ -682,6 +682,7 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
 #define FRONT_retry(...)     CALLED(SIM_RETRY, __VA_ARGS__)
 #define FRONT_forget(...)    CALLED(SIM_FORGET, __VA_ARGS__)
 #define FRONT_purge(...)     CALLED(SIM_PURGE, __VA_ARGS__)
+#define FRONT_move(...)      CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_pause(...)     CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_pause_for(...) CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_limit(...)     CALLED(SIM_OTHER, __VA_ARGS__)

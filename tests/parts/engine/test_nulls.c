@@ -32,6 +32,7 @@
     } while (0)
 
 static const culex_uuid no_id;
+static const culex_move to_now = {.has_delay = true};
 static culex_job_type type;
 
 /* --- types and codec ---------------------------------------------------------------------- */
@@ -146,6 +147,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_cancel(NULL, "q", no_id, NULL, &error));
     REFUSED(culex_client_retry(NULL, "q", no_id, &error));
     REFUSED(culex_client_delete(NULL, "q", no_id, &error));
+    REFUSED(culex_client_move(NULL, "q", no_id, &to_now, &error));
     REFUSED(culex_client_pause(NULL, "q", &error));
     REFUSED(culex_client_pause_for(NULL, "q", CULEX_SECOND, &error));
     REFUSED(culex_client_resume(NULL, "q", &error));
@@ -190,6 +192,8 @@ static void test_null_beside_a_client_is_refused(void **state)
     REFUSED(culex_client_cancel(client, NULL, no_id, NULL, &error));
     REFUSED(culex_client_retry(client, NULL, no_id, &error));
     REFUSED(culex_client_delete(client, NULL, no_id, &error));
+    REFUSED(culex_client_move(client, NULL, no_id, &to_now, &error));
+    REFUSED_AS("no place to move the run to", culex_client_move(client, "q", no_id, NULL, &error));
     REFUSED(culex_client_pause(client, NULL, &error));
     REFUSED(culex_client_pause_for(client, NULL, CULEX_SECOND, &error));
     REFUSED(culex_client_resume(client, NULL, &error));

@@ -374,6 +374,12 @@ static culex_status fake_pause(struct culex_store *store, const char *queue, boo
     return store_of(store)->ops->pause(store_of(store), queue, is_paused, error);
 }
 
+static culex_status fake_move(struct culex_store *store, const char *queue, culex_uuid id,
+                              const struct culex_place *place, culex_error *error)
+{
+    return store_of(store)->ops->move(store_of(store), queue, id, place, error);
+}
+
 static culex_status fake_pause_for(struct culex_store *store, const char *queue, int64_t for_ms,
                                    culex_error *error)
 {
@@ -486,6 +492,7 @@ static const struct culex_store_ops fake_ops = {
     .retry = fake_retry,
     .forget = fake_forget,
     .fsck = fake_fsck,
+    .move = fake_move,
     .pause = fake_pause,
     .pause_for = fake_pause_for,
     .limit = fake_limit,

@@ -226,12 +226,18 @@ static void look_once(void)
 
 static void manage_once(void)
 {
+    static const struct culex_place later = {.has_time = true, .delay_ms = 60000, .priority = -1};
+    static const struct culex_place sooner = {.has_time = true, .priority = 0};
+    static const struct culex_place higher = {.priority = 5};
     struct culex_store *store = traffic.store;
     culex_run_state state;
     store->ops->cancel(store, TRAFFIC_QUEUE, traffic.newest, &state, NULL);
     store->ops->retry(store, TRAFFIC_QUEUE, traffic.newest, NULL);
     store->ops->forget(store, TRAFFIC_QUEUE, traffic.newest, NULL);
     store->ops->pause(store, TRAFFIC_QUEUE, true, NULL);
+    store->ops->move(store, TRAFFIC_QUEUE, traffic.newest, &later, NULL);
+    store->ops->move(store, TRAFFIC_QUEUE, traffic.newest, &higher, NULL);
+    store->ops->move(store, TRAFFIC_QUEUE, traffic.newest, &sooner, NULL);
     store->ops->pause_for(store, TRAFFIC_QUEUE, 1000, NULL);
     store->ops->pause(store, TRAFFIC_QUEUE, false, NULL);
 }

@@ -246,6 +246,20 @@ static void test_strange_or_doubled_ready_entries_count_as_ghosts(void **state)
     }
 }
 
+/* Its entry in the list is no place for a run that was moved out of it. */
+static void test_moved_run_whose_entry_is_lost_is_put_back(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_place there = {.has_time = true, .delay_ms = 1000, .priority = -1};
+    const struct culex_place back = {.has_time = true, .priority = -1};
+    again(fixture);
+    assert_ok(fixture->store->ops->move(fixture->store, "q", ids[WAITING_A], &there, &call_error));
+    assert_ok(fixture->store->ops->move(fixture->store, "q", ids[WAITING_A], &back, &call_error));
+    assert_int_equal(look_report(fixture).wrong, 0);
+    look_damage(fixture, "ZREM", "urgent", "%b", ids[WAITING_A]);
+    look_expect_and_drain(fixture, 1, 0, LIVE_COUNT);
+}
+
 /* What is missing and what is too much do not make up for each other. */
 static void test_lost_entry_beside_a_strange_one_is_put_back(void **state)
 {
@@ -864,6 +878,7 @@ int main(void)
         TEST(test_lost_ready_list_is_rebuilt),
         TEST(test_lost_ready_entry_is_put_back),
         TEST(test_strange_or_doubled_ready_entries_count_as_ghosts),
+        TEST(test_moved_run_whose_entry_is_lost_is_put_back),
         TEST(test_lost_entry_beside_a_strange_one_is_put_back),
         TEST(test_ready_entry_of_no_place_is_replaced),
         TEST(test_miscounted_ghosts_are_set_right),

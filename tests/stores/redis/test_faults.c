@@ -182,8 +182,8 @@ static void test_refusals__each_wording_has_its_status(void **state)
 static void test_permission__hello_notices_each_missing_command(void **state)
 {
     static const char *const needed[] = {
-        "zrem",  "hset",   "hdel",   "hmget", "lset",    "lpop", "rpush",  "zadd",         "sadd",
-        "zcard", "unlink", "lrange", "llen",  "hincrby", "hget", "zrange", "zrangebyscore"};
+        "zrem",  "hset",   "hdel",   "hmget", "lpop",    "rpush", "zadd",   "sadd",
+        "zcard", "unlink", "lrange", "llen",  "hincrby", "hget",  "zrange", "zrangebyscore"};
     struct fixture *f = *state;
     char url[256];
     url_with(f, "user=bob&password=pw", url, sizeof url);

@@ -105,6 +105,12 @@ static culex_status act_pause(struct fixture *f, culex_error *error)
     return f->store->ops->pause(f->store, "q", true, error);
 }
 
+static culex_status act_move(struct fixture *f, culex_error *error)
+{
+    struct culex_place place = {.priority = 3};
+    return f->store->ops->move(f->store, "q", fixture_stranger(f), &place, error);
+}
+
 static culex_status act_pause_for(struct fixture *f, culex_error *error)
 {
     return f->store->ops->pause_for(f->store, "q", 1000, error);
@@ -166,6 +172,7 @@ static const struct verb {
     {"retry", act_retry, false},
     {"forget", act_forget, false},
     {"pause", act_pause, false},
+    {"move", act_move, false},
     {"pause_for", act_pause_for, false},
     {"limit", act_limit, false},
     {"purge", act_purge, false},

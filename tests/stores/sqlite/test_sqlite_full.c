@@ -275,6 +275,13 @@ static culex_status spend_by_pause(const struct spender *spender, int number, cu
     return spender->store->ops->pause(spender->store, "q", number % 2 == 0, error);
 }
 
+static culex_status spend_by_move(const struct spender *spender, int number, culex_error *error)
+{
+    struct culex_place place = {.has_time = true, .delay_ms = 60000 + number, .priority = -1};
+    return spender->store->ops->move(spender->store, "q", spender->ids[number % SPARE_RUNS], &place,
+                                     error);
+}
+
 static culex_status spend_by_pause_for(const struct spender *spender, int number,
                                        culex_error *error)
 {
@@ -428,15 +435,11 @@ static void all_spend_half(struct fixture *fixture, int version,
     static const struct {
         spend_fn spend;
         void (*prepare)(struct spender *spender);
-    } cases[] = {{spend_by_hello, spare_runs},
-                 {spend_by_pause, NULL},
-                 {spend_by_pause_for, NULL},
-                 {spend_by_limit, NULL},
-                 {spend_by_schedule, begun_schedule},
-                 {spend_by_cancel, spare_runs},
-                 {spend_by_forget, cancelled_runs},
-                 {spend_by_purge, spare_runs},
-                 {spend_by_worker, NULL},
+    } cases[] = {{spend_by_hello, spare_runs},  {spend_by_pause, NULL},
+                 {spend_by_pause_for, NULL},    {spend_by_move, spare_runs},
+                 {spend_by_limit, NULL},        {spend_by_schedule, begun_schedule},
+                 {spend_by_cancel, spare_runs}, {spend_by_forget, cancelled_runs},
+                 {spend_by_purge, spare_runs},  {spend_by_worker, NULL},
                  {spend_by_wish, told_worker}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};

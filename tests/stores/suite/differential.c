@@ -913,6 +913,25 @@ static bool op_forget(struct world *world, int queue)
     return same_status(world, "DELETE", status, model->ops->forget(model, queues[queue], id, NULL));
 }
 
+static bool op_move(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_uuid id = id_pick(world, queue);
+    struct culex_place place = {.priority = chance(world, 50) ? (int)below(world, 10) : -1};
+    culex_status status;
+    place.has_time = place.priority < 0 || chance(world, 40);
+    place.delay_ms = chance(world, 50) ? below(world, 30000) - 2000 : 0;
+    place.at_ms = chance(world, 30) ? world->now_ms + below(world, 30000) - 5000 : 0;
+    TRACE(world, "move to priority %d, delay %d: %" PRId64 " at %" PRId64, place.priority,
+          place.has_time, place.delay_ms, place.at_ms);
+    PERSIST(world, status, store->ops->move(store, queues[queue], id, &place, NULL));
+    struct model_run *run = model_find(world->compare.model, queues[queue], id);
+    if (run != NULL)
+        run->is_listed = false; /* it may be shown or not, and twice */
+    return same_status(world, "MOVE", status,
+                       model->ops->move(model, queues[queue], id, &place, NULL));
+}
+
 static bool op_purge(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1120,6 +1139,7 @@ struct operation {
 #define OPERATION_cancel       {4, op_cancel},
 #define OPERATION_retry        {4, op_retry},
 #define OPERATION_forget       {3, op_forget},
+#define OPERATION_move         {6, op_move},
 #define OPERATION_pause        {2, op_pause},
 #define OPERATION_pause_for    {1, op_pause_for},
 #define OPERATION_limit        {1, op_limit},

@@ -1437,6 +1437,46 @@ static culex_status model_forget(struct culex_store *store, const char *queue, c
     return CULEX_OK;
 }
 
+/* `wait` and `before`: until when it is to wait, and was; now at the earliest. */
+static bool move_in_time(struct model *model, struct model_run *run, int64_t wait, int64_t before)
+{
+    bool has_expiry = run->expires_at_ms != 0;
+    if (has_expiry && has_failed(run) && wait >= run->expires_at_ms)
+        return false;
+    if (has_expiry && !has_failed(run))
+        run->expires_at_ms += wait - before;
+    if (wait > now_of(model))
+        make_scheduled(model, run, wait);
+    else
+        make_ready(model, run, false);
+    return true;
+}
+
+static culex_status model_move(struct culex_store *store, const char *queue, culex_uuid id,
+                               const struct culex_place *place, culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_run *run;
+    int64_t now = now_of(model);
+    culex_status status = get_run(store, queue, id, &run, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_final(run->state) || run->state == CULEX_RUN_ACTIVE)
+        return culex__fail(error, CULEX_ESTATE,
+                           "the run is %s: only one that is scheduled or waiting can be moved",
+                           culex_run_state_name(run->state));
+    int64_t before = model_state(model, run) == CULEX_RUN_SCHEDULED ? run->at_ms : now;
+    int64_t wait = place->at_ms != 0 ? place->at_ms : now + place->delay_ms;
+    wait = wait > now ? wait : now;
+    if (place->has_time && (wait > now || before > now) && !move_in_time(model, run, wait, before))
+        return culex__fail(error, CULEX_ESTATE,
+                           "the time for the run's retries is over by then: move it to an earlier "
+                           "time, or retry it once it is dead");
+    if (place->priority >= 0)
+        run->made.priority = place->priority;
+    return CULEX_OK;
+}
+
 /* CULEX_ENOTFOUND until somebody has used the queue. */
 static culex_status queue_check(struct model *model, const char *queue, culex_error *error)
 {
