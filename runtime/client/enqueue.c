@@ -208,6 +208,7 @@ static culex_status result_status(const struct order *order,
     switch (result->outcome) {
     case CULEX_ENQUEUED_NEW:
     case CULEX_ENQUEUED_DUPLICATE:
+    case CULEX_ENQUEUED_REPLACED:
         return CULEX_OK;
     case CULEX_ENQUEUED_CONFLICT:
         return culex__fail(error, CULEX_ECONFLICT,

@@ -103,6 +103,14 @@ static bool number_is_sane(int64_t number)
     return number >= 0 && number <= NUMBER_MAX;
 }
 
+/* A flag of damaged memory may be neither. */
+static bool flag_is_sane(const bool *flag)
+{
+    unsigned char byte;
+    memcpy(&byte, flag, sizeof byte);
+    return byte <= 1;
+}
+
 static bool policy_is_sane(const struct culex_new_run *run)
 {
     return run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0 &&
@@ -110,6 +118,7 @@ static bool policy_is_sane(const struct culex_new_run *run)
            number_is_sane(run->expires_ms) && number_is_sane(run->retry_for_ms) &&
            number_is_sane(run->timeout_ms) && number_is_sane(run->keep_success_ms) &&
            number_is_sane(run->keep_failure_ms) && run->window_ms <= CULEX_WINDOW_MAX_MS &&
+           number_is_sane(run->unique_for_ms) && flag_is_sane(&run->unique_replaces) &&
            run->payload_len <= CULEX_PAYLOAD_MAX;
 }
 

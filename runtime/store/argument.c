@@ -80,6 +80,29 @@ static bool key_is_valid(const char *key)
     return len <= CULEX_STORE_KEY_MAX && (len == 0 || is_hex(key, len));
 }
 
+/* How long a unique key is kept must have an end: with the run, or with a window. */
+static culex_status unique_check(const struct culex_new_run *run, size_t index, culex_error *error)
+{
+    if (!key_is_valid(run->unique_key))
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: a unique key has at most %d hex characters", index,
+                           CULEX_STORE_KEY_MAX);
+    if (run->unique_key == NULL || run->unique_key[0] == '\0')
+        return CULEX_OK;
+    if ((run->unique_while & ~CULEX_UNIQUE_LIVE) != 0)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: a unique key is kept while a run is scheduled, waiting or "
+                           "active, in no other state",
+                           index);
+    if (run->unique_while == 0 && run->unique_for_ms == 0)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: a unique key needs states that keep it, or a window", index);
+    if (run->unique_for_ms < 0 || run->unique_for_ms > CULEX_STORE_UNIQUE_FOR_MAX_MS)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: the window of a unique key is 1 ms to 30 days", index);
+    return CULEX_OK;
+}
+
 static bool idempotency_is_valid(const struct culex_new_run *run)
 {
     const char *key = run->idempotency_key;
@@ -104,10 +127,9 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: priority is 0 to %d and attempts are 1 or more", index,
                            CULEX_PRIORITY_MAX);
-    if (!key_is_valid(run->unique_key))
-        return culex__fail(error, CULEX_EINVAL,
-                           "run %zu: a unique key has at most %d hex characters", index,
-                           CULEX_STORE_KEY_MAX);
+    status = unique_check(run, index, error);
+    if (status != CULEX_OK)
+        return status;
     if (!idempotency_is_valid(run))
         return culex__fail(
             error, CULEX_EINVAL,

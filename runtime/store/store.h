@@ -35,6 +35,17 @@
  * Ids are made by the store (core/run_id.h), in the call that brings the run. Nothing is remembered
  * of a run whose record is forgotten but its idempotency key, for as long as that is wanted.
  *
+ * Unique keys. A run that comes in with one takes it when nobody holds it. With `unique_while` it
+ * is the holder whenever it is in one of these states, and with `unique_for_ms` too no longer than
+ * so long after its enqueue; without `unique_while` it is the holder for so long, whatever becomes
+ * of it, and be its record forgotten. While it is in none of its states another may take the key
+ * for good. Then it goes on without, unless an ack, a claim or RETRY brings it into one of them at
+ * a time when nobody holds the key. Where two runs come back with one key, the first one has it.
+ * Whoever replaces a run gives it all but its id and when it was created: another delay or
+ * priority is another place, as if it came in now, and what waits and may wait on at once stays
+ * where it stands; the time of its key counts anew. Replaced is only what waits or is scheduled,
+ * and was never claimed.
+ *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
@@ -77,9 +88,12 @@ struct culex_new_run {
     int64_t timeout_ms;    /* 0 none; else beats extend a lease no further than claim + timeout */
     int64_t keep_success_ms; /* 0 or more, as the next */
     int64_t keep_failure_ms;
-    uint64_t fingerprint;        /* of the schema */
-    uint64_t content;            /* hash of job and payload: tells a repeat from a conflict */
-    const char *unique_key;      /* NULL or "": none; else hex, at most 64 characters */
+    uint64_t fingerprint;   /* of the schema */
+    uint64_t content;       /* hash of job and payload: tells a repeat from a conflict */
+    const char *unique_key; /* NULL or "": none; else hex, at most 64 characters */
+    unsigned unique_while;  /* with a key: the states that keep it, bits of CULEX_UNIQUE_LIVE */
+    int64_t unique_for_ms;  /* with a key: how long it is kept at most; 0: no such bound */
+    bool unique_replaces;   /* a holder that nobody has claimed yet becomes this run */
     const char *idempotency_key; /* NULL or "": none; else UTF-8 without control characters, at most
                                     CULEX_STORE_IDEMPOTENCY_MAX bytes */
     int64_t window_ms;           /* how long the store remembers that key; 1 or more with a key */
@@ -88,18 +102,23 @@ struct culex_new_run {
     size_t payload_len; /* at most CULEX_PAYLOAD_BYTES_MAX */
 };
 
+/* As long as it is not over: the states in which a run may keep its unique key. */
+#define CULEX_UNIQUE_LIVE                                                                          \
+    (1u << CULEX_RUN_SCHEDULED | 1u << CULEX_RUN_WAITING | 1u << CULEX_RUN_ACTIVE)
+
 enum culex_enqueued {
     CULEX_ENQUEUED_NEW,
-    CULEX_ENQUEUED_DUPLICATE,   /* its idempotency key is remembered, same content: success */
-    CULEX_ENQUEUED_CONFLICT,    /* it is, with other content */
-    CULEX_ENQUEUED_FULL,        /* the queue's limit is reached */
-    CULEX_ENQUEUED_UNIQUE_TAKEN /* a live run holds the unique key */
+    CULEX_ENQUEUED_DUPLICATE,    /* its idempotency key is remembered, same content: success */
+    CULEX_ENQUEUED_CONFLICT,     /* it is, with other content */
+    CULEX_ENQUEUED_FULL,         /* the queue's limit is reached */
+    CULEX_ENQUEUED_UNIQUE_TAKEN, /* another run holds the unique key */
+    CULEX_ENQUEUED_REPLACED /* another run holds it, and is now as this one was wanted: success */
 };
 
 struct culex_enqueue_result {
     enum culex_enqueued outcome;
     culex_uuid id; /* of the new run; DUPLICATE, CONFLICT: of the run for which the key was given,
-                      be it there or not; UNIQUE_TAKEN: of the holder; FULL: zeroes */
+                      be it there or not; UNIQUE_TAKEN, REPLACED: of the holder; FULL: zeroes */
 };
 
 /* --- STEP ---------------------------------------------------------------------- */
@@ -411,8 +430,10 @@ enum {
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */
     CULEX_STORE_PREFIX_MAX = 64        /* bytes of a prefix of keys */
 };
-#define CULEX_STORE_CURSOR_MAX   INT64_MAX          /* greatest place where a page of LIST begins */
-#define CULEX_STORE_PAUSE_MAX_MS CULEX_DELAY_MAX_MS /* longest pause that ends by itself */
+#define CULEX_STORE_CURSOR_MAX        INT64_MAX /* greatest place where a page of LIST begins */
+#define CULEX_STORE_PAUSE_MAX_MS      CULEX_DELAY_MAX_MS /* longest pause that ends by itself */
+/* Longest window of a unique key. */
+#define CULEX_STORE_UNIQUE_FOR_MAX_MS (30 * INT64_C(86400000))
 
 /* What the caller has chosen, parameters of the URL included: see culex__store_params_read. */
 struct culex_store_options {

@@ -21,6 +21,9 @@ enum {
     KEEP_FAILURE,
     FINGERPRINT,
     CONTENT,
+    UNIQUE_WHILE,
+    UNIQUE_FOR,
+    UNIQUE_REPLACES,
     NUMBERS
 };
 
@@ -37,7 +40,8 @@ culex_status culex__template_write(const struct culex_new_run *run, culex_buf *o
     const int64_t numbers[NUMBERS] = {
         TEMPLATE_VERSION,          run->priority,        run->attempts_max,    run->expires_ms,
         run->retry_for_ms,         run->timeout_ms,      run->keep_success_ms, run->keep_failure_ms,
-        (int64_t)run->fingerprint, (int64_t)run->content};
+        (int64_t)run->fingerprint, (int64_t)run->content, run->unique_while, run->unique_for_ms,
+        run->unique_replaces};
     const char *const texts[] = {text_of(run->job), text_of(run->unique_key), text_of(run->tags)};
     bool is_done = true;
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -88,7 +92,8 @@ culex_status culex__template_read(const void *bytes, size_t len, struct culex_ne
         numbers[i] = number_take(&cursor);
     if (cursor.is_bad || numbers[VERSION] != TEMPLATE_VERSION || numbers[PRIORITY] < 0 ||
         numbers[PRIORITY] > CULEX_PRIORITY_MAX || numbers[ATTEMPTS] < 1 ||
-        numbers[ATTEMPTS] > UINT32_MAX)
+        numbers[ATTEMPTS] > UINT32_MAX || numbers[UNIQUE_WHILE] < 0 ||
+        numbers[UNIQUE_WHILE] > UINT32_MAX)
         return culex__fail(error, CULEX_ECORRUPT, "the template of a periodic run is damaged");
     *ret_run = (struct culex_new_run){.priority = (int)numbers[PRIORITY],
                                       .attempts_max = (uint32_t)numbers[ATTEMPTS],
@@ -98,7 +103,10 @@ culex_status culex__template_read(const void *bytes, size_t len, struct culex_ne
                                       .keep_success_ms = numbers[KEEP_SUCCESS],
                                       .keep_failure_ms = numbers[KEEP_FAILURE],
                                       .fingerprint = (uint64_t)numbers[FINGERPRINT],
-                                      .content = (uint64_t)numbers[CONTENT]};
+                                      .content = (uint64_t)numbers[CONTENT],
+                                      .unique_while = (unsigned)numbers[UNIQUE_WHILE],
+                                      .unique_for_ms = numbers[UNIQUE_FOR],
+                                      .unique_replaces = numbers[UNIQUE_REPLACES] != 0};
     ret_run->job = text_take(&cursor);
     ret_run->unique_key = text_take(&cursor);
     ret_run->tags = text_take(&cursor);

@@ -13,6 +13,7 @@
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
 #include "base/error.h"
 
 /* Runs looked at beside the wanted ones (expired, damaged) before the step gives up for now. */
@@ -404,6 +405,7 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     if (!culex__run_apply(CULEX_RUN_WAITING, CULEX_EVENT_CLAIM, run->is_cancel_requested, false,
                           false, &run->counters, &to))
         return culex__sqlite_bad_run(store, error);
+    bool was_kept = (run->unique_while >> CULEX_RUN_WAITING & 1) != 0, is_held;
     run->state = to;
     run->attempt++;
     run->is_delayed = false;
@@ -418,7 +420,10 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     scan->queue->kept[CULEX_RUN_WAITING]--;
     scan->queue->kept[to]++;
     scan->queue->is_changed = true;
-    return culex__sqlite_run_save(store, run, NULL, error);
+    culex_status status =
+        was_kept ? CULEX_OK
+                 : culex__sqlite_unique_return(store, scan->queue, run, &is_held, error);
+    return status == CULEX_OK ? culex__sqlite_run_save(store, run, NULL, error) : status;
 }
 
 /* A damaged body leaves as a run of its own does. */

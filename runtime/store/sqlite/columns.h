@@ -45,7 +45,10 @@
     NEXT(keep_success_ms, number, keep_success_ms)                                                 \
     NEXT(keep_failure_ms, number, keep_failure_ms)                                                 \
     NEXT(retry_for_ms, number, counters.retry_for_ms)                                              \
-    NEXT(payload_len, number, payload_len)
+    NEXT(payload_len, number, payload_len)                                                         \
+    NEXT(unique_while, number, unique_while)                                                       \
+    NEXT(unique_until_ms, number, unique_until_ms)                                                 \
+    NEXT(has_key, flag, has_key)
 #define CULEX__SQLITE_RUN_MOVING(FIRST, NEXT)                                                      \
     FIRST(state, state, state)                                                                     \
     NEXT(at_ms, number, at_ms)                                                                     \
@@ -82,12 +85,15 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(payload, CULEX__SQLITE_BOUNDED(payload), CULEX__SQLITE_BOUNDED(payload), "NULL")          \
     NEXT(progress, "progress", "NULL", "NULL")
 
-/* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. */
-#define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
+/* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. Who replaces one
+ * gives it all that can be wanted of a run: the second list. */
+#define CULEX__SQLITE_NEW_RUN_BIRTH(FIRST, NEXT)                                                   \
     FIRST(seq, )                                                                                   \
     NEXT(queue, )                                                                                  \
     NEXT(id, )                                                                                     \
-    NEXT(priority, )                                                                               \
+    NEXT(created_at_ms, )
+#define CULEX__SQLITE_NEW_RUN_WANTS(FIRST, NEXT)                                                   \
+    FIRST(priority, )                                                                              \
     NEXT(at_ms, )                                                                                  \
     NEXT(is_delayed, )                                                                             \
     NEXT(attempts_max, )                                                                           \
@@ -96,13 +102,18 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(keep_failure_ms, )                                                                        \
     NEXT(retry_for_ms, )                                                                           \
     NEXT(expires_at_ms, )                                                                          \
-    NEXT(created_at_ms, )                                                                          \
     NEXT(fingerprint, )                                                                            \
     NEXT(checksum, )                                                                               \
     NEXT(payload_len, )                                                                            \
     NEXT(job, )                                                                                    \
     NEXT(unique_key, )                                                                             \
+    NEXT(unique_while, )                                                                           \
+    NEXT(unique_until_ms, )                                                                        \
+    NEXT(has_key, )                                                                                \
     NEXT(tags, )                                                                                   \
     NEXT(payload, )
+#define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
+    CULEX__SQLITE_NEW_RUN_BIRTH(FIRST, NEXT)                                                       \
+    CULEX__SQLITE_NEW_RUN_WANTS(NEXT, NEXT)
 
 #endif

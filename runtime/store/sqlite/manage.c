@@ -11,6 +11,7 @@
 #include "store/sqlite/session.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "store/refusal.h"
@@ -195,14 +196,13 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
                               struct culex_sqlite_run *run, culex_error *error)
 {
     static const struct culex_sqlite_move retry = {.event = CULEX_EVENT_RETRY};
-    int64_t has_rival;
+    bool is_held;
     if (run->state != CULEX_RUN_DEAD)
         return culex__refuse_retry(error);
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, RUN_RIVAL, SQL_INT(run->seq)), 0, &has_rival, error);
+    culex_status status = culex__sqlite_unique_revive(store, queue, run, &is_held, error);
     if (status != CULEX_OK)
         return status;
-    if (has_rival)
+    if (is_held)
         return culex__refuse_rival(error);
     run->is_cancel_requested = false;
     return culex__sqlite_run_move(store, queue, run, &retry, error);

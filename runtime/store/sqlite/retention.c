@@ -8,6 +8,7 @@
 #include "store/sqlite/session.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
 
 static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                culex_run_state state, int64_t seq, culex_error *error)
@@ -99,6 +100,8 @@ culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
         status = culex__sqlite_kinds_sweep(store, queue, added, error);
     if (status == CULEX_OK)
         status = culex__sqlite_keys_forget(store, 0, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_windows_forget(store, 0, error);
     return status == CULEX_OK ? culex__sqlite_silent_look(store, error) : status;
 }
 

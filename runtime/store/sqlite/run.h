@@ -30,6 +30,8 @@ struct culex_sqlite_run {
     bool is_cancel_requested;
     int64_t limit_ms, timeout_ms, keep_success_ms, keep_failure_ms, expires_at_ms;
     int64_t payload_len;
+    int64_t unique_while, unique_until_ms; /* of its unique key, if it has one */
+    bool has_key;                          /* and nobody else has taken that since */
 };
 
 /* Where each column stands in a row that is read: those of CULEX__SQLITE_RUN_COLUMNS in all, the

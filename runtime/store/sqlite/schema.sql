@@ -133,6 +133,9 @@ CREATE TABLE run (
     payload_len INTEGER NOT NULL,
     job TEXT NOT NULL,
     unique_key TEXT,
+    unique_while INTEGER NOT NULL DEFAULT 0,    -- states that keep it, bits; 0: table unique_window does
+    unique_until_ms INTEGER NOT NULL DEFAULT 0, -- it is free then at the latest; 0 for no bound
+    has_key INTEGER NOT NULL DEFAULT 0,         -- nobody else has taken it since
     tags TEXT NOT NULL,
     error_text TEXT,
     progress TEXT,                              -- of the newest attempt
@@ -145,7 +148,7 @@ CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed 
 CREATE INDEX run_lease ON run (queue, at_ms) WHERE state = 'A';
 CREATE INDEX run_final ON run (queue, state, at_ms) WHERE state <> 'W' AND state <> 'A';
 CREATE UNIQUE INDEX run_unique ON run (queue, unique_key)
-    WHERE unique_key IS NOT NULL AND state IN ('W', 'A');
+    WHERE unique_key IS NOT NULL AND has_key = 1 AND state IN ('W', 'A');
 
 -- Payloads too long to be rewritten with every change of their run.
 CREATE TABLE payload (
@@ -179,6 +182,17 @@ CREATE TABLE idempotency (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX idempotency_until ON idempotency (until_ms);
+
+-- Unique keys that are kept for a time, whatever becomes of the run that has taken them.
+CREATE TABLE unique_window (
+    queue INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    until_ms INTEGER NOT NULL,                  -- free from then on
+    PRIMARY KEY (queue, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX unique_window_until ON unique_window (until_ms);
 
 -- What a session's last step was answered.
 CREATE TABLE memo (

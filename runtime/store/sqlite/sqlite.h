@@ -22,6 +22,7 @@
  *   kind.c        what those of one sort have in common
  *   block.c       what has happened to them: claims and successes
  *   run.c         one row of a run, which moves by core/run.h
+ *   unique.c      who holds a unique key, and who takes it
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
  *   rear.c        what an enqueue changes of it

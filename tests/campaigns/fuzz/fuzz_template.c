@@ -24,6 +24,8 @@ static void same_require(const struct culex_new_run *a, const struct culex_new_r
     require(a->fingerprint == b->fingerprint && a->content == b->content);
     require(strcmp(a->job, b->job) == 0 && strcmp(a->unique_key, b->unique_key) == 0 &&
             strcmp(a->tags, b->tags) == 0);
+    require(a->unique_while == b->unique_while && a->unique_for_ms == b->unique_for_ms &&
+            a->unique_replaces == b->unique_replaces);
     require(a->payload_len == b->payload_len &&
             memcmp(a->payload, b->payload, a->payload_len) == 0);
 }

@@ -152,6 +152,19 @@ static struct culex_store *handle_pick(struct world *world)
 
 static const char payload_bytes[4096] = "{\"text\":\"it's 50% \\\" | \xe2\x82\xac\"}";
 
+/* States, a window, or both. */
+static void unique_give(struct world *world, struct culex_new_run *run)
+{
+    static const int64_t windows[] = {1, 500, 3000, 20000, 200000};
+    static const unsigned states[] = {CULEX_UNIQUE_LIVE, CULEX_UNIQUE_LIVE, 3, 1, 2, 4, 5, 6};
+    run->unique_while = states[below(world, 8)];
+    if (chance(world, 40)) {
+        run->unique_for_ms = windows[below(world, 5)];
+        run->unique_while = chance(world, 50) ? 0 : run->unique_while;
+    }
+    run->unique_replaces = chance(world, 40);
+}
+
 static struct culex_new_run run_make(struct world *world)
 {
     static const int priorities[] = {0, 0, 0, 1, 5, 5, 9, 3};
@@ -171,6 +184,7 @@ static struct culex_new_run run_make(struct world *world)
     run.fingerprint = random_next(world);
     run.content = random_next(world);
     run.unique_key = keys[below(world, 8)];
+    unique_give(world, &run);
     run.tags = chance(world, 20) ? "a,b'c" : "";
     run.payload_len = (size_t)(chance(world, 10) ? below(world, 4096) : below(world, 40));
     return run;
@@ -190,6 +204,18 @@ static bool key_was_left(const struct world *world, int queue, const char *text)
         const struct model_key *key = model->keys[i];
         if (strcmp(key->queue->name, queues[queue]) == 0 && strcmp(key->text, text) == 0 &&
             was_left(world, key->until_ms - 1))
+            return true;
+    }
+    return false;
+}
+
+static bool window_was_left(const struct world *world, int queue, const char *text)
+{
+    const struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->unique_count && text != NULL; i++) {
+        const struct model_unique *unique = model->uniques[i];
+        if (strcmp(unique->queue->name, queues[queue]) == 0 && unique->until_ms != 0 &&
+            strcmp(unique->text, text) == 0 && was_left(world, unique->until_ms - 1))
             return true;
     }
     return false;
@@ -264,6 +290,8 @@ static bool call_was_left(const struct world *world, const struct known_call *ca
     for (size_t i = 0; i < call->count; i++) {
         if (call->runs[i].idempotency_key != NULL &&
             key_was_left(world, call->queue, call->runs[i].idempotency_key))
+            return true;
+        if (window_was_left(world, call->queue, call->runs[i].unique_key))
             return true;
     }
     return producer_was_left(world, call->queue, call->ticket.producer);

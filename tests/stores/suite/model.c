@@ -196,6 +196,72 @@ static bool is_spent(const struct culex_run_counters *counters)
            counters->crash_streak >= CRASHES_IN_A_ROW || counters->losses >= LOSSES;
 }
 
+/* --- unique keys ------------------------------------------------------------------------ */
+
+static bool is_key(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* NULL where nobody has ever taken it. */
+static struct model_unique *unique_find(struct model *model, const struct model_queue *queue,
+                                        const char *text)
+{
+    for (size_t i = 0; i < model->unique_count && is_key(text); i++) {
+        struct model_unique *unique = model->uniques[i];
+        if (unique->queue == queue && strcmp(unique->text, text) == 0)
+            return unique;
+    }
+    return NULL;
+}
+
+static bool is_within(const struct model *model, const struct model_run *run)
+{
+    return run->unique_until_ms == 0 || run->unique_until_ms > now_of(model);
+}
+
+static bool is_keeping(const struct model_run *run, culex_run_state state)
+{
+    return is_key(run->made.unique_key) && (run->made.unique_while >> state & 1) != 0;
+}
+
+/* NULL when the key is free. */
+static struct model_unique *unique_holder(struct model *model, const struct model_queue *queue,
+                                          const char *text)
+{
+    struct model_unique *unique = unique_find(model, queue, text);
+    if (unique == NULL || unique->until_ms != 0)
+        return unique != NULL && unique->until_ms > now_of(model) ? unique : NULL;
+    const struct model_run *run = find(model, queue, unique->id);
+    bool is_held = run != NULL && strcmp(run->made.unique_key, text) == 0 &&
+                   is_keeping(run, model_state(model, run)) && is_within(model, run);
+    return is_held ? unique : NULL;
+}
+
+static void unique_take(struct model *model, const struct model_run *run)
+{
+    struct model_unique *unique = unique_find(model, run->queue, run->made.unique_key);
+    if (!is_key(run->made.unique_key))
+        return;
+    if (unique == NULL) {
+        unique = APPEND(model, model->uniques, model->unique_count);
+        unique->queue = run->queue;
+        unique->text = run->made.unique_key;
+    }
+    unique->id = run->id;
+    unique->until_ms = run->made.unique_while == 0 ? run->unique_until_ms : 0;
+}
+
+/* An ack, a claim or an operator has brought it where it is: it has its key again, if that is free. */
+static void unique_return(struct model *model, const struct model_run *run)
+{
+    if (is_keeping(run, model_state(model, run)) && is_within(model, run) &&
+        unique_holder(model, run->queue, run->made.unique_key) == NULL)
+        unique_take(model, run);
+}
+
+/* --- ends ------------------------------------------------------------------------------- */
+
 static void set_error(struct model *model, struct model_run *run, const char *text)
 {
     if (text != NULL && text[0] != '\0')
@@ -228,7 +294,7 @@ static void make_late(struct model *model, struct model_run *run)
 
 /* Ends an execution that did not succeed and may be tried again. */
 static void give_back(struct model *model, struct model_run *run, const struct culex_ack *ack,
-                      bool is_charged)
+                      bool is_charged, bool is_vanished)
 {
     int64_t now = now_of(model);
     int64_t next = now + (ack->event != CULEX_EVENT_LOSS && ack->delay_ms > 0 ? ack->delay_ms : 0);
@@ -252,9 +318,13 @@ static void give_back(struct model *model, struct model_run *run, const struct c
     if (has_begun &&
         !is_final(run->state)) /* only a run that nobody ever began expires by itself */
         run->expires_at_ms = has_bound ? until : 0;
+    if (!is_vanished && ack->event != CULEX_EVENT_LOSS)
+        unique_return(model, run);
 }
 
-static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack)
+/* `is_vanished`: nobody has told it. */
+static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack,
+                   bool is_vanished)
 {
     struct culex_run_counters *counters = &run->counters;
     culex_queue_stats *stats = &run->queue->stats;
@@ -269,24 +339,24 @@ static void settle(struct model *model, struct model_run *run, const struct cule
         counters->crash_streak = 0;
         stats->failed++;
         set_error(model, run, ack->text);
-        give_back(model, run, ack, true);
+        give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_CRASH:
         counters->crashes++;
         counters->crash_streak++;
         stats->crashed++;
         set_error(model, run, ack->text);
-        give_back(model, run, ack, true);
+        give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_LOSS:
         counters->losses++;
         stats->lost++;
         set_error(model, run, ack->text);
-        give_back(model, run, ack, true);
+        give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_RELEASE:
         set_error(model, run, ack->text);
-        give_back(model, run, ack, false);
+        give_back(model, run, ack, false, is_vanished);
         break;
     case CULEX_EVENT_DISCARD:
         counters->failures++;
@@ -311,7 +381,7 @@ static void vanish(struct model *model, struct model_run *run, const char *how)
         snprintf(story, sizeof story, "%s before the worker said how the run ended (loss %u of %d)",
                  how, run->counters.losses + 1, LOSSES);
     }
-    settle(model, run, &end);
+    settle(model, run, &end, true);
     run->is_started = run->state == CULEX_RUN_WAITING;
 }
 
@@ -339,12 +409,19 @@ static void *fit(void *array, size_t count)
     return fitted;
 }
 
+static bool unique_is_over(struct model *model, const struct model_unique *unique, int64_t long_ago)
+{
+    return unique->until_ms != 0 ? unique->until_ms < long_ago
+                                 : find(model, unique->queue, unique->id) == NULL;
+}
+
 void model_shrink(struct model *model)
 {
     int64_t long_ago = now_of(model) - HORIZON_MS; /* a clock that was set back finds them again */
     DROP(model->runs, model->run_count, model->runs[i]->is_gone);
     DROP(model->producers, model->producer_count, model->producers[i]->last_ms < long_ago);
     DROP(model->keys, model->key_count, model->keys[i]->until_ms < long_ago);
+    DROP(model->uniques, model->unique_count, unique_is_over(model, model->uniques[i], long_ago));
 }
 
 /* --- ENQUEUE ---------------------------------------------------------------------------- */
@@ -413,43 +490,77 @@ void model_give_ids(struct model *model, const culex_uuid *ids)
     model->given = ids;
 }
 
-static struct model_run *unique_holder(struct model *model, const struct model_queue *queue,
-                                       const char *key)
-{
-    if (key == NULL || key[0] == '\0')
-        return NULL;
-    for (size_t i = 0; i < model->run_count; i++) {
-        struct model_run *run = model->runs[i];
-        if (run->queue == queue && !run->is_gone && !is_final(run->state) &&
-            strcmp(run->made.unique_key, key) == 0)
-            return run;
-    }
-    return NULL;
-}
-
-static void run_add(struct model *model, struct model_queue *queue, culex_uuid id,
-                    const struct culex_new_run *made)
+/* All that a call tells of a run. */
+static void run_fill(struct model *model, struct model_run *run, const struct culex_new_run *made)
 {
     int64_t now = now_of(model);
-    int64_t due = made->at_ms != 0 ? made->at_ms : made->delay_ms > 0 ? now + made->delay_ms : now;
-    struct model_run *run = APPEND(model, model->runs, model->run_count);
-    run->id = id;
-    run->queue = queue;
     run->made = *made;
     run->made.job = keep_text(model, made->job);
     run->made.tags = keep_text(model, made->tags);
     run->made.unique_key = keep_text(model, made->unique_key);
     run->made.payload = keep_bytes(model, made->payload, made->payload_len);
     run->counters.attempts_max = made->attempts_max;
-    run->owner = run->error_text = run->result = run->progress = "";
-    run->created_at_ms = now;
-    run->expires_at_ms = made->expires_ms > 0 ? (due > now ? due : now) + made->expires_ms : 0;
-    if (due > now)
+    run->unique_until_ms = made->unique_for_ms > 0 ? now + made->unique_for_ms : 0;
+}
+
+static int64_t due_of(const struct model *model, const struct culex_new_run *made)
+{
+    int64_t now = now_of(model);
+    return made->at_ms != 0 ? made->at_ms : made->delay_ms > 0 ? now + made->delay_ms : now;
+}
+
+static void run_place(struct model *model, struct model_run *run, int64_t due)
+{
+    if (due > now_of(model))
         make_scheduled(model, run, due);
     else
         make_ready(model, run, false);
+}
+
+static void run_date(const struct model *model, struct model_run *run, int64_t due)
+{
+    int64_t now = now_of(model), expires_ms = run->made.expires_ms;
+    run->expires_at_ms = expires_ms > 0 ? (due > now ? due : now) + expires_ms : 0;
+}
+
+static void run_add(struct model *model, struct model_queue *queue, culex_uuid id,
+                    const struct culex_new_run *made)
+{
+    struct model_run *run = APPEND(model, model->runs, model->run_count);
+    run->id = id;
+    run->queue = queue;
+    run_fill(model, run, made);
+    run->owner = run->error_text = run->result = run->progress = "";
+    run->created_at_ms = now_of(model);
+    run_date(model, run, due_of(model, made));
+    run_place(model, run, due_of(model, made));
+    unique_take(model, run);
     queue->stats.enqueued++;
     queue->is_begun = true;
+}
+
+/* What waits and may go on at once keeps its place. */
+static void run_replace(struct model *model, struct model_run *run,
+                        const struct culex_new_run *made)
+{
+    int64_t due = due_of(model, made);
+    bool stays = model_state(model, run) == CULEX_RUN_WAITING && due <= now_of(model) &&
+                 run->made.priority == made->priority;
+    run_fill(model, run, made);
+    run_date(model, run, due);
+    if (!stays)
+        run_place(model, run, due);
+    unique_take(model, run);
+}
+
+/* NULL when it may not be replaced. */
+static struct model_run *replaceable(struct model *model, const struct model_unique *holder,
+                                     const struct culex_new_run *made)
+{
+    struct model_run *run = find(model, holder->queue, holder->id);
+    bool may = made->unique_replaces && run != NULL && run->attempt == 0 &&
+               (run->state == CULEX_RUN_SCHEDULED || run->state == CULEX_RUN_WAITING);
+    return may ? run : NULL;
 }
 
 static uint64_t live_count(const struct model *model, const struct model_queue *queue)
@@ -460,11 +571,6 @@ static uint64_t live_count(const struct model *model, const struct model_queue *
         count += run->queue == queue && !run->is_gone && !is_final(run->state);
     }
     return count;
-}
-
-static bool is_key(const char *text)
-{
-    return text != NULL && text[0] != '\0';
 }
 
 /* NULL when it is not remembered. */
@@ -490,17 +596,26 @@ static void key_add(struct model *model, struct model_queue *queue, culex_uuid i
                               .until_ms = now_of(model) + made->window_ms};
 }
 
+static bool has_brought(const struct culex_enqueue_result *result)
+{
+    return result->outcome == CULEX_ENQUEUED_NEW || result->outcome == CULEX_ENQUEUED_REPLACED;
+}
+
 /* Run `index` of its call. What a key leads to comes before all else. */
 static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
                                                const struct culex_new_run *made, size_t index)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
     const struct model_key *key = key_find(model, queue, made->idempotency_key);
-    const struct model_run *holder = unique_holder(model, queue, made->unique_key);
+    const struct model_unique *holder = unique_holder(model, queue, made->unique_key);
+    struct model_run *replaced = holder != NULL ? replaceable(model, holder, made) : NULL;
     if (key != NULL) {
         bool is_same = key->content == made->content;
         result.outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
         result.id = key->id;
+    } else if (replaced != NULL) {
+        result = (struct culex_enqueue_result){CULEX_ENQUEUED_REPLACED, holder->id};
+        run_replace(model, replaced, made);
     } else if (holder != NULL) {
         result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
         result.id = holder->id;
@@ -510,9 +625,9 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
         result.id = model->given != NULL ? id_take(model, queue, model->given[index])
                                          : id_make(model, queue);
         run_add(model, queue, result.id, made);
-        if (is_key(made->idempotency_key))
-            key_add(model, queue, result.id, made);
     }
+    if (has_brought(&result) && is_key(made->idempotency_key))
+        key_add(model, queue, result.id, made);
     return result;
 }
 
@@ -549,10 +664,10 @@ static void producer_note(struct model *model, struct model_queue *queue,
 {
     int64_t now = now_of(model), ticket_ms = (int64_t)(ticket.sequence / 4096);
     struct model_producer *producer = producer_find(model, queue, ticket.producer);
-    bool has_brought = false;
+    bool is_brought = false;
     for (size_t i = 0; i < count; i++)
-        has_brought = has_brought || results[i].outcome == CULEX_ENQUEUED_NEW;
-    if (!has_brought)
+        is_brought = is_brought || has_brought(&results[i]);
+    if (!is_brought)
         return;
     if (producer == NULL)
         producer = APPEND(model, model->producers, model->producer_count);
@@ -653,7 +768,7 @@ static enum culex_answer ack_one(struct model *model, const struct culex_step *s
     }
     if (ack->progress != NULL && ack->progress[0] != '\0')
         run->progress = keep_text(model, ack->progress);
-    settle(model, run, ack);
+    settle(model, run, ack, false);
     return CULEX_ANSWER_OK;
 }
 
@@ -887,7 +1002,10 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
                  struct model_run *run)
 {
     int64_t now = now_of(model);
+    bool was_keeping = is_keeping(run, CULEX_RUN_WAITING);
     run->state = CULEX_RUN_ACTIVE;
+    if (!was_keeping)
+        unique_return(model, run);
     run->is_started = session->grant_count + step->ahead < step->want;
     run->attempt++;
     run->owner = session->name;
@@ -1095,6 +1213,8 @@ static struct culex_enqueue_result periodic_enqueue(struct model *model, struct 
     queue->stats.limit = 0; /* of no concern to periodic runs */
     struct culex_enqueue_result result = enqueue_one(model, queue, &run, 0);
     queue->stats.limit = limit;
+    if (result.outcome == CULEX_ENQUEUED_REPLACED)
+        result.outcome = CULEX_ENQUEUED_NEW; /* it is there, as it was wanted */
     if (result.outcome == CULEX_ENQUEUED_NEW)
         schedule->newest = result.id;
     return result;
@@ -1415,12 +1535,14 @@ static culex_status model_retry(struct culex_store *store, const char *queue, cu
         return status;
     if (run->state != CULEX_RUN_DEAD)
         return culex__fail(error, CULEX_ESTATE, "only a dead run can be retried");
-    if (unique_holder(of(store), run->queue, run->made.unique_key) != NULL)
+    bool is_wanted = is_keeping(run, CULEX_RUN_WAITING) && is_within(of(store), run);
+    if (is_wanted && unique_holder(of(store), run->queue, run->made.unique_key) != NULL)
         return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
     run->counters = (struct culex_run_counters){.attempts_max = run->counters.attempts_max};
     run->is_cancel_requested = run->is_started = false;
     run->expires_at_ms = 0; /* somebody wants it to run now */
     make_ready(of(store), run, false);
+    unique_return(of(store), run);
     return CULEX_OK;
 }
 
@@ -1734,6 +1856,7 @@ static void model_close(struct culex_store *store)
     free(model->schedules);
     free(model->producers);
     free(model->keys);
+    free(model->uniques);
     free(model);
 }
 

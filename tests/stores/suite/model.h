@@ -24,6 +24,7 @@ struct model_run {
     bool is_started;   /* active: a handler is at it; waiting: its holder vanished */
     bool is_cancel_requested;
     int64_t created_at_ms, expires_at_ms;
+    int64_t unique_until_ms; /* 0: its key has no window */
     int64_t at_ms;         /* as in culex_run_info */
     int64_t lease_max_ms;  /* beats extend to here; 0: no bound */
     int64_t place;         /* order among waiting runs: smallest first */
@@ -85,6 +86,14 @@ struct model_key {
     int64_t until_ms; /* not remembered any more then */
 };
 
+/* Who was the last to take a unique key. */
+struct model_unique {
+    struct model_queue *queue;
+    const char *text;
+    culex_uuid id;
+    int64_t until_ms; /* of one without states: it is held until then; else 0 */
+};
+
 enum { MODEL_LANES = 16 };
 
 struct model_queue {
@@ -123,6 +132,8 @@ struct model {
     size_t producer_count;
     struct model_key **keys;
     size_t key_count;
+    struct model_unique **uniques;
+    size_t unique_count;
     uint32_t newest_salt;
     const culex_uuid *given; /* ids of the next call's runs; NULL: the model makes them */
     const char *id_fault;    /* what is wrong with an id that was given; NULL: nothing */
