@@ -13,6 +13,7 @@ static bool is_keeping(int64_t states, culex_run_state state)
     return (states >> state & 1) != 0;
 }
 
+/* Of the end of a window, and of an expiry. */
 static bool is_within(const struct culex_sqlite *store, int64_t until_ms)
 {
     return until_ms == 0 || until_ms > store->now_ms;
@@ -35,7 +36,8 @@ static culex_status id_read(struct culex_sqlite *store, sqlite3_stmt *row, int c
     return CULEX_OK;
 }
 
-/* ORDER UNIQUE_RUN: seq, id, is active, is_delayed, at_ms, unique_while, unique_until_ms. */
+/* ORDER UNIQUE_RUN: seq, id, is active, is_delayed, at_ms, unique_while, unique_until_ms,
+ * expires_at_ms. */
 static culex_status marked_read(struct culex_sqlite *store, sqlite3_stmt *row,
                                 struct culex_sqlite_unique *unique, culex_error *error)
 {
@@ -43,7 +45,8 @@ static culex_status marked_read(struct culex_sqlite *store, sqlite3_stmt *row,
     culex_run_state state = state_now(store, sqlite3_column_int(row, 2) != 0,
                                       sqlite3_column_int(row, 3) != 0, sqlite3_column_int64(row, 4));
     unique->is_held = is_keeping(sqlite3_column_int64(row, 5), state) &&
-                      is_within(store, sqlite3_column_int64(row, 6));
+                      is_within(store, sqlite3_column_int64(row, 6)) &&
+                      (state != CULEX_RUN_WAITING || is_within(store, sqlite3_column_int64(row, 7)));
     return unique->is_held ? id_read(store, row, 1, &unique->holder, error) : CULEX_OK;
 }
 

@@ -233,9 +233,11 @@ static struct model_unique *unique_holder(struct model *model, const struct mode
     if (unique == NULL || unique->until_ms != 0)
         return unique != NULL && unique->until_ms > now_of(model) ? unique : NULL;
     const struct model_run *run = find(model, queue, unique->id);
-    bool is_held = run != NULL && strcmp(run->made.unique_key, text) == 0 &&
-                   is_keeping(run, model_state(model, run)) && is_within(model, run);
-    return is_held ? unique : NULL;
+    if (run == NULL || strcmp(run->made.unique_key, text) != 0)
+        return NULL;
+    culex_run_state state = model_state(model, run);
+    bool is_expired = state == CULEX_RUN_WAITING && model_is_expired(model, run);
+    return is_keeping(run, state) && is_within(model, run) && !is_expired ? unique : NULL;
 }
 
 static void unique_take(struct model *model, const struct model_run *run)
