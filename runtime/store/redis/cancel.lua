@@ -1,6 +1,6 @@
 -- store/redis/cancel.lua - cancels a run, or flags an active one.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake bodies blocks spans block_leases block_ends
--- uses: base layout plan bodies blocks
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends
+-- uses: base layout unique plan bodies blocks
 -- level: works
 --
 -- ARGV[2]: the run. Reply: the state's letter after the call, '' for an unknown run, '!' and

@@ -59,9 +59,12 @@ static void tail_add(struct culex__redis_request *request, const struct culex_ne
 {
     struct head_text head;
     const char *key = text_or_empty(run->unique_key);
-    char rest[32];
-    int rest_len = snprintf(rest, sizeof rest, "|%d|%" PRId64, run->priority,
-                            at_most(culex__redis_delay(run->retry_for_ms), SPAN_MAX));
+    bool is_unique = key[0] != '\0';
+    char rest[64];
+    /* Of a window its length: the script knows its end. */
+    int rest_len = snprintf(rest, sizeof rest, "|%d|%" PRId64 "|%u|%" PRId64, run->priority,
+                            at_most(culex__redis_delay(run->retry_for_ms), SPAN_MAX),
+                            is_unique ? run->unique_while : 0, is_unique ? run->unique_for_ms : 0);
     head_make(&head, run);
     assert(culex__record_text_is_valid(key, strlen(key)));
     struct culex__redis_piece pieces[HEAD_PIECES + 3] = {
@@ -97,6 +100,16 @@ static void idempotency_add(struct culex__redis_request *request, const struct c
     culex__redis_request_join(request, pieces, 2);
 }
 
+/* How a unique key is kept, "" for none. */
+static void unique_add(struct culex__redis_request *request, const struct culex_new_run *run)
+{
+    char text[32 + CULEX_STORE_KEY_MAX + 1] = "";
+    if (text_or_empty(run->unique_key)[0] != '\0')
+        snprintf(text, sizeof text, "%u|%" PRId64 "|%d|%s", run->unique_while, run->unique_for_ms,
+                 run->unique_replaces, run->unique_key);
+    culex__redis_request_text(request, text);
+}
+
 /* ORDER ENQUEUE_ARGUMENTS: as redis/lib_enqueue.lua reads them. */
 static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
 {
@@ -104,7 +117,7 @@ static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
     assert(run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0);
     tail_add(request, run);
     times_add(request, run);
-    culex__redis_request_text(request, text_or_empty(run->unique_key));
+    unique_add(request, run);
     idempotency_add(request, run);
     culex__redis_request_add(request, run->payload, run->payload_len);
 }
@@ -210,7 +223,7 @@ static culex_status ticket_refused(const redisReply *reply, culex_error *error)
 
 static bool outcome_read(char letter, enum culex_enqueued *ret_outcome)
 {
-    static const char letters[] = "NDCFU"; /* ORDER ENQUEUED */
+    static const char letters[] = "NDCFUR"; /* ORDER ENQUEUED */
     const char *at = letter == '\0' ? NULL : strchr(letters, letter);
     if (at == NULL)
         return false;

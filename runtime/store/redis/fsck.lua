@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules
--- uses: base layout paused plan bodies blocks wake aside memory schedules
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules
+-- uses: base layout unique paused plan bodies blocks wake aside memory schedules
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees

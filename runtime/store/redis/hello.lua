@@ -1,6 +1,6 @@
 -- store/redis/hello.lua - registers a worker's session, and takes back what its session before held.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends
--- uses: base layout paused plan bodies blocks aside held wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends
+-- uses: base layout unique paused plan bodies blocks aside held wake
 -- level: works
 --
 -- ARGV[2]: the worker; ARGV[3]: its session.

@@ -57,6 +57,9 @@ local function must_wait(r, is_suspected)
   return is_suspected and granted.count > 0 or (is_suspected or r.started == '1') and granted.count >= starts
 end
 
+-- Those of urgent are looked at, where all that have a unique key stand.
+local is_ranked = false
+
 -- A run that may be anything, looked at in full.
 local function candidate_parsed(id, text, payload, is_list)
   local r = record_parse(text)
@@ -82,6 +85,7 @@ local function candidate_parsed(id, text, payload, is_list)
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
   r.started = granted.count < starts and 1 or 0
+  if is_ranked then unique_claim(id, r, now) end
   grant(id, record_text(r), r.attempt .. ',', payload)
   if is_suspected then is_enough = true end
   return true
@@ -92,7 +96,8 @@ local function candidate(id, text, payload, is_list)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs were never granted and never expire: only the beginning of their records changes.
   if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id]
-    or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX then
+    or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX
+    or is_ranked and sub(text, -#RECORD_UNKEYED) ~= RECORD_UNKEYED then
     return candidate_parsed(id, text, payload, is_list)
   end
   if not is_room(payload) then return false end
@@ -115,7 +120,9 @@ end
 -- Some of urgent, the next ones: what is met there that does not wait is no ghost.
 local function urgent_decide(ids)
   local kept, ghosts_before = {}, ghosts_met
+  is_ranked = true
   local used = candidates(ids, kept)
+  is_ranked = false
   for at = 1, used do
     if not kept[ids[at]] then plan_add('urgent_drops', ids[at]) end
   end

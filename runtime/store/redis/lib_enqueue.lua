@@ -3,7 +3,8 @@
 -- They stand in ARGV from `from` on, five arguments each, behind those of redis/lib_producers.lua, or of
 -- redis/lib_callers.lua where each is a call of its own:
 --   record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
---   unique key or '', 'window_ms|content|idempotency key' or '', payload
+--   'states|window_ms or 0|1 to replace, else 0|unique key' or '', 'window_ms|content|idempotency key' or '', payload
+-- Those with a unique key never go to the list, where nobody could find them again who replaces them.
 -- The queue's number grows before anything else is written, and for good: whatever happens on the way, no
 -- id is given twice.
 -- A periodic run passes the queue's limit: it comes at most once an interval.
@@ -20,9 +21,13 @@ local line_text = string.match(facts[3] or '', '^%d+$') or '0'
 
 -- What has been decided.
 local letters, others, ids = {}, {}, {}
-local record_puts, payload_puts, unique_puts, key_puts, key_until_puts = {}, {}, {}, {}, {}
+local record_puts, payload_puts, key_puts, key_until_puts = {}, {}, {}, {}
 local backs, urgents, urgent_levels, due_puts, urgent_due_puts = {}, {}, {}, {}, {}
-local claimed, keyed = {}, {}
+local keyed = {}
+-- Runs with a unique key that are new or are replaced, by their ids and in order: record, payload, and where a
+-- run stood that was there before. `is_moved` when it stands elsewhere now.
+local drafts, draft_list = {}, {}
+local due_drops, urgent_due_drops, urgent_drops = {}, {}, {}
 
 local function put(list, a, b)
   local count = #list
@@ -56,13 +61,6 @@ local function key_put(key, window, content, id)
   put(key_until_puts, until_text, key)
 end
 
--- The live run that holds `key`, nil when nobody does.
-local function unique_holder(key)
-  local holder = claimed[key] or call('HGET', unique, key)
-  if not holder or claimed[key] then return holder or nil end
-  return call('HEXISTS', runs, holder) == 1 and holder or nil
-end
-
 -- The record up to created_at_ms of a run with `times`; when it is due; its priority.
 -- ORDER RECORD_FIELD: state attempt owner at claimed started losses expires, four more zeros.
 local function head_of(times)
@@ -74,11 +72,11 @@ local function head_of(times)
   return RECORD_VERSION .. '|' .. lease .. '|0|0|0|' .. expires .. '|0|0|0|0|' .. now_text, due, level
 end
 
-local function index_put(id, is_due, due, level)
+local function index_put(id, is_due, due, level, is_keyed)
   if not is_due then
     put(due_puts, due, id)
     if level ~= '0' then put(urgent_due_puts, due, id) end
-  elseif level == '0' then
+  elseif level == '0' and not is_keyed then
     backs[#backs + 1] = id .. line_text
   else
     urgents[#urgents + 1] = id
@@ -86,7 +84,8 @@ local function index_put(id, is_due, due, level)
   end
 end
 
-local function refuse(letter, id)
+-- Its answer is a run that is there: it was refused for it, or replaces it.
+local function answer(letter, id)
   letters[#letters + 1] = letter
   others[#others + 1] = id
 end
@@ -134,22 +133,103 @@ local function keys_list()
   write('ZADD', keys_until, key_until_puts)
 end
 
+-- Unique keys.
+
+local function level_of(r)
+  return string.match(r.tail, TAIL_priority)
+end
+
+local function draft_put(id, r, payload, was)
+  local draft = drafts[id]
+  if not draft then
+    draft = {id = id, was = was, is_moved = false}
+    drafts[id] = draft
+    draft_list[#draft_list + 1] = draft
+  end
+  draft.r, draft.payload = r, payload
+  unique_runs[id] = r
+  return draft
+end
+
+local function window_put(rest, span)
+  if span == '0' then return rest end
+  return (string.gsub(rest, REST_WINDOW, '%1' .. now + tonumber(span), 1))
+end
+
+local function key_take(key, id, r)
+  local _, states, until_text = string.match(r.tail, TAIL_UNIQUE)
+  unique_set(key, states == '0' and id .. until_text or id)
+end
+
+-- The run that holds a key, as it is: nil when it may not be replaced.
+local function replaceable(holder)
+  local r = unique_run(holder)
+  return r and (r.state == SCHEDULED or r.state == WAITING) and tonumber(r.attempt) == 0 and r or nil
+end
+
+-- Makes of `holder` what was wanted in its place. One that waits and may go on at once stays where it is.
+local function replace(holder, old, fresh, payload)
+  local waits = old.state == WAITING or tonumber(old.at_ms) <= now
+  local stays = waits and fresh.state == WAITING and level_of(old) == level_of(fresh)
+  local draft = draft_put(holder, fresh, payload, {state = old.state, level = level_of(old)})
+  if stays then fresh.state, fresh.at_ms = old.state, old.at_ms end
+  draft.is_moved = draft.is_moved or not stays
+  fresh.tail = string.match(old.tail, '^%d+') .. string.match(fresh.tail, '|.*$')
+end
+
+-- The entry of a run that stood elsewhere before.
+local function place_drop(draft)
+  local was, id, state = draft.was, draft.id, draft.r.state
+  if was.state == WAITING and state ~= WAITING then urgent_drops[#urgent_drops + 1] = id end
+  if was.state ~= SCHEDULED then return end
+  if state ~= SCHEDULED then due_drops[#due_drops + 1] = id end
+  if was.level ~= '0' and (state ~= SCHEDULED or level_of(draft.r) == '0') then
+    urgent_due_drops[#urgent_due_drops + 1] = id
+  end
+end
+
+local function drafts_settle()
+  for _, draft in ipairs(draft_list) do
+    local r, id = draft.r, draft.id
+    put(record_puts, id, record_text(r))
+    put(payload_puts, id, draft.payload)
+    if not draft.was or draft.is_moved then index_put(id, r.state == WAITING, r.at_ms, level_of(r), true) end
+    if draft.was then place_drop(draft) end
+  end
+end
+
+local function uniques_write()
+  local puts, _, window_puts, window_drops = uniques_settle()
+  if #window_puts > 0 then memory_forget(unique, unique_until, now, #window_puts) end
+  write('ZREM', unique_until, window_drops)
+  write('ZADD', unique_until, window_puts)
+  write('HSET', unique, puts)
+end
+
+local function places_drop()
+  write('ZREM', urgent, urgent_drops)
+  write('ZREM', scheduled, due_drops)
+  write('ZREM', scheduled_urgent, urgent_due_drops)
+end
+
 -- With the records the runs exist. What tells a repeat is written before them and by the same command:
 -- a right that was withdrawn stops neither or both, and whatever happens, no run comes twice.
 local function records_write(answers)
   write('HSET', payloads, payload_puts)
-  write('HSET', unique, unique_puts)
+  if next(unique_touched) then uniques_write() end
   write('HSET', keys, key_puts)
   call_remember('0', (counts[1] or 0) + 1, answers, table.concat(others))
   write('HSET', runs, record_puts)
 end
 
 local function runs_write(answers)
+  drafts_settle()
   meta_write()
   entries_write()
   keys_list()
   call_list(answers)
   records_write(answers)
+  places_drop()
 end
 
 -- Returns one letter a run, or '' when all are new; and the number of the first new one.
@@ -161,29 +241,42 @@ local function enqueue(from, is_unlimited)
   -- Making a number's text is slow; this is the same for the whole batch.
   local fresh_text = RECORD_FRESH .. now_text
   for at = from, #ARGV, ENQUEUE_STRIDE do
-    local rest, times, key, idem = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-    local window, content, word, known, known_id
+    local rest, times, kept, idem = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+    local window, content, word, known, known_id, states, span, replaces, key, holder, old
     if idem ~= '' then
       window, content, word = string.match(idem, '^(%d+)|(%x+)|(.*)$')
       known, known_id = key_find(word)
     end
-    local holder = not known and key ~= '' and unique_holder(key)
+    if kept ~= '' and not known then
+      states, span, replaces, key = string.match(kept, '^(%d)|(%d+)|([01])|(%x+)$')
+      holder = unique_holder(key, now)
+      old = holder and replaces == '1' and replaceable(holder)
+    end
+    local text, due, level = fresh_text, now, '0'
+    if times ~= '' and not known and (old or not holder) then text, due, level = head_of(times) end
     if known then
-      refuse(known == content and 'D' or 'C', known_id)
+      answer(known == content and 'D' or 'C', known_id)
+    elseif old then
+      local fresh = record_parse(text .. window_put(rest, span))
+      replace(holder, old, fresh, ARGV[at + 4])
+      key_take(key, holder, fresh)
+      if word then key_put(word, window, content, holder) end
+      answer('R', holder)
     elseif holder then
-      refuse('U', holder)
+      answer('U', holder)
     elseif room <= 0 then
       letters[#letters + 1] = 'F'
     else
-      local id, text, due, level = id_make(prefix, number), fresh_text, now, '0'
-      if times ~= '' then text, due, level = head_of(times) end
+      local id = id_make(prefix, number)
       number, room = number + 1, room - 1
-      put(record_puts, id, text .. rest)
-      put(payload_puts, id, ARGV[at + 4])
-      index_put(id, due <= now, due, level)
-      if key ~= '' then
-        claimed[key] = id
-        put(unique_puts, key, id)
+      if key then
+        local r = record_parse(text .. window_put(rest, span))
+        draft_put(id, r, ARGV[at + 4])
+        key_take(key, id, r)
+      else
+        put(record_puts, id, text .. rest)
+        put(payload_puts, id, ARGV[at + 4])
+        index_put(id, due <= now, due, level)
       end
       if word then key_put(word, window, content, id) end
       ids[#ids + 1] = id
@@ -191,6 +284,6 @@ local function enqueue(from, is_unlimited)
     end
   end
   local answers = #ids == #letters and '' or table.concat(letters)
-  if #ids > 0 then runs_write(answers) end
+  if #ids > 0 or #draft_list > 0 then runs_write(answers) end
   return answers, first
 end

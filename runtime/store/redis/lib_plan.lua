@@ -5,6 +5,7 @@
 --   field and value   text_puts (errors) result_puts payload_puts body_puts record_puts block_puts
 --   score and member  lease_puts due_puts urgent_due_puts urgents done_puts dead_puts cancelled_puts
 --                     span_puts block_lease_puts block_end_puts
+--   from redis/lib_unique.lua   unique_puts window_puts window_drops, and key_drops
 --   base and name     fronts: become urgents
 --   names             lease_drops due_drops urgent_due_drops urgent_drops payload_drops body_drops
 --                     key_drops (of unique) block_drops (from all four keys) block_lease_drops
@@ -86,14 +87,14 @@ local function fronts_settle()
   for at = 1, #list, 2 do plan_put('urgents', order + (#list - at - 1) / 2 - list[at], list[at + 1]) end
 end
 
-local function unique_release(id, key)
-  if key ~= '' and call('HGET', unique, key) == id then plan_add('key_drops', key) end
-end
-
 -- Ends the life of `id`: `until_ms` is when the run is forgotten.
 local function finish(id, r, state, until_ms)
   r.state, r.at_ms = state, until_ms
-  unique_release(id, string.match(r.tail, TAIL_unique_key))
+  local key = string.match(r.tail, TAIL_unique_key)
+  if key ~= '' then
+    unique_runs[id] = r
+    unique_release(id, key)
+  end
   if state == DONE then
     plan_put('done_puts', until_ms, id)
     plan_add('payload_drops', id)
@@ -197,6 +198,8 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
         r.state, r.at_ms, r.started = to, 0, doubt
         ready_put(id, r, event == 'LOSS' and is_suspect(r) and now or nil)
       end
+      unique_runs[id] = r
+      if event ~= 'LOSS' and doubt == 0 then unique_return(id, r, now) end
     end
   end
   plan_put('record_puts', id, record_text(r))
@@ -228,6 +231,9 @@ end
 local function plan_write()
   if blocks_settle then blocks_settle() end
   fronts_settle()
+  if next(unique_touched) then
+    plan.unique_puts, plan.key_drops, plan.window_puts, plan.window_drops = uniques_settle()
+  end
   local p = plan
   if not next(p) and not next(counts) then return end
   if is_calm then
@@ -248,6 +254,9 @@ local function plan_write()
   list_write('ZADD', block_leases, 'block_lease_puts')
   list_write('ZADD', block_ends, 'block_end_puts')
   list_write('HSET', payloads, 'payload_puts')
+  list_write('ZREM', unique_until, 'window_drops')
+  list_write('ZADD', unique_until, 'window_puts')
+  list_write('HSET', unique, 'unique_puts')
   list_write('HSET', runs, 'record_puts')
   list_write('ZADD', done, 'done_puts')
   list_write('ZADD', dead, 'dead_puts')

@@ -75,7 +75,7 @@ end
 -- Where ENQUEUE comes by, it forgets these as it adds others: the rest is for upkeep and idle steps.
 local function calls_forget()
   upkeep_again(math.max(memory_forget(producers, producers_until, now, FORGET_MAX),
-    memory_forget(keys, keys_until, now, FORGET_MAX)))
+    memory_forget(keys, keys_until, now, FORGET_MAX), memory_forget(unique, unique_until, now, FORGET_MAX)))
 end
 
 local sessions_forget

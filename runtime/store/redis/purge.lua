@@ -1,6 +1,6 @@
 -- store/redis/purge.lua - deletes runs of one state.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta bodies blocks spans block_leases block_ends
--- uses: base layout known waiting plan bodies blocks
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta bodies blocks spans block_leases block_ends
+-- uses: base layout known waiting unique plan bodies blocks
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/record_text.h"
+#include "store/store.h"
 
 /* A field that was cut out, and where the next one begins. */
 struct cursor {
@@ -128,6 +129,8 @@ static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
     record->unique_key = field_name(cursor);
     record->priority = (int)field_int(cursor, 9);
     record->facts.counters.retry_for_ms = field_ms(cursor);
+    record->unique_while = (unsigned)field_int(cursor, CULEX_UNIQUE_LIVE);
+    record->unique_until_ms = field_ms(cursor);
 }
 
 bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis_record *ret_record)

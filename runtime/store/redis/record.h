@@ -26,6 +26,8 @@ struct culex__redis_record {
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
     struct culex__redis_slice unique_key;
+    unsigned unique_while;   /* bits of CULEX_UNIQUE_LIVE */
+    int64_t unique_until_ms; /* 0: no bound */
     struct culex__redis_slice tags;
 };
 

@@ -1,8 +1,8 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends
--- uses: base request layout granted dues plan wake bodies blocks aside held memory promote retention leases acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends
+-- uses: base request layout granted dues unique plan wake bodies blocks aside held memory promote retention leases acks claims
 -- level: works
--- rare: plan wake bodies blocks aside held memory promote retention leases acks claims
+-- rare: unique plan wake bodies blocks aside held memory promote retention leases acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
