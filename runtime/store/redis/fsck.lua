@@ -121,22 +121,26 @@ local function payload_check(id, r)
   return nil
 end
 
-local function is_holder(key, id)
-  local text = call('HGET', runs, id)
-  local r = text and strict_parse(id, text)
-  return r and not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key
+-- Whether nobody else can have taken its key since it came: not while it was in another state, or over, and no
+-- clock was set back.
+local function is_certain(r, states, until_text)
+  local is_kept = states == '7' or states == '3' and r.attempt == '0'
+  return is_kept and not IS_FINAL[r.state] and until_text == '0' and r.expires_at_ms == '0'
 end
 
--- When two live runs claim one key, the one that holds it keeps it and the other loses its claim.
+-- When two live runs claim one key, the one that holds it keeps it and the other loses its claim. A key without
+-- states is its run's until its time is over.
 local function unique_check(id, r)
-  local key = match(r.tail, TAIL_unique_key)
-  if key == '' or IS_FINAL[r.state] then return end
-  local holder = call('HGET', unique, key)
-  if holder == id then return end
+  local key, states, until_text = match(r.tail, TAIL_UNIQUE)
+  if key == '' then return end
+  local entry = states == '0' and id .. until_text or id
+  local is_wanted = states == '0' and is_within(until_text, now) or is_certain(r, states, until_text)
+  if not is_wanted or call('HGET', unique, key) == entry then return end
+  if states == '0' and unique_holder(key, now) then return end -- a clock was set back
   wrong = wrong + 1
   if not is_repairing then return end
-  if not holder or not is_holder(key, holder) then
-    call('HSET', unique, key, id)
+  if not unique_holder(key, now) then
+    unique_set(key, entry)
     return
   end
   local _, stop = find(r.tail, TAIL_unique_key)
@@ -342,13 +346,43 @@ local function hash_share(key, is_good)
   return answer(page[1])
 end
 
+-- One that is kept for a time has its end in the set, and no run needs to be there.
+local function window_check(key, until_text)
+  if is_int(until_text, 0) then
+    local score = call('ZSCORE', unique_until, key)
+    if score and tonumber(score) == tonumber(until_text) then return end
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', unique_until, until_text, key) end
+    return
+  end
+  wrong = wrong + 1
+  if is_repairing then call('HDEL', unique, key) end
+end
+
 local function unique_share()
   local page = call('HSCAN', unique, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
-    local key, id = page[2][at], page[2][at + 1]
-    entry_check('HDEL', unique, key, id, function(r)
-      return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key
-    end)
+    local key, entry = page[2][at], page[2][at + 1]
+    if #entry > 16 then
+      window_check(key, sub(entry, 17))
+    else
+      entry_check('HDEL', unique, key, entry, function(r)
+        local its, states = match(r.tail, TAIL_UNIQUE)
+        return not IS_FINAL[r.state] and its == key and states ~= '0'
+      end)
+    end
+  end
+  return answer(page[1])
+end
+
+local function unique_until_share()
+  local page = call('ZSCAN', unique_until, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local entry = call('HGET', unique, page[2][at])
+    if not entry or #entry <= 16 then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', unique_until, page[2][at]) end
+    end
   end
   return answer(page[1])
 end
@@ -802,7 +836,7 @@ end
 
 local shares = {
   records = records_share, walk = walk_share, verify = verify_share, totals = totals_share,
-  unique = unique_share, schedules = schedules_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
+  unique = unique_share, unique_until = unique_until_share, schedules = schedules_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
   producers = function() return memory_share(producers, producers_until, producer_until) end,
   producers_until = function() return times_share(producers_until, producers) end,
   keys = function() return memory_share(keys, keys_until, key_until) end,
