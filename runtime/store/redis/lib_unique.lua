@@ -71,7 +71,7 @@ local function unique_release(id, key)
   if key ~= '' and unique_entry(key) == id then unique_set(key, false) end
 end
 
--- An ack or a claim has brought the run where it is: it has its key again, if that is free.
+-- An ack, a claim or a move has brought the run where it is: it has its key again, if that is free.
 local function unique_return(id, r, now)
   local key, states, until_text = string.match(r.tail, TAIL_UNIQUE)
   if key == '' then return end

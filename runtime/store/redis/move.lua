@@ -1,6 +1,6 @@
 -- store/redis/move.lua - gives a run that waits, or is scheduled, another time or priority.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake bodies blocks spans block_leases block_ends
--- uses: base layout paused plan bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends
+-- uses: base layout paused unique plan bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run; ARGV[3]: 'delay_ms|at_ms', '' for the time that it has; ARGV[4]: the priority, '' for the one
@@ -52,6 +52,10 @@ else
   if r.state == SCHEDULED then since = now end
   r.state, r.at_ms = to, 0
   ready_put(id, r, since)
+end
+if is_timed then
+  unique_runs[id] = r
+  unique_return(id, r, now)
 end
 plan_put('record_puts', id, record_text(r))
 plan_write()

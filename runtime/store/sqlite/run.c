@@ -375,9 +375,11 @@ culex_status culex__sqlite_run_place(struct culex_sqlite *store, struct culex_sq
         place->at_ms != 0 ? place->at_ms : culex__sqlite_later(store->now_ms, place->delay_ms);
     if (wait_ms < store->now_ms)
         wait_ms = store->now_ms;
-    bool is_timed = place->has_time && (before_ms > store->now_ms || wait_ms > store->now_ms);
+    bool is_held, is_timed = place->has_time && (before_ms > store->now_ms || wait_ms > store->now_ms);
     if (is_timed)
         status = place_at(store, queue, run, before_ms, wait_ms, error);
+    if (status == CULEX_OK && is_timed)
+        status = culex__sqlite_unique_return(store, queue, run, &is_held, error);
     if (status == CULEX_OK && is_timed)
         status = culex__sqlite_run_save(store, run, NULL, error);
     if (status == CULEX_OK && place->priority >= 0 && place->priority != run->priority)

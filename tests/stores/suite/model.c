@@ -1573,6 +1573,7 @@ static bool move_in_time(struct model *model, struct model_run *run, int64_t wai
         make_scheduled(model, run, wait);
     else
         make_ready(model, run, false);
+    unique_return(model, run);
     return true;
 }
 
