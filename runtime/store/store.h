@@ -36,15 +36,15 @@
  * of a run whose record is forgotten but its idempotency key, for as long as that is wanted.
  *
  * Unique keys. A run that comes in with one takes it when nobody holds it. With `unique_while` it
- * is the holder whenever it is in one of these states, and with `unique_for_ms` too no longer than
- * so long after its enqueue; without `unique_while` it is the holder for so long, whatever becomes
- * of it, and be its record forgotten. While it is in none of its states another may take the key
- * for good. Then it goes on without, unless an ack, a claim or RETRY brings it into one of them at
- * a time when nobody holds the key. Where two runs come back with one key, the first one has it.
- * Whoever replaces a run gives it all but its id and when it was created: another delay or
- * priority is another place, as if it came in now, and what waits and may wait on at once stays
- * where it stands; the time of its key counts anew. Replaced is only what waits or is scheduled,
- * and was never claimed.
+ * is the holder whenever it is in one of these states, but not longer than `unique_for_ms`, where
+ * that is given; without, it is the holder for so long, whatever becomes of it, and be its record
+ * forgotten. One that waits and has expired holds nothing. While a run is in none of its states
+ * another may take its key; then it goes on without, unless an ack (but for a loss), a claim, a
+ * MOVE or RETRY brings it into one of them at a time when nobody holds the key. Who replaces a run
+ * gives it all but its id and the time when it was created: with another delay or priority it
+ * stands elsewhere, as if it came in now, and one that waits and may go on at once stays where it
+ * is. The time of its key counts anew. Replaced is only what is scheduled or waits and was never
+ * claimed.
  *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of

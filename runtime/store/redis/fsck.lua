@@ -128,19 +128,15 @@ local function is_certain(r, states, until_text)
   return is_kept and not IS_FINAL[r.state] and until_text == '0' and r.expires_at_ms == '0'
 end
 
--- When two live runs claim one key, the one that holds it keeps it and the other loses its claim. A key without
--- states is its run's until its time is over.
+-- When two live runs claim one key, the one that holds it keeps it and the other loses its claim. Keys that are
+-- kept for a time are known by their entries alone.
 local function unique_check(id, r)
   local key, states, until_text = match(r.tail, TAIL_UNIQUE)
-  if key == '' then return end
-  local entry = states == '0' and id .. until_text or id
-  local is_wanted = states == '0' and is_within(until_text, now) or is_certain(r, states, until_text)
-  if not is_wanted or call('HGET', unique, key) == entry then return end
-  if states == '0' and unique_holder(key, now) then return end -- a clock was set back
+  if key == '' or not is_certain(r, states, until_text) or unique_entry(key) == id then return end
   wrong = wrong + 1
   if not is_repairing then return end
   if not unique_holder(key, now) then
-    unique_set(key, entry)
+    unique_set(key, id)
     return
   end
   local _, stop = find(r.tail, TAIL_unique_key)

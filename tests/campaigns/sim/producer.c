@@ -114,6 +114,7 @@ static void enqueue_unique(struct sim_process *process, culex_client *client)
     snprintf(key, sizeof key, "a%d", order.unique - 1);
     snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)order.n);
     run.unique_key = key;
+    run.unique_while = CULEX_UNIQUE_LIVE;
     run.payload = payload;
     run.payload_len = strlen(payload);
     run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;

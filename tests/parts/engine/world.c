@@ -311,6 +311,7 @@ static void unique_key_take(struct world *world, const char *queue, const char *
                                       .delay_ms = 3600000,
                                       .attempts_max = 1,
                                       .unique_key = key,
+                                      .unique_while = CULEX_UNIQUE_LIVE,
                                       .tags = "",
                                       .payload = "{}",
                                       .payload_len = 2};
@@ -328,7 +329,7 @@ static culex_status fake_tick(struct culex_store *store, const struct culex_tick
     if (world->tick_refusals > 0 && tick->run != NULL) {
         world->tick_refusals--;
         run = *tick->run;
-        run.unique_key = "f00d";
+        run.unique_key = "f00d", run.unique_while = CULEX_UNIQUE_LIVE;
         unique_key_take(world, tick->queue, run.unique_key);
         request.run = &run;
     }

@@ -330,6 +330,13 @@ static void unique(struct culex_new_run *run, size_t serial)
     run->unique_key = key_of(serial);
 }
 
+static void throttled(struct culex_new_run *run, size_t serial)
+{
+    run->unique_key = key_of(serial);
+    run->unique_while = 0;
+    run->unique_for_ms = SUITE_MINUTE_MS;
+}
+
 static void keyed(struct culex_new_run *run, size_t serial)
 {
     run->idempotency_key = key_of(serial);
@@ -423,6 +430,7 @@ static const struct ends_end ends[] = {
      .judge = done_with_result,
      .act = end_and_forget},
     {.name = "held by a unique key", .shape = unique},
+    {.name = "with a unique key for a time", .shape = throttled},
     {.name = "with an idempotency key", .shape = keyed},
     {.name = "of a schedule", .act = tick_all, .share = 20},
     {.name = "beside workers that tell of themselves", .act = workers_tell, .share = 20},

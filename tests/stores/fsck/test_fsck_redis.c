@@ -50,6 +50,9 @@ static void seed_put(struct fixture *fixture, int which, int priority, int64_t d
                      : which == ACTIVE_B ? "bb"
                      : which == DEAD_A   ? "dd"
                                          : NULL;
+    run.unique_while = CULEX_UNIQUE_LIVE;
+    if (run.unique_key != NULL)
+        run.expires_ms = 0; /* what is over holds no key */
     run.attempts_max = 5;
     ids[which] = fixture_enqueue(fixture, &run);
 }
@@ -342,6 +345,7 @@ static void test_second_holder_of_a_key_loses_it(void **state)
     seed(fixture);
     look_damage(fixture, "HDEL", "unique", "aa", stranger);
     run.unique_key = "aa";
+    run.unique_while = CULEX_UNIQUE_LIVE;
     fixture_enqueue(fixture, &run);
     look_expect(fixture, 1, 0);
     assert_int_equal(fixture_offer(fixture, NULL, &run).outcome, CULEX_ENQUEUED_UNIQUE_TAKEN);

@@ -344,6 +344,7 @@ static void test_damaged_record__is_set_aside_and_never_granted(void **state)
     struct culex_new_run bad = fixture_run(), good = fixture_run();
     culex_run_info *info;
     bad.unique_key = "abc"; /* so that it has a record */
+    bad.unique_while = CULEX_UNIQUE_LIVE;
     culex_uuid bad_id = fixture_enqueue(f, &bad);
     culex_uuid good_id = fixture_enqueue(f, &good);
     freeReplyObject(redis_server_command(&f->server, "HSET culex:{q}:runs %b 3|W|what", bad_id.b,
