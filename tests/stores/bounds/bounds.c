@@ -167,6 +167,7 @@ static void enqueue_once(void)
     for (int i = 0; i < 4; i++) {
         runs[i] = traffic_run(&traffic);
         runs[i].unique_key = i == 0 ? "abc" : NULL;
+        runs[i].unique_while = CULEX_UNIQUE_LIVE;
         runs[i].priority = i == 1 ? 5 : 0;
     }
     traffic_put(&traffic, runs, 4);
