@@ -38,9 +38,10 @@ culex_status culex__template_write(const struct culex_new_run *run, culex_buf *o
                                    culex_error *error)
 {
     const int64_t numbers[NUMBERS] = {
-        TEMPLATE_VERSION,          run->priority,        run->attempts_max,    run->expires_ms,
-        run->retry_for_ms,         run->timeout_ms,      run->keep_success_ms, run->keep_failure_ms,
-        (int64_t)run->fingerprint, (int64_t)run->content, run->unique_while, run->unique_for_ms,
+        TEMPLATE_VERSION,      run->priority,        run->attempts_max,
+        run->expires_ms,       run->retry_for_ms,    run->timeout_ms,
+        run->keep_success_ms,  run->keep_failure_ms, (int64_t)run->fingerprint,
+        (int64_t)run->content, run->unique_while,    run->unique_for_ms,
         run->unique_replaces};
     const char *const texts[] = {text_of(run->job), text_of(run->unique_key), text_of(run->tags)};
     bool is_done = true;

@@ -290,7 +290,8 @@ static bool check_hash(const struct key_space *keys, const char *name, const cha
     return is_good;
 }
 
-/* Nobody else can have taken its unique key since it came: not while it was in another state, or over. */
+/* Nobody else can have taken its unique key since it came: not while it was in another state, or
+ * over. */
 static bool is_certain_holder(const struct record *record)
 {
     int states = atoi(record->fields[FIELD_WHILE]);

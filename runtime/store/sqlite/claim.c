@@ -421,8 +421,7 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     scan->queue->kept[to]++;
     scan->queue->is_changed = true;
     culex_status status =
-        was_kept ? CULEX_OK
-                 : culex__sqlite_unique_return(store, scan->queue, run, &is_held, error);
+        was_kept ? CULEX_OK : culex__sqlite_unique_return(store, scan->queue, run, &is_held, error);
     return status == CULEX_OK ? culex__sqlite_run_save(store, run, NULL, error) : status;
 }
 

@@ -49,10 +49,10 @@ static culex_status add_payload(struct culex_sqlite *store, int64_t seq,
 {
     if (run->payload_len <= CULEX__SQLITE_INLINE_MAX)
         return CULEX_OK;
-    return culex__sqlite_finish(store,
-                                SQL_BIND(store, PAYLOAD_ADD, SQL_INT(seq),
-                                         SQL_BYTES(run->payload, run->payload_len)),
-                                error);
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, PAYLOAD_ADD, SQL_INT(seq), SQL_BYTES(run->payload, run->payload_len)),
+        error);
 }
 
 /* ORDER NEW_RUN: what a run is born with stands before what is wanted of it. */

@@ -107,8 +107,7 @@ static bool answer_read(const struct culex_sqlite_queue *queue, struct kept *kep
     enum culex_enqueued outcome = CULEX_ENQUEUED_NEW;
     memset(ret_result, 0, sizeof *ret_result);
     if (kept->answers != NULL) {
-        if (kept->answers == kept->end ||
-            (*kept->answers & OUTCOME_MASK) > CULEX_ENQUEUED_REPLACED)
+        if (kept->answers == kept->end || (*kept->answers & OUTCOME_MASK) > CULEX_ENQUEUED_REPLACED)
             return false;
         outcome = (enum culex_enqueued)(*kept->answers & OUTCOME_MASK);
         lane_set(&kept->last, *kept->answers++ >> OUTCOME_BITS);

@@ -42,11 +42,13 @@ static culex_status marked_read(struct culex_sqlite *store, sqlite3_stmt *row,
                                 struct culex_sqlite_unique *unique, culex_error *error)
 {
     unique->marked = sqlite3_column_int64(row, 0);
-    culex_run_state state = state_now(store, sqlite3_column_int(row, 2) != 0,
-                                      sqlite3_column_int(row, 3) != 0, sqlite3_column_int64(row, 4));
-    unique->is_held = is_keeping(sqlite3_column_int64(row, 5), state) &&
-                      is_within(store, sqlite3_column_int64(row, 6)) &&
-                      (state != CULEX_RUN_WAITING || is_within(store, sqlite3_column_int64(row, 7)));
+    culex_run_state state =
+        state_now(store, sqlite3_column_int(row, 2) != 0, sqlite3_column_int(row, 3) != 0,
+                  sqlite3_column_int64(row, 4));
+    unique->is_held =
+        is_keeping(sqlite3_column_int64(row, 5), state) &&
+        is_within(store, sqlite3_column_int64(row, 6)) &&
+        (state != CULEX_RUN_WAITING || is_within(store, sqlite3_column_int64(row, 7)));
     return unique->is_held ? id_read(store, row, 1, &unique->holder, error) : CULEX_OK;
 }
 
@@ -92,8 +94,8 @@ culex_status culex__sqlite_unique_find(struct culex_sqlite *store,
 static culex_status mark_set(struct culex_sqlite *store, int64_t seq, bool has_key,
                              culex_error *error)
 {
-    return culex__sqlite_finish(
-        store, SQL_BIND(store, UNIQUE_MARK, SQL_INT(seq), SQL_INT(has_key)), error);
+    return culex__sqlite_finish(store, SQL_BIND(store, UNIQUE_MARK, SQL_INT(seq), SQL_INT(has_key)),
+                                error);
 }
 
 culex_status culex__sqlite_unique_clear(struct culex_sqlite *store,
@@ -170,8 +172,7 @@ culex_status culex__sqlite_unique_revive(struct culex_sqlite *store,
     struct culex_sqlite_run waiting = *run;
     waiting.state = CULEX_RUN_WAITING;
     waiting.is_delayed = waiting.has_key = false;
-    culex_status status =
-        run->has_key ? mark_set(store, run->seq, false, error) : CULEX_OK;
+    culex_status status = run->has_key ? mark_set(store, run->seq, false, error) : CULEX_OK;
     if (status == CULEX_OK)
         status = culex__sqlite_unique_return(store, queue, &waiting, ret_is_held, error);
     run->has_key = waiting.has_key;
@@ -187,11 +188,11 @@ static culex_status window_forget(struct culex_sqlite *store, bool *ret_is_gone,
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     *ret_is_gone = has > 0;
     if (has > 0)
-        status = culex__sqlite_finish(
-            store,
-            SQL_BIND(store, WINDOW_DELETE, SQL_INT(sqlite3_column_int64(row, 0)),
-                     SQL_TEXT((const char *)sqlite3_column_text(row, 1))),
-            error);
+        status = culex__sqlite_finish(store,
+                                      SQL_BIND(store, WINDOW_DELETE,
+                                               SQL_INT(sqlite3_column_int64(row, 0)),
+                                               SQL_TEXT((const char *)sqlite3_column_text(row, 1))),
+                                      error);
     culex__sqlite_end(row);
     return status;
 }

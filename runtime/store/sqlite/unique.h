@@ -1,9 +1,9 @@
 /* store/sqlite/unique.h - unique keys: who holds one, and who takes it (store/store.h).
  *
- * run.has_key marks the run that was the last to take its key, as long as nobody else has; whether it
- * is the holder, its state and the clock decide. What a key without states was taken by stands in
- * table unique_window until its time is over, and outlives the run. Runs without a key never come
- * here. */
+ * run.has_key marks the run that was the last to take its key, as long as nobody else has; whether
+ * it is the holder, its state and the clock decide. What a key without states was taken by stands
+ * in table unique_window until its time is over, and outlives the run. Runs without a key never
+ * come here. */
 #ifndef CULEX_STORE_SQLITE_UNIQUE_H
 #define CULEX_STORE_SQLITE_UNIQUE_H
 
@@ -29,8 +29,8 @@ culex_status culex__sqlite_unique_find(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue, const char *key,
                                        struct culex_sqlite_unique *ret_unique, culex_error *error);
 
-/* Takes the key from whom `seen` tells of: another run, or the same as it comes anew, is about to get
- * the mark, or a window. */
+/* Takes the key from whom `seen` tells of: another run, or the same as it comes anew, is about to
+ * get the mark, or a window. */
 culex_status culex__sqlite_unique_clear(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue, const char *key,
                                         const struct culex_sqlite_unique *seen, culex_error *error);

@@ -15,7 +15,8 @@
 
 static const char good[] =
     "4|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
-    "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9|7|3|1750000090000";
+    "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9|7|3|"
+    "1750000090000";
 
 /* A copy of exactly `len` bytes, so that ASan sees a read past the end. */
 static bool parse(const char *text, size_t len, struct culex__redis_record *ret_record)

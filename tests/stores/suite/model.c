@@ -254,7 +254,8 @@ static void unique_take(struct model *model, const struct model_run *run)
     unique->until_ms = run->made.unique_while == 0 ? run->unique_until_ms : 0;
 }
 
-/* An ack, a claim or an operator has brought it where it is: it has its key again, if that is free. */
+/* An ack, a claim or an operator has brought it where it is: it has its key again, if that is free.
+ */
 static void unique_return(struct model *model, const struct model_run *run)
 {
     if (is_keeping(run, model_state(model, run)) && is_within(model, run) &&

@@ -25,14 +25,14 @@ struct model_run {
     bool is_cancel_requested;
     int64_t created_at_ms, expires_at_ms;
     int64_t unique_until_ms; /* 0: its key has no window */
-    int64_t at_ms;         /* as in culex_run_info */
-    int64_t lease_max_ms;  /* beats extend to here; 0: no bound */
-    int64_t place;         /* order among waiting runs: smallest first */
-    int64_t ready_ms;      /* when it became ready, by the clock at its furthest */
-    bool was_clock_behind; /* the clock had been further before */
-    bool was_put_in_front; /* released or lost: goes before those that queue up */
-    bool is_delayed;       /* its time was in the future when it was set */
-    bool was_promoted;     /* became ready because its time had come, at `ready_ms` */
+    int64_t at_ms;           /* as in culex_run_info */
+    int64_t lease_max_ms;    /* beats extend to here; 0: no bound */
+    int64_t place;           /* order among waiting runs: smallest first */
+    int64_t ready_ms;        /* when it became ready, by the clock at its furthest */
+    bool was_clock_behind;   /* the clock had been further before */
+    bool was_put_in_front;   /* released or lost: goes before those that queue up */
+    bool is_delayed;         /* its time was in the future when it was set */
+    bool was_promoted;       /* became ready because its time had come, at `ready_ms` */
     const char *error_text;
     const char *progress; /* as the beat brought it, of the newest attempt */
     const void *result;

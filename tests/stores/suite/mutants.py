@@ -747,7 +747,7 @@ FSCK_MUTANTS = [
     ("a report removes entries", LUA + "fsck.lua", "if is_repairing then call(command, key, entry) end",
      "call(command, key, entry)", "redis"),
     ("any key of the run is good", LUA + "fsck.lua", "return not IS_FINAL[r.state] and its == key and states ~= '0'",
-     "return not IS_FINAL[r.state]\n    end", "redis"),
+     "return not IS_FINAL[r.state]", "redis"),
     ("dead runs hold keys", LUA + "fsck.lua", "return not IS_FINAL[r.state] and its == key and states ~= '0'",
      "return its == key and states ~= '0'", "redis"),
     ("the number may fall behind", LUA + "fsck.lua", "if not number or most > number then",
