@@ -4,6 +4,7 @@
 #ifndef CULEX_CULEX_H
 #define CULEX_CULEX_H
 
+#include <culex/bulk.h>
 #include <culex/client.h>
 #include <culex/codec.h>
 #include <culex/error.h>

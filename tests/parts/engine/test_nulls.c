@@ -33,6 +33,8 @@
 
 static const culex_uuid no_id;
 static const culex_move to_now = {.has_delay = true};
+static const culex_bulk retry = {.action = CULEX_BULK_RETRY};
+static culex_bulk_cursor start;
 static culex_job_type type;
 
 /* --- types and codec ---------------------------------------------------------------------- */
@@ -148,6 +150,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_retry(NULL, "q", no_id, &error));
     REFUSED(culex_client_delete(NULL, "q", no_id, &error));
     REFUSED(culex_client_move(NULL, "q", no_id, &to_now, &error));
+    REFUSED(culex_client_bulk(NULL, "q", &retry, &start, 0, NULL, NULL, NULL, &error));
     REFUSED(culex_client_pause(NULL, "q", &error));
     REFUSED(culex_client_pause_for(NULL, "q", CULEX_SECOND, &error));
     REFUSED(culex_client_resume(NULL, "q", &error));
@@ -194,6 +197,11 @@ static void test_null_beside_a_client_is_refused(void **state)
     REFUSED(culex_client_delete(client, NULL, no_id, &error));
     REFUSED(culex_client_move(client, NULL, no_id, &to_now, &error));
     REFUSED_AS("no place to move the run to", culex_client_move(client, "q", no_id, NULL, &error));
+    REFUSED(culex_client_bulk(client, NULL, &retry, &start, 0, NULL, NULL, NULL, &error));
+    REFUSED_AS("nothing is said of what to do",
+               culex_client_bulk(client, "q", NULL, &start, 0, NULL, NULL, NULL, &error));
+    REFUSED_AS("no cursor",
+               culex_client_bulk(client, "q", &retry, NULL, 0, NULL, NULL, NULL, &error));
     REFUSED(culex_client_pause(client, NULL, &error));
     REFUSED(culex_client_pause_for(client, NULL, CULEX_SECOND, &error));
     REFUSED(culex_client_resume(client, NULL, &error));
