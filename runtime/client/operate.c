@@ -278,6 +278,18 @@ culex_status culex_client_limit(culex_client *client, const char *queue, uint64_
     return operate(client, &limit, &(struct call){.queue = queue, .most = most}, error);
 }
 
+static culex_status dead_limit_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->dead_limit(store, call->queue, call->most, error);
+}
+
+culex_status culex_client_dead_limit(culex_client *client, const char *queue, uint64_t most,
+                                     culex_error *error)
+{
+    static const struct verb dead_limit = {.ask = dead_limit_ask, .is_about_queue = true};
+    return operate(client, &dead_limit, &(struct call){.queue = queue, .most = most}, error);
+}
+
 static culex_status purge_ask(struct culex_store *store, struct call *call, culex_error *error)
 {
     return store->ops->purge(store, call->queue, call->state, call->limit, &call->ret_purge, error);

@@ -294,6 +294,13 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_resume(culex_client *client, 
 CULEX_API CULEX_MUST_USE culex_status culex_client_limit(culex_client *client, const char *queue,
                                                          uint64_t most, culex_error *error);
 
+/* Bounds the dead runs of `queue` by their number, beside the time for which each is kept: while
+ * there are more than `most`, workers forget those whose time is over first, which are the oldest
+ * where all are kept as long. 0, as a queue begins, lifts the bound. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_dead_limit(culex_client *client,
+                                                              const char *queue, uint64_t most,
+                                                              culex_error *error);
+
 /* Deletes up to `limit` runs of `queue` in a state other than active, in pages of 500; which of
  * more go first is the store's affair: no order is promised, neither of age nor of claims.
  * *ret_deleted (may be NULL) tells how many are deleted for certain, also when the call fails. Call
@@ -320,6 +327,7 @@ typedef struct culex_queue_stats {
     uint64_t limit; /* as culex_client_limit set it, 0 for none */
     int64_t now_ms; /* store clock */
     bool paused;
+    uint64_t dead_limit;     /* as culex_client_dead_limit set it, 0 for none */
     int64_t paused_until_ms; /* store clock; 0: not paused, or until somebody resumes it */
 } culex_queue_stats;
 

@@ -241,6 +241,13 @@ culex_status culex__redis_limit(struct culex_store *base, const char *queue, uin
     return setting_call(base, &culex__redis_script_limit, queue, (int64_t)most, error);
 }
 
+culex_status culex__redis_dead_limit(struct culex_store *base, const char *queue, uint64_t most,
+                                     culex_error *error)
+{
+    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
+    return setting_call(base, &culex__redis_script_dead_limit, queue, (int64_t)most, error);
+}
+
 culex_status culex__redis_purge(struct culex_store *base, const char *queue, culex_run_state state,
                                 size_t limit, struct culex_purge_reply *ret_reply,
                                 culex_error *error)

@@ -21,7 +21,7 @@ end
 
 -- ORDER STEP_FACTS
 local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked', 'salt', 'taken', 'line', 'held',
-  'kept', 'calm')
+  'kept', 'calm', 'dead_limit')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
 -- As redis/lib_paused.lua has it; and when a pause is over that ends by itself.
@@ -32,6 +32,7 @@ ghosts, longest = tonumber(facts[3] or 0) or 0, tonumber(facts[4] or nil)
 line_set(facts[6], facts[7])
 counted.last, counted.held, counted.kept = line_count(facts[8]), line_count(facts[9]), line_count(facts[10])
 is_calm = facts[11]
+local dead_most = tonumber(facts[12] or nil)
 local last = call('HGET', sessions, session)
 local last_nonce, last_seen
 if last then last_nonce, last_seen = string.match(last, '^(%d+)|(%d+)|') end
@@ -103,6 +104,7 @@ if ended and ended <= now then ended = final_forget(done) end
 if ended then forget_at(ended) end
 ended = head(dead)
 if ended and ended <= now then ended = final_forget(dead) end
+if ended and dead_most then ended = dead_cut(dead_most) end
 if ended then forget_at(ended) end
 ended = head(cancelled)
 if ended and ended <= now then ended = final_forget(cancelled) end
@@ -125,6 +127,7 @@ if is_claiming then claimed_drop() end
 if is_upkeep or (want > 0 and granted.count == 0) then calls_forget() end
 if granted.count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
+if dead_most and dead_excess(dead_most) > 0 then forget_at(now) end
 local listed, ranked = call('LLEN', ready), call('ZCARD', urgent)
 local waiting = math.max(listed - math.max(ghosts, 0), 0) + ranked + counted.waiting
 -- A token for suspects that stay would come back to us at once.

@@ -14,6 +14,7 @@
 #define CULEX__SQLITE_QUEUE_COLUMNS(FIRST, NEXT)                                                   \
     FIRST(paused_until_ms, paused_until_ms)                                                        \
     NEXT(capacity, capacity)                                                                       \
+    NEXT(dead_most, dead_most)                                                                     \
     NEXT(front, front)                                                                             \
     NEXT(longest_lease_ms, longest_lease_ms)                                                       \
     NEXT(salt, salt)                                                                               \

@@ -40,6 +40,7 @@ static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite *stor
     stats->paused = culex__sqlite_queue_is_paused(store, queue);
     stats->paused_until_ms = resumes_ms != INT64_MAX ? resumes_ms : 0;
     stats->limit = (uint64_t)queue->capacity;
+    stats->dead_limit = (uint64_t)queue->dead_most;
 }
 
 static culex_status stats_read(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

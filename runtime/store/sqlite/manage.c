@@ -309,6 +309,25 @@ culex_status culex__sqlite_limit(struct culex_store *base, const char *queue, ui
                                     queue_limit, &most, error);
 }
 
+static culex_status queue_dead_limit(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     void *user, culex_error *error)
+{
+    (void)store;
+    (void)error;
+    const uint64_t *most = user;
+    queue->dead_most = (int64_t)*most;
+    queue->is_changed = true;
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_dead_limit(struct culex_store *base, const char *queue, uint64_t most,
+                                      culex_error *error)
+{
+    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                    queue_dead_limit, &most, error);
+}
+
 static sqlite3_stmt *bind_purge(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                                 culex_run_state state, int64_t limit)
 {

@@ -19,7 +19,7 @@ struct culex_sqlite_queue {
     const char *name;        /* borrowed from the request */
     int64_t key;             /* 0: not in the file */
     int64_t paused_until_ms; /* 0: not paused; INT64_MAX: until it is resumed */
-    int64_t capacity, front, longest_lease_ms;
+    int64_t capacity, dead_most, front, longest_lease_ms;
     int64_t salt;                        /* of its runs' ids: see core/run_id.h */
     int64_t sweep, swept, kinds_left;    /* see sqlite/kind.c */
     int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */

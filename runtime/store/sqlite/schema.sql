@@ -11,6 +11,7 @@ CREATE TABLE queue (
     name TEXT NOT NULL UNIQUE,
     paused_until_ms INTEGER NOT NULL DEFAULT 0, -- 0: not paused; 9223372036854775807: until it is resumed
     capacity INTEGER NOT NULL DEFAULT 0,        -- most runs not yet final; 0 for no limit
+    dead_most INTEGER NOT NULL DEFAULT 0,       -- most dead runs that are kept; 0 for no limit
     front INTEGER NOT NULL DEFAULT 0,           -- last place given out at the front; counts down
     longest_lease_ms INTEGER NOT NULL DEFAULT 0, -- that was ever given
     salt INTEGER NOT NULL CHECK (salt BETWEEN 0 AND 67108863), -- of its runs' ids (core/run_id.h)

@@ -155,6 +155,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_pause_for(NULL, "q", CULEX_SECOND, &error));
     REFUSED(culex_client_resume(NULL, "q", &error));
     REFUSED(culex_client_limit(NULL, "q", 1, &error));
+    REFUSED(culex_client_dead_limit(NULL, "q", 1, &error));
     REFUSED(culex_client_purge(NULL, "q", CULEX_RUN_DONE, 1, NULL, &error));
     REFUSED(culex_client_stats(NULL, "q", &stats, &error));
     REFUSED(culex_client_queues(NULL, queue_seen, NULL, &error));
@@ -206,6 +207,7 @@ static void test_null_beside_a_client_is_refused(void **state)
     REFUSED(culex_client_pause_for(client, NULL, CULEX_SECOND, &error));
     REFUSED(culex_client_resume(client, NULL, &error));
     REFUSED(culex_client_limit(client, NULL, 1, &error));
+    REFUSED(culex_client_dead_limit(client, NULL, 1, &error));
     REFUSED(culex_client_purge(client, NULL, CULEX_RUN_DONE, 1, NULL, &error));
     REFUSED(culex_client_stats(client, NULL, NULL, &error));
     REFUSED(culex_client_stats(client, "q", NULL, &error));

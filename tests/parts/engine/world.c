@@ -381,6 +381,12 @@ static culex_status fake_move(struct culex_store *store, const char *queue, cule
     return store_of(store)->ops->move(store_of(store), queue, id, place, error);
 }
 
+static culex_status fake_dead_limit(struct culex_store *store, const char *queue, uint64_t most,
+                                    culex_error *error)
+{
+    return store_of(store)->ops->dead_limit(store_of(store), queue, most, error);
+}
+
 static culex_status fake_pause_for(struct culex_store *store, const char *queue, int64_t for_ms,
                                    culex_error *error)
 {
@@ -497,6 +503,7 @@ static const struct culex_store_ops fake_ops = {
     .pause = fake_pause,
     .pause_for = fake_pause_for,
     .limit = fake_limit,
+    .dead_limit = fake_dead_limit,
     .purge = fake_purge,
     .stats = fake_stats,
     .get = fake_get,

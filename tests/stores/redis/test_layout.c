@@ -121,6 +121,11 @@ static culex_status act_limit(struct fixture *f, culex_error *error)
     return f->store->ops->limit(f->store, "q", 10, error);
 }
 
+static culex_status act_dead_limit(struct fixture *f, culex_error *error)
+{
+    return f->store->ops->dead_limit(f->store, "q", 10, error);
+}
+
 static culex_status act_purge(struct fixture *f, culex_error *error)
 {
     struct culex_purge_reply reply;
@@ -175,6 +180,7 @@ static const struct verb {
     {"move", act_move, false},
     {"pause_for", act_pause_for, false},
     {"limit", act_limit, false},
+    {"dead_limit", act_dead_limit, false},
     {"purge", act_purge, false},
     {"stats", act_stats, false},
     {"get", act_get, false},

@@ -293,6 +293,12 @@ static culex_status spend_by_limit(const struct spender *spender, int number, cu
     return spender->store->ops->limit(spender->store, "q", 1000000 + (uint64_t)number, error);
 }
 
+static culex_status spend_by_dead_limit(const struct spender *spender, int number,
+                                        culex_error *error)
+{
+    return spender->store->ops->dead_limit(spender->store, "q", 1000 + (uint64_t)number, error);
+}
+
 static culex_status spend_by_schedule(const struct spender *spender, int number, culex_error *error)
 {
     enum culex_schedule_act act = number % 2 == 0 ? CULEX_SCHEDULE_PAUSE : CULEX_SCHEDULE_RESUME;
@@ -439,8 +445,8 @@ static void all_spend_half(struct fixture *fixture, int version,
                  {spend_by_pause_for, NULL},    {spend_by_move, spare_runs},
                  {spend_by_limit, NULL},        {spend_by_schedule, begun_schedule},
                  {spend_by_cancel, spare_runs}, {spend_by_forget, cancelled_runs},
-                 {spend_by_purge, spare_runs},  {spend_by_worker, NULL},
-                 {spend_by_wish, told_worker}};
+                 {spend_by_purge, spare_runs},  {spend_by_dead_limit, NULL},
+                 {spend_by_worker, NULL},       {spend_by_wish, told_worker}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

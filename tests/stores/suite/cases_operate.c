@@ -728,9 +728,62 @@ void case_pause_for__queue_takes_in_after_it(struct suite *suite)
     assert_int_equal(suite_claim(suite, ANN, 9), 0);
 }
 
+static void dead_limit(struct suite *suite, uint64_t most)
+{
+    assert_ok(suite->store->ops->dead_limit(suite->store, suite->queue, most, NULL));
+    assert_int_equal(suite_stats(suite).dead_limit, most);
+}
+
+static culex_uuid put_dead(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DISCARD, 0);
+    suite->now_ms++;
+    return id;
+}
+
+void case_dead_limit__oldest_beyond_it_are_forgotten(struct suite *suite)
+{
+    culex_uuid ids[5];
+    for (int i = 0; i < 4; i++)
+        ids[i] = put_dead(suite);
+    culex_uuid done = suite_put(suite);
+    suite_end(suite, ANN, done, suite_take(suite, ANN, done), CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], 4);
+    dead_limit(suite, 3);
+    suite_pass(suite, 0);
+    assert_null(suite_get(suite, ids[0]));
+    ids[4] = put_dead(suite);
+    suite_pass(suite, 0);
+    assert_null(suite_get(suite, ids[1]));
+    for (int i = 2; i < 5; i++)
+        assert_state(suite, ids[i], CULEX_RUN_DEAD);
+    assert_state(suite, done, CULEX_RUN_DONE);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    dead_limit(suite, 0);
+    put_dead(suite);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], 4);
+}
+
+/* A step forgets no more than it does of what is over, and asks for the next one at once. */
+void case_dead_limit__portion_in_each_step(struct suite *suite)
+{
+    enum { DEAD = CULEX_FORGET_MAX + 20 };
+    for (int i = 0; i < DEAD; i++)
+        put_dead(suite);
+    dead_limit(suite, 5);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], DEAD - CULEX_FORGET_MAX);
+    assert_int_equal(suite->reply.due_in_ms, 0);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], 5);
+    assert_true(suite->reply.due_in_ms > 0);
+}
+
 /* --- queues ----------------------------------------------------------------------------- */
 
-enum { QUEUE_VERBS = 8 };
+enum { QUEUE_VERBS = 9 };
 
 /* What concerns a queue as a whole. */
 static culex_status queue_call(struct suite *suite, int verb, int state)
@@ -760,6 +813,8 @@ static culex_status queue_call(struct suite *suite, int verb, int state)
         if (status == CULEX_OK)
             store->ops->list_release(store, &page);
         return status;
+    case 7:
+        return store->ops->dead_limit(store, suite->queue, 0, NULL);
     case 6:
         return store->ops->pause_for(store, suite->queue, 1000, NULL);
     default:
@@ -1823,6 +1878,7 @@ static void due_resume_late(struct suite *suite, struct due *due)
 #define DUE_schedule_run {.way = "schedule_run", .prepare = due_schedule, .act = due_schedule_run},
 #define DUE_cancel
 #define DUE_forget
+#define DUE_dead_limit
 #define DUE_limit /* counts runs that are taken in, not those that start */
 #define DUE_purge
 #define DUE_stats

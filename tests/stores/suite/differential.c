@@ -1008,6 +1008,17 @@ static bool op_limit(struct world *world, int queue)
     return same_status(world, "LIMIT", status, model->ops->limit(model, queues[queue], most, NULL));
 }
 
+static bool op_dead_limit(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    uint64_t most = chance(world, 60) ? (uint64_t)below(world, 20) : 0;
+    culex_status status;
+    TRACE(world, "dead limit %d", (int)most);
+    PERSIST(world, status, store->ops->dead_limit(store, queues[queue], most, NULL));
+    return same_status(world, "DEAD_LIMIT", status,
+                       model->ops->dead_limit(model, queues[queue], most, NULL));
+}
+
 static bool op_hello(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1171,6 +1182,7 @@ struct operation {
 #define OPERATION_pause        {2, op_pause},
 #define OPERATION_pause_for    {1, op_pause_for},
 #define OPERATION_limit        {1, op_limit},
+#define OPERATION_dead_limit   {1, op_dead_limit},
 #define OPERATION_purge        {1, op_purge},
 #define OPERATION_fsck         {1, op_fsck},
 #define OPERATION_stats                      /* compare_queue */

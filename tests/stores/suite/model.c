@@ -854,6 +854,34 @@ static void cut_leases(struct model *model, const struct model_queue *queue)
     }
 }
 
+static uint64_t dead_count(const struct model *model, const struct model_queue *queue)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        count += run->queue == queue && !run->is_gone && run->state == CULEX_RUN_DEAD;
+    }
+    return count;
+}
+
+static bool has_dead_excess(const struct model *model, const struct model_queue *queue)
+{
+    return queue->stats.dead_limit > 0 && dead_count(model, queue) > queue->stats.dead_limit;
+}
+
+/* The dead run that would be forgotten first. */
+static struct model_run *first_dead(const struct model *model, const struct model_queue *queue)
+{
+    struct model_run *first = NULL;
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue && !run->is_gone && run->state == CULEX_RUN_DEAD &&
+            (first == NULL || run->at_ms < first->at_ms))
+            first = run;
+    }
+    return first;
+}
+
 static void maintain(struct model *model, const struct model_queue *queue, size_t ack_count,
                      uint32_t want)
 {
@@ -873,6 +901,8 @@ static void maintain(struct model *model, const struct model_queue *queue, size_
                 run->is_gone = true;
         }
     }
+    for (size_t n = 0; n < PURGED_AT_ONCE + ack_count && has_dead_excess(model, queue); n++)
+        first_dead(model, queue)->is_gone = true;
 }
 
 /* What is said to a request that comes after the session's next one, and to no other. */
@@ -1098,6 +1128,8 @@ void model_outlook(struct model *model, const struct model_queue *queue,
         if (in >= 0 && (reply->due_in_ms < 0 || in < reply->due_in_ms))
             reply->due_in_ms = in;
     }
+    if (has_dead_excess(model, queue))
+        reply->due_in_ms = 0;
 }
 
 static culex_status model_step(struct culex_store *store, const struct culex_step *step,
@@ -1635,6 +1667,15 @@ static culex_status model_limit(struct culex_store *store, const char *queue, ui
     culex_status status = queue_check(of(store), queue, error);
     if (status == CULEX_OK)
         queue_of(of(store), queue)->stats.limit = most;
+    return status;
+}
+
+static culex_status model_dead_limit(struct culex_store *store, const char *queue, uint64_t most,
+                                     culex_error *error)
+{
+    culex_status status = queue_check(of(store), queue, error);
+    if (status == CULEX_OK)
+        queue_of(of(store), queue)->stats.dead_limit = most;
     return status;
 }
 
