@@ -17,6 +17,7 @@
 #include "worker/overstay.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
+#include "worker/presence.h"
 #include "worker/repair.h"
 #include "worker/solitude.h"
 #include "worker/tick.h"
@@ -113,6 +114,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     if (status == CULEX_OK)
         status = culex__lanes_greet(worker, error);
     culex__neighbours_turn(worker, now_ns);
+    culex__presence_turn(worker, now_ns);
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);

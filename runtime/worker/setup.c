@@ -18,6 +18,7 @@
 #include "worker/lifeline.h"
 #include "worker/neighbours.h"
 #include "core/patience.h"
+#include "worker/presence.h"
 #include "platform/self.h"
 #include "worker/solitude.h"
 #include "worker/wake.h"
@@ -150,6 +151,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {
     life_reset(worker);
     culex__identity_choose(worker);
+    culex__presence_reset(worker);
     culex__nonce_choose(worker);
     if (getcwd(worker->folder, sizeof worker->folder) == NULL)
         worker->folder[0] = '\0';
@@ -176,6 +178,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 void culex__worker_end(culex_worker *worker)
 {
     culex__crew_end(worker);
+    culex__presence_leave(worker);
     culex__overstay_forget_all(worker);
     if (worker->store != NULL)
         culex__tally_tell(worker);

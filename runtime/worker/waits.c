@@ -10,6 +10,7 @@
 #include "worker/overstay.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
+#include "worker/presence.h"
 #include "worker/repair.h"
 #include "worker/solitude.h"
 #include "worker/tick.h"
@@ -38,6 +39,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     next_ns = culex__min_ns(next_ns, culex__solitude_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__wake_next_ns(worker, now_ns));
     next_ns = culex__min_ns(next_ns, culex__neighbours_next_ns(worker));
+    next_ns = culex__min_ns(next_ns, culex__presence_next_ns(worker));
     return culex__min_ns(next_ns, culex__pace_stall_ns(worker, queued));
 }
 

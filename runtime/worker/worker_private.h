@@ -12,6 +12,7 @@
  *   setup.c        what the loop needs before and gives back after
  *   strange_queues.c  queues that do not exist
  *   waits.c        the next instant at which something is due, and the wait for it
+ *   presence.c     its entry in the store's registry
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   neighbours.c   who has died beside it
  *   discovery.c    queues that patterns find          lanes.c  makes and frees the lanes
@@ -66,6 +67,7 @@
 #include "worker/outage.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
+#include "worker/presence.h"
 #include "worker/solitude.h"
 #include "worker/tally.h"
 #include "worker/tick.h"
@@ -133,6 +135,7 @@ struct culex_worker {
     struct culex_wake wake;
     struct culex_lifeline lifeline;
     struct culex_neighbours neighbours;
+    struct culex_presence presence;
     struct culex_tick_state *ticks;
     size_t tick_count;
     struct culex_tally tally;

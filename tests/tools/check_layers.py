@@ -28,7 +28,7 @@ RUNTIME = {
     "child": (["include/culex", "base", "platform", "handler"], []),
     "executor": (["base", "core", "platform", "handler", "child"], []),
     "worker": (["include/culex", "base", "core", "platform", "log", "settings", "client", "handler", "executor"],
-               ["store.h", "register.h", "storeurl.h", "template.h"]),
+               ["store.h", "register.h", "storeurl.h", "template.h", "worker_sheet.h"]),
     "program": (["include/culex", "base", "platform", "log", "settings", "worker"], []),
     "tools": (["include/culex", "base", "core", "settings", "client"], ["register.h", "storeurl.h"]),
 }

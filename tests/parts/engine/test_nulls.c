@@ -128,6 +128,28 @@ static void test_null_for_a_schedule_is_refused(void **state)
     culex_client_close(client);
 }
 
+static bool worker_seen(const culex_worker_info *worker, void *user)
+{
+    (void)worker, (void)user;
+    return true;
+}
+
+static void test_null_for_the_workers_is_refused(void **state)
+{
+    const culex_worker_order order = {.stop = true}, nothing = {0};
+    culex_client *client = NULL;
+    size_t count = 0;
+    (void)state;
+    REFUSED(culex_client_workers(NULL, worker_seen, NULL, &error));
+    REFUSED(culex_client_worker_set(NULL, "a1", &order, &count, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED_AS("no visitor", culex_client_workers(client, NULL, NULL, &error));
+    REFUSED_AS("no order", culex_client_worker_set(client, "a1", NULL, &count, &error));
+    REFUSED_AS("nothing is wished", culex_client_worker_set(client, "a1", &nothing, NULL, &error));
+    assert_int_equal(culex_client_worker_set(client, NULL, &order, NULL, NULL), CULEX_OK);
+    culex_client_close(client);
+}
+
 static void test_null_for_a_client_is_refused(void **state)
 {
     const struct number params = {7};
@@ -348,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_ids_ignore_or_refuse_each_null),
         cmocka_unit_test(test_arenas_and_texts_ignore_each_null),
         cmocka_unit_test(test_codec_refuses_each_null),
+        cmocka_unit_test(test_null_for_the_workers_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),

@@ -126,6 +126,36 @@ static void test_write_to_a_file_is_told(void **state)
     assert_int_equal(culex__writes_open(path), -1);
 }
 
+static void test_memory_of_descendants_counts_grandchildren(void **state)
+{
+    (void)state;
+    int ready[2], go[2];
+    char byte = 'x';
+    assert_true(pipe(ready) == 0 && pipe(go) == 0);
+    int64_t before = culex__self_descendants_memory();
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            char *block = malloc(16 * MEBI);
+            memset(block, 1, 16 * MEBI);
+            bool is_told = write(ready[1], &byte, 1) == 1;
+            close(go[1]);
+            _exit(is_told && read(go[0], &byte, 1) == 0 && block[MEBI] == 1 ? 0 : 1);
+        }
+        close(go[1]);
+        _exit(waitpid(grandchild, NULL, 0) != grandchild);
+    }
+    close(go[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_true(culex__self_descendants_memory() - before > 16 * MEBI);
+    close(go[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(culex__self_descendants_memory(), before);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 /* The file stays open in a fork, as the lock of a worker does. */
 static void test_last_close_of_a_file_is_told(void **state)
 {
@@ -742,6 +772,7 @@ int main(void)
         cmocka_unit_test(test_children_are_visited_until_one_is_enough),
         cmocka_unit_test(test_end_of_the_parent_is_a_signal),
         cmocka_unit_test(test_memory_in_use_grows_with_what_is_mapped),
+        cmocka_unit_test(test_memory_of_descendants_counts_grandchildren),
         cmocka_unit_test(test_list_of_timers_shows_a_new_one),
         cmocka_unit_test(test_signal_tells_where_it_struck),
         cmocka_unit_test(test_file_system_of_a_folder_has_a_name),
