@@ -9,6 +9,7 @@
 #include "core/queue_name.h"
 #include "core/record_text.h"
 #include "core/run.h"
+#include "core/run_limit.h"
 
 /* --- names ------------------------------------------------------------------------------- */
 
@@ -117,6 +118,57 @@ static bool idempotency_is_valid(const struct culex_new_run *run)
            run->window_ms > 0;
 }
 
+/* One of its words; what stands between them in a record has no place in it. */
+static bool limit_word_is_valid(const char *word, size_t least, size_t most)
+{
+    size_t len = word != NULL ? strnlen(word, most + 1) : 0;
+    return len >= least && len <= most &&
+           (len == 0 || (culex__record_text_is_valid(word, len) && strpbrk(word, ";=") == NULL));
+}
+
+static culex_status limit_name_check(const char *name, culex_error *error)
+{
+    if (!limit_word_is_valid(name, 1, CULEX_LIMIT_NAME_MAX))
+        return culex__fail(error, CULEX_EINVAL,
+                           "the name of a limit has 1 to %d bytes of UTF-8 without '|', ';', '=' "
+                           "and control characters",
+                           CULEX_LIMIT_NAME_MAX);
+    return CULEX_OK;
+}
+
+static bool limit_is_among(const char *name, const struct culex_run_limit *limits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(limits[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static culex_status limits_check(const struct culex_new_run *run, size_t index, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (run->limit_count > CULEX_RUN_LIMITS_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "run %zu: at most %d limits", index,
+                           CULEX_RUN_LIMITS_MAX);
+    for (size_t i = 0; i < run->limit_count && status == CULEX_OK; i++) {
+        const struct culex_run_limit *limit = &run->limits[i];
+        const culex_limit_value value = {limit->count, limit->per_ms, limit->burst};
+        status = limit_name_check(limit->name, error);
+        if (status == CULEX_OK && !limit_word_is_valid(limit->key, 0, CULEX_LIMIT_KEY_MAX))
+            status = culex__fail(error, CULEX_EINVAL,
+                                 "run %zu: a key of limit '%s' has at most %d bytes of UTF-8 "
+                                 "without '|', ';', '=' and control characters",
+                                 index, limit->name, CULEX_LIMIT_KEY_MAX);
+        if (status == CULEX_OK && limit_is_among(limit->name, run->limits, i))
+            status = culex__fail(error, CULEX_EINVAL, "run %zu: limit '%s' is there twice", index,
+                                 limit->name);
+        if (status == CULEX_OK)
+            status = culex__limit_value_check(limit->name, limit->kind, &value, error);
+    }
+    return status;
+}
+
 static culex_status run_check(const struct culex_new_run *run, size_t index, culex_error *error)
 {
     enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
@@ -150,7 +202,7 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
     if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)
         return culex__fail(error, CULEX_ELIMIT, "run %zu: the payload is longer than %d bytes",
                            index, (int)CULEX_PAYLOAD_BYTES_MAX);
-    return CULEX_OK;
+    return limits_check(run, index, error);
 }
 
 static culex_status ticket_check(const struct culex_ticket *ticket, culex_error *error)
@@ -361,6 +413,35 @@ culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error
         return culex__fail(error, CULEX_EINVAL, "a queue's limit is at most %d",
                            CULEX_QUEUE_LIMIT_MAX);
     return culex__queue_check(queue, error);
+}
+
+/* The rest is for the store, which knows the limit's kind. */
+culex_status culex__argument_limit_set(const char *queue, const char *name,
+                                       const culex_limit_value *value, culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status == CULEX_OK)
+        status = limit_name_check(name, error);
+    if (status == CULEX_OK && value != NULL && value->count == 0)
+        status = culex__fail(error, CULEX_EINVAL,
+                             "limit '%s': 0 would hold its runs back for ever; pause the queue "
+                             "for that",
+                             name);
+    return status;
+}
+
+culex_status culex__argument_limit_keys(const char *queue, const char *name, const char *after,
+                                        size_t most, culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status == CULEX_OK)
+        status = limit_name_check(name, error);
+    if (status == CULEX_OK && !limit_word_is_valid(after, 0, CULEX_LIMIT_KEY_MAX))
+        status = culex__fail(error, CULEX_EINVAL, "no limit has a key like '%.*s'",
+                             CULEX_LIMIT_KEY_MAX, after);
+    if (status == CULEX_OK && (most == 0 || most > CULEX_STORE_PAGE_MAX))
+        status = culex__fail(error, CULEX_EINVAL, "a page has 1 to %d keys", CULEX_STORE_PAGE_MAX);
+    return status;
 }
 
 /* No active ones: their holders would report the end of nothing. */

@@ -36,6 +36,23 @@ culex_status culex__refuse_newcomer(culex_error *error)
                        CULEX_STORE_WORKERS_MAX);
 }
 
+culex_status culex__refuse_limit(const char *queue, const char *name, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND,
+                       "no run with a limit '%s' was ever enqueued in queue '%s'", name, queue);
+}
+
+culex_status culex__refuse_limited(const struct culex_new_run *runs, size_t count,
+                                   culex_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].limit_count > 0)
+            return culex__fail(error, CULEX_EUNSUPPORTED, "run %zu: this store cannot keep limits",
+                               i);
+    }
+    return CULEX_OK;
+}
+
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error)
 {
     return culex__fail(error, CULEX_ESTATE, "the run is %s already", culex_run_state_name(state));

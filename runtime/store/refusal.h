@@ -6,10 +6,16 @@
 
 #include <culex/client.h>
 
+#include "store/store.h"
+
 /* CULEX_ENOTFOUND. */
 culex_status culex__refuse_queue(const char *queue, culex_error *error);
 culex_status culex__refuse_run(const char *queue, culex_error *error);
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error);
+culex_status culex__refuse_limit(const char *queue, const char *name, culex_error *error);
+/* CULEX_EUNSUPPORTED when one of the runs has limits, of a store that keeps none. */
+culex_status culex__refuse_limited(const struct culex_new_run *runs, size_t count,
+                                   culex_error *error);
 
 culex_status culex__refuse_worker(const char *id, culex_error *error);
 

@@ -46,6 +46,29 @@
  * is. The time of its key counts anew. Replaced is only what is scheduled or waits and was never
  * claimed.
  *
+ * Limits. A run may have up to RUN_LIMITS_MAX; each has a name in its queue, and counts apart by
+ * key. CONCURRENCY: never more than `count` runs of one name and key are active. RATE: a claim
+ * takes a token out of the bucket of name and key, which holds `burst` of them, gets one back every
+ * per_ms / count (core/run_limit.h), and no token twice: what a claimed run took is gone, however
+ * it ends. A bucket that is further from being full than an empty one (the clock was set back, the
+ * limit was raised) is an empty one from the next STEP on. FAIR: of name and key never more than
+ * FAIR_QUEUED runs stand in the ready order, and one more for each priority above 0; the others
+ * come in at its back, as if they became ready then, by priority and age, when one of theirs is
+ * claimed or ends.
+ *
+ * The claim is the judge: a run is granted only when each of its limits has room. One that has none
+ * holds up nobody else: it stands aside, parked behind the first of its limits that has none, and
+ * is `waiting` to everybody. Of one priority, runs with the same limits and keys are granted in the
+ * order in which they became ready; those that may run in the order of all, but for fair ones,
+ * which stand where they came in. A store may park a run before a claim has met it, so that the
+ * ready order is short. What frees room admits the next in the STEP that finds it, a bounded number
+ * each; due_in_ms counts when a bucket gets the token that a parked run waits for. Nothing is kept
+ * of a key of which no run is at work or waits, once its bucket is full.
+ *
+ * What a limit is stands once for each name and queue: as the newest run that was enqueued told it,
+ * or as LIMIT_SET, which wins. When its kind changes, what was set is gone. What is told of the
+ * runs of a batch is judged in their order. Runs that are at work are never taken back.
+ *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
@@ -63,6 +86,7 @@
 
 #include <culex/client.h>
 #include <culex/error.h>
+#include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/workers.h>
 
@@ -76,6 +100,20 @@
 struct culex_store;
 
 /* --- ENQUEUE ------------------------------------------------------------------- */
+
+/* One of the limits of a run, as it was declared. */
+struct culex_run_limit {
+    enum culex_limit_kind kind;
+    const char *name; /* 1 to CULEX_LIMIT_NAME_MAX bytes: UTF-8 without '|', ';', '=' and control
+                         characters; a run has each name once */
+    const char *key;  /* NULL or "": the limit's only one; else as the name, at most
+                         CULEX_LIMIT_KEY_MAX bytes */
+    uint32_t count;   /* CONCURRENCY: most that are active; RATE: tokens in per_ms; each 1 to
+                         CULEX_LIMIT_COUNT_MAX. FAIR: 0 */
+    int64_t per_ms;   /* RATE: 1 to CULEX_LIMIT_PERIOD_MAX_MS, in which a full bucket comes back;
+                         at most 1000 tokens in a ms. Else 0 */
+    uint32_t burst;   /* RATE: 1 to CULEX_LIMIT_COUNT_MAX. Else 0 */
+};
 
 struct culex_new_run {
     const char *job;       /* wire name */
@@ -100,6 +138,8 @@ struct culex_new_run {
     const char *tags;            /* comma-joined, "" for none; neither '|' nor control characters */
     const void *payload;
     size_t payload_len; /* at most CULEX_PAYLOAD_BYTES_MAX */
+    const struct culex_run_limit *limits;
+    size_t limit_count; /* 0 to CULEX_RUN_LIMITS_MAX */
 };
 
 /* As long as it is not over: the states in which a run may keep its unique key. */
@@ -310,6 +350,38 @@ struct culex_worker_list {
     int64_t now_ms; /* store clock */
 };
 
+/* A limit of a queue. */
+struct culex_limit_row {
+    const char *name;
+    enum culex_limit_kind kind;
+    culex_limit_value declared; /* as the newest run told */
+    culex_limit_value set;      /* all 0: nothing was set */
+    uint64_t keys;              /* that LIMIT_KEYS lists */
+    uint64_t active, parked;    /* of all keys; parked: behind this limit */
+};
+
+/* Rows by name; see store/limit_list.h. */
+struct culex_limit_list {
+    struct culex_limit_row *rows;
+    size_t count, capacity;
+    int64_t now_ms; /* store clock */
+};
+
+/* A key of a limit of which something is kept. */
+struct culex_limit_key_row {
+    const char *key;
+    uint64_t active, parked;
+    int64_t next_ms; /* RATE: from now until there is a token; 0: there is one. Else 0 */
+};
+
+/* Rows by key, by their bytes; see store/limit_list.h. */
+struct culex_limit_key_list {
+    struct culex_limit_key_row *rows;
+    size_t count, capacity;
+    bool is_more; /* keys follow behind the last one */
+    int64_t now_ms;
+};
+
 /* An entry is there for so long before and after what the store's clock said when it was told. */
 enum { CULEX_WORKER_GONE_MS = 30000 };
 
@@ -418,15 +490,16 @@ static inline int64_t culex__store_earlier_ns(const struct culex_store *store, i
 
 /* What every store takes; store/argument.c refuses the rest. */
 enum {
-    CULEX_STORE_BATCH_MAX = 1000,   /* runs to enqueue, acks, beats, claims, queues to wait for */
-    CULEX_STORE_EACH_MAX = 64,      /* runs to enqueue, each as a call of its own */
-    CULEX_STORE_PAGE_MAX = 1000,    /* runs on a page of LIST, but for CULEX_LIST_ANY */
-    CULEX_STORE_PURGE_MAX = 500,    /* runs that one PURGE deletes */
-    CULEX_STORE_SESSION_MAX = 32,   /* hex digits */
-    CULEX_STORE_WORKER_MAX = 127,   /* bytes of a worker's name */
-    CULEX_STORE_KEY_MAX = 64,       /* bytes of a unique key */
-    CULEX_STORE_WORKERS_MAX = 2048, /* entries of the registry of workers */
-    CULEX_STORE_SHEET_MAX = 8192,   /* bytes of what a worker tells of itself */
+    CULEX_STORE_BATCH_MAX = 1000, /* runs to enqueue, acks, beats, claims, queues to wait for */
+    CULEX_STORE_EACH_MAX = 64,    /* runs to enqueue, each as a call of its own */
+    CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY; keys on one of
+                                       LIMIT_KEYS */
+    CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
+    CULEX_STORE_SESSION_MAX = 32, /* hex digits */
+    CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
+    CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
+    CULEX_STORE_WORKERS_MAX = 2048,    /* entries of the registry of workers */
+    CULEX_STORE_SHEET_MAX = 8192,      /* bytes of what a worker tells of itself */
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */
     CULEX_STORE_PREFIX_MAX = 64        /* bytes of a prefix of keys */
 };

@@ -10,11 +10,12 @@ enum {
     FIELD_ATTEMPT = 2,
     FIELD_AT = 4,
     FIELD_EXPIRES = 8,
-    FIELD_UNIQUE = 21,
-    FIELD_PRIORITY = 22,
-    FIELD_WHILE = 24,
-    FIELD_UNTIL = 25,
-    FIELD_COUNT = 26
+    FIELD_BEHIND = 13,
+    FIELD_UNIQUE = 22,
+    FIELD_PRIORITY = 23,
+    FIELD_WHILE = 25,
+    FIELD_UNTIL = 26,
+    FIELD_COUNT = 28
 };
 
 enum { ID_BYTES = 16 };
@@ -187,7 +188,7 @@ static bool ready_read(const redisReply *entry, redisReply *ret_id)
     *ret_id = *entry;
     ret_id->len = ID_BYTES;
     return entry->len > ID_BYTES &&
-           strspn(entry->str + ID_BYTES, "0123456789") == entry->len - ID_BYTES;
+           strspn(entry->str + ID_BYTES, "0123456789@") == entry->len - ID_BYTES;
 }
 
 static bool is_earlier_in(const redisReply *list, size_t index)
@@ -199,6 +200,22 @@ static bool is_earlier_in(const redisReply *list, size_t index)
             return true;
     }
     return false;
+}
+
+/* Parked behind one of its limits: it stands in no place of the ready order. */
+static bool is_parked(const struct record *record)
+{
+    return record->fields[FIELD_STATE][0] == 'W' && atoi(record->fields[FIELD_BEHIND]) > 1;
+}
+
+static size_t runs_parked(const struct key_space *keys)
+{
+    size_t count = 0;
+    struct record record;
+    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2)
+        count += record_read(keys->runs->element[i], keys->runs->element[i + 1], &record) &&
+                 is_parked(&record);
+    return count;
 }
 
 /* The priority that a score of `urgent` tells: it is order - priority * 2^44. */
@@ -215,6 +232,7 @@ static bool check_urgent(const struct key_space *keys, size_t *waiting)
     bool is_good = true;
     for (size_t i = 0; i + 1 < urgent->elements && is_good; i += 2, (*waiting)++) {
         if (!record_find(keys, urgent->element[i], &record) || !is_in_state(&record, "W") ||
+            is_parked(&record) ||
             priority_of(urgent->element[i + 1]) != record.fields[FIELD_PRIORITY][0] - '0')
             is_good = key_space_complain(keys, "a stranger among the urgent", urgent->element[i]);
     }
@@ -245,11 +263,11 @@ static bool check_ready(const struct key_space *keys)
         redisReply id;
         bool is_waiting = ready_read(ready->element[i], &id) && record_find(keys, &id, &record) &&
                           is_in_state(&record, "W") && record.fields[FIELD_PRIORITY][0] == '0' &&
-                          !is_earlier_in(ready, i) && !is_among(urgent, &id);
+                          !is_parked(&record) && !is_earlier_in(ready, i) && !is_among(urgent, &id);
         waiting += is_waiting;
         ghosts += !is_waiting;
     }
-    if (is_good && waiting != runs_in_state(keys, "W"))
+    if (is_good && waiting + runs_parked(keys) != runs_in_state(keys, "W"))
         is_good = key_space_complain(keys, "a waiting run is not ready", NULL);
     if (is_good && ghosts != key_space_number(keys, "ghosts"))
         is_good = key_space_complain(keys, "ghosts are miscounted", NULL);
@@ -415,7 +433,8 @@ bool redis_check(const struct redis_server *server, const char *prefix, const ch
                    check_hash(&keys, "errors", "SWADXC", false) &&
                    check_hash(&keys, "progress", "SWADXC", false) && check_unique(&keys) &&
                    check_remembered(&keys, "producers", "producers_until", 1) &&
-                   check_remembered(&keys, "keys", "keys_until", 0) && redis_check_line(&keys);
+                   check_remembered(&keys, "keys", "keys_until", 0) && redis_check_line(&keys) &&
+                   redis_check_limits(&keys);
     free(keys.order);
     freeReplyObject(keys.runs);
     return is_good;

@@ -11,6 +11,7 @@
 #include <culex/exception.h>
 #include <culex/export.h>
 #include <culex/job.h>
+#include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/schedules.h>
 #include <culex/typed.h>

@@ -163,6 +163,13 @@ typedef struct culex_schedule {
     int64_t jitter_ms;   /* a run is due up to so much after its tick */
 } culex_schedule;
 
+/* What a limit of a job's runs counts. */
+typedef enum culex_limit_kind {
+    CULEX_LIMIT_CONCURRENCY, /* runs at work at the same time */
+    CULEX_LIMIT_RATE,        /* runs that begin in a span of time */
+    CULEX_LIMIT_FAIR         /* runs that stand in the queue's order at the same time */
+} culex_limit_kind;
+
 typedef struct culex_job_type {
     unsigned descriptor_version; /* CULEX_DESCRIPTOR_VERSION of the generator */
     const char *name;            /* qualified name in the schema: log lines, error texts */

@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules
--- uses: base layout unique paused plan bodies blocks wake aside memory schedules
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills
+-- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -77,8 +77,24 @@ local function is_strict(text)
   return at == #RECORD_KINDS + 1
 end
 
+local function limit_names(r)
+  local names = {}
+  for name in gmatch(match(r.tail, TAIL_limits), '[^;]+') do names[#names + 1] = name end
+  return names
+end
+
+-- It may be behind a limit that it has, and no run without limits is.
+local function limits_are_strict(r)
+  local names, behind, text = limit_names(r), tonumber(r.behind), match(r.tail, TAIL_limits)
+  for _, name in ipairs(names) do
+    if not find(name, '^[^=]+=') then return false end
+  end
+  return table.concat(names, ';') == text and (#names > 0) == (behind > 0) and behind <= #names + 1
+end
+
 local function strict_parse(id, text)
-  return #id == 16 and text and is_strict(text) and record_parse(text) or nil
+  local r = #id == 16 and text and is_strict(text) and record_parse(text)
+  return r and limits_are_strict(r) and r or nil
 end
 
 local ANY_ID = string.rep('x', 16)
@@ -113,7 +129,7 @@ local function payload_check(id, r)
   end
   spoilt = spoilt + 1
   if not is_repairing then return r.state end
-  place_leave(id, r)
+  index_leave(id, r)
   r.timeout_from_ms = 0
   plan_put('text_puts', id, LACKS)
   finish(id, r, DEAD, keep_until(r, now, TAIL_keep_failure_ms))
@@ -149,14 +165,54 @@ local function urgent_priority(score)
   return math.floor((8796093022208 - score) / 17592186044416)
 end
 
+-- At the back of those of its priority.
+local function urgent_put(id, r)
+  plan_put('urgents', now - priority_of(r) * 17592186044416, id)
+end
+
 -- Whether it is in the set, as it should be then. Those without a priority may be in the list instead.
 local function urgent_check(id, r)
   local score, priority = call('ZSCORE', urgent, id), priority_of(r)
   if not score and priority == 0 and is_listed(r) then return false end
   if score and urgent_priority(tonumber(score)) == priority then return true end
   wrong = wrong + 1
-  if is_repairing then ready_put(id, r, now) end
+  if is_repairing then urgent_put(id, r) end
   return true
+end
+
+-- Limits.
+
+-- A gate where something was missing is looked at.
+local function slot_check(member, name)
+  if call('ZSCORE', slots, member) then return end
+  wrong = wrong + 1
+  if not is_repairing then return end
+  call('HSET', meta, 'limits', now)
+  call('ZADD', refills, now, name)
+  call('ZADD', slots, 0, member)
+end
+
+local function limited_check(id, r)
+  local score = call('ZSCORE', limited, id)
+  if score then return tonumber(score) end
+  score = now - priority_of(r) * 17592186044416
+  wrong = wrong + 1
+  if is_repairing then call('ZADD', limited, score, id) end
+  return score
+end
+
+-- Its entries of limits. Whether it is parked.
+local function limits_check(id, r)
+  local names = limit_names(r)
+  if r.behind == '0' or r.state ~= WAITING and r.state ~= ACTIVE then return false end
+  local score = r.state == WAITING and limited_check(id, r)
+  local parked = score and names[r.behind - 1]
+  for _, name in ipairs(parked and {parked} or names) do
+    local kind = parked and 'P' or score and 'W' or 'A'
+    slot_check(kind .. name .. '\0' .. (score and place_text(score) or '') .. id, name)
+    slot_check('K' .. name, name)
+  end
+  return parked ~= nil and parked ~= false
 end
 
 local function scored_check(key, id, r)
@@ -167,6 +223,7 @@ local function scored_check(key, id, r)
 end
 
 local function index_check(id, r)
+  if limits_check(id, r) then return end
   if r.state == WAITING then
     if urgent_check(id, r) then return end
     more[#more + 1] = id
@@ -296,10 +353,10 @@ local function verify_share()
     local id = ARGV[at]
     local text = call('HGET', runs, id)
     local r = text and strict_parse(id, text)
-    if r and r.state == WAITING and priority_of(r) == 0 and r.attempt == ARGV[at + 1]
+    if r and r.state == WAITING and priority_of(r) == 0 and tonumber(r.behind) < 2 and r.attempt == ARGV[at + 1]
       and r.expires_at_ms == ARGV[at + 2] and not call('ZSCORE', urgent, id) then
       wrong = wrong + 1
-      if is_repairing then ready_put(id, r, now) end
+      if is_repairing then urgent_put(id, r) end
     end
   end
   local is_work = plan.urgents ~= nil
@@ -353,6 +410,85 @@ local function window_check(key, until_text)
   end
   wrong = wrong + 1
   if is_repairing then call('HDEL', unique, key) end
+end
+
+-- What the entry of `slots` says of a run.
+local function slot_is_good(member, r, id)
+  local kind, last = sub(member, 1, 1), -18
+  if kind ~= 'A' then last = -33 end
+  local name, place = sub(member, 2, last), sub(member, last + 2, -17)
+  local names, behind, is_its = limit_names(r), tonumber(r.behind), false
+  for at, its in ipairs(names) do is_its = is_its or its == name and (kind ~= 'P' or behind == at + 1) end
+  if not is_its or behind == 0 or (r.state == ACTIVE) ~= (kind == 'A') then return false end
+  if kind == 'A' then return true end
+  local score = r.state == WAITING and (behind > 1) == (kind == 'P') and call('ZSCORE', limited, id)
+  return score and place_text(score) == place
+end
+
+-- The entry of a gate. Where somebody may come in it has to be known when.
+local function gate_check(name)
+  local g = gate_open(name)
+  if gate_is_void(g) then
+    wrong = wrong + 1
+    if is_repairing then call('ZREM', slots, 'K' .. name) end
+  elseif gate_look(g) and not call('ZSCORE', refills, name)
+    and not call('ZSCORE', refills, match(name, '^[^=]*') .. '\0') then
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', refills, now, name) end
+  end
+end
+
+local function slots_share()
+  local page = call('ZSCAN', slots, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local member = page[2][at]
+    local id = sub(member, -16)
+    if sub(member, 1, 1) == 'K' then
+      gate_check(sub(member, 2))
+    else
+      entry_check('ZREM', slots, member, id, function(r) return slot_is_good(member, r, id) end)
+    end
+  end
+  return answer(page[1])
+end
+
+-- A bucket that is not full has its gate.
+local function buckets_share()
+  local page = call('ZSCAN', buckets, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local member = 'K' .. page[2][at]
+    if tonumber(page[2][at + 1]) > now * 1000 and not call('ZSCORE', slots, member) then
+      wrong = wrong + 1
+      if is_repairing then call('ZADD', slots, 0, member) end
+    end
+  end
+  return answer(page[1])
+end
+
+local function refills_share()
+  local page = call('ZSCAN', refills, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local name = page[2][at]
+    local is_of_limit = sub(name, -1) == '\0'
+    if not is_of_limit and not call('ZSCORE', slots, 'K' .. name) or is_of_limit and name ~= '\0' and not limit_of(sub(name, 1, -2)).kind then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', refills, name) end
+    end
+  end
+  return answer(page[1])
+end
+
+local function limits_share()
+  local page = call('HSCAN', limits, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local name = page[2][at]
+    local is_good = sub(name, -1) == '\0' and call('ZSCORE', refills, name) or limit_read(page[2][at + 1])
+    if not is_good then
+      wrong = wrong + 1
+      if is_repairing then call('HDEL', limits, name) end
+    end
+  end
+  return answer(page[1])
 end
 
 local function unique_share()
@@ -471,6 +607,7 @@ end
 local function ghosts_check()
   local waiting = call('HLEN', runs) - call('ZCARD', urgent)
   for _, key in pairs(SCORED) do waiting = waiting - call('ZCARD', key) end
+  waiting = waiting - slots_count('P', 'Q')
   local ghosts = call('LLEN', ready) - waiting
   if ghosts >= 0 and ghosts ~= meta_number('ghosts') then meta_put('ghosts', ghosts) end
 end
@@ -487,10 +624,19 @@ local function front_check()
   if least < front then meta_put('front', least) end
 end
 
+local function limits_flag_check()
+  local newest = call('HGET', meta, 'limits')
+  if newest and not is_int(newest, 0) then meta_put('limits', now) end
+  if not newest and call('ZCARD', slots) + call('ZCARD', refills) + call('ZCARD', buckets) > 0 then
+    meta_put('limits', now)
+  end
+end
+
 -- Ghosts differ when other things are wrong.
 local function totals_share()
   if not is_doubtful then ghosts_check() end
   front_check()
+  limits_flag_check()
   return answer('0')
 end
 
@@ -845,7 +991,11 @@ local shares = {
   done = function() return set_share(done, state_is(DONE)) end,
   dead = function() return set_share(dead, state_is(DEAD)) end,
   cancelled = function() return set_share(cancelled, state_is(CANCELLED)) end,
-  urgent = function() return set_share(urgent, state_is(WAITING)) end,
+  urgent = function()
+    return set_share(urgent, function(r) return r.state == WAITING and tonumber(r.behind) < 2 end)
+  end,
+  limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
+  slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,

@@ -5,6 +5,8 @@
 local decided, ghosts_met = {}, 0
 local urgent_used, urgent_count, ready_used = 0, 0, 0
 local is_enough, bytes = false, 0
+-- The claim ended where somebody who was parked may come before those that follow: it begins anew.
+local is_again, again_left = false, 64
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
 local start_text, ahead_text = claim_text .. '1|', claim_text .. '0|'
@@ -13,7 +15,7 @@ local asides = {} -- id, bytes of a damaged record; leaves a ghost, if it lies i
 
 local PAYLOAD_TOO_LONG = 'damaged in the store: the payload is longer than ' .. PAYLOAD_BYTES_MAX .. ' bytes'
 
-local claim
+local claim, claim_renew, claim_is_again
 do
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
@@ -28,13 +30,13 @@ end
 local record_count = 0
 
 local function grant(id, text, attempt, payload)
-  local pair, quad = record_count * 2, record_count * 4
+  local pair, quad, put = record_count * 2, record_count * 4, #claim_puts
   granted.count, record_count = granted.count + 1, record_count + 1
   decided[id] = true
-  claim_puts[pair + 1] = id
-  claim_puts[pair + 2] = text
-  claim_leases[pair + 1] = lease_text
-  claim_leases[pair + 2] = id
+  claim_puts[put + 1] = id
+  claim_puts[put + 2] = text
+  claim_leases[put + 1] = lease_text
+  claim_leases[put + 2] = id
   granted.memo[pair + 1] = id
   granted.memo[pair + 2] = attempt .. #take.bodies .. ';'
   granted.list[quad + 1] = #take.bodies
@@ -60,6 +62,19 @@ end
 -- Those of urgent are looked at, where all that have a unique key stand.
 local is_ranked = false
 
+local function begin_again(is_called)
+  if is_called and again_left > 0 then is_enough, is_again = true, true end
+end
+
+-- Whether a limit of the run has no room: it stands aside.
+local function hold(id, r)
+  local is_held, is_called = place_hold(id, r)
+  if is_held then decided[id] = true end
+  begin_again(is_called)
+  if is_held and parks_left <= 0 then is_enough, is_again, counted.is_cut = true, false, true end
+  return is_held
+end
+
 -- A run that may be anything, looked at in full.
 local function candidate_parsed(id, text, payload, is_list)
   local r = record_parse(text)
@@ -67,7 +82,10 @@ local function candidate_parsed(id, text, payload, is_list)
     decided[id] = true
     asides[#asides + 1], asides[#asides + 2] = id, text
   end
-  if not r or r.state ~= WAITING or decided[id] or is_list and not is_listed(r) then ghosts_met = ghosts_met + 1 return true end
+  if not r or r.state ~= WAITING or decided[id] or tonumber(r.behind) > 1 or is_list and not is_listed(r) then
+    ghosts_met = ghosts_met + 1
+    return true
+  end
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if #payload > PAYLOAD_BYTES_MAX then refuse(id, r, PAYLOAD_TOO_LONG) return true end
   local expires = tonumber(r.expires_at_ms)
@@ -77,6 +95,7 @@ local function candidate_parsed(id, text, payload, is_list)
     refuse(id, r, has_failed and late_text(call('HGET', errors, id) or '') or 'expired')
     return true
   end
+  if r.behind ~= '0' and hold(id, r) then return true end
   local is_suspected = is_suspect(r)
   if is_suspected and in_company then granted.passed = granted.passed + 1 return nil end
   if must_wait(r, is_suspected) then is_enough, granted.is_held = true, true return false end
@@ -86,8 +105,9 @@ local function candidate_parsed(id, text, payload, is_list)
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
   r.started = granted.count < starts and 1 or 0
   if is_ranked then unique_claim(id, r, now) end
+  if r.behind ~= '0' then begin_again(place_grant(id, r)) end
   grant(id, record_text(r), r.attempt .. ',', payload)
-  if is_suspected then is_enough = true end
+  if is_suspected then is_enough, is_again = true, false end
   return true
 end
 
@@ -169,8 +189,10 @@ local function claim_dated(before)
   return urgent_decide(ids)
 end
 
--- When a run of the list was enqueued, by its id (core/run_id.h).
+-- When a run of the list was enqueued, by its id (core/run_id.h), or came to it.
 local function entry_ms(entry)
+  local came = find(entry, '@', 17, true)
+  if came then return tonumber(sub(entry, came + 1)) or 0 end
   if #entry < 16 then return 0 end
   local high, low = unpack_text('>I2I4', entry)
   return high * 4294967296 + low
@@ -343,7 +365,7 @@ local function line_doubt()
     local rest = counted.bodies - met
     held = math.min(counted.held, rest)
     counts_mend(held, rest - held)
-    counted.is_wrong = true
+    counted.is_cut = true
   else
     counted.looked = held == nil and math.min(left, DOUBT_NUMBERS) or left
   end
@@ -355,7 +377,7 @@ local function ready_page(most, date)
   local entries = call('LRANGE', ready, ready_used, ready_used + most - 1)
   local taken, ids = line.taken + counted.looked, {}
   for at, entry in ipairs(entries) do
-    local behind = tonumber(sub(entry, 17)) or 0
+    local behind = tonumber(sub(entry, 17)) or tonumber(match(entry, '^%d+', 17)) or 0
     if behind > taken and counted.waiting > take.count and taken < counted.last then
       return ids, entries, math.min(behind, counted.last)
     end
@@ -379,6 +401,25 @@ local function claim_ready(most)
   if looked > 0 or not date then return looked, looked == 0 end
   looked = claim_dated(before)
   return looked, looked == 0
+end
+
+-- What was decided so far leaves its index, and who may come in does.
+function claim_renew()
+  if #claim_puts > 0 then
+    records_write()
+    step_remember()
+  end
+  decided_drop()
+  claim_puts, claim_leases, asides, progress_drops, ghosts_met = {}, {}, {}, {}, 0
+  urgent_used, ready_used, ready_kept = 0, 0, {}
+  dated, dates, dated_used = {}, {}, 0
+  decided, is_enough, is_again, again_left = {}, false, false, again_left - 1
+  place_admit()
+end
+
+-- Whether the claim begins anew: by its own word, or because it came to its end and has made room for others.
+function claim_is_again()
+  return is_again or not is_enough and granted.count < want and again_left > 0 and place_calls()
 end
 
 -- The rest of urgent, then ready and the line. True when it gave up before it was satisfied, which
@@ -410,10 +451,15 @@ end
 end
 
 -- What is granted, before it is told: records, and the block of what was taken off the line.
-local function grants_write()
+local function records_write()
   lease_note()
+  if is_limited then places_open() end
   write('ZADD', active, claim_leases)
   write('HSET', runs, claim_puts)
+end
+
+local function grants_write()
+  records_write()
   if not take.first then return end
   local chars = string.gsub(table.concat(take.chars), '%-+$', '')
   local name = tostring(take.first)
@@ -436,13 +482,17 @@ local function ready_drop()
 end
 
 -- What was decided upon leaves its index.
-local function claimed_drop()
-  taken_write()
+local function decided_drop()
   for at = 1, #asides, 2 do aside_put(asides[at], asides[at + 1]) end
   plan_write()
   ready_drop()
   write('HDEL', progress, progress_drops)
   if ghosts_met > 0 then ghosts = call('HINCRBY', meta, 'ghosts', -ghosts_met) end
+end
+
+local function claimed_drop()
+  taken_write()
+  decided_drop()
 end
 
 -- Of a block that is still ours: what it still holds.

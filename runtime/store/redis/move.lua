@@ -1,6 +1,6 @@
 -- store/redis/move.lua - gives a run that waits, or is scheduled, another time or priority.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends
--- uses: base layout paused unique plan bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- uses: base layout paused unique plan slots parking bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run; ARGV[3]: 'delay_ms|at_ms', '' for the time that it has; ARGV[4]: the priority, '' for the one
@@ -34,11 +34,14 @@ if is_timed and expires > 0 then
   elseif wait >= expires then return 'L' end
 end
 
--- Since when it waits; one that stands in `urgent` knows it by its place there.
+-- Since when it waits; one that stands in `urgent`, or has limits, knows it by its place there.
 local rank = r.state == WAITING and not o and call('ZSCORE', urgent, id)
-local since = rank and rank + before * 17592186044416 or tonumber(string.match(r.tail, TAIL_created_at_ms))
+local has_place = r.state == WAITING and r.behind ~= '0'
+local place = has_place and limited_score(id) or rank
+local since = place and place + before * 17592186044416 or tonumber(string.match(r.tail, TAIL_created_at_ms))
 local to = not is_timed and r.state or wait > now and SCHEDULED or WAITING
-if not o and (to ~= r.state or to == WAITING and not rank) then place_leave(id, r) end
+if not o and (to ~= r.state or to == WAITING and not rank) then index_leave(id, r) end
+if has_place then place_leave(id, r) end
 if to == SCHEDULED and before > 0 and level == 0 then plan_add('urgent_due_drops', id) end
 if level ~= before then
   local head = string.match(r.tail, BEFORE_priority)
@@ -46,12 +49,14 @@ if level ~= before then
 end
 if to == SCHEDULED then
   if is_timed then r.at_ms = wait end
+  if has_place then r.behind = 1 end
   r.state = to
   due_put(id, r)
 else
   if r.state == SCHEDULED then since = now end
   r.state, r.at_ms = to, 0
   ready_put(id, r, since)
+  if rank and tonumber(r.behind) > 1 then plan_add('urgent_drops', id) end
 end
 if is_timed then
   unique_runs[id] = r
@@ -62,5 +67,5 @@ plan_write()
 
 -- Who waits for work may know of nothing that is due so soon.
 local is_next = to == WAITING or call('ZRANGEBYSCORE', scheduled, '-inf', '+inf', 'LIMIT', 0, 1)[1] == id
-if is_timed and is_next and not is_paused_at(call('HGET', meta, 'paused'), now) then wake_one() end
+if (is_timed and is_next or look_soonest) and not is_paused_at(call('HGET', meta, 'paused'), now) then wake_one() end
 return 'O'

@@ -1,5 +1,5 @@
 -- store/redis/pause.lua - pauses and resumes a queue.
--- keys: runs ready urgent scheduled meta wake bodies
+-- keys: runs ready urgent scheduled meta wake bodies slots
 -- uses: base layout known waiting wake
 -- level: works
 --
@@ -20,7 +20,7 @@ else
   call('HDEL', meta, 'paused')
   local counted = call('HMGET', meta, 'held', 'kept')
   -- What is scheduled may have come due, or does before who waits for work knows.
-  local live = call('LLEN', ready) + call('ZCARD', urgent) + call('ZCARD', scheduled)
+  local live = call('LLEN', ready) + call('ZCARD', urgent) + call('ZCARD', scheduled) + call('ZLEXCOUNT', slots, '[P', '(Q')
   if live + line_waiting(counted[1], counted[2]) > 0 then wake_one() end
 end
 return 1

@@ -1,6 +1,6 @@
 -- store/redis/retry.lua - revives a dead run.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends
--- uses: base layout unique paused plan bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- uses: base layout unique paused plan slots parking bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run, which gets fresh counters. Reply: 'O', '' unknown, 'U' when another

@@ -1,5 +1,5 @@
 -- store/redis/stats.lua - counts a queue's runs.
--- keys: ready urgent scheduled active done cancelled dead meta bodies
+-- keys: ready urgent scheduled active done cancelled dead meta bodies slots
 -- uses: base layout paused waiting
 -- level: reads
 --
@@ -15,7 +15,7 @@ local function number(text) return math.max(tonumber(text or 0), 0) end
 -- Those that are due wait for a worker, see redis/lib_told.lua.
 local due = call('ZCOUNT', scheduled, '-inf', now)
 local listed = math.max(call('LLEN', ready) - number(m[10]), 0) + line_waiting(m[15], m[16])
-local waiting = listed + call('ZCARD', urgent) + due
+local waiting = listed + call('ZCARD', urgent) + call('ZLEXCOUNT', slots, '[P', '(Q') + due
 local counts = {call('ZCARD', scheduled) - due, waiting, call('ZCARD', active) + number(m[15]),
   call('ZCARD', done) + number(m[16]), call('ZCARD', dead), call('ZCARD', cancelled)}
 local is_paused = is_paused_at(m[9], now)

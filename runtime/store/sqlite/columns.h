@@ -21,6 +21,9 @@
     NEXT(sweep, sweep)                                                                             \
     NEXT(swept, swept)                                                                             \
     NEXT(kinds_left, kinds_left)                                                                   \
+    NEXT(limits, limits)                                                                           \
+    NEXT(sweeps, sweeps)                                                                           \
+    NEXT(longest_fill_ms, longest_fill_ms)                                                         \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
     NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
     NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \
@@ -49,7 +52,8 @@
     NEXT(payload_len, number, payload_len)                                                         \
     NEXT(unique_while, number, unique_while)                                                       \
     NEXT(unique_until_ms, number, unique_until_ms)                                                 \
-    NEXT(has_key, flag, has_key)
+    NEXT(has_key, flag, has_key)                                                                   \
+    NEXT(limits, presence, is_limited)
 #define CULEX__SQLITE_RUN_MOVING(FIRST, NEXT)                                                      \
     FIRST(state, state, state)                                                                     \
     NEXT(at_ms, number, at_ms)                                                                     \
@@ -63,7 +67,8 @@
     NEXT(is_cancel_requested, flag, is_cancel_requested)                                           \
     NEXT(limit_ms, number, limit_ms)                                                               \
     NEXT(is_started, flag, is_started)                                                             \
-    NEXT(expires_at_ms, number, expires_at_ms)
+    NEXT(expires_at_ms, number, expires_at_ms)                                                     \
+    NEXT(aside, number, aside)
 #define CULEX__SQLITE_RUN_COLUMNS(FIRST, NEXT)                                                     \
     CULEX__SQLITE_RUN_FIXED(FIRST, NEXT)                                                           \
     CULEX__SQLITE_RUN_MOVING(NEXT, NEXT)
@@ -86,8 +91,8 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(payload, CULEX__SQLITE_BOUNDED(payload), CULEX__SQLITE_BOUNDED(payload), "NULL")          \
     NEXT(progress, "progress", "NULL", "NULL")
 
-/* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. Who replaces one
- * gives it all that can be wanted of a run: the second list. */
+/* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. Who replaces
+ * one gives it all that can be wanted of a run: the second list. */
 #define CULEX__SQLITE_NEW_RUN_BIRTH(FIRST, NEXT)                                                   \
     FIRST(seq, )                                                                                   \
     NEXT(queue, )                                                                                  \
@@ -112,6 +117,8 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(unique_until_ms, )                                                                        \
     NEXT(has_key, )                                                                                \
     NEXT(tags, )                                                                                   \
+    NEXT(aside, )                                                                                  \
+    NEXT(limits, )                                                                                 \
     NEXT(payload, )
 #define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
     CULEX__SQLITE_NEW_RUN_BIRTH(FIRST, NEXT)                                                       \

@@ -7,6 +7,7 @@
 #include "store/sqlite/columns.h"
 #include "store/sqlite/idempotency.h"
 #include "store/sqlite/kind.h"
+#include "store/sqlite/parking.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
@@ -75,9 +76,11 @@ struct stand {
     int64_t at_ms;
     bool is_delayed;
     int64_t expires_at_ms;
+    const char *limits; /* NULL: it has none */
+    int64_t aside;
 };
 
-/* `at_ms` of one that is due at once is still to be given. */
+/* `at_ms` of one that is due at once is still to be given, and what it has of limits. */
 static struct stand stand_of(const struct culex_sqlite *store, const struct culex_new_run *run)
 {
     int64_t now = store->now_ms;
@@ -87,7 +90,8 @@ static struct stand stand_of(const struct culex_sqlite *store, const struct cule
         .at_ms = due,
         .is_delayed = is_delayed,
         .expires_at_ms =
-            run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0};
+            run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0,
+        .aside = CULEX__SQLITE_ASIDE_NOT};
 }
 
 static void values_fill(const struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
@@ -125,18 +129,56 @@ static void values_fill(const struct culex_sqlite *store, const struct culex_sql
         [NEW_unique_until_ms] = SQL_INT(until_ms),
         [NEW_has_key] = SQL_INT(is_kept),
         [NEW_tags] = SQL_TEXT(run->tags != NULL ? run->tags : ""),
+        [NEW_aside] = SQL_INT(stand->aside),
+        [NEW_limits] = SQL_TEXT(stand->limits),
         [NEW_payload] = SQL_BYTES(is_long ? NULL : payload, run->payload_len)};
     memcpy(values, filled, sizeof filled);
 }
 
+/* Says what the run's limits are now. Their text is in `ret_text`, and the stand has it. */
+static culex_status limits_tell(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_new_run *run,
+                                char ret_text[CULEX__SQLITE_LIMITS_SIZE], struct stand *stand,
+                                struct culex_sqlite_keys *ret_keys, culex_error *error)
+{
+    ret_keys->count = 0;
+    if (run->limit_count == 0)
+        return CULEX_OK;
+    stand->limits = ret_text;
+    return culex__sqlite_keys_tell(store, queue, run, ret_text, ret_keys, error);
+}
+
+/* The place that they give it. */
+static culex_status limits_arrive(struct culex_sqlite *store,
+                                  const struct culex_sqlite_queue *queue,
+                                  const struct culex_new_run *run,
+                                  const struct culex_sqlite_keys *keys, struct stand *stand,
+                                  culex_error *error)
+{
+    if (stand->limits == NULL)
+        return CULEX_OK;
+    stand->aside = CULEX__SQLITE_ASIDE_TIMED;
+    return stand->is_delayed
+               ? CULEX_OK
+               : culex__sqlite_keys_arrive(store, queue, keys, run->priority, &stand->aside, error);
+}
+
 static culex_status own_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                            const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
+                            const struct culex_new_run *run, culex_uuid *ret_id,
+                            bool *ret_is_parked, culex_error *error)
 {
     struct culex_sqlite_value values[NEW_COUNT];
+    char limits[CULEX__SQLITE_LIMITS_SIZE];
+    struct culex_sqlite_keys keys;
     struct stand stand = stand_of(store, run);
     if (!stand.is_delayed)
         stand.at_ms = culex__sqlite_queue_back(store, queue);
     culex_status status = culex__sqlite_queue_id(store, queue, run->priority, ret_id, error);
+    if (status == CULEX_OK)
+        status = limits_tell(store, queue, run, limits, &stand, &keys, error);
+    if (status == CULEX_OK)
+        status = limits_arrive(store, queue, run, &keys, &stand, error);
+    *ret_is_parked = stand.aside > 0;
     if (status != CULEX_OK)
         return status;
     values_fill(store, queue, ret_id, run, &stand, values);
@@ -163,10 +205,13 @@ static culex_status ordinary_add(struct culex_sqlite *store, struct culex_sqlite
 static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                            const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
 {
+    bool is_parked = false, had_work = queue->has_new_work;
     culex_status status = culex__sqlite_body_fits(store, queue, run)
                               ? ordinary_add(store, queue, run, ret_id, error)
-                              : own_add(store, queue, run, ret_id, error);
+                              : own_add(store, queue, run, ret_id, &is_parked, error);
     culex__sqlite_queue_arrive(queue);
+    if (is_parked) /* nobody can begin it yet */
+        queue->has_new_work = had_work;
     return status;
 }
 
@@ -189,22 +234,49 @@ static culex_status row_replace(struct culex_sqlite *store, const struct culex_s
     return status == CULEX_OK ? add_payload(store, old->seq, run, error) : status;
 }
 
-/* One that waits and may go on at once keeps its place. */
-static struct stand stand_after(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                const struct culex_sqlite_run *old, const struct culex_new_run *run)
+/* Whether the run that is there has limits of this text; NULL: none. */
+static culex_status limits_compare(struct culex_sqlite *store, const struct culex_sqlite_run *old,
+                                   const char *text, bool *ret_is_same, culex_error *error)
 {
-    struct stand stand = stand_of(store, run);
-    if (stand.is_delayed) {
-        queue->has_new_work = true; /* perhaps it is due sooner than anybody knows */
-    } else if (culex__sqlite_run_state(store, old) == CULEX_RUN_WAITING &&
-               old->priority == run->priority) {
-        stand.at_ms = old->at_ms;
-        stand.is_delayed = old->is_delayed;
-    } else {
-        stand.at_ms = culex__sqlite_queue_back(store, queue);
-        queue->has_new_work = true;
+    *ret_is_same = !old->is_limited && text == NULL;
+    if (!old->is_limited || text == NULL)
+        return CULEX_OK;
+    sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(old->seq));
+    int has = culex__sqlite_next(store, row, error);
+    const char *limits = has > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    *ret_is_same = limits != NULL && strcmp(limits, text) == 0;
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static bool may_stay(const struct culex_sqlite *store, const struct culex_sqlite_run *old,
+                     const struct culex_new_run *run, const struct stand *stand)
+{
+    return !stand->is_delayed && culex__sqlite_run_state(store, old) == CULEX_RUN_WAITING &&
+           old->priority == run->priority;
+}
+
+/* One that waits, with the same limits, and may go on at once keeps its place. */
+static culex_status stand_again(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_sqlite_run *old, const struct culex_new_run *run,
+                                const struct culex_sqlite_keys *keys, struct stand *stand,
+                                culex_error *error)
+{
+    bool is_same = false;
+    culex_status status = limits_compare(store, old, stand->limits, &is_same, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_same && may_stay(store, old, run, stand)) {
+        stand->at_ms = old->at_ms;
+        stand->is_delayed = old->is_delayed;
+        stand->aside = old->aside;
+        return CULEX_OK;
     }
-    return stand;
+    queue->has_new_work = true; /* perhaps it is due sooner than anybody knows */
+    if (!stand->is_delayed)
+        stand->at_ms = culex__sqlite_queue_back(store, queue);
+    status = culex__sqlite_parking_leave(store, queue, old, error);
+    return status == CULEX_OK ? limits_arrive(store, queue, run, keys, stand, error) : status;
 }
 
 /* The holder of the run's key becomes the run, unless somebody has claimed it before, or it is not
@@ -215,6 +287,8 @@ static culex_status replace(struct culex_sqlite *store, struct culex_sqlite_queu
                             struct culex_enqueue_result *result, culex_error *error)
 {
     struct culex_sqlite_run old;
+    struct culex_sqlite_keys keys;
+    char limits[CULEX__SQLITE_LIMITS_SIZE];
     culex_status status = culex__sqlite_run_one(
         store,
         SQL_BIND(store, RUN_FIND, SQL_INT(culex__sqlite_queue_seq(queue, unique->holder)),
@@ -227,8 +301,12 @@ static culex_status replace(struct culex_sqlite *store, struct culex_sqlite_queu
         status = culex__sqlite_unique_clear(store, queue, run->unique_key, unique, error);
     if (status != CULEX_OK)
         return status;
-    const struct stand stand = stand_after(store, queue, &old, run);
-    status = row_replace(store, queue, &old, run, &stand, error);
+    struct stand stand = stand_of(store, run);
+    status = limits_tell(store, queue, run, limits, &stand, &keys, error);
+    if (status == CULEX_OK)
+        status = stand_again(store, queue, &old, run, &keys, &stand, error);
+    if (status == CULEX_OK)
+        status = row_replace(store, queue, &old, run, &stand, error);
     if (status == CULEX_OK)
         status = culex__sqlite_window_keep(store, queue, run, old.id, error);
     result->outcome = CULEX_ENQUEUED_REPLACED;

@@ -20,9 +20,10 @@ struct culex_sqlite_queue {
     int64_t key;             /* 0: not in the file */
     int64_t paused_until_ms; /* 0: not paused; INT64_MAX: until it is resumed */
     int64_t capacity, dead_most, front, longest_lease_ms;
-    int64_t salt;                        /* of its runs' ids: see core/run_id.h */
-    int64_t sweep, swept, kinds_left;    /* see sqlite/kind.c */
-    int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
+    int64_t salt;                            /* of its runs' ids: see core/run_id.h */
+    int64_t sweep, swept, kinds_left;        /* see sqlite/kind.c */
+    int64_t limits, sweeps, longest_fill_ms; /* see sqlite/parking.c */
+    int64_t kept[CULEX_RUN_STATE_COUNT];     /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
     struct culex_sqlite_rear rear, saved_rear; /* saved when it is another one */
     bool is_rear_lost;                         /* it was not there, or no good, and made anew */

@@ -32,6 +32,8 @@ struct culex_sqlite_run {
     int64_t payload_len;
     int64_t unique_while, unique_until_ms; /* of its unique key, if it has one */
     bool has_key;                          /* and nobody else has taken that since */
+    bool is_limited;                       /* it has limits: see sqlite/parking.h */
+    int64_t aside;                         /* where it stands while it waits */
 };
 
 /* Where each column stands in a row that is read: those of CULEX__SQLITE_RUN_COLUMNS in all, the

@@ -101,6 +101,7 @@ struct culex_sqlite {
         int64_t seen_ms; /* of the memo that the step under way has found; INT64_MAX: none */
     } idle;
     struct culex_sqlite_silence silence;
+    struct culex_sqlite_ledger *ledger; /* NULL: no run with limits was met yet */
 };
 
 static inline struct culex_sqlite *culex__sqlite_of(struct culex_store *base)

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "store/sqlite/ledger.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/transaction.h"
@@ -29,6 +30,9 @@ static culex_status run(struct culex_sqlite *store, const char *name,
     culex_status status = load(store, name, absent, queue, error);
     if (status == CULEX_OK)
         status = verb(store, queue, request, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_ledger_save(store, queue, error);
+    culex__sqlite_ledger_clear(store);
     return status == CULEX_OK ? culex__sqlite_queue_save(store, queue, error) : status;
 }
 

@@ -1,4 +1,5 @@
 #include "ends.h"
+#include "store/limit_list.h"
 
 #include "base/limits.h"
 
@@ -22,6 +23,7 @@ struct portion {
 struct ends_end {
     const char *name;
     void (*shape)(struct culex_new_run *run, size_t serial);
+    bool is_limited; /* its runs have limits */
     void (*act)(struct portion *portion);
     struct culex_ack (*judge)(const struct culex_grant *grant);
     size_t share; /* of a portion's runs; 0 for all */
@@ -337,6 +339,21 @@ static void throttled(struct culex_new_run *run, size_t serial)
     run->unique_for_ms = SUITE_MINUTE_MS;
 }
 
+/* Several runs of a call share a key. */
+static void limited(struct culex_new_run *run, size_t serial)
+{
+    static const char *const keys[] = {"a", "b", "c", "d", "e"};
+    static struct culex_run_limit limits[5][3];
+    struct culex_run_limit *own = limits[serial % 5];
+    const char *key = keys[serial % 5];
+    kept(run, serial);
+    own[0] = (struct culex_run_limit){CULEX_LIMIT_CONCURRENCY, "job:concurrency", key, 3, 0, 0};
+    own[1] = (struct culex_run_limit){CULEX_LIMIT_RATE, "job:rate", key, 1000, 1000, 1000};
+    own[2] = (struct culex_run_limit){CULEX_LIMIT_FAIR, "job:fair", key, 0, 0, 0};
+    run->limits = own;
+    run->limit_count = 3;
+}
+
 static void keyed(struct culex_new_run *run, size_t serial)
 {
     run->idempotency_key = key_of(serial);
@@ -431,6 +448,7 @@ static const struct ends_end ends[] = {
      .act = end_and_forget},
     {.name = "held by a unique key", .shape = unique},
     {.name = "with a unique key for a time", .shape = throttled},
+    {.name = "behind limits", .shape = limited, .is_limited = true},
     {.name = "with an idempotency key", .shape = keyed},
     {.name = "of a schedule", .act = tick_all, .share = 20},
     {.name = "beside workers that tell of themselves", .act = workers_tell, .share = 20},
@@ -460,6 +478,11 @@ static void portion_run(struct portion *portion)
 
 void ends_run(struct suite *suite, const struct ends_end *end, size_t count, ends_watch_fn watch)
 {
+    struct culex_limit_list list = {.rows = NULL};
+    if (end->is_limited &&
+        suite->store->ops->limits(suite->store, suite->queue, &list, NULL) == CULEX_EUNSUPPORTED)
+        return;
+    culex__limit_list_release(&list);
     size_t left = end->share > 1 ? (count + end->share - 1) / end->share : count;
     while (left > 0) {
         struct portion portion = {.suite = suite, .end = end, .watch = watch};

@@ -433,7 +433,11 @@ static const struct {
               {"tags", "\xff"},
               {"tags", "\xc0\x80"},
               {"job", "shop\n"},
-              {"job", "\xed\xa0\x80"}};
+              {"job", "\xed\xa0\x80"},
+              {"behind", "1"},
+              {"behind", "10"},
+              {"limits", "a=b"},
+              {"limits", "ab"}};
 enum { SPOILS = sizeof spoils / sizeof spoils[0] };
 
 static void field_add(char *text, const char *name, const char *value, size_t spoil)
@@ -455,8 +459,9 @@ static const char *record_make(size_t spoil)
     text[0] = '\0';
     if (spoil < SPOILS && strcmp(spoils[spoil].field, "text") == 0)
         return spoils[spoil].value;
-    field_add(text, "version", "4", spoil);
-#define RECORD_FIELD(field, kind) field_add(text, #field, record_##kind, spoil);
+    field_add(text, "version", "5", spoil);
+#define RECORD_FIELD(field, kind)                                                                  \
+    field_add(text, #field, strcmp(#field, "limits") == 0 ? "" : record_##kind, spoil);
     const char *const record_letter = letter, *const record_int = integer, *const record_hex = hex,
                       *const record_name = name;
 #include "core/run_rules.def"
@@ -654,7 +659,7 @@ static void test_salt_that_is_none_is_that_of_the_open_queue(void **state)
 
 static void test_queue_that_is_not_open_is_not_called_so(void **state)
 {
-    static const char *const facts[] = {"layout 4|5", "layout 4|abc", "layout 4|67108864",
+    static const char *const facts[] = {"layout 5|6", "layout 5|abc", "layout 5|67108864",
                                         "limit 100", "paused 1"};
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         again(*state);
@@ -664,7 +669,7 @@ static void test_queue_that_is_not_open_is_not_called_so(void **state)
         assert_int_equal(fixture_say(*state, "HSTRLEN culex:{q}:meta %s", "layout"), 1);
     }
     again(*state);
-    look_damage(*state, "HSET", "meta", "salt 67108864 layout 4|67108864", stranger);
+    look_damage(*state, "HSET", "meta", "salt 67108864 layout 5|67108864", stranger);
     look_expect(*state, 2, 0);
 }
 
@@ -673,7 +678,7 @@ static void test_salt_that_is_none_is_replaced(void **state)
     static const char *const salts[] = {"salt abc", "salt -1", "salt 67108864", "salt 1.5"};
     for (size_t i = 0; i < sizeof salts / sizeof salts[0]; i++) {
         again(*state);
-        look_damage(*state, "HSET", "meta", "layout 4", stranger);
+        look_damage(*state, "HSET", "meta", "layout 5", stranger);
         look_damage(*state, "HSET", "meta", salts[i], stranger);
         look_expect(*state, 1, 0);
         number_of_next(*state);

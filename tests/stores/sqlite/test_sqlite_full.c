@@ -305,6 +305,30 @@ static culex_status spend_by_schedule(const struct spender *spender, int number,
     return spender->store->ops->schedule_set(spender->store, "q", "sweep", act, error);
 }
 
+static culex_status spend_by_limit_set(const struct spender *spender, int number,
+                                       culex_error *error)
+{
+    const culex_limit_value value = {.count = 1000 + (uint32_t)number};
+    return spender->store->ops->limit_set(spender->store, "q", "job:concurrency", &value, error);
+}
+
+/* Of a run that is far away. */
+static void begun_limit(struct spender *spender)
+{
+    const struct culex_run_limit limit = {CULEX_LIMIT_CONCURRENCY, "job:concurrency", "", 1, 0, 0};
+    const struct culex_new_run run = {.job = "job",
+                                      .attempts_max = 1,
+                                      .delay_ms = INT64_C(31536000000),
+                                      .tags = "",
+                                      .payload = "{}",
+                                      .payload_len = 2,
+                                      .limits = &limit,
+                                      .limit_count = 1};
+    struct culex_enqueue_result result;
+    assert_int_equal(
+        spender->store->ops->enqueue(spender->store, "q", NULL, &run, 1, &result, NULL), CULEX_OK);
+}
+
 static void begun_schedule(struct spender *spender)
 {
     struct culex_tick tick = {
@@ -441,12 +465,19 @@ static void all_spend_half(struct fixture *fixture, int version,
     static const struct {
         spend_fn spend;
         void (*prepare)(struct spender *spender);
-    } cases[] = {{spend_by_hello, spare_runs},  {spend_by_pause, NULL},
-                 {spend_by_pause_for, NULL},    {spend_by_move, spare_runs},
-                 {spend_by_limit, NULL},        {spend_by_schedule, begun_schedule},
-                 {spend_by_cancel, spare_runs}, {spend_by_forget, cancelled_runs},
-                 {spend_by_purge, spare_runs},  {spend_by_dead_limit, NULL},
-                 {spend_by_worker, NULL},       {spend_by_wish, told_worker}};
+    } cases[] = {{spend_by_hello, spare_runs},
+                 {spend_by_pause, NULL},
+                 {spend_by_pause_for, NULL},
+                 {spend_by_move, spare_runs},
+                 {spend_by_limit, NULL},
+                 {spend_by_schedule, begun_schedule},
+                 {spend_by_limit_set, begun_limit},
+                 {spend_by_cancel, spare_runs},
+                 {spend_by_forget, cancelled_runs},
+                 {spend_by_purge, spare_runs},
+                 {spend_by_dead_limit, NULL},
+                 {spend_by_worker, NULL},
+                 {spend_by_wish, told_worker}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

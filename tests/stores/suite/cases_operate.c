@@ -1879,7 +1879,10 @@ static void due_resume_late(struct suite *suite, struct due *due)
 #define DUE_cancel
 #define DUE_forget
 #define DUE_dead_limit
-#define DUE_limit /* counts runs that are taken in, not those that start */
+#define DUE_limit     /* counts runs that are taken in, not those that start */
+#define DUE_limit_set /* cases_parking.c */
+#define DUE_limits
+#define DUE_limit_keys
 #define DUE_purge
 #define DUE_stats
 #define DUE_get

@@ -1183,19 +1183,22 @@ struct operation {
 #define OPERATION_pause_for    {1, op_pause_for},
 #define OPERATION_limit        {1, op_limit},
 #define OPERATION_dead_limit   {1, op_dead_limit},
-#define OPERATION_purge        {1, op_purge},
-#define OPERATION_fsck         {1, op_fsck},
-#define OPERATION_stats                      /* compare_queue */
-#define OPERATION_get                        /* compare_queue */
-#define OPERATION_list         {8, op_list}, /* and compare_queue */
-#define OPERATION_worker_tell  {2, op_worker_tell},
-#define OPERATION_workers      {1, op_workers},
-#define OPERATION_worker_set   {1, op_worker_set},
-#define OPERATION_queues       /* conformance */
-#define OPERATION_doctor       /* each store's own tests */
-#define OPERATION_now          /* the clock is driven */
-#define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
-#define OPERATION_wake_take    /* as wake_arm */
+#define OPERATION_limit_set    /* no runs with limits yet */
+#define OPERATION_limits
+#define OPERATION_limit_keys
+#define OPERATION_purge       {1, op_purge},
+#define OPERATION_fsck        {1, op_fsck},
+#define OPERATION_stats                     /* compare_queue */
+#define OPERATION_get                       /* compare_queue */
+#define OPERATION_list        {8, op_list}, /* and compare_queue */
+#define OPERATION_worker_tell {2, op_worker_tell},
+#define OPERATION_workers     {1, op_workers},
+#define OPERATION_worker_set  {1, op_worker_set},
+#define OPERATION_queues      /* conformance */
+#define OPERATION_doctor      /* each store's own tests */
+#define OPERATION_now         /* the clock is driven */
+#define OPERATION_wake_arm    /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take   /* as wake_arm */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name

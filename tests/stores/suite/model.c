@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/progress.h"
+#include "store/limit_list.h"
 #include "store/schedule_list.h"
 #include "store/worker_list.h"
 
@@ -23,6 +24,7 @@ enum {
     PROMOTED_AT_ONCE = 64,
     PURGED_AT_ONCE = 64,
     FORGET_GAP_MS = 1000,
+    FAIR_PLACES = 16,
 };
 
 /* --- memory, kept until close --------------------------------------------------------- */
@@ -125,6 +127,193 @@ static bool is_final(culex_run_state state)
     return state == CULEX_RUN_DONE || state == CULEX_RUN_DEAD || state == CULEX_RUN_CANCELLED;
 }
 
+/* --- limits ----------------------------------------------------------------------------- */
+
+static struct model_limit *limit_find(const struct model *model, const struct model_queue *queue,
+                                      const char *name)
+{
+    for (size_t i = 0; i < model->limit_count; i++) {
+        if (model->limits[i]->queue == queue && strcmp(model->limits[i]->name, name) == 0)
+            return model->limits[i];
+    }
+    return NULL;
+}
+
+/* The newest run tells what its limits are. */
+static void limit_tell(struct model *model, struct model_queue *queue,
+                       const struct culex_run_limit *told)
+{
+    struct model_limit *limit = limit_find(model, queue, told->name);
+    if (limit == NULL) {
+        limit = APPEND(model, model->limits, model->limit_count);
+        limit->queue = queue;
+        limit->name = keep_text(model, told->name);
+    } else if (limit->kind != told->kind) {
+        limit->set = (culex_limit_value){.count = 0};
+    }
+    limit->kind = told->kind;
+    limit->declared = (culex_limit_value){told->count, told->per_ms, told->burst};
+}
+
+static void limits_keep(struct model *model, struct model_queue *queue, struct model_run *run)
+{
+    size_t count = run->made.limit_count;
+    struct culex_run_limit *limits = keep(model, count * sizeof *limits);
+    for (size_t i = 0; i < count; i++) {
+        limits[i] = run->made.limits[i];
+        limits[i].name = keep_text(model, limits[i].name);
+        limits[i].key = keep_text(model, limits[i].key);
+        limit_tell(model, queue, &limits[i]);
+    }
+    run->made.limits = limits;
+}
+
+static culex_limit_value value_of(const struct model_limit *limit)
+{
+    return limit->set.count > 0 ? limit->set : limit->declared;
+}
+
+/* Of the run, as it says them; NULL when it does not count there. */
+static const struct culex_run_limit *counts_at(const struct model_run *run,
+                                               const struct model_limit *limit, const char *key)
+{
+    for (size_t i = 0; i < run->made.limit_count && run->queue == limit->queue; i++) {
+        const struct culex_run_limit *own = &run->made.limits[i];
+        if (!run->is_gone && strcmp(own->name, limit->name) == 0 && strcmp(own->key, key) == 0)
+            return own;
+    }
+    return NULL;
+}
+
+static uint64_t active_at(const struct model *model, const struct model_limit *limit,
+                          const char *key)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < model->run_count; i++)
+        count += model->runs[i]->state == CULEX_RUN_ACTIVE &&
+                 counts_at(model->runs[i], limit, key) != NULL;
+    return count;
+}
+
+static struct model_bucket *bucket_find(const struct model *model, const struct model_limit *limit,
+                                        const char *key)
+{
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        if (model->buckets[i]->limit == limit && strcmp(model->buckets[i]->key, key) == 0)
+            return model->buckets[i];
+    }
+    return NULL;
+}
+
+/* Microseconds that one token is worth: never more of them than declared. */
+static int64_t token_us(culex_limit_value rate)
+{
+    int64_t whole = rate.per_ms * 1000 / rate.count;
+    return whole * rate.count < rate.per_ms * 1000 ? whole + 1 : whole;
+}
+
+/* When the bucket was, or will be, full; never further ahead than that of an empty one. */
+static int64_t full_us(const struct model *model, const struct model_limit *limit, const char *key)
+{
+    const struct model_bucket *bucket = bucket_find(model, limit, key);
+    culex_limit_value rate = value_of(limit);
+    int64_t now_us = now_of(model) * 1000, last_us = now_us + token_us(rate) * rate.burst;
+    if (bucket == NULL || bucket->tat_us < now_us)
+        return now_us;
+    return bucket->tat_us < last_us ? bucket->tat_us : last_us;
+}
+
+/* From now until the bucket has a token, in ms, rounded up. */
+static int64_t token_in_ms(const struct model *model, const struct model_limit *limit,
+                           const char *key)
+{
+    culex_limit_value rate = value_of(limit);
+    int64_t first_us = full_us(model, limit, key) - token_us(rate) * (rate.burst - INT64_C(1));
+    int64_t in_us = first_us - now_of(model) * 1000;
+    return in_us <= 0 ? 0 : (in_us + 999) / 1000;
+}
+
+/* Buckets that are further from being full than an empty one: the clock was set back, or the limit
+ * gives more by now. */
+static void buckets_cut(const struct model *model, const struct model_queue *queue)
+{
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        struct model_bucket *bucket = model->buckets[i];
+        if (bucket->limit->queue == queue && bucket->limit->kind == CULEX_LIMIT_RATE)
+            bucket->tat_us = full_us(model, bucket->limit, bucket->key);
+    }
+}
+
+static void token_take(struct model *model, const struct model_limit *limit, const char *key)
+{
+    int64_t tat_us = full_us(model, limit, key) + token_us(value_of(limit));
+    struct model_bucket *bucket = bucket_find(model, limit, key);
+    if (bucket == NULL) {
+        bucket = APPEND(model, model->buckets, model->bucket_count);
+        bucket->limit = limit;
+        bucket->key = keep_text(model, key);
+    }
+    bucket->tat_us = tat_us;
+}
+
+static bool has_room_at(const struct model *model, const struct model_run *run,
+                        const struct culex_run_limit *own)
+{
+    const struct model_limit *limit = limit_find(model, run->queue, own->name);
+    switch (limit->kind) {
+    case CULEX_LIMIT_CONCURRENCY:
+        return active_at(model, limit, own->key) < value_of(limit).count;
+    case CULEX_LIMIT_RATE:
+        return token_in_ms(model, limit, own->key) == 0;
+    default:
+        return !run->is_aside;
+    }
+}
+
+/* The first of its limits that holds the run back; NULL for none. */
+static const struct culex_run_limit *first_without_room(const struct model *model,
+                                                        const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        if (!has_room_at(model, run, &run->made.limits[i]))
+            return &run->made.limits[i];
+    }
+    return NULL;
+}
+
+bool model_has_room(struct model *model, const struct model_run *run)
+{
+    return first_without_room(model, run) == NULL;
+}
+
+/* Of one fair share, in the ready order. */
+static int standing_at(const struct model *model, const struct model_limit *limit, const char *key)
+{
+    int count = 0;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        count += run->state == CULEX_RUN_WAITING && !run->is_aside &&
+                 counts_at(run, limit, key) != NULL && first_without_room(model, run) == NULL;
+    }
+    return count;
+}
+
+/* One of its fair shares has no place in the ready order for it. */
+static bool is_of_full_share(const struct model *model, struct model_run *run)
+{
+    bool is_full = false;
+    culex_run_state state = run->state;
+    run->state = CULEX_RUN_STATE_COUNT; /* it does not count itself */
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct model_limit *limit = limit_find(model, run->queue, run->made.limits[i].name);
+        is_full = is_full || (limit->kind == CULEX_LIMIT_FAIR &&
+                              standing_at(model, limit, run->made.limits[i].key) >=
+                                  FAIR_PLACES + run->made.priority);
+    }
+    run->state = state;
+    return is_full;
+}
+
 /* --- the life of a run ------------------------------------------------------------------ */
 
 static void make_ready(struct model *model, struct model_run *run, bool in_front)
@@ -138,6 +327,7 @@ static void make_ready(struct model *model, struct model_run *run, bool in_front
     run->was_clock_behind = now < model->newest_ms;
     run->was_put_in_front = in_front;
     run->was_promoted = false;
+    run->is_aside = is_of_full_share(model, run);
 }
 
 static void make_due(struct model *model, struct model_run *run)
@@ -425,6 +615,7 @@ void model_shrink(struct model *model)
     DROP(model->producers, model->producer_count, model->producers[i]->last_ms < long_ago);
     DROP(model->keys, model->key_count, model->keys[i]->until_ms < long_ago);
     DROP(model->uniques, model->unique_count, unique_is_over(model, model->uniques[i], long_ago));
+    DROP(model->buckets, model->bucket_count, model->buckets[i]->tat_us < long_ago * INT64_C(1000));
 }
 
 /* --- ENQUEUE ---------------------------------------------------------------------------- */
@@ -502,6 +693,7 @@ static void run_fill(struct model *model, struct model_run *run, const struct cu
     run->made.tags = keep_text(model, made->tags);
     run->made.unique_key = keep_text(model, made->unique_key);
     run->made.payload = keep_bytes(model, made->payload, made->payload_len);
+    limits_keep(model, run->queue, run);
     run->counters.attempts_max = made->attempts_max;
     run->unique_until_ms = made->unique_for_ms > 0 ? now + made->unique_for_ms : 0;
 }
@@ -542,13 +734,27 @@ static void run_add(struct model *model, struct model_queue *queue, culex_uuid i
     queue->is_begun = true;
 }
 
-/* What waits and may go on at once keeps its place. */
+/* Names and keys, in their order. */
+static bool limits_are_same(const struct culex_new_run *left, const struct culex_new_run *right)
+{
+    if (left->limit_count != right->limit_count)
+        return false;
+    for (size_t i = 0; i < left->limit_count; i++) {
+        const struct culex_run_limit *a = &left->limits[i], *b = &right->limits[i];
+        const char *key = b->key != NULL ? b->key : "";
+        if (strcmp(a->name, b->name) != 0 || strcmp(a->key, key) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What waits, has the same limits and may go on at once keeps its place. */
 static void run_replace(struct model *model, struct model_run *run,
                         const struct culex_new_run *made)
 {
     int64_t due = due_of(model, made);
     bool stays = model_state(model, run) == CULEX_RUN_WAITING && due <= now_of(model) &&
-                 run->made.priority == made->priority;
+                 run->made.priority == made->priority && limits_are_same(&run->made, made);
     run_fill(model, run, made);
     run_date(model, run, due);
     if (!stays)
@@ -888,6 +1094,7 @@ static void maintain(struct model *model, const struct model_queue *queue, size_
     static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
     uint32_t most = want > PROMOTED_AT_ONCE ? want : PROMOTED_AT_ONCE;
     struct model_run *run;
+    buckets_cut(model, queue);
     cut_leases(model, queue);
     reap(model, queue);
     /* Then as many again that need not wait behind others. */
@@ -966,13 +1173,37 @@ static bool is_before(const struct model_run *run, const struct model_run *other
     return run->place < other->place;
 }
 
-struct model_run *model_next(struct model *model, const struct culex_step *step)
+/* The best of those that a fair share holds back, and that have room everywhere else. */
+static struct model_run *next_aside(struct model *model, const char *queue)
 {
     struct model_run *next = NULL;
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
+        if (run->is_gone || run->state != CULEX_RUN_WAITING || !run->is_aside ||
+            strcmp(run->queue->name, queue) != 0 || is_of_full_share(model, run))
+            continue;
+        if (next == NULL || is_before(run, next))
+            next = run;
+    }
+    return next;
+}
+
+void model_share(struct model *model, const char *queue)
+{
+    struct model_run *run;
+    while ((run = next_aside(model, queue)) != NULL)
+        make_ready(model, run, false);
+}
+
+struct model_run *model_next(struct model *model, const struct culex_step *step)
+{
+    struct model_run *next = NULL;
+    model_share(model, step->queue);
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
-            strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run))
+            strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run) ||
+            !model_has_room(model, run))
             continue;
         if (next == NULL || is_before(run, next))
             next = run;
@@ -1006,7 +1237,8 @@ bool model_has_passed(const struct model *model, const struct culex_step *step,
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
-            strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run))
+            strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run) ||
+            first_without_room(model, run) != NULL)
             continue;
         if (next == NULL || is_before(run, next))
             return true;
@@ -1035,6 +1267,11 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
                  struct model_run *run)
 {
     int64_t now = now_of(model);
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct model_limit *limit = limit_find(model, run->queue, run->made.limits[i].name);
+        if (limit->kind == CULEX_LIMIT_RATE)
+            token_take(model, limit, run->made.limits[i].key);
+    }
     bool was_keeping = is_keeping(run, CULEX_RUN_WAITING);
     run->state = CULEX_RUN_ACTIVE;
     if (!was_keeping)
@@ -1101,13 +1338,22 @@ static void grant_fill(struct culex_grant *grant, const struct model_run *run)
     grant->payload_len = run->made.payload_len;
 }
 
+/* How long until a run that waits has a token; -1 for any other. */
+static int64_t token_wait_of(const struct model *model, const struct model_run *run)
+{
+    const struct culex_run_limit *own = first_without_room(model, run);
+    const struct model_limit *limit = own != NULL ? limit_find(model, run->queue, own->name) : NULL;
+    return limit != NULL && limit->kind == CULEX_LIMIT_RATE ? token_in_ms(model, limit, own->key)
+                                                            : -1;
+}
+
 /* How long until `run` wants a step; -1 for never. Ended runs that go one by one want them less
  * often than that. */
-static int64_t wait_of(const struct model_run *run, int64_t now)
+static int64_t wait_of(const struct model *model, const struct model_run *run, int64_t now)
 {
     int64_t in = run->at_ms - now;
     if (run->state == CULEX_RUN_WAITING)
-        return -1;
+        return token_wait_of(model, run);
     if (in <= 0)
         return 0;
     return is_final(run->state) && in < FORGET_GAP_MS ? FORGET_GAP_MS : in;
@@ -1123,7 +1369,7 @@ void model_outlook(struct model *model, const struct model_queue *queue,
         const struct model_run *run = model->runs[i];
         if (run->queue != queue || run->is_gone)
             continue;
-        int64_t in = wait_of(run, reply->now_ms);
+        int64_t in = wait_of(model, run, reply->now_ms);
         reply->is_empty = reply->is_empty && is_final(run->state);
         if (in >= 0 && (reply->due_in_ms < 0 || in < reply->due_in_ms))
             reply->due_in_ms = in;
@@ -1630,8 +1876,10 @@ static culex_status model_move(struct culex_store *store, const char *queue, cul
         return culex__fail(error, CULEX_ESTATE,
                            "the time for the run's retries is over by then: move it to an earlier "
                            "time, or retry it once it is dead");
-    if (place->priority >= 0)
+    if (place->priority >= 0 && place->priority != run->made.priority) {
         run->made.priority = place->priority;
+        run->is_aside = run->state == CULEX_RUN_WAITING && is_of_full_share(model, run);
+    }
     return CULEX_OK;
 }
 
@@ -1677,6 +1925,144 @@ static culex_status model_dead_limit(struct culex_store *store, const char *queu
     if (status == CULEX_OK)
         queue_of(of(store), queue)->stats.dead_limit = most;
     return status;
+}
+
+/* NULL, and `error` filled, where there is none. */
+static struct model_limit *limit_get(struct model *model, const char *queue, const char *name,
+                                     culex_error *error)
+{
+    struct model_limit *limit = limit_find(model, queue_of(model, queue), name);
+    if (limit == NULL)
+        culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no limit '%s'", queue, name);
+    return limit;
+}
+
+/* Whether the limit may be so, once what is left out was filled in. */
+static bool is_sane(const struct model_limit *limit, culex_limit_value value)
+{
+    if (limit->kind == CULEX_LIMIT_CONCURRENCY)
+        return value.count <= CULEX_LIMIT_COUNT_MAX && value.per_ms == 0 && value.burst == 0;
+    return limit->kind == CULEX_LIMIT_RATE && value.count <= CULEX_LIMIT_COUNT_MAX &&
+           value.per_ms >= 1 && value.per_ms <= CULEX_LIMIT_PERIOD_MAX_MS && value.burst >= 1 &&
+           value.burst <= CULEX_LIMIT_COUNT_MAX && value.count <= value.per_ms * 1000 &&
+           token_us(value) <= CULEX_LIMIT_PERIOD_MAX_MS * 1000 / value.burst;
+}
+
+static culex_status model_limit_set(struct culex_store *store, const char *queue, const char *name,
+                                    const culex_limit_value *value, culex_error *error)
+{
+    struct model_limit *limit = limit_get(of(store), queue, name, error);
+    if (limit == NULL)
+        return CULEX_ENOTFOUND;
+    culex_limit_value wanted = value != NULL ? *value : (culex_limit_value){.count = 0};
+    culex_limit_value now = value_of(limit);
+    if (value != NULL && limit->kind == CULEX_LIMIT_RATE) {
+        wanted.per_ms = wanted.per_ms == 0 ? now.per_ms : wanted.per_ms;
+        wanted.burst = wanted.burst == 0 ? now.burst : wanted.burst;
+    }
+    if (value != NULL && !is_sane(limit, wanted))
+        return culex__fail(error, CULEX_EINVAL, "limit '%s' cannot have these numbers", name);
+    limit->set = wanted;
+    return CULEX_OK;
+}
+
+/* Something is kept of the key that this run has at this limit. */
+static void key_row_add(struct model *model, const struct model_limit *limit, const char *key,
+                        struct culex_limit_key_list *list)
+{
+    struct culex_limit_key_row row = {.key = key, .active = active_at(model, limit, key)};
+    bool has_waiting = false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->rows[i].key, key) == 0)
+            return;
+    }
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        if (run->state != CULEX_RUN_WAITING || counts_at(run, limit, key) == NULL)
+            continue;
+        const struct culex_run_limit *behind = first_without_room(model, run);
+        has_waiting = has_waiting || behind == NULL;
+        row.parked += behind != NULL && strcmp(behind->name, limit->name) == 0;
+    }
+    if (limit->kind == CULEX_LIMIT_RATE)
+        row.next_ms = token_in_ms(model, limit, key);
+    bool is_full =
+        limit->kind != CULEX_LIMIT_RATE || full_us(model, limit, key) <= now_of(model) * 1000;
+    bool is_kept = row.active > 0 || row.parked > 0 || has_waiting || !is_full;
+    if (is_kept && !culex__limit_key_list_add(list, &row))
+        abort();
+}
+
+static void key_rows_fill(struct model *model, const struct model_limit *limit,
+                          struct culex_limit_key_list *list)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        for (size_t k = 0; k < run->made.limit_count && run->queue == limit->queue; k++) {
+            if (strcmp(run->made.limits[k].name, limit->name) == 0)
+                key_row_add(model, limit, run->made.limits[k].key, list);
+        }
+    }
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        if (model->buckets[i]->limit == limit)
+            key_row_add(model, limit, model->buckets[i]->key, list);
+    }
+    culex__limit_key_list_sort(list);
+}
+
+static culex_status model_limits(struct culex_store *store, const char *queue,
+                                 struct culex_limit_list *ret_list, culex_error *error)
+{
+    (void)error;
+    struct model *model = of(store);
+    *ret_list = (struct culex_limit_list){.now_ms = now_of(model)};
+    model_share(model, queue);
+    for (size_t i = 0; i < model->limit_count; i++) {
+        const struct model_limit *limit = model->limits[i];
+        struct culex_limit_key_list keys = {.rows = NULL};
+        struct culex_limit_row row = {.name = limit->name,
+                                      .kind = limit->kind,
+                                      .declared = limit->declared,
+                                      .set = limit->set};
+        if (limit->queue != queue_of(model, queue))
+            continue;
+        key_rows_fill(model, limit, &keys);
+        row.keys = keys.count;
+        for (size_t k = 0; k < keys.count; k++) {
+            row.active += keys.rows[k].active;
+            row.parked += keys.rows[k].parked;
+        }
+        culex__limit_key_list_release(&keys);
+        if (!culex__limit_list_add(ret_list, &row))
+            abort();
+    }
+    culex__limit_list_sort(ret_list);
+    return CULEX_OK;
+}
+
+static culex_status model_limit_keys(struct culex_store *store, const char *queue, const char *name,
+                                     const char *after, size_t most,
+                                     struct culex_limit_key_list *ret_list, culex_error *error)
+{
+    struct model *model = of(store);
+    struct culex_limit_key_list all = {.rows = NULL};
+    const struct model_limit *limit = limit_get(model, queue, name, error);
+    if (limit == NULL)
+        return CULEX_ENOTFOUND;
+    *ret_list = (struct culex_limit_key_list){.now_ms = now_of(model)};
+    model_share(model, queue);
+    key_rows_fill(model, limit, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        if (after != NULL && strcmp(all.rows[i].key, after) <= 0)
+            continue;
+        ret_list->is_more = ret_list->count == most;
+        if (ret_list->is_more)
+            break;
+        if (!culex__limit_key_list_add(ret_list, &all.rows[i]))
+            abort();
+    }
+    culex__limit_key_list_release(&all);
+    return CULEX_OK;
 }
 
 static culex_status model_purge(struct culex_store *store, const char *queue, culex_run_state state,
@@ -1902,6 +2288,8 @@ static void model_close(struct culex_store *store)
     free(model->producers);
     free(model->keys);
     free(model->uniques);
+    free(model->limits);
+    free(model->buckets);
     free(model);
 }
 

@@ -37,6 +37,7 @@ struct model_run {
     const char *progress; /* as the beat brought it, of the newest attempt */
     const void *result;
     size_t result_len;
+    bool is_aside;  /* a fair limit has no place for it in the ready order yet */
     bool is_listed; /* for a differential test: in the state of its listing all the time */
     int shown;      /* so often, by that */
 };
@@ -94,6 +95,21 @@ struct model_unique {
     int64_t until_ms; /* of one without states: it is held until then; else 0 */
 };
 
+/* What a limit is, of one name. */
+struct model_limit {
+    struct model_queue *queue;
+    const char *name;
+    enum culex_limit_kind kind;
+    culex_limit_value declared, set;
+};
+
+/* The bucket of one key of a rate. */
+struct model_bucket {
+    const struct model_limit *limit;
+    const char *key;
+    int64_t tat_us; /* when it is full again */
+};
+
 enum { MODEL_LANES = 16 };
 
 struct model_queue {
@@ -134,6 +150,10 @@ struct model {
     size_t key_count;
     struct model_unique **uniques;
     size_t unique_count;
+    struct model_limit **limits;
+    size_t limit_count;
+    struct model_bucket **buckets;
+    size_t bucket_count;
     uint32_t newest_salt;
     const culex_uuid *given; /* ids of the next call's runs; NULL: the model makes them */
     const char *id_fault;    /* what is wrong with an id that was given; NULL: nothing */
@@ -191,5 +211,10 @@ bool model_is_expired(const struct model *model, const struct model_run *run);
 bool model_is_early(const struct model *model, const struct model_run *run);
 bool model_is_suspect(const struct model_run *run);
 void model_expire(struct model *model, struct model_run *run);
+
+/* Each of its limits lets it begin now. */
+bool model_has_room(struct model *model, const struct model_run *run);
+/* Places in the ready order that are free go to the next of each fair share. */
+void model_share(struct model *model, const char *queue);
 
 #endif
