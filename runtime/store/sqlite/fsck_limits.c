@@ -179,7 +179,7 @@ static culex_status parked_count(struct check *check, int64_t number, int64_t *r
 }
 
 /* Somebody is parked who might begin, and nobody will look. */
-static bool is_stuck(const struct check *check, const struct culex_sqlite_counter *counter)
+static bool is_stuck(const struct culex_sqlite_counter *counter)
 {
     const struct culex_sqlite_limit *limit = counter->limit;
     const culex_limit_value *value = culex__sqlite_limit_value(limit);
@@ -189,8 +189,7 @@ static bool is_stuck(const struct check *check, const struct culex_sqlite_counte
         return counter->standing < (int64_t)value->count - counter->active;
     if (limit->kind == CULEX_LIMIT_FAIR)
         return counter->standing < CULEX_FAIR_QUEUED;
-    return counter->standing == 0 ||
-           culex__bucket_tokens(value, counter->tat_us, check->store->now_ms) == 0;
+    return counter->standing == 0; /* else the claim that meets those comes by */
 }
 
 /* Nothing is left of it, and nobody will look. */
@@ -220,7 +219,7 @@ static culex_status counter_check(struct check *check, struct culex_sqlite_count
     counter->active = tally->active;
     counter->standing = tally->standing;
     counter->parked = parked;
-    is_wrong = is_wrong || is_stuck(check, counter) || is_over(check, counter);
+    is_wrong = is_wrong || is_stuck(counter) || is_over(check, counter);
     check->wrong += is_wrong;
     counter->is_freed = counter->is_freed || is_wrong;
     return status;

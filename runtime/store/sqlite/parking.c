@@ -303,7 +303,7 @@ static culex_status swept_find(struct culex_sqlite *store, struct culex_sqlite_q
     sqlite3_stmt *row = SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key));
     int has = culex__sqlite_next(store, row, error);
     if (has > 0)
-        snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(row, 0));
+        snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(row, 1));
     culex__sqlite_end(row);
     *ret_limit = NULL;
     if (has > 0)
@@ -510,9 +510,14 @@ culex_status culex__sqlite_parking_next(struct culex_sqlite *store,
     *ret_at_ms = INT64_MAX;
     if (queue->limits == 0)
         return CULEX_OK;
-    *ret_at_ms = store->now_ms;
+    int64_t is_swept = -1;
+    culex_status status = CULEX_OK;
     if (queue->sweeps > 0)
-        return CULEX_OK;
+        status = culex__sqlite_first_int(store, SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key)),
+                                         -1, &is_swept, error);
+    *ret_at_ms = store->now_ms;
+    if (status != CULEX_OK || is_swept >= 0)
+        return status;
     return culex__sqlite_first_int(store, SQL_BIND(store, COUNTER_NEXT, SQL_INT(queue->key)),
                                    INT64_MAX, ret_at_ms, error);
 }
