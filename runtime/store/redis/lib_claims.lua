@@ -411,7 +411,7 @@ function claim_renew()
   end
   decided_drop()
   claim_puts, claim_leases, asides, progress_drops, ghosts_met = {}, {}, {}, {}, 0
-  urgent_used, ready_used, ready_kept = 0, 0, {}
+  urgent_used, ready_used = 0, 0
   dated, dates, dated_used = {}, {}, 0
   decided, is_enough, is_again, again_left = {}, false, false, again_left - 1
   place_admit()

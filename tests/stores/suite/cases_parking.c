@@ -901,3 +901,312 @@ void case_fair__who_leaves_makes_room(struct suite *suite)
     assert_int_equal(suite_claim(suite, ANN, 40), 10);
     assert_int_equal(work_off(suite), 0);
 }
+
+/* --- replacing and moving -----------------------------------------------------------------------
+ */
+
+/* The run that holds the key, or takes over from it. */
+static struct culex_new_run rival(struct suite *suite, const struct culex_run_limit *limit)
+{
+    struct culex_new_run run = limited(suite, limit, limit != NULL ? 1 : 0);
+    run.unique_key = "abc";
+    run.unique_while = 1 << CULEX_RUN_SCHEDULED | 1 << CULEX_RUN_WAITING;
+    run.unique_replaces = true;
+    return run;
+}
+
+static culex_uuid rival_put(struct suite *suite, struct culex_run_limit limit)
+{
+    struct culex_new_run run = rival(suite, &limit);
+    return suite_put_run(suite, &run);
+}
+
+/* By one that is due at once; `limit` NULL: without any. */
+static void replace(struct suite *suite, culex_uuid id, const struct culex_run_limit *limit)
+{
+    struct culex_new_run run = rival(suite, limit);
+    struct culex_enqueue_result result = suite_try(suite, &run);
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_REPLACED);
+    assert_true(suite_same_id(result.id, id));
+}
+
+static void move(struct suite *suite, culex_uuid id, struct culex_place place)
+{
+    assert_ok(suite->store->ops->move(suite->store, suite->queue, id, &place, NULL));
+}
+
+static struct culex_place in(int64_t delay_ms)
+{
+    return (struct culex_place){.has_time = true, .delay_ms = delay_ms, .priority = -1};
+}
+
+static struct culex_place ranked(int priority)
+{
+    return (struct culex_place){.priority = priority};
+}
+
+static void assert_sound(struct suite *suite)
+{
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+}
+
+/* Claims one by one, and ends them: these, in this order. */
+static void take_in_order(struct suite *suite, const culex_uuid *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        done(suite, ANN, ids[i], suite_take(suite, ANN, ids[i]));
+}
+
+void case_parked__replaced_run_counts_for_its_new_key_alone(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit other = at_most(1, "b");
+    suite_take(suite, ANN, put(suite, at_most(1, "a")));
+    culex_uuid id = rival_put(suite, at_most(1, "a"));
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 1);
+    replace(suite, id, &other);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 0);
+    assert_sound(suite);
+    done(suite, BOB, id, suite_take(suite, BOB, id));
+    assert_int_equal(key_row(suite, NAME, "a").active, 1);
+    assert_int_equal(key_row(suite, NAME, "b").active, 0);
+    assert_sound(suite);
+}
+
+/* The place that it had is the next one's at once. */
+void case_parked__replaced_run_leaves_the_place_where_it_stood(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit other = at_most(1, "b");
+    culex_uuid id = rival_put(suite, at_most(1, "a")), next = put(suite, at_most(1, "a"));
+    replace(suite, id, &other);
+    assert_sound(suite);
+    assert_int_equal(suite_claim(suite, ANN, 8), 2);
+    assert_int_equal(key_row(suite, NAME, "a").active, 1);
+    assert_int_equal(key_row(suite, NAME, "b").active, 1);
+    done(suite, ANN, id, 1);
+    done(suite, ANN, next, 1);
+    assert_nothing_remains(suite, NAME);
+}
+
+void case_parked__replaced_run_may_lose_its_limits_or_get_some(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit limit = at_most(1, "a");
+    culex_uuid gate = put(suite, limit), id = rival_put(suite, limit);
+    uint32_t attempt = suite_take(suite, ANN, gate);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    replace(suite, id, NULL);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 0);
+    replace(suite, id, &limit);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 1);
+    replace(suite, id, NULL);
+    assert_sound(suite);
+    suite_take(suite, BOB, id);
+    assert_int_equal(key_row(suite, NAME, "a").active, 1);
+    done(suite, ANN, gate, attempt);
+    assert_nothing_remains(suite, NAME);
+}
+
+/* With the same limits it stays where it is, with others it comes in as if it were ready now. */
+void case_parked__replaced_run_stays_only_behind_the_same_limits(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit same = at_most(1, "a"), other = at_most(1, "b");
+    culex_uuid gates[] = {put(suite, same), put(suite, other)};
+    assert_int_equal(suite_claim(suite, ANN, 8), 2);
+    culex_uuid id = rival_put(suite, same);
+    suite->now_ms++;
+    culex_uuid behind = put(suite, same), before = put(suite, other);
+    suite->now_ms++;
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    replace(suite, id, &same);
+    done(suite, ANN, gates[0], 1);
+    assert_int_equal(suite_claim(suite, BOB, 8), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, id));
+    done(suite, BOB, id, 1);
+    done(suite, ANN, behind, suite_take(suite, ANN, behind));
+
+    id = rival_put(suite, same);
+    replace(suite, id, &other);
+    done(suite, ANN, gates[1], 1);
+    take_in_order(suite, (const culex_uuid[]){before, id}, 2);
+    assert_sound(suite);
+}
+
+void case_parked__replaced_run_with_a_delay_waits_for_its_time_first(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit limit = at_most(1, "a");
+    culex_uuid gate = put(suite, limit), id = rival_put(suite, limit);
+    uint32_t attempt = suite_take(suite, ANN, gate);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    struct culex_new_run run = rival(suite, &limit);
+    run.delay_ms = SUITE_SECOND_MS;
+    assert_int_equal(suite_try(suite, &run).outcome, CULEX_ENQUEUED_REPLACED);
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 0);
+    suite->now_ms += SUITE_SECOND_MS;
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 1);
+    replace(suite, id, &limit);
+    done(suite, ANN, gate, attempt);
+    assert_sound(suite);
+    suite_take(suite, BOB, id);
+}
+
+/* Its name and number are told anew, where it stays as well. */
+void case_parked__replacing_run_tells_the_number(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit more = at_most(2, "a");
+    suite_take(suite, ANN, put(suite, at_most(1, "a")));
+    culex_uuid id = rival_put(suite, at_most(1, "a"));
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    replace(suite, id, &more);
+    assert_int_equal(limit_row(suite, NAME).declared.count, 2);
+    suite_take(suite, BOB, id);
+    assert_int_equal(key_row(suite, NAME, "a").active, 2);
+}
+
+void case_parked__moved_to_a_later_time_leaves_its_place(struct suite *suite)
+{
+    limits_or_skip(suite);
+    culex_uuid ids[3];
+    put_many(suite, at_most(1, "a"), 3, ids);
+    move(suite, ids[0], in(SUITE_MINUTE_MS)); /* it stood */
+    assert_state(suite, ids[0], CULEX_RUN_SCHEDULED);
+    assert_sound(suite);
+    uint32_t attempt = suite_take(suite, ANN, ids[1]);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    move(suite, ids[2], in(SUITE_SECOND_MS)); /* it was parked */
+    assert_state(suite, ids[2], CULEX_RUN_SCHEDULED);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 0);
+    done(suite, ANN, ids[1], attempt);
+    assert_int_equal(suite_claim(suite, ANN, 8), 0);
+    suite->now_ms += SUITE_MINUTE_MS;
+    take_in_order(suite, (const culex_uuid[]){ids[2], ids[0]}, 2);
+    assert_sound(suite);
+    assert_nothing_remains(suite, NAME);
+}
+
+void case_parked__moved_to_now_keeps_its_place(struct suite *suite)
+{
+    limits_or_skip(suite);
+    culex_uuid ids[3], gate = put(suite, at_most(1, "a"));
+    uint32_t attempt = suite_take(suite, ANN, gate);
+    put_many(suite, at_most(1, "a"), 3, ids);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    suite->now_ms++;
+    move(suite, ids[0], in(0));
+    assert_int_equal(key_row(suite, NAME, "a").parked, 3);
+    done(suite, ANN, gate, attempt);
+    take_in_order(suite, ids, 3);
+}
+
+void case_parked__scheduled_run_moved_to_now_stands_aside(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit limit = at_most(1, "a");
+    struct culex_new_run later = limited(suite, &limit, 1);
+    later.delay_ms = SUITE_MINUTE_MS;
+    culex_uuid id = suite_put_run(suite, &later), gate = put(suite, limit);
+    uint32_t attempt = suite_take(suite, ANN, gate);
+    move(suite, id, in(0));
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 1);
+    assert_sound(suite);
+    done(suite, ANN, gate, attempt);
+    suite_take(suite, BOB, id);
+}
+
+void case_parked__moved_to_another_priority_stands_there_by_its_age(struct suite *suite)
+{
+    limits_or_skip(suite);
+    culex_uuid ids[4], gate = put(suite, at_most(1, "a"));
+    uint32_t attempt = suite_take(suite, ANN, gate);
+    for (int i = 0; i < 4; i++) {
+        ids[i] = put(suite, at_most(1, "a"));
+        suite->now_ms++;
+    }
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    move(suite, ids[3], ranked(9));
+    move(suite, ids[1], ranked(9));
+    move(suite, ids[2], ranked(3));
+    move(suite, ids[2], ranked(suite->priority));
+    assert_int_equal(key_row(suite, NAME, "a").parked, 4);
+    assert_sound(suite);
+    done(suite, ANN, gate, attempt);
+    take_in_order(suite, (const culex_uuid[]){ids[1], ids[3], ids[0], ids[2]}, 4);
+    assert_nothing_remains(suite, NAME);
+}
+
+/* Those that stood do not keep out one that is before them now. */
+void case_parked__lowered_runs_give_up_their_places(struct suite *suite)
+{
+    enum { COUNT = 12, HIGH = 5 };
+    limits_or_skip(suite);
+    culex_uuid ids[COUNT];
+    struct culex_run_limit limit = at_most(1, "a");
+    for (int i = 0; i < COUNT; i++) {
+        struct culex_new_run run = limited(suite, &limit, 1);
+        run.priority = HIGH;
+        ids[i] = suite_put_run(suite, &run);
+        suite->now_ms++;
+    }
+    for (int i = 0; i < COUNT - 1; i++)
+        move(suite, ids[i], ranked(0));
+    assert_sound(suite);
+    take_in_order(suite, &ids[COUNT - 1], 1);
+    take_in_order(suite, ids, COUNT - 1);
+    assert_nothing_remains(suite, NAME);
+}
+
+/* Both at once: it is scheduled, and has its new priority when its time comes. */
+void case_parked__moved_in_time_and_priority(struct suite *suite)
+{
+    limits_or_skip(suite);
+    culex_uuid ids[3], gate = put(suite, at_most(1, "a"));
+    uint32_t attempt = suite_take(suite, ANN, gate);
+    put_many(suite, at_most(1, "a"), 3, ids);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    struct culex_place place = in(SUITE_SECOND_MS);
+    place.priority = 9;
+    move(suite, ids[2], place);
+    assert_int_equal(key_row(suite, NAME, "a").parked, 2);
+    suite->now_ms += SUITE_SECOND_MS;
+    move(suite, ids[1], ranked(9));
+    done(suite, ANN, gate, attempt);
+    take_in_order(suite, (const culex_uuid[]){ids[1], ids[2], ids[0]}, 3);
+}
+
+/* It leaves its place among those of its share; the next of them comes in. */
+void case_fair__moved_run_makes_room(struct suite *suite)
+{
+    limits_or_skip(suite);
+    static culex_uuid ids[40];
+    put_many(suite, fair("a"), 40, ids);
+    for (int i = 0; i < 30; i++)
+        move(suite, ids[i], in(60 * SUITE_MINUTE_MS));
+    assert_sound(suite);
+    assert_int_equal(suite_claim(suite, ANN, 40), 10);
+    assert_int_equal(suite_claim(suite, ANN, 40), 0);
+    suite->now_ms += 60 * SUITE_MINUTE_MS;
+    assert_int_equal(work_off(suite), 40);
+}
+
+void case_fair__replaced_run_makes_room(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit other = fair("b");
+    culex_uuid id = rival_put(suite, fair("a"));
+    put_many(suite, fair("a"), 30, NULL);
+    replace(suite, id, &other);
+    assert_sound(suite);
+    assert_int_equal(suite_claim(suite, ANN, 40), 31);
+    assert_int_equal(key_row(suite, FAIR, "a").active, 30);
+    assert_int_equal(key_row(suite, FAIR, "b").active, 1);
+}

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "store/limit_list.h"
 #include "store/schedule_list.h"
 #include "store/worker_list.h"
 #include "stores.h"
@@ -29,6 +30,7 @@ enum {
     ACTIVE_MAX = 30,
     PRODUCERS = 4,
     CALLS = 24,
+    LIMITS_POOL = 1024, /* more than there are in known calls */
     OPS_PER_COMPARE = 150
 };
 
@@ -74,6 +76,8 @@ struct world {
     uint64_t random;
     culex_uuid newcomer; /* id that the model is to give */
     unsigned long op;
+    size_t limits_made;
+    bool has_limits; /* the store keeps them */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
                          applied more than once */
@@ -165,6 +169,26 @@ static void unique_give(struct world *world, struct culex_new_run *run)
     run->unique_replaces = chance(world, 40);
 }
 
+/* One number for each name most of the time, so that runs meet at it. */
+static void limits_give(struct world *world, struct culex_new_run *run)
+{
+    static const char *const keys[] = {"a", "b", "", "a,'b"};
+    static const struct culex_run_limit kinds[] = {
+        {CULEX_LIMIT_CONCURRENCY, "shop.send:concurrency", NULL, 2, 0, 0},
+        {CULEX_LIMIT_RATE, "shop.send:rate", NULL, 3, 7000, 2},
+        {CULEX_LIMIT_CONCURRENCY, "it's:hosts", NULL, 3, 0, 0}};
+    static struct culex_run_limit pool[LIMITS_POOL][3];
+    struct culex_run_limit *limits = pool[world->limits_made++ % LIMITS_POOL];
+    size_t first = (size_t)below(world, 3);
+    run->limit_count = 1 + (size_t)below(world, 2);
+    for (size_t i = 0; i < run->limit_count; i++) {
+        limits[i] = kinds[(first + i) % 3];
+        limits[i].key = keys[below(world, 4)];
+        limits[i].count += chance(world, 3);
+    }
+    run->limits = limits;
+}
+
 static struct culex_new_run run_make(struct world *world)
 {
     static const int priorities[] = {0, 0, 0, 1, 5, 5, 9, 3};
@@ -186,6 +210,8 @@ static struct culex_new_run run_make(struct world *world)
     run.unique_key = keys[below(world, 8)];
     unique_give(world, &run);
     run.tags = chance(world, 20) ? "a,b'c" : "";
+    if (world->has_limits && chance(world, 20))
+        limits_give(world, &run);
     run.payload_len = (size_t)(chance(world, 10) ? below(world, 4096) : below(world, 40));
     return run;
 }
@@ -268,6 +294,7 @@ static void run_plain(struct culex_new_run *run)
     run->priority = 0;
     run->delay_ms = run->at_ms = run->expires_ms = 0;
     run->unique_key = NULL;
+    run->limit_count = 0;
 }
 
 static struct known_call call_make(struct world *world, int queue)
@@ -324,6 +351,15 @@ static bool same_result(struct culex_enqueue_result store, struct culex_enqueue_
     return true;
 }
 
+/* One that was replaced may stand elsewhere by now: it may be shown or not, and twice. */
+static void replaced_forget(struct world *world, int queue,
+                            const struct culex_enqueue_result *result)
+{
+    struct model_run *run = model_find(world->compare.model, queues[queue], result->id);
+    if (result->outcome == CULEX_ENQUEUED_REPLACED && run != NULL)
+        run->is_listed = false;
+}
+
 static bool same_results(struct world *world, const struct known_call *call, culex_status status,
                          const struct culex_enqueue_result *results)
 {
@@ -344,6 +380,7 @@ static bool same_results(struct world *world, const struct known_call *call, cul
     for (size_t i = 0; i < call->count && status == CULEX_OK; i++) {
         if (!same_result(results[i], mine[i]))
             return false;
+        replaced_forget(world, call->queue, &results[i]);
     }
     return world->compare.model->id_fault == NULL ||
            differs("ENQUEUE: %s", world->compare.model->id_fault);
@@ -1019,6 +1056,62 @@ static bool op_dead_limit(struct world *world, int queue)
                        model->ops->dead_limit(model, queues[queue], most, NULL));
 }
 
+static const char *limit_name(struct world *world)
+{
+    static const char *const names[] = {"shop.send:concurrency", "shop.send:rate", "it's:hosts",
+                                        "no:body"};
+    return names[below(world, 4)];
+}
+
+static bool op_limit_set(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *name = limit_name(world);
+    culex_limit_value value = {.count = 1 + (uint32_t)below(world, 5)};
+    bool is_rate = strcmp(name, "shop.send:rate") == 0;
+    if (chance(world, is_rate ? 50 : 5)) {
+        value.per_ms = 1 + below(world, 20000);
+        value.burst = (uint32_t)below(world, 4);
+    }
+    const culex_limit_value *set = chance(world, 40) ? NULL : &value;
+    culex_status status;
+    TRACE(world, "limit_set %s %d", name, set != NULL ? (int)value.count : 0);
+    if (!world->has_limits)
+        return true;
+    PERSIST(world, status, store->ops->limit_set(store, queues[queue], name, set, NULL));
+    return same_status(world, "LIMIT_SET", status,
+                       model->ops->limit_set(model, queues[queue], name, set, NULL));
+}
+
+static bool same_value(const culex_limit_value *one, const culex_limit_value *other)
+{
+    return one->count == other->count && one->per_ms == other->per_ms && one->burst == other->burst;
+}
+
+static bool same_limit(const struct culex_limit_row *one, const struct culex_limit_row *other)
+{
+    return one != NULL && one->kind == other->kind && one->active == other->active &&
+           same_value(&one->declared, &other->declared) && same_value(&one->set, &other->set);
+}
+
+static bool op_limits(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_limit_list theirs = {0}, mine = {0};
+    culex_status status;
+    if (!world->has_limits)
+        return true;
+    PERSIST(world, status, store->ops->limits(store, queues[queue], &theirs, NULL));
+    bool is_same = status == CULEX_OK &&
+                   model->ops->limits(model, queues[queue], &mine, NULL) == CULEX_OK &&
+                   theirs.count == mine.count;
+    for (size_t i = 0; i < mine.count && is_same; i++)
+        is_same = same_limit(culex__limit_list_find(&theirs, mine.rows[i].name), &mine.rows[i]);
+    culex__limit_list_release(&theirs);
+    culex__limit_list_release(&mine);
+    return is_same || differs("LIMITS: status %d, or other limits", (int)status);
+}
+
 static bool op_hello(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1152,6 +1245,7 @@ static bool op_clock(struct world *world, int queue)
         clock_advance(world, below(world, 900000));
     else
         clock_advance(world, below(world, chance(world, 30) ? 40000 : 2000));
+    model_doubt(world->compare.model, world->newest_ms);
     if (stores_have_one_ready_state())
         model_unpromote(world->compare.model);
     TRACE(world, "clock %" PRId64, world->now_ms);
@@ -1183,22 +1277,22 @@ struct operation {
 #define OPERATION_pause_for    {1, op_pause_for},
 #define OPERATION_limit        {1, op_limit},
 #define OPERATION_dead_limit   {1, op_dead_limit},
-#define OPERATION_limit_set    /* no runs with limits yet */
-#define OPERATION_limits
-#define OPERATION_limit_keys
-#define OPERATION_purge       {1, op_purge},
-#define OPERATION_fsck        {1, op_fsck},
-#define OPERATION_stats                     /* compare_queue */
-#define OPERATION_get                       /* compare_queue */
-#define OPERATION_list        {8, op_list}, /* and compare_queue */
-#define OPERATION_worker_tell {2, op_worker_tell},
-#define OPERATION_workers     {1, op_workers},
-#define OPERATION_worker_set  {1, op_worker_set},
-#define OPERATION_queues      /* conformance */
-#define OPERATION_doctor      /* each store's own tests */
-#define OPERATION_now         /* the clock is driven */
-#define OPERATION_wake_arm    /* conformance, wake__each_verb_that_makes_a_run_due */
-#define OPERATION_wake_take   /* as wake_arm */
+#define OPERATION_limit_set    {2, op_limit_set},
+#define OPERATION_limits       {2, op_limits},
+#define OPERATION_limit_keys   /* conformance */
+#define OPERATION_purge        {1, op_purge},
+#define OPERATION_fsck         {1, op_fsck},
+#define OPERATION_stats                      /* compare_queue */
+#define OPERATION_get                        /* compare_queue */
+#define OPERATION_list         {8, op_list}, /* and compare_queue */
+#define OPERATION_worker_tell  {2, op_worker_tell},
+#define OPERATION_workers      {1, op_workers},
+#define OPERATION_worker_set   {1, op_worker_set},
+#define OPERATION_queues       /* conformance */
+#define OPERATION_doctor       /* each store's own tests */
+#define OPERATION_now          /* the clock is driven */
+#define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take    /* as wake_arm */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name
@@ -1295,6 +1389,10 @@ static bool handles_open(struct world *world)
         if ((world->handles[i] = stores_open(&world->env, STORE_NAME)) == NULL)
             return false;
     }
+    struct culex_limit_list list = {0};
+    world->has_limits = world->handles[0]->ops->limits(world->handles[0], queues[0], &list, NULL) !=
+                        CULEX_EUNSUPPORTED;
+    culex__limit_list_release(&list);
     return true;
 }
 

@@ -233,6 +233,11 @@ static int64_t token_in_ms(const struct model *model, const struct model_limit *
     return in_us <= 0 ? 0 : (in_us + 999) / 1000;
 }
 
+static int64_t least(int64_t one, int64_t other)
+{
+    return one < other ? one : other;
+}
+
 /* Buckets that are further from being full than an empty one: the clock was set back, or the limit
  * gives more by now. */
 static void buckets_cut(const struct model *model, const struct model_queue *queue)
@@ -240,7 +245,7 @@ static void buckets_cut(const struct model *model, const struct model_queue *que
     for (size_t i = 0; i < model->bucket_count; i++) {
         struct model_bucket *bucket = model->buckets[i];
         if (bucket->limit->queue == queue && bucket->limit->kind == CULEX_LIMIT_RATE)
-            bucket->tat_us = full_us(model, bucket->limit, bucket->key);
+            bucket->tat_us = least(bucket->tat_us, full_us(model, bucket->limit, bucket->key));
     }
 }
 
@@ -254,6 +259,7 @@ static void token_take(struct model *model, const struct model_limit *limit, con
         bucket->key = keep_text(model, key);
     }
     bucket->tat_us = tat_us;
+    bucket->was_full = false;
 }
 
 static bool has_room_at(const struct model *model, const struct model_run *run,
@@ -284,6 +290,40 @@ static const struct culex_run_limit *first_without_room(const struct model *mode
 bool model_has_room(struct model *model, const struct model_run *run)
 {
     return first_without_room(model, run) == NULL;
+}
+
+void model_doubt(struct model *model, int64_t newest_ms)
+{
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        struct model_bucket *bucket = model->buckets[i];
+        bool is_cut = bucket->tat_us > full_us(model, bucket->limit, bucket->key) &&
+                      bucket->tat_us > now_of(model) * 1000;
+        bucket->was_full = bucket->was_full || is_cut || bucket->tat_us <= newest_ms * 1000;
+    }
+}
+
+bool model_is_open(const struct model *model, const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct culex_run_limit *own = &run->made.limits[i];
+        const struct model_bucket *bucket =
+            bucket_find(model, limit_find(model, run->queue, own->name), own->key);
+        if (bucket != NULL && bucket->was_full)
+            return true;
+    }
+    return false;
+}
+
+bool model_trust(struct model *model, const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct culex_run_limit *own = &run->made.limits[i];
+        struct model_bucket *bucket =
+            bucket_find(model, limit_find(model, run->queue, own->name), own->key);
+        if (bucket != NULL && bucket->was_full)
+            bucket->tat_us = 0;
+    }
+    return model_has_room(model, run);
 }
 
 /* Of one fair share, in the ready order. */
@@ -344,7 +384,8 @@ void model_unpromote(struct model *model)
 {
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
-        if (run->state == CULEX_RUN_WAITING && run->was_promoted && run->ready_ms > now_of(model))
+        if (run->state == CULEX_RUN_WAITING && run->was_promoted && run->ready_ms > now_of(model) &&
+            run->made.limit_count == 0) /* a step has given the others their place */
             run->state = CULEX_RUN_SCHEDULED;
     }
 }
