@@ -243,6 +243,51 @@ static void test_list_of_what_is_left_walks_no_kept_successes(void **state)
     }
 }
 
+static void put_limited(int count, const struct culex_run_limit *limit)
+{
+    struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
+    struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
+    for (int done = 0; done < count; done += CULEX_ENQUEUE_BATCH_MAX) {
+        for (int i = 0; i < CULEX_ENQUEUE_BATCH_MAX; i++) {
+            runs[i] = suite_run(&suite);
+            runs[i].limits = limit;
+            runs[i].limit_count = 1;
+        }
+        assert_int_equal(suite.store->ops->enqueue(suite.store, suite.queue, NULL, runs,
+                                                   CULEX_ENQUEUE_BATCH_MAX, results, NULL),
+                         CULEX_OK);
+    }
+}
+
+/* Behind one key, of each kind. */
+static void test_steps_walk_no_parked_runs(void **state)
+{
+    static const struct culex_run_limit limits[] = {
+        {CULEX_LIMIT_CONCURRENCY, "job:concurrency", "a", 1, 0, 0},
+        {CULEX_LIMIT_RATE, "job:rate", "a", 1, 3600000, 1},
+        {CULEX_LIMIT_FAIR, "job:fair", "a", 0, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        snprintf(suite.queue, sizeof suite.queue, "parked%zu", i);
+        put_limited(100000, &limits[i]);
+        assert_true(suite_claim(&suite, ANN, 1) == 1);
+        culex_uuid parked = suite.reply.grants[0].facts.id;
+        work_take();
+        culex_uuid id = suite_put(&suite);
+        assert_little_work("ENQUEUE beside parked runs");
+        bool is_met = false;
+        for (int claims = 0; claims < 20 && !is_met; claims++) {
+            suite.now_ms++;
+            assert_int_equal(suite_claim(&suite, BOB, 1), 1);
+            assert_little_work("STEP beside parked runs");
+            is_met = suite_same_id(suite.reply.grants[0].facts.id, id);
+        }
+        assert_true(is_met);
+        suite_end(&suite, ANN, parked, 1, CULEX_EVENT_DONE, 0);
+        assert_little_work("STEP that frees a slot before parked runs");
+    }
+}
+
 int main(void)
 {
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -253,6 +298,7 @@ int main(void)
         UNIT(test_steps_walk_nothing_that_is_not_due),
         UNIT(test_calls_walk_no_producers_and_keys),
         UNIT(test_hello_walks_few_sessions),
+        UNIT(test_steps_walk_no_parked_runs),
         UNIT(test_list_of_what_is_left_walks_no_kept_successes),
     };
     if (stores_start("memory", false) != 0)
