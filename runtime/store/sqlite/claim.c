@@ -9,7 +9,7 @@
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/kind.h"
-#include "store/sqlite/parking.h"
+#include "store/sqlite/admission.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -539,7 +539,7 @@ static culex_status rounds_take(struct scan *scan, size_t *budget, culex_error *
         if (status != CULEX_OK || scan->queue->limits == 0 || scan->is_over ||
             scan->granted == scan->step->want || scan->parked >= CULEX_PARK_MAX)
             break;
-        status = culex__sqlite_parking_admit(scan->store, scan->queue, budget, &moved, error);
+        status = culex__sqlite_admission_run(scan->store, scan->queue, budget, &moved, error);
     } while (status == CULEX_OK && (moved > 0 || (is_full(scan) && scan->parked > parked)));
     return status;
 }

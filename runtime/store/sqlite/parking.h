@@ -46,6 +46,17 @@ culex_status culex__sqlite_keys_arrive(struct culex_sqlite *store,
                                        const struct culex_sqlite_keys *keys, int priority,
                                        int64_t *ret_aside, culex_error *error);
 
+/* The same for one that was parked behind `passed`, which has a place for it. */
+culex_status culex__sqlite_keys_admit(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_keys *keys,
+                                      struct culex_sqlite_counter *passed, int priority,
+                                      int64_t *ret_aside, culex_error *error);
+
+/* Whether one more run of this priority may stand in the ready order, by this key. */
+bool culex__sqlite_key_has_place(const struct culex_sqlite *store,
+                                 const struct culex_sqlite_counter *counter, int priority);
+
 /* Each of the limits has room for one more. The first that has none otherwise. */
 bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
                                   const struct culex_sqlite_keys *keys,
@@ -65,21 +76,5 @@ culex_status culex__sqlite_parking_leave(struct culex_sqlite *store,
 culex_status culex__sqlite_parking_arrive(struct culex_sqlite *store,
                                           const struct culex_sqlite_queue *queue,
                                           struct culex_sqlite_run *run, culex_error *error);
-
-/* A STEP's share before its claims: buckets that a wrong clock has left, limits that give more,
- * runs whose time has come. */
-culex_status culex__sqlite_parking_maintain(struct culex_sqlite *store,
-                                            struct culex_sqlite_queue *queue, uint32_t want,
-                                            culex_error *error);
-
-/* Admits who may have room now, at most *budget runs, which it lowers. Writes the ledger back. */
-culex_status culex__sqlite_parking_admit(struct culex_sqlite *store,
-                                         struct culex_sqlite_queue *queue, size_t *budget,
-                                         size_t *ret_moved, culex_error *error);
-
-/* When the next key wants to be looked at; INT64_MAX: none. */
-culex_status culex__sqlite_parking_next(struct culex_sqlite *store,
-                                        const struct culex_sqlite_queue *queue, int64_t *ret_at_ms,
-                                        culex_error *error);
 
 #endif

@@ -9,13 +9,16 @@
  *   workers.c     the registry of workers
  *   enqueue.c     runs coming in                      step.c        STEP
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
+ *   limits.c      what an operator sets and sees of limits
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
+ *   fsck_limits.c what is counted for limits
  *   memo.c        a session's last step               claim.c       granting ready runs
  *   group.c       acks and beats of a block's runs    lease.c       leases that are over
  *   retention.c   what is forgotten, and when
  *   verb.c        the bracket of a verb: one BEGIN IMMEDIATE, never held while anything but SQL
  *                 runs; the queue's row loaded before and saved behind; who is woken after it
  *   wake.c        the doors of idle workers
+ *   admission.c   parked runs that come in again
  *   producer.c    the last call of each producer     idempotency.c  keys that have brought a run
  *   session.c     sessions that have fallen silent
  *   body.c        ordinary runs: one row, written once
@@ -23,6 +26,8 @@
  *   block.c       what has happened to them: claims and successes
  *   run.c         one row of a run, which moves by core/run.h
  *   unique.c      who holds a unique key, and who takes it
+ *   parking.c     where runs with limits count, and where they stand
+ *   ledger.c      limits and their keys, read once and saved before COMMIT
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
  *   rear.c        what an enqueue changes of it

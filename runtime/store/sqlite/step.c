@@ -10,7 +10,7 @@
 #include "store/sqlite/group.h"
 #include "store/sqlite/lease.h"
 #include "store/sqlite/memo.h"
-#include "store/sqlite/parking.h"
+#include "store/sqlite/admission.h"
 #include "store/sqlite/retention.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -200,7 +200,7 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
             store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue->key), SQL_INT(store->now_ms)),
             INT64_MAX, &due, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_parking_next(store, queue, &look, error);
+        status = culex__sqlite_admission_next(store, queue, &look, error);
     if (status == CULEX_OK)
         status = culex__sqlite_retention_next(store, queue, &forget, error);
     reply->now_ms = store->now_ms;
@@ -244,9 +244,9 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_retention_forget(store, queue, step->ack_count, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = culex__sqlite_parking_maintain(store, queue, step->want, error);
+        status = culex__sqlite_admission_maintain(store, queue, step->want, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = culex__sqlite_parking_admit(store, queue, &budget, &moved, error);
+        status = culex__sqlite_admission_run(store, queue, &budget, &moved, error);
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_claim(store, queue, step, reply, &budget, &is_cut, error);
     if (reply->grant_count > 0)

@@ -35,7 +35,7 @@
 #include "store/sqlite/beside.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
-#include "store/sqlite/parking.h"
+#include "store/sqlite/admission.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -281,7 +281,7 @@ static culex_status look_at(struct culex_sqlite *store, const char *name, bool *
             &due, error);
     int64_t look_ms = INT64_MAX;
     if (status == CULEX_OK)
-        status = culex__sqlite_parking_next(store, &queue, &look_ms, error);
+        status = culex__sqlite_admission_next(store, &queue, &look_ms, error);
     *is_ready = *is_ready || has_ready || look_ms <= store->now_ms;
     due = look_ms < due ? look_ms : due;
     *due_ms = due < *due_ms ? due : *due_ms;
