@@ -68,7 +68,12 @@ end
 
 -- Those that are parked: the others with limits are gone by now.
 local function limited_purge()
-  local ids = call('ZRANGEBYSCORE', limited, '-inf', '+inf', 'LIMIT', 0, limit - deleted)
+  local entries = call('ZRANGEBYSCORE', limited, '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit - deleted)
+  local ids = {}
+  for at = 1, #entries, 2 do
+    ids[#ids + 1] = entries[at]
+    limited_put(entries[at], tonumber(entries[at + 1])) -- place_leave() need not ask for it
+  end
   local texts, waiting = read(runs, ids), {}
   places_release(ids, texts)
   for at, id in ipairs(ids) do

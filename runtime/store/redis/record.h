@@ -18,7 +18,8 @@ struct culex__redis_record {
     struct culex_run_facts facts; /* but for the id, under which the record is stored */
     struct culex__redis_slice owner;
     bool is_cancel_requested;
-    int behind; /* 0: it has no limits; 1: it is parked behind none of them; n + 1: behind the nth */
+    int behind; /* 0: it has no limits; 1: it is parked behind none of them; n + 1: behind the nth
+                 */
     int64_t at_ms;
     int64_t timeout_from_ms;
     bool is_started;

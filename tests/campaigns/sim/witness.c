@@ -281,7 +281,7 @@ static struct culex_ticket ticket_read(const struct sim_arg *producer, const str
 }
 
 /* How a new run is told: ARGV of store/redis/lib_enqueue.lua, or of lib_line.lua. */
-enum { RIDER_FIRST = 5, RIDER_WORDS = 5 };
+enum { RIDER_FIRST = 5, RIDER_WORDS = 6 };
 
 static void rider_plain_read(const struct sim_arg *args, struct sim_rider *rider)
 {

@@ -99,6 +99,37 @@ static bool schema_seen(const culex_live_schema *schema, void *user)
     return true;
 }
 
+static bool limit_seen(const culex_limit_info *limit, void *user)
+{
+    (void)limit, (void)user;
+    return true;
+}
+
+static bool limit_key_seen(const culex_limit_key_info *key, void *user)
+{
+    (void)key, (void)user;
+    return true;
+}
+
+static void test_null_for_a_limit_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    (void)state;
+    REFUSED(culex_client_limits(NULL, "q", limit_seen, NULL, &error));
+    REFUSED(culex_client_limit_keys(NULL, "q", "n", NULL, limit_key_seen, NULL, &error));
+    REFUSED(culex_client_limit_set(NULL, "q", "n", NULL, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_limits(client, NULL, limit_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_limits(client, "q", NULL, NULL, &error));
+    REFUSED(culex_client_limit_keys(client, NULL, "n", NULL, limit_key_seen, NULL, &error));
+    REFUSED_AS("no limit",
+               culex_client_limit_keys(client, "q", NULL, NULL, limit_key_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_limit_keys(client, "q", "n", NULL, NULL, NULL, &error));
+    REFUSED(culex_client_limit_set(client, NULL, "n", NULL, &error));
+    REFUSED_AS("no limit", culex_client_limit_set(client, "q", NULL, NULL, &error));
+    culex_client_close(client);
+}
+
 static bool schedule_seen(const culex_schedule_info *schedule, void *user)
 {
     (void)schedule, (void)user;
@@ -371,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_arenas_and_texts_ignore_each_null),
         cmocka_unit_test(test_codec_refuses_each_null),
         cmocka_unit_test(test_null_for_the_workers_is_refused),
+        cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),

@@ -92,7 +92,7 @@ static void command_check(const char *line)
         span_check(line);
     if (is_command(line, "LPOS"))
         need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
-    if (is_command(line, "ZRANGEBYSCORE"))
+    if (is_command(line, "ZRANGEBYSCORE") || is_command(line, "ZRANGEBYLEX"))
         need(strstr(line, "\"LIMIT\"") != NULL, "a range without a limit:", line);
     if (is_command(line, "LPOS"))
         need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
@@ -285,7 +285,7 @@ static void verbs_measure(const char *name)
     } verbs[] = {{"STEP", step_once, {200, 3000}},        {"ENQUEUE", enqueue_once, {200, 150}},
                  {"EACH", enqueue_each_once, {200, 150}}, {"TICK", tick_once, {200, 100}},
                  {"look", look_once, {200, 250}},         {"manage", manage_once, {200, 100}},
-                 {"PURGE", purge_once, {200, 5000}},      {"HELLO", hello_once, {200, 6000}}};
+                 {"PURGE", purge_once, {200, 6500}},      {"HELLO", hello_once, {200, 6000}}};
     shape = name;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         measure_begin(verbs[i].name);
@@ -359,6 +359,22 @@ static void ghosts_make(int64_t expires_ms)
         need(traffic.store->ops->cancel(traffic.store, TRAFFIC_QUEUE, traffic.newest, &state,
                                         NULL) == CULEX_OK,
              "no cancel", "");
+    }
+}
+
+/* So many with one limit of one, so that all but one are parked. */
+static void parked_make(void)
+{
+    static const struct culex_run_limit limit = {
+        CULEX_LIMIT_CONCURRENCY, "job:concurrency", "a", 1, 0, 0};
+    struct culex_new_run runs[200];
+    for (int n = 0; n < RUNS / 200; n++) {
+        for (int i = 0; i < 200; i++) {
+            runs[i] = traffic_run(&traffic);
+            runs[i].limits = &limit;
+            runs[i].limit_count = 1;
+        }
+        traffic_put(&traffic, runs, 200);
     }
 }
 
@@ -441,6 +457,9 @@ static void shapes_measure(void)
     shape_begin();
     ghosts_make(0);
     verbs_measure("holes first");
+    shape_begin();
+    parked_make();
+    verbs_measure("parked behind one");
     dues_measure(0, "due at once in the line");
     dues_measure(7, "due all over the line");
 }
