@@ -46,7 +46,7 @@ static void seed_put(struct fixture *fixture, int which, int priority, int64_t d
     struct culex_new_run run = odd_run();
     run.priority = priority;
     run.delay_ms = delay_ms;
-    run.unique_key = which == WAITING_B  ? "aa"
+    run.unique_key = which == URGENT_B   ? "aa"
                      : which == ACTIVE_B ? "bb"
                      : which == DEAD_A   ? "dd"
                                          : NULL;
