@@ -118,7 +118,7 @@ culex_status culex__sqlite_window_keep(struct culex_sqlite *store,
 {
     if (!culex__sqlite_is_unique(run) || run->unique_while != 0)
         return CULEX_OK;
-    int64_t until_ms = culex__sqlite_later(store->now_ms, run->unique_for_ms);
+    int64_t until_ms = store->now_ms + run->unique_for_ms; /* culex__argument_enqueue: 30 days */
     return culex__sqlite_finish(store,
                                 SQL_BIND(store, WINDOW_ADD, SQL_INT(queue->key),
                                          SQL_TEXT(run->unique_key), SQL_ID(&id), SQL_INT(until_ms)),

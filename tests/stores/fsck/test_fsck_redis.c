@@ -509,8 +509,8 @@ static void test_every_kind_of_damage_to_a_record_is_seen(void **state)
         record_put(*state, ids[WAITING_A], record_make(i));
         culex_fsck_counts counts = look_report(*state);
         assert_int_equal(counts.damaged, i < SPOILS);
-        /* The sound one is missed: where it waits, and its key. */
-        assert_int_equal(counts.wrong, i < SPOILS ? 0 : 2);
+        /* The sound one is missed where it waits. Its states may have cost it its key. */
+        assert_int_equal(counts.wrong, i < SPOILS ? 0 : 1);
     }
 }
 

@@ -56,7 +56,7 @@ static void test_record__each_field_is_read(void **state)
     assert_true(r.facts.fingerprint == 0xff);
     assert_memory_equal(r.unique_key.text, "abc123", 6);
     assert_int_equal(r.unique_while, 3);
-    assert_true(r.unique_until_ms == INT64_C(1750000090000));
+    assert_true(r.unique_until_ms == 8);
     assert_memory_equal(r.tags.text, "red,green", 9);
 }
 
