@@ -15,8 +15,8 @@
 
 static const char good[] =
     "5|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|3|"
-    "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9|7|3|"
-    "1750000090000|shop.mail:n=a;shop.mail:m=";
+    "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9|7|3|8|"
+    "shop.mail:n=a;shop.mail:m=";
 
 /* A copy of exactly `len` bytes, so that ASan sees a read past the end. */
 static bool parse(const char *text, size_t len, struct culex__redis_record *ret_record)
@@ -217,9 +217,9 @@ static void test_answer__of_step_makes_runs_of_bodies(void **state)
 static void test_answer__of_step_keeps_the_order_of_its_grants(void **state)
 {
 #define RECORD(before, attempt)                                                                    \
-    ":" before "\r\n$16\r\n0123456789abcdef\r\n$121\r\n5|A|" attempt                               \
-    "|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|0|0|0|0|0|0|0|1749999999999|1000|30000|5|b|"    \
-    "8|00000000000000ff|||0|0|\r\n$1\r\np\r\n"
+    ":" before "\r\n$16\r\n0123456789abcdef\r\n$125\r\n5|A|" attempt                               \
+    "|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|0|0|0|0|0|0|0|1749999999999|1000|30000|5|b|"  \
+    "8|00000000000000ff|||0|0|0|0|\r\n$1\r\np\r\n"
     struct culex_step_reply read;
     redisReply *reply;
     (void)state;
