@@ -189,8 +189,8 @@ static struct sim_record record_of(const struct line *line, const struct body *b
     const char *end = strchr(body->text->data, '\n');
     head_make(line, body->number, head, sizeof head);
     if (end != NULL)
-        snprintf(text, sizeof text, "%s|0|0|0|0|0|0|0|%.*s||0|0|", head, (int)(end - body->text->data),
-                 body->text->data);
+        snprintf(text, sizeof text, "%s|0|0|0|0|0|0|0|%.*s||0|0|0|0|", head,
+                 (int)(end - body->text->data), body->text->data);
     if (end == NULL || !sim_record_parse(text, strlen(text), &record))
         sim_violation(line->world->oracle, NULL, "%s: body %lld cannot be read", line->queue,
                       (long long)body->number);
