@@ -292,10 +292,12 @@ static void rider_plain_read(const struct sim_arg *args, struct sim_rider *rider
 
 static void rider_read(const struct sim_arg *args, struct sim_rider *rider)
 {
-    char times[96], key[64];
+    char times[96], key[64], kept[64];
     arg_copy(&args[1], times, sizeof times);
     rider->delay_ms = strtoll(times, NULL, 10);
-    arg_copy(&args[2], rider->unique_key, sizeof rider->unique_key);
+    arg_copy(&args[2], kept, sizeof kept);
+    if (kept[0] != '\0')
+        snprintf(rider->unique_key, sizeof rider->unique_key, "%s", strrchr(kept, '|') + 1);
     arg_copy(&args[3], key, sizeof key);
     rider->window_ms = strtoll(key, NULL, 10);
     if (key[0] != '\0')
