@@ -5,7 +5,8 @@
 
 enum {
     WINDOW_MS = SUITE_MINUTE_MS,
-    WHILE_WAITING = 1 << CULEX_RUN_SCHEDULED | 1 << CULEX_RUN_WAITING,
+    WHILE_SCHEDULED = 1 << CULEX_RUN_SCHEDULED,
+    WHILE_WAITING = WHILE_SCHEDULED | 1 << CULEX_RUN_WAITING,
     WHILE_ACTIVE = 1 << CULEX_RUN_ACTIVE
 };
 
@@ -119,6 +120,48 @@ void case_unique__lost_run_has_its_key_again_if_nobody_took_it(struct suite *sui
     suite_pass(suite, SUITE_LEASE_MS);
     assert_state(suite, id, CULEX_RUN_WAITING);
     assert_outcome(suite, &run, CULEX_ENQUEUED_UNIQUE_TAKEN, id);
+}
+
+static void put_off(struct suite *suite, culex_uuid id, int64_t delay_ms)
+{
+    const struct culex_place place = {.has_time = true, .delay_ms = delay_ms, .priority = -1};
+    assert_ok(suite->store->ops->move(suite->store, suite->queue, id, &place, NULL));
+}
+
+/* The first of two runs with one key: it waits, and so has lost it to the second, which is
+ * scheduled. */
+static culex_uuid put_two_scheduled(struct suite *suite, struct culex_new_run *ret_run,
+                                    culex_uuid *ret_second)
+{
+    *ret_run = unique(suite, WHILE_SCHEDULED, 0);
+    ret_run->delay_ms = SUITE_SECOND_MS;
+    culex_uuid first = suite_put_run(suite, ret_run);
+    suite_pass(suite, SUITE_SECOND_MS);
+    assert_state(suite, first, CULEX_RUN_WAITING);
+    *ret_second = suite_put_run(suite, ret_run);
+    return first;
+}
+
+void case_unique__moved_run_has_its_key_again(struct suite *suite)
+{
+    struct culex_new_run run;
+    culex_uuid second, first = put_two_scheduled(suite, &run, &second);
+    suite_cancel(suite, second);
+    put_off(suite, first, SUITE_SECOND_MS);
+    assert_outcome(suite, &run, CULEX_ENQUEUED_UNIQUE_TAKEN, first);
+    put_off(suite, first, 0);
+    suite_put_run(suite, &run);
+}
+
+void case_unique__moved_run_leaves_its_key_to_who_took_it(struct suite *suite)
+{
+    struct culex_new_run run;
+    culex_uuid second, first = put_two_scheduled(suite, &run, &second);
+    put_off(suite, first, SUITE_SECOND_MS);
+    assert_outcome(suite, &run, CULEX_ENQUEUED_UNIQUE_TAKEN, second);
+    suite_cancel(suite, second);
+    suite_put_run(suite, &run); /* the first one goes on without */
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
 }
 
 void case_unique__only_an_active_run_holds_its_key(struct suite *suite)
