@@ -652,6 +652,18 @@ static bool op_schedules(struct world *world, int queue)
 
 static const char *const worker_ids[] = {"a1", "B2", "c3", "d4"};
 
+/* The entry of one of them: told, set and listed are all of them together. */
+static bool worker_was_left(const struct world *world)
+{
+    const struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->presence_count; i++) {
+        const struct culex_worker_row *row = &model->presences[i]->row;
+        if (row->id != NULL && was_left(world, row->told_ms + CULEX_WORKER_GONE_MS))
+            return true;
+    }
+    return false;
+}
+
 static const char *worker_pick(struct world *world)
 {
     return worker_ids[below(world, sizeof worker_ids / sizeof worker_ids[0])];
@@ -680,6 +692,8 @@ static bool op_worker_tell(struct world *world, int queue)
                                      .sheet_len = (size_t)below(world, 10)};
     culex_status status;
     (void)queue;
+    if (worker_was_left(world))
+        return true;
     TRACE(world, "worker_tell");
     PERSIST(world, status, store->ops->worker_tell(store, &tell, &theirs, NULL));
     return same_status(world, "WORKER_TELL", status,
@@ -697,6 +711,8 @@ static bool op_worker_set(struct world *world, int queue)
     size_t theirs = 0, mine = 0;
     culex_status status;
     (void)queue;
+    if (worker_was_left(world))
+        return true;
     TRACE(world, "worker_set");
     PERSIST(world, status, store->ops->worker_set(store, id, &wish, &theirs, NULL));
     if (!same_status(world, "WORKER_SET", status,
@@ -725,6 +741,8 @@ static bool op_workers(struct world *world, int queue)
     culex_status status;
     bool is_same = true;
     (void)queue;
+    if (worker_was_left(world))
+        return true;
     TRACE(world, "workers");
     PERSIST(world, status, store->ops->workers(store, &theirs, NULL));
     if (status != CULEX_OK)

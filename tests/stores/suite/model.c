@@ -866,6 +866,7 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
     } else if (replaced != NULL) {
         result = (struct culex_enqueue_result){CULEX_ENQUEUED_REPLACED, holder->id};
         run_replace(model, replaced, made);
+        replaced->is_listed = false; /* it may be shown or not, and twice */
     } else if (holder != NULL) {
         result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
         result.id = holder->id;
