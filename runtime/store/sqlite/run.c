@@ -301,9 +301,8 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
         place_ready(store, queue, run, move);
     if (!culex__run_state_is_final(to) && !keeps_expiry(move))
         run->expires_at_ms = until_ms;
-    bool is_back =
-             !culex__run_state_is_final(to) && !move->is_doubted && move->event != CULEX_EVENT_LOSS,
-         is_held;
+    bool is_held, is_back = !culex__run_state_is_final(to) && !move->is_doubted &&
+                            move->event != CULEX_EVENT_LOSS;
     status = culex__sqlite_parking_arrive(store, queue, run, error);
     if (status == CULEX_OK && is_back)
         status = culex__sqlite_unique_return(store, queue, run, &is_held, error);

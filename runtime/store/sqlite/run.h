@@ -45,15 +45,6 @@ enum {
         CULEX__SQLITE_COLUMN_COUNT
 };
 
-/* Saturating, for times that come from outside. */
-static inline int64_t culex__sqlite_later(int64_t at_ms, int64_t delay_ms)
-{
-    if (delay_ms <= 0)
-        return at_ms;
-    return at_ms > INT64_MAX / 4 - delay_ms || delay_ms > INT64_MAX / 4 ? INT64_MAX / 4
-                                                                        : at_ms + delay_ms;
-}
-
 /* A change to a run: an event with what comes along. */
 struct culex_sqlite_move {
     enum culex_run_event event;

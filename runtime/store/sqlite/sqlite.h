@@ -54,6 +54,7 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
+#include "store/sqlite/clock.h"
 #include "store/sqlite/kind.h"
 #include "store/sqlite/option.h"
 #include "store/sqlite/place.h"
