@@ -80,7 +80,7 @@ typedef struct culex_worker_order {
                              it end first */
 } culex_worker_order;
 
-/* Gives the order to worker `id` of culex_client_workers, or to all that are listed for NULL. A
+/* Gives the order to worker `id` of culex_client_workers, or, for NULL, to all that are listed. A
  * worker takes it up within 2.5 s, and is listed with is_pending until then. Orders end with the
  * worker, and with its entry. *ret_count (may be NULL) says for how many workers it is.
  * CULEX_ENOTFOUND when no worker `id` is listed; CULEX_EINVAL for an order of nothing, and for a
