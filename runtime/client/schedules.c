@@ -131,7 +131,8 @@ static culex_status run_from(culex_client *client, struct call *call,
         return status;
     call->run = &run;
     status = culex__client_perform(client, run_ask, call, error);
-    if (status == CULEX_OK && call->ret_result.outcome != CULEX_ENQUEUED_NEW)
+    if (status == CULEX_OK && call->ret_result.outcome != CULEX_ENQUEUED_NEW &&
+        call->ret_result.outcome != CULEX_ENQUEUED_REPLACED)
         status =
             culex__fail(error, CULEX_EUNIQUE,
                         "a run of '%s' has not ended yet, or holds its unique key", call->name);

@@ -67,6 +67,14 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
  * the store alone. Accepts NULL. */
 CULEX_API void culex_client_close(culex_client *client);
 
+/* What became of an enqueue that is CULEX_OK. */
+typedef enum CULEX_INT_ENUM culex_enqueue_outcome {
+    CULEX_ENQUEUE_NEW,       /* a run of its own */
+    CULEX_ENQUEUE_DUPLICATE, /* its idempotency key brought a run before */
+    CULEX_ENQUEUE_KEPT,      /* another run has its unique key, and stays as it is */
+    CULEX_ENQUEUE_REPLACED   /* another run had it, and is now as this one was wanted */
+} culex_enqueue_outcome;
+
 /* What one call may override of the schema's policy. Zero-initialise, or start from
  * culex_enqueue_options_make(). Strings are borrowed for the call. CULEX_EINVAL for likely
  * mistakes, a value without its flag or seconds in place of nanoseconds; the text says what to
@@ -101,13 +109,14 @@ typedef struct culex_enqueue_options {
     culex_duration expires; /* in place of the schema's: the run is dead, with the reason "expired",
                                unless it is begun so long after it became due; 0 for never. Bounds
                                as those of `delay`, but none below 0 */
+    culex_enqueue_outcome *ret_outcomes; /* NULL, or room for that of each run whose id is told */
 } culex_enqueue_options;
 
 /* Options that override nothing. */
 static inline culex_enqueue_options culex_enqueue_options_make(void)
 {
-    culex_enqueue_options options = {false, {{0}}, NULL,  false, 0,    false, 0,     false,
-                                     0,     NULL,  false, 0,     NULL, 0,     false, 0};
+    culex_enqueue_options options = {false, {{0}}, NULL, false, 0, false, 0, false, 0,
+                                     NULL,  false, 0,    NULL,  0, false, 0, NULL};
     return options;
 }
 
@@ -129,7 +138,11 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * never is. CULEX_EEXPIRED: nothing was enqueued by this call, for the ticket is more than ten
  * minutes old, or the store's clock was set by as much. Where an earlier call with this ticket was
  * CULEX_EUNKNOWN it remains so: a run may have come, ended and been forgotten. What has to be
- * repeated after longer than that takes an idempotency key. */
+ * repeated after longer than that takes an idempotency key.
+ * Of a job that is `unique`, while another run has the key of this one: CULEX_OK, and *ret_id is
+ * that run, which stays as it is, or with `on_conflict replace` is now as this one was wanted;
+ * options->ret_outcomes tells. With `on_conflict error` it is CULEX_EUNIQUE, *ret_id is that run
+ * too, and the text names it. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
                                                            const culex_job_type *type,
                                                            const void *params,
@@ -147,6 +160,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
  * and the whole would be CULEX_ECONFLICT. A program that may be interrupted in between calls for
  * 200 at most, with a fresh ticket each time. After CULEX_EFULL the ticket is used if there is a
  * prefix: what follows it takes another. options->idempotency_key is refused for more than one run.
+ * CULEX_EUNIQUE, of a job with `on_conflict error`: behind the prefix stands the id of the run that
+ * has the key of the next one. What follows in the same round trip may be there all the same.
  */
 CULEX_API CULEX_MUST_USE culex_status
 culex_client_enqueue_many(culex_client *client, const culex_job_type *type, const void *params,
