@@ -1,4 +1,5 @@
-/* plugin_keys URL TENANT DOCUMENT PAGE - enqueues that page by the generated C and prints its id. */
+/* plugin_keys URL TENANT DOCUMENT PAGE - enqueues that page by the generated C and prints its id.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
