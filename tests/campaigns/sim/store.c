@@ -753,7 +753,7 @@ culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
         free(handle);
         return status;
     }
-    handle->base.ops = &handle_ops;
+    handle->base.ops = handle->base.table = &handle_ops;
     handle->base.env = &process->env;
     handle->process = process;
     handle->has_wake = sim_chance(&process->world->random, 800);
