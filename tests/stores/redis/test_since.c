@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "redis_server.h"
 
-enum { OLDEST = 602, COMMANDS_MIN = 38, WORDS_MIN = 20 };
+enum { OLDEST = 602, COMMANDS_MIN = 37, WORDS_MIN = 20 };
 
 static const char *security_path, *scripts_path;
 
