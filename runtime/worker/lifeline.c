@@ -131,9 +131,9 @@ void culex__lifeline_place(culex_worker *worker)
 {
     struct culex_lifeline *lifeline = &worker->lifeline;
     char place[1024];
-    culex__store_place_tell(worker->store, place, sizeof place);
     if (lifeline->folder[0] == '\0')
         return;
+    culex__store_place_tell(worker->store, place, sizeof place);
     if (place[0] == '\0') {
         file_remove(lifeline);
         lifeline->folder[0] = '\0';

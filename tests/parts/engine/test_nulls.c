@@ -176,7 +176,8 @@ static void test_null_for_the_workers_is_refused(void **state)
     assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
     REFUSED_AS("no visitor", culex_client_workers(client, NULL, NULL, &error));
     REFUSED_AS("no order", culex_client_worker_set(client, "a1", NULL, &count, &error));
-    REFUSED_AS("nothing is wished", culex_client_worker_set(client, "a1", &nothing, NULL, &error));
+    REFUSED_AS("nothing is wished of the worker",
+               culex_client_worker_set(client, "a1", &nothing, NULL, &error));
     assert_int_equal(culex_client_worker_set(client, NULL, &order, NULL, NULL), CULEX_OK);
     culex_client_close(client);
 }
