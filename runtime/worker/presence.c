@@ -28,7 +28,8 @@ void culex__presence_reset(culex_worker *worker)
     bool is_on = !worker->options.unlisted && worker->given_store == NULL;
     worker->presence =
         (struct culex_presence){.is_on = is_on, .born_ns = culex__worker_now_ns(worker)};
-    culex__session_choose(worker, worker->presence.id);
+    if (is_on)
+        culex__session_choose(worker, worker->presence.id);
 }
 
 /* --- what it tells ------------------------------------------------------------------------------
