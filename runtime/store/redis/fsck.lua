@@ -428,7 +428,8 @@ end
 -- The entry of a gate. Where somebody may come in it has to be known when.
 local function gate_check(name)
   local g = gate_open(name)
-  if gate_is_void(g) then
+  -- A bucket that time alone has filled is left to the next step.
+  if gate_is_void(g) and g.tat == 0 then
     wrong = wrong + 1
     if is_repairing then call('ZREM', slots, 'K' .. name) end
   elseif gate_look(g) and not call('ZSCORE', refills, name)
