@@ -11,7 +11,7 @@ struct culex_sqlite;
 void culex__sqlite_clock_start(struct culex_sqlite *store);
 
 /* Sets store->now_ms again, when a lock has been waited for: the time of a transaction is never
- * before that of one that had the lock before it. */
+ * before that of one that had the lock before it, unless the clock was set back meanwhile. */
 void culex__sqlite_clock_read(struct culex_sqlite *store);
 
 /* Sleeps a little, longer from try to try; false when the operation's time is over. */
