@@ -175,7 +175,7 @@ static culex_queue_stats stats(void)
 {
     culex_error error = {0};
     culex_client *client;
-    culex_queue_stats stats;
+    culex_queue_stats stats = {0};
     if (culex_client_open(fleet.url, NULL, &client, &error) != CULEX_OK ||
         culex_client_stats(client, "beat", &stats, &error) != CULEX_OK)
         fail_msg("%s", error.text);
