@@ -75,9 +75,10 @@
  * the same needs: it is `waiting` to everybody, and who does not offer what it needs never meets
  * it, however many there are. A STEP tells what its worker has free; it is granted first what fits
  * there, each run with fewer units left for those behind it, in the order of claims, and then what
- * needs nothing. A run that does not fit holds up nobody who does: one that needs much may wait for
- * long while others take what becomes free. Of the needs that begin with the same name, a STEP
- * looks at NEEDS_LOOK_MAX, by their texts.
+ * needs nothing. To its other limits it counts as one that stands in the ready order, so one that
+ * nobody offers for keeps its place there. A run that does not fit holds up nobody who does: one
+ * that needs much may wait for long while others take what becomes free. Of the needs that begin
+ * with the same name, a STEP looks at NEEDS_LOOK_MAX, by their texts.
  *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of

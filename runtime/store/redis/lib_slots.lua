@@ -194,7 +194,7 @@ local function gate_park(g, id, score, is_there)
   slot_marks['P' .. g.name .. '\0' .. place_text(score) .. id] = is_there
   if is_there then
     g.first = math.min(g.first or score, score)
-  elseif g.first and score <= g.first then
+  elseif g.first and (score <= g.first or g.limit.kind == 'N') then
     g.is_first_gone = true
   end
   g.is_rung = g.is_rung or is_there and g.limit.kind == 'N'

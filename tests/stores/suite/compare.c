@@ -152,6 +152,25 @@ static bool take_grant(struct compare *compare, const struct culex_step *step,
     return same_grant(grant, run);
 }
 
+/* At one of the run's keys another one waits for what it needs, and keeps its place. */
+static bool is_place_taken(const struct model *model, const struct culex_step *step,
+                           const struct model_run *run)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *other = model->runs[i];
+        if (other == run || !is_waiting(other, step->queue) || model_needs(other)[0] == '\0')
+            continue;
+        for (size_t a = 0; a < run->made.limit_count; a++) {
+            for (size_t b = 0; b + 1 < other->made.limit_count; b++) {
+                if (strcmp(run->made.limits[a].name, other->made.limits[b].name) == 0 &&
+                    strcmp(run->made.limits[a].key, other->made.limits[b].key) == 0)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Whether a store may stop here although it was asked for more; *ret_is_held tells that it must say
  * that the next run has to wait. Which of several is the next one may be open. */
 static bool may_stop(const struct compare *compare, const struct culex_step *step,
@@ -190,7 +209,8 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
         bool waits = model_must_wait(step, run, granted);
         may_hold = may_hold || waits;
         may = may || (granted > 0 && bytes + run->made.payload_len > step->max_bytes);
-        is_left = is_left || (!waits && !model_is_open(compare->model, run));
+        is_left = is_left || (!waits && !model_is_open(compare->model, run) &&
+                              !is_place_taken(compare->model, step, run));
         *ret_is_held = false; /* the claim may have ended at this one */
     }
     /* A suspect that was passed by takes a place of its keys. */
