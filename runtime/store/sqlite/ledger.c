@@ -416,7 +416,7 @@ static void needs_ring(struct culex_sqlite *store, struct culex_sqlite_counter *
     bool is_news = counter->is_rung || counter->parked > counter->saved.parked;
     counter->is_rung = false;
     if (counter->limit->kind == CULEX_LIMIT_NEEDS && counter->parked > 0 && is_news)
-        culex__sqlite_wake_ring(store, culex__needs_of_limit(counter->limit->name));
+        culex__sqlite_bells_ring(&store->wake.bells, culex__needs_of_limit(counter->limit->name));
 }
 
 static culex_status counter_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

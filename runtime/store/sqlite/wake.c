@@ -421,22 +421,6 @@ void culex__sqlite_wake_disarm(struct culex_store *base)
 
 /* --- knocking at others' --------------------------------------------------------------- */
 
-void culex__sqlite_wake_hush(struct culex_sqlite *store)
-{
-    store->wake.ring_count = 0;
-}
-
-void culex__sqlite_wake_ring(struct culex_sqlite *store, const char *needs)
-{
-    struct culex_sqlite_wake *wake = &store->wake;
-    for (size_t i = 0; i < wake->ring_count; i++) {
-        if (strcmp(wake->rings[i].needs, needs) == 0)
-            return;
-    }
-    if (wake->ring_count < CULEX__SQLITE_RINGS_MAX)
-        snprintf(wake->rings[wake->ring_count++].needs, sizeof wake->rings[0].needs, "%s", needs);
-}
-
 /* Who waits for this comes behind the first `*count` targets. */
 static culex_status targets_add(struct culex_sqlite *store, const char *bell, size_t *count,
                                 culex_error *error)
@@ -486,19 +470,19 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
                                     culex_error *error)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    char bell[CULEX_QUEUE_NAME_MAX + sizeof wake->rings[0].needs + 1];
+    char bell[CULEX_QUEUE_NAME_MAX + sizeof wake->bells.of[0].needs + 1];
     assert(store->is_writing && !sqlite3_get_autocommit(store->db));
     wake->target_count = 0;
     culex_status status = dead_remove(store, error);
     if (status == CULEX_OK && is_ready)
         status = queue_aim(store, queue, error);
     size_t end = wake->target_count;
-    if (wake->ring_count > 0) /* they lie where the queue's own ones were remembered */
+    if (wake->bells.count > 0) /* they lie where the queue's own ones were remembered */
         store->recent.has_targets = store->recent.has_targets && is_ready;
-    for (size_t i = 0; i < wake->ring_count && status == CULEX_OK; i++) {
-        snprintf(bell, sizeof bell, "%s %s", queue, wake->rings[i].needs);
+    for (size_t i = 0; i < wake->bells.count && status == CULEX_OK; i++) {
+        snprintf(bell, sizeof bell, "%s %s", queue, wake->bells.of[i].needs);
         status = targets_add(store, bell, &end, error);
-        wake->rings[i].end = end;
+        wake->bells.of[i].end = end;
     }
     return status;
 }
@@ -538,9 +522,9 @@ void culex__sqlite_wake_send(struct culex_sqlite *store)
     size_t first = wake->target_count;
     assert(sqlite3_get_autocommit(store->db)); /* a woken worker finds what was committed */
     knock_one(store, 0, wake->target_count);
-    for (size_t i = 0; i < wake->ring_count; i++) {
-        knock_one(store, first, wake->rings[i].end);
-        first = wake->rings[i].end;
+    for (size_t i = 0; i < wake->bells.count; i++) {
+        knock_one(store, first, wake->bells.of[i].end);
+        first = wake->bells.of[i].end;
     }
-    wake->target_count = wake->ring_count = 0;
+    wake->target_count = wake->bells.count = 0;
 }

@@ -2,6 +2,7 @@
 #ifndef CULEX_STORE_SQLITE_WAKE_H
 #define CULEX_STORE_SQLITE_WAKE_H
 
+#include "store/sqlite/bells.h"
 #include "store/store.h"
 
 struct culex_sqlite;
@@ -9,7 +10,6 @@ struct culex_sqlite;
 enum {
     CULEX__SQLITE_ADDRESS_SIZE = 48,
     CULEX__SQLITE_WAKE_MAX = 64,
-    CULEX__SQLITE_RINGS_MAX = 4, /* more at a time, and workers look by themselves */
 };
 
 /* Where to knock after COMMIT, and this handle's own door: see sqlite/wake.c. */
@@ -21,12 +21,7 @@ struct culex_sqlite_wake {
     int64_t known_due_ms; /* the caller knows that a delayed run is due then */
     size_t target_count;
     char targets[CULEX__SQLITE_WAKE_MAX][CULEX__SQLITE_ADDRESS_SIZE];
-    /* Of needs that runs have come for: a part of `targets` each, behind the others. */
-    size_t ring_count;
-    struct {
-        char needs[CULEX_LIMIT_NAME_MAX + 1];
-        size_t end;
-    } rings[CULEX__SQLITE_RINGS_MAX];
+    struct culex_sqlite_bells bells;       /* their targets stand behind the others */
     char dead[CULEX__SQLITE_ADDRESS_SIZE]; /* a registration to remove; "" for none */
 };
 
@@ -35,10 +30,6 @@ void culex__sqlite_wake_init(struct culex_sqlite *store);
  * some that needs nothing. */
 culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue, bool is_ready,
                                     culex_error *error);
-/* Before that: whoever waits for runs of the queue that need this is to be told as well. */
-void culex__sqlite_wake_ring(struct culex_sqlite *store, const char *needs);
-/* Before a transaction: nobody is. */
-void culex__sqlite_wake_hush(struct culex_sqlite *store);
 /* After COMMIT: tells one of them, and one for each of what is needed. */
 void culex__sqlite_wake_send(struct culex_sqlite *store);
 void culex__sqlite_wake_close(struct culex_sqlite *store);
