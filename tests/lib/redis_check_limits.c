@@ -8,7 +8,7 @@
 /* ORDER RECORD_FIELD; 0 is the version. */
 enum { FIELD_STATE = 1, FIELD_BEHIND = 13, FIELD_PRIORITY = 23, FIELD_LIMITS = 27, FIELD_COUNT };
 
-enum { ID_BYTES = 16, PLACE_BYTES = 15, LIMITS_MAX = 9, FAIR_PLACES = 16 };
+enum { ID_BYTES = 16, PLACE_BYTES = 15, LIMITS_MAX = 8, FAIR_PLACES = 16 };
 
 #define PLACE_BASE (INT64_C(1) << 48)
 #define PRIORITY   (INT64_C(1) << 44)
@@ -105,8 +105,7 @@ static const redisReply *score_of(const redisReply *set, const char *name, size_
 /* The run's entry of a gate, and the gate's own. */
 static bool check_member(struct limits *limits, const struct run *run, const char *gate)
 {
-    bool is_behind = run->behind > 1 && gate == run->gates[run->behind - 2];
-    char kind = run->state == 'A' ? 'A' : is_behind ? 'P' : 'W', bytes[512];
+    char kind = run->state == 'A' ? 'A' : run->behind > 1 ? 'P' : 'W', bytes[512];
     size_t len = (size_t)snprintf(bytes, sizeof bytes, "%c%s", kind, gate) + 1;
     if (kind != 'A')
         len += (size_t)snprintf(bytes + len, sizeof bytes - len, "%015lld",
@@ -132,9 +131,7 @@ static bool check_run(struct limits *limits, struct run *run)
             return complain(limits, "a waiting run with limits is not limited", run->id);
         run->score = strtoll(score->str, NULL, 10);
     }
-    /* Who waits for what he needs stands at his limits meanwhile. */
-    if (run->state == 'W' && run->behind > 1 &&
-        strncmp(run->gates[run->behind - 2], "needs ", 6) != 0)
+    if (run->state == 'W' && run->behind > 1)
         return check_member(limits, run, run->gates[run->behind - 2]);
     for (int i = 0; i < run->gate_count && is_good; i++)
         is_good = check_member(limits, run, run->gates[i]);

@@ -207,9 +207,8 @@ local function limits_check(id, r)
   if r.behind == '0' or r.state ~= WAITING and r.state ~= ACTIVE then return false end
   local score = r.state == WAITING and limited_check(id, r)
   local parked = score and names[r.behind - 1]
-  local is_apart = parked and sub(parked, 1, 6) == 'needs '
-  for _, name in ipairs(parked and not is_apart and {parked} or names) do
-    local kind = name == parked and 'P' or score and 'W' or 'A'
+  for _, name in ipairs(parked and {parked} or names) do
+    local kind = parked and 'P' or score and 'W' or 'A'
     slot_check(kind .. name .. '\0' .. (score and place_text(score) or '') .. id, name)
     slot_check('K' .. name, name)
   end
@@ -422,8 +421,7 @@ local function slot_is_good(member, r, id)
   for at, its in ipairs(names) do is_its = is_its or its == name and (kind ~= 'P' or behind == at + 1) end
   if not is_its or behind == 0 or (r.state == ACTIVE) ~= (kind == 'A') then return false end
   if kind == 'A' then return true end
-  local is_apart = behind > 1 and sub(names[behind - 1], 1, 6) == 'needs '
-  local score = r.state == WAITING and ((behind > 1) == (kind == 'P') or is_apart) and call('ZSCORE', limited, id)
+  local score = r.state == WAITING and (behind > 1) == (kind == 'P') and call('ZSCORE', limited, id)
   return score and place_text(score) == place
 end
 

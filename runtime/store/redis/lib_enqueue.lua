@@ -104,7 +104,7 @@ local function limit_tell(name, told)
   local set = l.kind == string.sub(told, 1, 1) and l.set or '0|0|0'
   local text = told .. '|' .. set
   call('HSET', limits, name, text)
-  local is_known = l.told ~= nil
+  local is_known = l.kind ~= nil
   for field in pairs(l) do l[field] = nil end
   for field, value in pairs(limit_read(text)) do l[field] = value end
   if not is_known then return end
@@ -116,7 +116,7 @@ end
 local function gates_told(text)
   local list = {}
   is_limited = true
-  for told, gate in string.gmatch(text, '([CRFN]|%d+|%d+|%d+)|([^;]+)') do
+  for told, gate in string.gmatch(text, '([CRF]|%d+|%d+|%d+)|([^;]+)') do
     limit_tell(string.match(gate, '^[^=]*'), told)
     list[#list + 1] = gate
   end
@@ -132,7 +132,7 @@ local function gates_arrive(id, names, level, is_keyed)
   limited_put(id, score)
   for at, g in ipairs(list) do
     if not gate_lets_in(g, priority, score) then
-      if gate_is_needs(g) then gates_stand(list, id, score, 1) else gate_park(g, id, score, true) end
+      gate_park(g, id, score, true)
       return at + 1
     end
   end
@@ -145,8 +145,7 @@ local function gates_leave(id, r)
   local list, score, behind = {}, limited_score(id), tonumber(r.behind)
   is_limited = true
   for name in string.gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do list[#list + 1] = gate_open(name) end
-  local g = list[behind - 1]
-  if g and not gate_is_needs(g) then gate_park(g, id, score, false) else gates_stand(list, id, score, -1) end
+  if behind > 1 then gate_park(list[behind - 1], id, score, false) else gates_stand(list, id, score, -1) end
   limited_put(id, false)
 end
 

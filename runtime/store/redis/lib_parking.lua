@@ -54,11 +54,7 @@ function place_settle(id, score)
   if not place then return false end
   places[id] = nil
   limited_put(id, score)
-  if place.gate and not gate_is_needs(place.gate) then
-    gate_park(place.gate, id, score, true)
-  else
-    gates_stand(place.list, id, score, 1)
-  end
+  if place.gate then gate_park(place.gate, id, score, true) else gates_stand(place.list, id, score, 1) end
   return place.gate ~= nil
 end
 
@@ -69,7 +65,7 @@ function place_leave(id, r)
     gates_work(list, id, -1)
   elseif r.state == WAITING then
     local score = limited_score(id)
-    if g and not gate_is_needs(g) then gate_park(g, id, score, false) else gates_stand(list, id, score, -1) end
+    if g then gate_park(g, id, score, false) else gates_stand(list, id, score, -1) end
     limited_put(id, false)
   end
 end

@@ -1,8 +1,7 @@
 -- store/redis/lib_slots.lua - the limits of runs: which of their gates have room, and who stands there.
 --
 -- A limit is what `limits` says of its name: 'KIND|COUNT|PER|BURST|', as the newest run told, and
--- 'COUNT|PER|BURST' as somebody has set it, zeroes when nobody has. KIND is C, R, F or N: what a run needs, the
--- last of its gates, behind which it is parked for as long as the others have a place for it; there it stands. A gate is the counter of
+-- 'COUNT|PER|BURST' as somebody has set it, zeroes when nobody has. KIND is C, R or F. A gate is the counter of
 -- a limit's key; its name is 'NAME=KEY', and a run's record has the names of its gates, joined by ';'. Of a gate
 -- `slots` has, all of score 0, so that they stand as texts do:
 --   'A' gate NUL id         a run at work
@@ -19,7 +18,7 @@
 --   gate_lets_in(g, priority, score)   whether a run may stand in the ready order: while so few stand before it
 --                            that it could be granted
 --   gates_work(list, id, by) a run at work comes to the gates (1), or leaves them (-1)
---   gates_stand(list, id, score, by)   the same of one in the ready order, or parked behind what it needs
+--   gates_stand(list, id, score, by)   the same of one in the ready order
 --   gate_park(g, id, score, is_there)
 --   gate_take(g)             takes a token
 --   limited_put(id, score)   false for a run that does not wait any more
@@ -65,7 +64,7 @@ end
 -- What is in force of a limit, nil when it cannot be read.
 local function limit_read(text)
   local kind, count, per, burst, set_count, set_per, set_burst =
-    string.match(text or '', '^([CRFN])|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)$')
+    string.match(text or '', '^([CRF])|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)$')
   if not kind then return nil end
   local l = {kind = kind, told = kind .. '|' .. count .. '|' .. per .. '|' .. burst,
     set = set_count .. '|' .. set_per .. '|' .. set_burst}
@@ -79,7 +78,7 @@ end
 local function limit_of(name)
   local l = limits_known[name]
   if not l then
-    l = limit_read(call('HGET', limits, name)) or {kind = string.sub(name, 1, 6) == 'needs ' and 'N' or nil}
+    l = limit_read(call('HGET', limits, name)) or {}
     limits_known[name] = l
   end
   return l
@@ -154,7 +153,6 @@ end
 
 -- Whether there is a place for such a run, be others parked or not.
 local function gate_has_place(g, priority, score)
-  if g.limit.kind == 'N' then return false end
   if g.limit.kind == 'F' then return g.standing < FAIR_QUEUED + priority end
   local room = gate_room(g)
   return room > 0 and (g.standing < room or gate_before(g, score) < room)
@@ -182,35 +180,24 @@ local function gates_work(list, id, by)
   end
 end
 
-local function gate_stand(g, id, score, by)
-  local unwritten = by > 0 and g.coming or g.leaving
-  g.standing = g.standing + by
-  unwritten[#unwritten + 1] = score
-  slot_marks['W' .. g.name .. '\0' .. place_text(score) .. id] = by > 0
-  gate_touch(g)
+local function gates_stand(list, id, score, by)
+  for _, g in ipairs(list) do
+    local unwritten = by > 0 and g.coming or g.leaving
+    g.standing = g.standing + by
+    unwritten[#unwritten + 1] = score
+    slot_marks['W' .. g.name .. '\0' .. place_text(score) .. id] = by > 0
+    gate_touch(g)
+  end
 end
 
 local function gate_park(g, id, score, is_there)
   slot_marks['P' .. g.name .. '\0' .. place_text(score) .. id] = is_there
   if is_there then
     g.first = math.min(g.first or score, score)
-  elseif g.first and (score <= g.first or g.limit.kind == 'N') then
+  elseif g.first and score <= g.first then
     g.is_first_gone = true
   end
-  g.is_rung = g.is_rung or is_there and g.limit.kind == 'N'
   gate_touch(g)
-end
-
--- A run comes to the ready order, or to that of what needs the same; or (-1) it leaves it.
-local function gates_stand(list, id, score, by)
-  for _, g in ipairs(list) do
-    if g.limit.kind == 'N' then gate_park(g, id, score, by > 0) else gate_stand(g, id, score, by) end
-  end
-end
-
--- Whether what is parked behind the gate stands with those that are ready.
-local function gate_is_needs(g)
-  return g.limit.kind == 'N'
 end
 
 local function gate_take(g)
@@ -262,7 +249,7 @@ local function slots_open()
   local looks = {}
   for _, g in ipairs(gates_touched) do
     slot_marks['K' .. g.name], g.coming = true, {}
-    local at = g.first and g.limit.kind ~= 'N' and (g.is_first_gone and gates_now() or gate_look(g))
+    local at = g.first and (g.is_first_gone and gates_now() or gate_look(g))
     if at and at ~= g.look then
       look_put(looks, g, at)
       g.look = at
@@ -283,27 +270,13 @@ local function gate_is_void(g)
   return g.active + g.standing <= 0 and not g.first and g.tat <= gates_now() * 1000
 end
 
--- A token for those that wait for runs that need this, as that of redis/lib_wake.lua; nobody waits for it once the
--- gate is gone.
-local function needs_wake(g, is_there)
-  local key = wake .. ' ' .. string.match(g.name, '^needs ([^=]*)')
-  if not is_there then
-    call('UNLINK', key)
-  elseif call('LLEN', key) == 0 then
-    call('RPUSH', key, '1')
-  end
-end
-
 local function gate_settle(g, looks)
   if g.is_first_gone then g.first = gate_first(g.name) end
-  if g.is_rung and g.first then needs_wake(g, true) end
-  g.is_rung = nil
   local at = gate_look(g)
   if at and at ~= g.look then look_put(looks, g, at) end
   if not at and (g.look or g.is_looked_at) then refill_drops[#refill_drops + 1] = g.name end
   if gate_is_void(g) then
     slot_marks['K' .. g.name] = false
-    if g.limit.kind == 'N' then needs_wake(g, false) end
     refill_drops[#refill_drops + 1] = g.name
   end
   g.look, g.is_touched, g.is_first_gone, g.is_looked_at, g.leaving = at, nil, nil, nil, {}

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/needs.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/ledger.h"
 #include "store/sqlite/sqlite.h"
@@ -44,28 +43,6 @@ static culex_status is_behind(struct culex_sqlite *store, const struct culex_sql
     return has_key < 0 ? (culex_status)has_key : has_own < 0 ? (culex_status)has_own : CULEX_OK;
 }
 
-/* In the ready order nobody asks what a run needs. Where its needs have no key, the claim that meets
- * it makes one. */
-static culex_status needs_find(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                               const struct culex_sqlite_run *run, int64_t *ret_aside,
-                               culex_error *error)
-{
-    char name[CULEX_LIMIT_NAME_MAX + 1] = "";
-    size_t len = 0;
-    sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(run->seq));
-    int has = culex__sqlite_next(store, row, error);
-    const char *limits = has > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
-    const char *needs = limits != NULL ? culex__needs_among(limits, strlen(limits), &len) : NULL;
-    if (needs != NULL)
-        snprintf(name, sizeof name, CULEX__NEEDS_WORD "%.*s", (int)len, needs);
-    culex__sqlite_end(row);
-    if (has < 0 || needs == NULL)
-        return has < 0 ? (culex_status)has : CULEX_OK;
-    return culex__sqlite_first_int(
-        store, SQL_BIND(store, NEEDS_KEY, SQL_INT(queue->key), SQL_TEXT(name)), 0, ret_aside,
-        error);
-}
-
 culex_status culex__sqlite_fsck_aside(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue,
                                       struct culex_sqlite_run *run, bool *ret_is_wrong,
@@ -78,8 +55,6 @@ culex_status culex__sqlite_fsck_aside(struct culex_sqlite *store,
         status = is_behind(store, queue, run, &is_there, error);
         wanted = is_there ? run->aside : 0;
     }
-    if (status == CULEX_OK && is_waiting && !run->is_delayed && wanted == 0)
-        status = needs_find(store, queue, run, &wanted, error);
     *ret_is_wrong = run->aside != wanted;
     run->aside = wanted;
     return status;
@@ -153,9 +128,7 @@ static bool limits_count(struct tallies *tallies, const char *limits, bool is_ac
 {
     while (limits != NULL && *limits != '\0') {
         size_t len = strcspn(limits, ";");
-        /* What needs something is parked there, and stands with the others. */
-        bool is_counted = is_active || culex__needs_of_limit(limits) == NULL;
-        if (is_counted && !pair_count(tallies, limits, len, is_active))
+        if (!pair_count(tallies, limits, len, is_active))
             return false;
         limits += len + (limits[len] == ';');
     }
@@ -210,8 +183,7 @@ static bool is_stuck(const struct culex_sqlite_counter *counter)
 {
     const struct culex_sqlite_limit *limit = counter->limit;
     const culex_limit_value *value = culex__sqlite_limit_value(limit);
-    if (counter->parked == 0 || counter->look_ms != INT64_MAX || limit->is_swept ||
-        limit->kind == CULEX_LIMIT_NEEDS)
+    if (counter->parked == 0 || counter->look_ms != INT64_MAX || limit->is_swept)
         return false;
     if (limit->kind == CULEX_LIMIT_CONCURRENCY)
         return counter->standing < (int64_t)value->count - counter->active;

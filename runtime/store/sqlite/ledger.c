@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/needs.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -368,8 +367,6 @@ static int64_t look_at(const struct culex_sqlite *store, const struct culex_sqli
     const struct culex_sqlite_limit *limit = counter->limit;
     const culex_limit_value *value = culex__sqlite_limit_value(limit);
     int64_t now_ms = store->now_ms, wait_ms = 0;
-    if (limit->kind == CULEX_LIMIT_NEEDS)
-        return INT64_MAX;
     if (counter->parked > 0 && counter->is_freed)
         return now_ms;
     if (limit->kind == CULEX_LIMIT_RATE && counter->parked > 0)
@@ -410,15 +407,6 @@ static culex_status counter_drop(struct culex_sqlite *store, struct culex_sqlite
     return culex__sqlite_finish(store, SQL_BIND(store, COUNTER_DROP, SQL_INT(number)), error);
 }
 
-/* Runs that need this have come, or are left behind by one that was claimed. */
-static void needs_ring(struct culex_sqlite *store, struct culex_sqlite_counter *counter)
-{
-    bool is_news = counter->is_rung || counter->parked > counter->saved.parked;
-    counter->is_rung = false;
-    if (counter->limit->kind == CULEX_LIMIT_NEEDS && counter->parked > 0 && is_news)
-        culex__sqlite_bells_ring(&store->wake.bells, culex__needs_of_limit(counter->limit->name));
-}
-
 static culex_status counter_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                  struct culex_sqlite_counter *counter, culex_error *error)
 {
@@ -430,7 +418,6 @@ static culex_status counter_save(struct culex_sqlite *store, struct culex_sqlite
     limit->active += counter->active - counter->saved.active;
     limit->parked += counter->parked - counter->saved.parked;
     limit->is_changed = limit->is_changed || is_moved;
-    needs_ring(store, counter);
     if (is_over(store, counter))
         return counter_drop(store, counter, error);
     counter->look_ms = look_at(store, counter);

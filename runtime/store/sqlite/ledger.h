@@ -33,7 +33,6 @@ struct culex_sqlite_counter {
     int64_t tat_us;  /* of a rate's bucket: see core/run_limit.h */
     int64_t look_ms; /* when a STEP looks at it; INT64_MAX: no need */
     bool is_freed;   /* somebody may have room since the last look */
-    bool is_rung;    /* of needs: was claimed from, so that the next worker is to be told */
     struct {
         int64_t active, standing, parked, tat_us, look_ms;
     } saved;

@@ -76,9 +76,9 @@ culex_status culex__sqlite_keys_read(struct culex_sqlite *store,
     return status;
 }
 
-culex_status culex__sqlite_keys_of_row(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue, int64_t seq,
-                                       struct culex_sqlite_keys *ret_keys, culex_error *error)
+/* Of the row `seq`. */
+static culex_status keys_of_row(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                int64_t seq, struct culex_sqlite_keys *ret_keys, culex_error *error)
 {
     char text[CULEX__SQLITE_LIMITS_SIZE] = "";
     sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(seq));
@@ -111,8 +111,6 @@ static int64_t room_of(const struct culex_sqlite *store, const struct culex_sqli
 bool culex__sqlite_key_has_place(const struct culex_sqlite *store,
                                  const struct culex_sqlite_counter *counter, int priority)
 {
-    if (counter->limit->kind == CULEX_LIMIT_NEEDS)
-        return false;
     if (counter->limit->kind == CULEX_LIMIT_FAIR)
         return counter->standing < CULEX_FAIR_QUEUED + priority;
     int64_t room = room_of(store, counter);
@@ -160,40 +158,18 @@ static culex_status first_without_place(struct culex_sqlite *store,
     return status;
 }
 
-/* What it needs, NULL for nothing. To its other limits a run that is parked there stands in the
- * ready order. */
-struct culex_sqlite_counter *culex__sqlite_keys_needs(const struct culex_sqlite_keys *keys)
-{
-    struct culex_sqlite_counter *last = keys->count > 0 ? keys->counters[keys->count - 1] : NULL;
-    return last != NULL && last->limit->kind == CULEX_LIMIT_NEEDS ? last : NULL;
-}
-
-static size_t limits_of(const struct culex_sqlite_keys *keys)
-{
-    return keys->count - (culex__sqlite_keys_needs(keys) != NULL);
-}
-
 static void stand(const struct culex_sqlite_keys *keys)
 {
-    for (size_t i = 0; i < limits_of(keys); i++)
+    for (size_t i = 0; i < keys->count; i++)
         keys->counters[i]->standing++;
 }
 
 static void stand_leave(const struct culex_sqlite_keys *keys)
 {
-    for (size_t i = 0; i < limits_of(keys); i++) {
+    for (size_t i = 0; i < keys->count; i++) {
         keys->counters[i]->standing--;
         keys->counters[i]->is_freed = true;
     }
-}
-
-/* It stood in the ready order, or in that of what needs the same. */
-static void order_leave(const struct culex_sqlite_keys *keys)
-{
-    struct culex_sqlite_counter *needs = culex__sqlite_keys_needs(keys);
-    stand_leave(keys);
-    if (needs != NULL)
-        needs->parked--;
 }
 
 /* Where a run gets its place that is past the limit `passed`, NULL for none. */
@@ -207,10 +183,10 @@ static culex_status keys_place(struct culex_sqlite *store, const struct culex_sq
     *ret_aside = CULEX__SQLITE_ASIDE_NOT;
     if (status != CULEX_OK)
         return status;
-    if (full == NULL || full->limit->kind == CULEX_LIMIT_NEEDS)
+    if (full == NULL) {
         stand(keys);
-    if (full == NULL)
         return CULEX_OK;
+    }
     full->parked++;
     full->is_freed = full->is_freed || culex__sqlite_key_has_place(store, full, priority);
     *ret_aside = full->number;
@@ -251,11 +227,10 @@ bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
 void culex__sqlite_keys_claim(const struct culex_sqlite *store,
                               const struct culex_sqlite_keys *keys)
 {
-    order_leave(keys);
+    stand_leave(keys);
     for (size_t i = 0; i < keys->count; i++) {
         struct culex_sqlite_counter *counter = keys->counters[i];
         counter->active++;
-        counter->is_rung = counter->limit->kind == CULEX_LIMIT_NEEDS;
         if (counter->limit->kind == CULEX_LIMIT_RATE)
             counter->tat_us = culex__bucket_take(culex__sqlite_limit_value(counter->limit),
                                                  counter->tat_us, store->now_ms);
@@ -265,13 +240,8 @@ void culex__sqlite_keys_claim(const struct culex_sqlite *store,
 void culex__sqlite_keys_park(const struct culex_sqlite_keys *keys,
                              struct culex_sqlite_counter *full)
 {
-    order_leave(keys);
+    stand_leave(keys);
     full->parked++;
-}
-
-void culex__sqlite_keys_mend(const struct culex_sqlite_keys *keys)
-{
-    culex__sqlite_keys_needs(keys)->parked++;
 }
 
 /* --- a run's row changes -------------------------------------------------------------------- */
@@ -285,19 +255,12 @@ static void active_leave(const struct culex_sqlite_keys *keys)
 }
 
 static culex_status parked_leave(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                 const struct culex_sqlite_run *run, culex_error *error)
+                                 int64_t number, culex_error *error)
 {
     struct culex_sqlite_counter *counter;
-    struct culex_sqlite_keys keys;
-    culex_status status = culex__sqlite_ledger_numbered(store, queue, run->aside, &counter, error);
-    if (status != CULEX_OK || counter == NULL)
-        return status;
-    counter->parked--;
-    if (counter->limit->kind != CULEX_LIMIT_NEEDS)
-        return CULEX_OK;
-    status = culex__sqlite_keys_of_row(store, queue, run->seq, &keys, error);
-    if (status == CULEX_OK)
-        stand_leave(&keys);
+    culex_status status = culex__sqlite_ledger_numbered(store, queue, number, &counter, error);
+    if (status == CULEX_OK && counter != NULL)
+        counter->parked--;
     return status;
 }
 
@@ -311,8 +274,8 @@ culex_status culex__sqlite_parking_leave(struct culex_sqlite *store,
         (is_waiting && run->aside == CULEX__SQLITE_ASIDE_TIMED))
         return CULEX_OK;
     if (is_waiting && run->aside > 0)
-        return parked_leave(store, queue, run, error);
-    culex_status status = culex__sqlite_keys_of_row(store, queue, run->seq, &keys, error);
+        return parked_leave(store, queue, run->aside, error);
+    culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
     if (status == CULEX_OK && is_waiting)
         stand_leave(&keys);
     else if (status == CULEX_OK)
@@ -332,7 +295,7 @@ culex_status culex__sqlite_parking_arrive(struct culex_sqlite *store,
         run->aside = CULEX__SQLITE_ASIDE_TIMED;
         return CULEX_OK;
     }
-    culex_status status = culex__sqlite_keys_of_row(store, queue, run->seq, &keys, error);
+    culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
     return status == CULEX_OK
                ? culex__sqlite_keys_arrive(store, queue, &keys, run->priority, &run->aside, error)
                : status;

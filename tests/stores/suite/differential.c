@@ -177,21 +177,15 @@ static void limits_give(struct world *world, struct culex_new_run *run)
         {CULEX_LIMIT_CONCURRENCY, "shop.send:concurrency", NULL, 2, 0, 0},
         {CULEX_LIMIT_RATE, "shop.send:rate", NULL, 3, 7000, 2},
         {CULEX_LIMIT_CONCURRENCY, "it's:hosts", NULL, 3, 0, 0}};
-    static const char *const needs[] = {"needs gpu:1", "needs gpu:1", "needs gpu:2",
-                                        "needs gpu:1,tape:1", "needs tape:2"};
     static struct culex_run_limit pool[LIMITS_POOL][3];
     struct culex_run_limit *limits = pool[world->limits_made++ % LIMITS_POOL];
     size_t first = (size_t)below(world, 3);
-    bool is_needy = chance(world, 40);
-    run->limit_count = is_needy && chance(world, 60) ? 0 : 1 + (size_t)below(world, 2);
+    run->limit_count = 1 + (size_t)below(world, 2);
     for (size_t i = 0; i < run->limit_count; i++) {
         limits[i] = kinds[(first + i) % 3];
         limits[i].key = keys[below(world, 4)];
         limits[i].count += chance(world, 3);
     }
-    if (is_needy)
-        limits[run->limit_count++] =
-            (struct culex_run_limit){CULEX_LIMIT_NEEDS, needs[below(world, 5)], NULL, 0, 0, 0};
     run->limits = limits;
 }
 
@@ -870,8 +864,6 @@ static bool op_step(struct world *world, int queue)
     struct culex_step *step = &last->step;
     static const int64_t leases[] = {500, 3000, 10000, 20000};
     static const uint32_t bytes[] = {0, 100, 2000, 1 << 20};
-    static const char *const offers[] = {NULL,          "", "gpu:1", "gpu:3", "gpu:2,tape:2",
-                                         "gpu:0,tape:9"};
     *step = (struct culex_step){.queue = queues[queue],
                                 .session = world->sessions[session],
                                 .nonce = world->nonce += 1 + (uint64_t)below(world, 20),
@@ -881,7 +873,6 @@ static bool op_step(struct world *world, int queue)
                                 .lease_ms = leases[below(world, 4)],
                                 .acks = last->acks,
                                 .beats = last->beats};
-    step->offers = offers[below(world, 6)];
     step->ahead = chance(world, 50) ? (uint32_t)below(world, STEP_MAX) : 0;
     for (int64_t n = below(world, STEP_MAX); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);

@@ -271,8 +271,6 @@ static bool has_room_at(const struct model *model, const struct model_run *run,
         return active_at(model, limit, own->key) < value_of(limit).count;
     case CULEX_LIMIT_RATE:
         return token_in_ms(model, limit, own->key) == 0;
-    case CULEX_LIMIT_NEEDS:
-        return true;
     default:
         return !run->is_aside;
     }
@@ -1194,7 +1192,6 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
     session->nonce = step->nonce;
     session->has_nonce = true;
     session->grant_count = 0;
-    culex__offers_read(step->offers, &session->offers);
     for (size_t i = 0; i < step->ack_count; i++)
         session->acks[i] = ack_one(model, step, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
@@ -1240,70 +1237,7 @@ void model_share(struct model *model, const char *queue)
         make_ready(model, run, false);
 }
 
-const char *model_needs(const struct model_run *run)
-{
-    size_t count = run->made.limit_count;
-    const struct culex_run_limit *last = count > 0 ? &run->made.limits[count - 1] : NULL;
-    return last != NULL && last->kind == CULEX_LIMIT_NEEDS ? last->name + strlen("needs ") : "";
-}
-
-/* So many units of `name` are offered; or, for `is_named_only`, the name is. */
-static bool is_unit_offered(const struct culex_needs *offers, const char *name, size_t len,
-                            unsigned long units, bool is_named_only)
-{
-    for (size_t i = 0; i < offers->count; i++) {
-        const struct culex_need_row *row = &offers->of[i];
-        if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
-            return is_named_only || row->units >= units;
-    }
-    return false;
-}
-
-static bool is_in_offer(const struct culex_needs *offers, const char *needs, bool is_named_only)
-{
-    while (*needs != '\0') {
-        size_t len = strcspn(needs, ":");
-        char *end;
-        unsigned long units = strtoul(needs + len + 1, &end, 10);
-        if (!is_unit_offered(offers, needs, len, units, is_named_only))
-            return false;
-        needs = end + (*end == ',');
-    }
-    return true;
-}
-
-bool model_fits(const struct model_session *session, const struct model_run *run)
-{
-    return is_in_offer(&session->offers, model_needs(run), false);
-}
-
-bool model_is_offered(const struct model_session *session, const struct model_run *run)
-{
-    return is_in_offer(&session->offers, model_needs(run), true);
-}
-
-/* Runs that are offered and do not fit wait. */
-static bool is_short(const struct model *model, const struct model_session *session)
-{
-    for (size_t i = 0; i < model->run_count; i++) {
-        const struct model_run *run = model->runs[i];
-        if (run->queue == session->queue && !run->is_gone && run->state == CULEX_RUN_WAITING &&
-            model_is_offered(session, run) && !model_fits(session, run) &&
-            first_without_room(model, run) == NULL)
-            return true;
-    }
-    return false;
-}
-
-/* What needs something comes before all that does not. */
-static bool is_better(const struct model_run *run, const struct model_run *other)
-{
-    bool needs = model_needs(run)[0] != '\0', other_needs = model_needs(other)[0] != '\0';
-    return needs != other_needs ? needs : is_before(run, other);
-}
-
-struct model_run *model_next(struct model *model, const struct culex_step *step,
-                             const struct model_session *session)
+struct model_run *model_next(struct model *model, const struct culex_step *step)
 {
     struct model_run *next = NULL;
     model_share(model, step->queue);
@@ -1311,9 +1245,9 @@ struct model_run *model_next(struct model *model, const struct culex_step *step,
         struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
             strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run) ||
-            !model_has_room(model, run) || !model_fits(session, run))
+            !model_has_room(model, run))
             continue;
-        if (next == NULL || is_better(run, next))
+        if (next == NULL || is_before(run, next))
             next = run;
     }
     return next;
@@ -1342,16 +1276,13 @@ bool model_is_passed(const struct culex_step *step, const struct model_run *run)
 bool model_has_passed(const struct model *model, const struct culex_step *step,
                       const struct model_run *next)
 {
-    struct culex_needs offers;
-    culex__offers_read(step->offers, &offers);
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
             strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run) ||
-            first_without_room(model, run) != NULL ||
-            !is_in_offer(&offers, model_needs(run), false))
+            first_without_room(model, run) != NULL)
             continue;
-        if (next == NULL || is_better(run, next))
+        if (next == NULL || is_before(run, next))
             return true;
     }
     return false;
@@ -1395,9 +1326,6 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
         run->made.timeout_ms > 0 ? now + run->made.timeout_ms + TIMEOUT_SLACK_MS : 0;
     run->progress = "";
     note_lease(session->queue, step);
-    struct culex_needs needs;
-    if (culex__needs_read(model_needs(run), &needs))
-        culex__needs_take(&needs, &session->offers);
     session->ids[session->grant_count] = run->id;
     session->attempts[session->grant_count++] = run->attempt;
 }
@@ -1416,7 +1344,7 @@ static bool claim_all(struct model *model, const struct culex_step *step,
     struct model_run *run;
     size_t bytes = 0;
     while (claim_may_go_on(model, step, session)) {
-        run = model_next(model, step, session);
+        run = model_next(model, step);
         *ret_has_passed = *ret_has_passed || model_has_passed(model, step, run);
         if (run == NULL)
             break;
@@ -1443,7 +1371,6 @@ static void grant_fill(struct culex_grant *grant, const struct model_run *run)
     grant->facts.attempt = run->attempt;
     grant->facts.counters = run->counters;
     grant->job = run->made.job;
-    grant->needs = model_needs(run)[0] != '\0' ? model_needs(run) : NULL;
     grant->facts.created_at_ms = run->created_at_ms;
     grant->facts.timeout_ms = run->made.timeout_ms;
     grant->facts.counters.retry_for_ms = run->made.retry_for_ms;
@@ -1507,9 +1434,6 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
     struct culex_step_reply reply = {.now_ms = now_of(model),
                                      .is_held = is_held,
                                      .has_passed = has_passed,
-                                     .is_short = !is_repeat && step->want > 0 &&
-                                                 !model_is_paused(model, session->queue) &&
-                                                 is_short(model, session),
                                      .is_replaced = session->is_replaced,
                                      .expired_count = expired_count,
                                      .is_paused = model_is_paused(model, session->queue)};
@@ -2100,16 +2024,12 @@ static void key_row_add(struct model *model, const struct model_limit *limit, co
             continue;
         const struct culex_run_limit *behind = first_without_room(model, run);
         has_waiting = has_waiting || behind == NULL;
-        if (limit->kind == CULEX_LIMIT_NEEDS)
-            row.parked += behind == NULL;
-        else
-            row.parked += behind != NULL && strcmp(behind->name, limit->name) == 0;
+        row.parked += behind != NULL && strcmp(behind->name, limit->name) == 0;
     }
     if (limit->kind == CULEX_LIMIT_RATE)
         row.next_ms = token_in_ms(model, limit, key);
     bool is_full =
         limit->kind != CULEX_LIMIT_RATE || full_us(model, limit, key) <= now_of(model) * 1000;
-    has_waiting = has_waiting && limit->kind != CULEX_LIMIT_NEEDS;
     bool is_kept = row.active > 0 || row.parked > 0 || has_waiting || !is_full;
     if (is_kept && !culex__limit_key_list_add(list, &row))
         abort();

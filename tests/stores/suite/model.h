@@ -8,7 +8,6 @@
 #ifndef CULEX_SUITE_MODEL_H
 #define CULEX_SUITE_MODEL_H
 
-#include "core/needs.h"
 #include "store/store.h"
 
 enum { MODEL_BATCH_MAX = CULEX_STORE_BATCH_MAX };
@@ -54,7 +53,6 @@ struct model_session {
     culex_uuid ids[MODEL_BATCH_MAX];
     uint32_t attempts[MODEL_BATCH_MAX];
     size_t grant_count;
-    struct culex_needs offers; /* what is left of the newest step's */
 };
 
 struct model_name { /* a worker's session, or a schedule's mark */
@@ -202,13 +200,7 @@ bool model_is_paused(const struct model *model, const struct model_queue *queue)
 void model_shrink(struct model *model);
 
 /* The run that the model would grant next; NULL when none waits. */
-struct model_run *model_next(struct model *model, const struct culex_step *step,
-                             const struct model_session *session);
-/* What the run needs, "" for nothing. */
-const char *model_needs(const struct model_run *run);
-/* What the session's step has left to offer has it, or only names it all. */
-bool model_fits(const struct model_session *session, const struct model_run *run);
-bool model_is_offered(const struct model_session *session, const struct model_run *run);
+struct model_run *model_next(struct model *model, const struct culex_step *step);
 /* The step gets it not, but what is behind it; or neither, after so many grants. */
 bool model_is_passed(const struct culex_step *step, const struct model_run *run);
 /* A suspect is passed that stands before `next`, or at all when that is NULL. */
