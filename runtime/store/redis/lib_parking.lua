@@ -18,10 +18,7 @@ function places_open() slots_open() end
 function places_close() slots_close() end
 
 local function gates_of(r)
-  if not r.gates then
-    r.gates = {}
-    for name in gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do r.gates[#r.gates + 1] = gate_open(name) end
-  end
+  r.gates = r.gates or gates_named(string.match(r.tail, TAIL_limits))
   return r.gates
 end
 
