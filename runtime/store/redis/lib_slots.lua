@@ -191,7 +191,8 @@ local function gate_waits(g)
 end
 
 local function gates_work(list, id, by)
-  for _, g in ipairs(list) do
+  for at = 1, #list do
+    local g = list[at]
     g.active = g.active + by
     slot_marks[g.at_work .. id] = by > 0
     gate_touch(g)
@@ -200,7 +201,8 @@ end
 
 local function gates_stand(list, id, score, by)
   local entry = place_text(score) .. id
-  for _, g in ipairs(list) do
+  for at = 1, #list do
+    local g = list[at]
     local unwritten = by > 0 and g.coming or g.leaving
     g.standing = g.standing + by
     unwritten[#unwritten + 1] = score
