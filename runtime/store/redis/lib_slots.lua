@@ -14,7 +14,6 @@
 -- of a limit that has changed, or of all, which may take several steps: what has been looked at stands in `limits` under the same.
 --
 --   gate_open(name)          the gate, read once
---   gates_named(names)       those of a run, as its record names them
 --   gate_has_room(g)         whether a claim may pass it
 --   gate_lets_in(g, priority, score)   whether a run may stand in the ready order: while so few stand before it
 --                            that it could be granted
@@ -30,7 +29,7 @@
 
 local PLACE_BASE = 281474976710656
 
-local gates, gate_lists, gates_touched, limits_known = {}, {}, {}, {}
+local gates, gates_touched, limits_known = {}, {}, {}
 local slot_marks, limited_marks, bucket_puts, refill_drops = {}, {}, {}, {}
 -- The soonest look that was asked for in this script.
 local look_soonest = nil
@@ -51,15 +50,8 @@ local function slots_count(first, last)
   return call('ZLEXCOUNT', slots, '[' .. first, '(' .. last)
 end
 
--- To make a number's text is slow, and those that become ready together have one place.
-local place_texts = {}
 local function place_text(score)
-  local text = place_texts[score]
-  if not text then
-    text = string.format('%015.0f', score + PLACE_BASE)
-    place_texts[score] = text
-  end
-  return text
+  return string.format('%015.0f', score + PLACE_BASE)
 end
 
 -- The score of the first run that is parked behind the gate; nil for none.
@@ -111,25 +103,14 @@ end
 local function gate_open(name)
   local g = gates[name]
   if g then return g end
-  g = {name = name, limit = limit_of(string.match(name, '^[^=]*')), coming = {}, leaving = {},
-    at_work = 'A' .. name .. '\0', in_order = 'W' .. name .. '\0'}
-  g.active = slots_count(g.at_work, 'A' .. name .. '\1')
-  g.standing = slots_count(g.in_order, 'W' .. name .. '\1')
+  g = {name = name, limit = limit_of(string.match(name, '^[^=]*')), coming = {}, leaving = {}}
+  g.active = slots_count('A' .. name .. '\0', 'A' .. name .. '\1')
+  g.standing = slots_count('W' .. name .. '\0', 'W' .. name .. '\1')
   g.first = gate_first(name)
   g.tat = tonumber(g.limit.kind == 'R' and call('ZSCORE', buckets, name) or 0)
   gates[name] = g
   if is_cutting and g.tat > 0 then bucket_cut(g) end
   return g
-end
-
-local function gates_named(names)
-  local list = gate_lists[names]
-  if not list then
-    list = {}
-    for name in gmatch(names, '[^;]+') do list[#list + 1] = gate_open(name) end
-    gate_lists[names] = list
-  end
-  return list
 end
 
 -- The bucket, as core/run_limit.c has it: how far it is from being full.
@@ -163,7 +144,8 @@ end
 
 -- How many stand in the ready order that are granted before what comes there with this score.
 local function gate_before(g, score)
-  local count = slots_count(g.in_order, g.in_order .. place_text(score + 1))
+  local head = 'W' .. g.name .. '\0'
+  local count = slots_count(head, head .. place_text(score + 1))
   for _, other in ipairs(g.coming) do if other <= score then count = count + 1 end end
   for _, other in ipairs(g.leaving) do if other <= score then count = count - 1 end end
   return count
@@ -191,22 +173,19 @@ local function gate_waits(g)
 end
 
 local function gates_work(list, id, by)
-  for at = 1, #list do
-    local g = list[at]
+  for _, g in ipairs(list) do
     g.active = g.active + by
-    slot_marks[g.at_work .. id] = by > 0
+    slot_marks['A' .. g.name .. '\0' .. id] = by > 0
     gate_touch(g)
   end
 end
 
 local function gates_stand(list, id, score, by)
-  local entry = place_text(score) .. id
-  for at = 1, #list do
-    local g = list[at]
+  for _, g in ipairs(list) do
     local unwritten = by > 0 and g.coming or g.leaving
     g.standing = g.standing + by
     unwritten[#unwritten + 1] = score
-    slot_marks[g.in_order .. entry] = by > 0
+    slot_marks['W' .. g.name .. '\0' .. place_text(score) .. id] = by > 0
     gate_touch(g)
   end
 end
@@ -246,22 +225,13 @@ local function gate_look(g)
   return gates_now() + bucket_wait(g)
 end
 
--- All members of `marks` that come, each behind its score, or leave.
+-- All members of `marks` that come, or leave, and their score.
 local function marks_take(marks, is_coming, score)
-  local list, count, texts = {}, 0, {}
+  local list = {}
   for member, mark in pairs(marks) do
     if (mark ~= false) == is_coming then
-      if is_coming then
-        local text = score or texts[mark]
-        if not text then
-          text = string.format('%.0f', mark)
-          texts[mark] = text
-        end
-        count = count + 1
-        list[count] = text
-      end
-      count = count + 1
-      list[count] = member
+      if is_coming then list[#list + 1] = score or string.format('%.0f', mark) end
+      list[#list + 1] = member
       marks[member] = nil
     end
   end
@@ -290,7 +260,7 @@ local function slots_open()
     call('HSET', meta, 'limits', limits_noted)
   end
   write('ZADD', refills, looks)
-  write('ZADD', slots, marks_take(slot_marks, true, '0'))
+  write('ZADD', slots, marks_take(slot_marks, true, 0))
   write('ZADD', limited, marks_take(limited_marks, true))
   write('ZADD', buckets, marks_take(bucket_puts, true))
 end
