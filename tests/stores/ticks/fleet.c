@@ -157,8 +157,9 @@ static void member_end(struct member *member)
     pthread_join(member->thread, NULL);
     if (member->status != CULEX_OK)
         fail_msg("%s", member->error.text);
-    culex_worker_free(member->worker);
+    /* The store first, whose calls end by the worker's deadlines. */
     member->store->ops->close(member->store);
+    culex_worker_free(member->worker);
 }
 
 static void await(size_t ticks)
