@@ -194,7 +194,8 @@ static void test_run_that_cannot_be_retried_is_skipped(void **state)
                                 .tags = "",
                                 .payload = "{}",
                                 .payload_len = 2,
-                                .unique_key = "ab"};
+                                .unique_key = "ab",
+                                .unique_while = CULEX_UNIQUE_LIVE};
     struct culex_enqueue_result result;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(
