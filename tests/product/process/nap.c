@@ -8,8 +8,9 @@
  * nap progress               prints "PERCENT TEXT" of every run
  * nap stats                  prints "stale N lost N crashed N"
  * nap workers                prints "NAME concurrency N of N quiet N stopping N pending N done N
- * failed N runs N queues N ID" of each worker that is listed, and a line "run JOB" of each of its
- * runs nap order WHAT [ID]        orders worker ID, or all: on, off (quiet), stop, or a concurrency
+ *                            failed N runs N queues N told MILLISECONDS ID" of each worker that is
+ *                            listed, and a line "run JOB in QUEUE" of each of its runs
+ * nap order WHAT [ID]        orders worker ID, or all: on, off (quiet), stop, or a concurrency
  * nap OPTIONS                runs as a worker; each start of a handler is one line on stdout:
  *                            "start ATTEMPT PID MILLISECONDS"
  * $NAP_PROGRAM is a command that the handler of `look` runs. */
@@ -351,11 +352,11 @@ static bool worker_print(const culex_worker_info *worker, void *user)
 {
     (void)user;
     printf("%s concurrency %u of %u quiet %d stopping %d pending %d done %llu failed %llu runs %zu "
-           "queues %zu %s\n",
+           "queues %zu told %lld %s\n",
            worker->name, worker->concurrency, worker->concurrency_max, worker->is_quiet,
            worker->is_stopping, worker->is_pending, (unsigned long long)worker->done,
            (unsigned long long)worker->failed, worker->runs_total, worker->queues_total,
-           worker->id);
+           (long long)worker->told_ms, worker->id);
     for (size_t i = 0; i < worker->run_count; i++)
         printf("run %s in %s\n", worker->runs[i].job, worker->runs[i].queue);
     bool is_whole = worker->pid > 0 && worker->memory_bytes > 0 && worker->host[0] != '\0' &&

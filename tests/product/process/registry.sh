@@ -4,6 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 store_start
 line_is() { "$nap" workers | grep -q "$1"; }
+told() { "$nap" workers | sed -n 's/^one .* told \([0-9]*\) .*/\1/p'; }
+told_since() { [ "$(told)" -gt "$1" ]; }
 nobody_is() { [ -z "$("$nap" workers)" ]; }
 starts_are() { [ "$(grep -c '^start 1 ' "$scratch/$1")" = "$2" ]; }
 refused() {
@@ -49,7 +51,11 @@ wait_until 20 line_is '^one concurrency 1 of 3 quiet 1 stopping 0 pending 0 '
 wait_until 20 line_is '^one concurrency 1 of 3 quiet 0 stopping 0 pending 0 '
 starts=$(grep -c '^start 1 ' "$scratch/one")
 "$nap" enqueue wink 1
-sleep 3
+# Between two of its words it has had 2.5 s to begin the run, from the moment on at which that came.
+for word in first second; do
+    last=$(told)
+    wait_until 20 told_since "$last"
+done
 starts_are one "$starts" || fail 'a run was begun beyond the concurrency'
 "$nap" order 2 "$id" >/dev/null
 wait_until 20 starts_are one $((starts + 1))
