@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "client/enqueue.h"
 #include "core/codec_decode.h"
+#include "core/json.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 
@@ -246,6 +247,35 @@ static void key_fill(struct culex_key_maker *maker, const struct key_part *by, s
         culex__key_add(maker, by[i].name, by[i].value, strlen(by[i].value));
 }
 
+/* A string that lost its quotes would make another key than those of the job's other producers. */
+static culex_status parts_check(const char *what, const struct key_part *by, size_t count,
+                                culex_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = by[i].value;
+        struct culex__json json = {.start = value, .at = value, .end = value + strlen(value)};
+        bool is_text = culex__json_skip(&json, CULEX_PAYLOAD_DEPTH_MAX) == NULL &&
+                       json.start < json.at && json.at == json.end;
+        if (value[0] != '\0' && !is_text)
+            return culex__fail(error, CULEX_EINVAL,
+                               "%s: the value of param %zu of 'by' is no JSON as the payload has "
+                               "it: a string keeps its quotes, and what the payload lacks is \"\"",
+                               what, i + 1);
+    }
+    return CULEX_OK;
+}
+
+static culex_status keys_check(const struct request *request, culex_error *error)
+{
+    culex_status status = parts_check("unique", request->unique.by, request->unique.by_len, error);
+    for (size_t i = 0; i < request->limit_count && status == CULEX_OK; i++) {
+        char what[32];
+        snprintf(what, sizeof what, "limit %zu", i + 1);
+        status = parts_check(what, request->limits[i].by, request->limits[i].by_len, error);
+    }
+    return status;
+}
+
 static void limits_read(const struct request *request, culex_limit limits[CULEX_RUN_LIMITS_MAX])
 {
     for (size_t i = 0; i < request->limit_count; i++) {
@@ -286,6 +316,9 @@ static culex_status request_enqueue(culex_client *client, const struct request *
 {
     struct culex_run_keys keys;
     culex_limit limits[CULEX_RUN_LIMITS_MAX];
+    culex_status status = keys_check(request, error);
+    if (status != CULEX_OK)
+        return status;
     limits_read(request, limits);
     const culex_job_type type = {
         .descriptor_version = CULEX_DESCRIPTOR_VERSION,

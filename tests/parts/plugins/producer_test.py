@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -526,6 +527,13 @@ for line in sys.stdin:
         self.assertEqual(self.worked(), ["Hello, again!", "Hello, parent!"])
 
 
+def limits_of(url, run=None):
+    """What a run in an SQLite file is counted by, NAME=KEY;..., or the only run."""
+    with contextlib.closing(sqlite3.connect(url[len("sqlite:"):])) as file:
+        [(text,)] = file.execute("SELECT limits FROM run WHERE ? IS NULL OR id = ?", (run, run))
+        return text
+
+
 class Keys(Stored):
     """Runs that are unique or counted by their params."""
 
@@ -545,6 +553,16 @@ class Keys(Stored):
         own = client.enqueue(limits_job.RenderPage(tenant="other", document="report", page=1))
         self.assertEqual(own.outcome, "new")
         self.assertEqual(self.page_of_c("other", "report", 1), own)
+
+    def test_limits_of_c_and_python_count_together(self):
+        client = self.client()
+        for tenant, document in [("acme", "report"), ("m\u00fc \"\n", ""), ("x" * 10000, "report"), ("1", "2")]:
+            runs = [self.page_of_c(tenant, document, 1), client.enqueue(limits_job.RenderPage(tenant=tenant, document=document, page=2))]
+            of_c, of_python = (limits_of(self.url, run.bytes) for run in runs)
+            self.assertEqual(of_c, of_python)
+            self.assertEqual(of_c.count("="), 5)
+        self.assertEqual(of_c, "shop.render_page:concurrency_by_tenant=1;shop.render_page:concurrency=;"
+                               "shop.render_page:rate_by_tenant=1;shop.render_page:rate_by_doc.tenant=2+1;shop.render_page:fair_by_tenant=1")
 
     def test_conflict_has_the_id_of_the_run_that_is_there(self):
         client = self.client()
@@ -629,8 +647,38 @@ class Program(unittest.TestCase):
         self.assertNotIn("outcome", second)
         self.assertEqual(third["status"], "OK")
 
+    LIMIT = {"kind": "concurrency", "name": "a:concurrency", "count": 1, "per_ms": 0, "burst": 0, "by": []}
+
+    def test_limits_of_a_request_have_the_key_of_its_values(self):
+        for values, key in [([], r""), (['"acme"'], r"acme"), (['"acme"', "3"], r"acme\+3"), (['"a b"'], r"#[0-9a-f]{40}"),
+                            ([""], r"#[0-9a-f]{40}"), (['"acme"', ""], r"#[0-9a-f]{40}")]:
+            with self.subTest(values), tempfile.TemporaryDirectory() as folder:
+                url = f"sqlite:{folder}/jobs.db"
+                by = [{"name": f"p{number}", "value": value} for number, value in enumerate(values)]
+                done = self.run_program(self.request(b"{}", limits=[{**self.LIMIT, "by": by}]), url=url)
+                self.assertEqual(json.loads(done.stdout)["status"], "OK")
+                self.assertRegex(limits_of(url), f"^a:concurrency={key}$")
+
+    def test_limits_that_no_store_takes_are_told(self):
+        part = {"name": "a", "value": "acme"}
+        for more, words in [({"limits": [{**self.LIMIT, "count": 0}]}, "the number is 1 to"),
+                            ({"limits": [{**self.LIMIT, "name": "a|b"}]}, "the name of a limit"),
+                            ({"limits": [self.LIMIT, self.LIMIT]}, "is there twice"),
+                            ({"limits": [{**self.LIMIT, "kind": "rate"}]}, "the period of a rate"),
+                            ({"limits": [self.LIMIT, {**self.LIMIT, "by": [part]}]}, "limit 2: the value of param 1"),
+                            ({"unique": {**self.UNIQUE, "by": [*self.UNIQUE["by"], part]}}, "unique: the value of param 2"),
+                            ({"unique": {**self.UNIQUE, "by": [{"name": "a", "value": " "}]}}, "unique: the value of param 1"),
+                            ({"unique": {**self.UNIQUE, "by": [{"name": "a", "value": "1 2"}]}}, "unique: the value of param 1"),
+                            ({"unique": {**self.UNIQUE, "while_states": 0}}, "needs states that keep it"),
+                            ({"unique": {**self.UNIQUE, "while_states": 8}}, "in no other state")]:
+            with self.subTest(words):
+                done = self.run_program(self.request(b"{}", **more) + self.request(b"{}"))
+                refusal, other = (json.loads(line) for line in done.stdout.splitlines())
+                self.assertEqual((refusal["status"], other["status"], done.returncode), ("EINVAL", "OK", 0))
+                self.assertIn(words, refusal["text"])
+
     def test_wrong_keys_are_refused(self):
-        limit = {"kind": "concurrency", "name": "a:concurrency", "count": 1, "per_ms": 0, "burst": 0, "by": []}
+        limit = self.LIMIT
         for more in [{"unique": {**self.UNIQUE, "on_conflict": "drop"}}, {"unique": {}}, {"unique": True},
                      {"limits": [{**limit, "kind": "speed"}]}, {"limits": [limit] * 9}, {"limits": [{**limit, "by": ["a"]}]}]:
             with self.subTest(more):
