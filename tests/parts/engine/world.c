@@ -486,6 +486,35 @@ static void fake_close(struct culex_store *store)
     (void)store; /* the world closes the store itself */
 }
 
+static culex_status fake_schedules(struct culex_store *store, const char *queue,
+                                   struct culex_schedule_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->schedules(store_of(store), queue, ret_list, error);
+}
+
+static culex_status fake_schedule_run(struct culex_store *store, const char *queue,
+                                      const char *schedule, int64_t asked_ms,
+                                      const struct culex_new_run *run,
+                                      struct culex_enqueue_result *ret_result, culex_error *error)
+{
+    return store_of(store)->ops->schedule_run(store_of(store), queue, schedule, asked_ms, run,
+                                              ret_result, error);
+}
+
+static culex_status fake_limits(struct culex_store *store, const char *queue,
+                                struct culex_limit_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->limits(store_of(store), queue, ret_list, error);
+}
+
+static culex_status fake_limit_keys(struct culex_store *store, const char *queue, const char *name,
+                                    const char *after, size_t most,
+                                    struct culex_limit_key_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->limit_keys(store_of(store), queue, name, after, most, ret_list,
+                                            error);
+}
+
 static const struct culex_store_ops fake_ops = {
     .name = "world",
     .enqueue = fake_enqueue,
@@ -504,6 +533,10 @@ static const struct culex_store_ops fake_ops = {
     .pause_for = fake_pause_for,
     .limit = fake_limit,
     .dead_limit = fake_dead_limit,
+    .schedules = fake_schedules,
+    .schedule_run = fake_schedule_run,
+    .limits = fake_limits,
+    .limit_keys = fake_limit_keys,
     .purge = fake_purge,
     .stats = fake_stats,
     .get = fake_get,
