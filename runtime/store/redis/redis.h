@@ -9,7 +9,8 @@
  *   enqueue.c   ENQUEUE, TICK, SCHEDULE_RUN       step.c         STEP
  *   schedules.c the other verbs on schedules      workers.c      the registry of workers
  *   manage.c    HELLO, what an operator changes   info.c         what he reads
- *   fsck.c      FSCK, a share a call              wake.c         sleeping until there is work
+ *   limits.c    the verbs on limits               fsck.c         FSCK, a share a call
+ *   wake.c      sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   greeting.c  makes a connection ready          conn.c         the connection
  *   request.c   what goes over it                 reply.c        what comes back
