@@ -153,8 +153,8 @@ static bool check_runs(struct limits *limits)
     return true;
 }
 
-/* Whether the gate has places for the first that is parked there, as far as concurrency and shares
- * go; a rate counts as one that has none, for its time is what refills tells. */
+/* Whether the gate has places for the first that is parked there, or of a rate will have, which
+ * refills tells as well: with as many tokens as it can have. */
 static bool has_place(const struct limits *limits, const char *gate, size_t len, int64_t first)
 {
     char name[256], bytes[512];
@@ -163,24 +163,24 @@ static bool has_place(const struct limits *limits, const char *gate, size_t len,
     redisReply *told =
         redis_server_command(limits->keys->server, "HGET %s:{%s}:limits %b", limits->keys->prefix,
                              limits->keys->queue, name, name_len);
-    unsigned count = 0, set = 0;
+    unsigned count = 0, burst = 0, set = 0, set_burst = 0;
     char kind = 0;
     if (told->str != NULL)
-        sscanf(told->str, "%c|%u|%*[0-9]|%*[0-9]|%u", &kind, &count, &set);
+        sscanf(told->str, "%c|%u|%*[0-9]|%u|%u|%*[0-9]|%u", &kind, &count, &burst, &set,
+               &set_burst);
     freeReplyObject(told);
     size_t standing = members_of(limits, 'W', gate, len);
     size_t active = members_of(limits, 'A', gate, len);
     int priority = (int)((PRIORITY / 2 - first) / PRIORITY);
-    count = set > 0 ? set : count;
+    size_t most = kind == 'R' ? (set > 0 ? set_burst : burst) : set > 0 ? set : count;
     if (kind == 'F')
         return standing < (size_t)(FAIR_PLACES + priority);
-    if (kind != 'C' || active >= count)
-        return false;
+    most = kind == 'R' ? most : most - (active < most ? active : most);
     size_t bytes_len = (size_t)snprintf(bytes, sizeof bytes, "W%.*s", (int)len, gate) + 1;
     size_t begin = member_at(limits, bytes, bytes_len);
     bytes_len += (size_t)snprintf(bytes + bytes_len, sizeof bytes - bytes_len, "%015lld",
                                   (long long)(first + 1 + PLACE_BASE));
-    return member_at(limits, bytes, bytes_len) - begin < count - active;
+    return member_at(limits, bytes, bytes_len) - begin < most;
 }
 
 /* Somebody will look at it: where there is a place, or may be one in time. */

@@ -124,10 +124,10 @@ local function bucket_tokens(g)
   return math.floor((l.token_us * l.burst - bucket_missing(g)) / l.token_us)
 end
 
--- From now until there is a token, in ms.
-local function bucket_wait(g)
+-- From now until there are so many tokens, at most its burst, in ms.
+local function bucket_wait(g, tokens)
   local l = g.limit
-  return math.max(math.ceil((bucket_missing(g) - l.token_us * (l.burst - 1)) / 1000), 0)
+  return math.max(math.ceil((bucket_missing(g) - l.token_us * (l.burst - tokens)) / 1000), 0)
 end
 
 -- How many more may be granted; of a limit of which nothing is known, any number.
@@ -218,11 +218,12 @@ local function limited_score(id)
   return tonumber(score or 0)
 end
 
--- When a step has to look at the gate, nil for never.
+-- When a step has to look at the gate, nil for never. Of a rate that is when there is a token more than runs
+-- stand before the first that is parked; with all its tokens taken by those, only one who leaves makes place.
 local function gate_look(g)
   if not g.first or g.limit.kind ~= 'R' then return gate_waits(g) and gates_now() or nil end
-  if gate_room(g) > 0 then return gate_waits(g) and gates_now() or nil end
-  return gates_now() + bucket_wait(g)
+  local tokens = gate_before(g, g.first) + 1
+  return tokens <= g.limit.burst and gates_now() + bucket_wait(g, tokens) or nil
 end
 
 -- All members of `marks` that come, or leave, and their score.
@@ -271,6 +272,7 @@ local function gate_is_void(g)
 end
 
 local function gate_settle(g, looks)
+  g.leaving = {}
   if g.is_first_gone then g.first = gate_first(g.name) end
   local at = gate_look(g)
   if at and at ~= g.look then look_put(looks, g, at) end
@@ -279,7 +281,7 @@ local function gate_settle(g, looks)
     slot_marks['K' .. g.name] = false
     refill_drops[#refill_drops + 1] = g.name
   end
-  g.look, g.is_touched, g.is_first_gone, g.is_looked_at, g.leaving = at, nil, nil, nil, {}
+  g.look, g.is_touched, g.is_first_gone, g.is_looked_at = at, nil, nil, nil
 end
 
 local function slots_close()

@@ -22,7 +22,7 @@ end
 local function key_add(g)
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = string.sub(g.name, #head), g.active, parked_count(g)
-  reply[at + 4] = g.limit.kind == 'R' and bucket_wait(g) or 0
+  reply[at + 4] = g.limit.kind == 'R' and bucket_wait(g, 1) or 0
   room = room - 1
 end
 

@@ -360,17 +360,28 @@ culex_status culex__sqlite_ledger_numbered(struct culex_sqlite *store,
 
 /* --- writing back --------------------------------------------------------------------------- */
 
+/* From now until the next token comes, be there others or not: those may be wanted by runs that
+ * stand in the ready order. 0: none comes, the bucket is full. */
+static int64_t token_in_ms(const struct culex_sqlite *store,
+                           const struct culex_sqlite_counter *counter)
+{
+    const culex_limit_value *value = culex__sqlite_limit_value(counter->limit);
+    uint32_t tokens = culex__bucket_tokens(value, counter->tat_us, store->now_ms);
+    return tokens < value->burst
+               ? culex__bucket_wait_ms(value, counter->tat_us, store->now_ms, tokens + 1)
+               : 0;
+}
+
 /* When it is to be looked at: now, for somebody who may have room; when a token comes that somebody
  * waits for; when the bucket is full, to forget it. */
 static int64_t look_at(const struct culex_sqlite *store, const struct culex_sqlite_counter *counter)
 {
     const struct culex_sqlite_limit *limit = counter->limit;
-    const culex_limit_value *value = culex__sqlite_limit_value(limit);
     int64_t now_ms = store->now_ms, wait_ms = 0;
     if (counter->parked > 0 && counter->is_freed)
         return now_ms;
     if (limit->kind == CULEX_LIMIT_RATE && counter->parked > 0)
-        wait_ms = culex__bucket_wait_ms(value, counter->tat_us, now_ms, 1);
+        wait_ms = token_in_ms(store, counter);
     if (counter->parked > 0)
         return wait_ms > 0 ? now_ms + wait_ms : INT64_MAX;
     if (limit->kind != CULEX_LIMIT_RATE || counter->tat_us <= now_ms * 1000)

@@ -842,6 +842,25 @@ void case_rate__full_bucket_is_forgotten(struct suite *suite)
     assert_int_equal(limit_row(suite, RATE).keys, 0);
 }
 
+/* A suspect keeps its place, and one token; whoever stands behind it comes in with the second. */
+void case_rate__token_beyond_those_who_stand_admits_the_next(struct suite *suite)
+{
+    limits_or_skip(suite);
+    culex_uuid suspect = put(suite, at_rate(1, SUITE_SECOND_MS, 2));
+    for (int i = 0; i < 2; i++) {
+        suite_take(suite, ANN, suspect);
+        suite_pass(suite, SUITE_LEASE_MS + 1);
+    }
+    assert_int_equal(suite_get(suite, suspect)->losses, 2);
+    for (int i = 0; i < 2; i++)
+        put(suite, at_rate(1, SUITE_SECOND_MS, 2));
+    assert_int_equal(suite_claim_for(suite, ANN, 1, 1, true), 1);
+    look(suite);
+    suite->now_ms += SUITE_SECOND_MS;
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    assert_int_equal(suite_claim_for(suite, ANN, 1, 1, true), 1);
+}
+
 /* --- fair ---------------------------------------------------------------------------------------
  */
 
