@@ -158,7 +158,8 @@ local function gate_admit(g)
     local texts = read(runs, ids)
     for at, id in ipairs(ids) do
       local score = tonumber(string.sub(members[at], #head + 1, #head + 15)) - PLACE_BASE
-      local r = texts[at] and record_parse(texts[at])
+      -- One that this call has let in already, for another reason to look, leaves with what it writes.
+      local r = slot_marks[members[at]] ~= false and texts[at] and record_parse(texts[at])
       local is_here = r and r.state == WAITING and gates_of(r)[tonumber(r.behind) - 1] == g
       if is_here and not gate_has_place(g, priority_of(r), score) then return end
       slot_marks[members[at]], g.is_first_gone = false, true

@@ -601,6 +601,24 @@ void case_limit_set__lowered_one_starts_none_until_enough_have_ended(struct suit
     assert_int_equal(suite_claim(suite, BOB, 8), 2);
 }
 
+/* For the cancelled run's place, and for the new number: once. */
+void case_limit_set__key_is_looked_at_for_two_reasons(struct suite *suite)
+{
+    limits_or_skip(suite);
+    struct culex_run_limit both[] = {
+        at_most(1, "a"), {CULEX_LIMIT_CONCURRENCY, "shop.send_email:hosts", "h1", 1, 0, 0}};
+    culex_uuid first = put(suite, both[0]);
+    struct culex_new_run run = limited(suite, both, 2);
+    culex_uuid second = suite_put_run(suite, &run);
+    suite_cancel(suite, first);
+    set_count(suite, 4);
+    look(suite);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 1);
+    done(suite, ANN, second, suite_take(suite, ANN, second));
+    assert_nothing_remains(suite, NAME);
+    assert_nothing_remains(suite, "shop.send_email:hosts");
+}
+
 void case_limit_set__wins_over_what_runs_declare(struct suite *suite)
 {
     limits_or_skip(suite);
