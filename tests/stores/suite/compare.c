@@ -341,7 +341,6 @@ bool compare_step(struct compare *compare, const struct culex_step *step,
                   const struct culex_step_reply *reply)
 {
     bool is_repeat;
-    model_doubt(compare->model, 0);
     struct model_session *session = model_step_settle(compare->model, step, &is_repeat);
     return same_answers("ack", reply->acks, session->acks, step->ack_count) &&
            same_answers("beat", reply->beats, session->beats, step->beat_count) &&

@@ -1263,7 +1263,6 @@ static bool op_clock(struct world *world, int queue)
         clock_advance(world, below(world, 900000));
     else
         clock_advance(world, below(world, chance(world, 30) ? 40000 : 2000));
-    model_doubt(world->compare.model, world->newest_ms);
     if (stores_have_one_ready_state())
         model_unpromote(world->compare.model);
     TRACE(world, "clock %" PRId64, world->now_ms);
@@ -1384,6 +1383,7 @@ static bool world_run(struct world *world, unsigned long ops)
     for (world->op = 1; world->op <= ops; world->op++) {
         world->is_doubtful = false;
         clock_advance(world, below(world, 20));
+        model_doubt(world->compare.model);
         if (world->fault_every > 0 && below(world, (int64_t)world->fault_every) == 0)
             world->is_doubtful = stores_fault((unsigned)random_next(world));
         if (!operate(world))

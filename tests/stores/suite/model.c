@@ -212,25 +212,34 @@ static int64_t token_us(culex_limit_value rate)
     return whole * rate.count < rate.per_ms * 1000 ? whole + 1 : whole;
 }
 
-/* When the bucket was, or will be, full; never further ahead than that of an empty one. */
+/* When a bucket was, or will be, full of which `tat_us` is kept; never further ahead than that of
+ * an empty one. */
+static int64_t clamp_us(const struct model *model, culex_limit_value rate, int64_t tat_us)
+{
+    int64_t now_us = now_of(model) * 1000, last_us = now_us + token_us(rate) * rate.burst;
+    if (tat_us < now_us)
+        return now_us;
+    return tat_us < last_us ? tat_us : last_us;
+}
+
 static int64_t full_us(const struct model *model, const struct model_limit *limit, const char *key)
 {
     const struct model_bucket *bucket = bucket_find(model, limit, key);
-    culex_limit_value rate = value_of(limit);
-    int64_t now_us = now_of(model) * 1000, last_us = now_us + token_us(rate) * rate.burst;
-    if (bucket == NULL || bucket->tat_us < now_us)
-        return now_us;
-    return bucket->tat_us < last_us ? bucket->tat_us : last_us;
+    return clamp_us(model, value_of(limit), bucket != NULL ? bucket->tat_us : 0);
 }
 
-/* From now until the bucket has a token, in ms, rounded up. */
+/* From now until such a bucket has a token, in ms, rounded up. */
+static int64_t wait_ms(const struct model *model, culex_limit_value rate, int64_t tat_us)
+{
+    int64_t first_us = clamp_us(model, rate, tat_us) - token_us(rate) * (rate.burst - INT64_C(1));
+    int64_t in_us = first_us - now_of(model) * 1000;
+    return in_us <= 0 ? 0 : (in_us + 999) / 1000;
+}
+
 static int64_t token_in_ms(const struct model *model, const struct model_limit *limit,
                            const char *key)
 {
-    culex_limit_value rate = value_of(limit);
-    int64_t first_us = full_us(model, limit, key) - token_us(rate) * (rate.burst - INT64_C(1));
-    int64_t in_us = first_us - now_of(model) * 1000;
-    return in_us <= 0 ? 0 : (in_us + 999) / 1000;
+    return wait_ms(model, value_of(limit), full_us(model, limit, key));
 }
 
 static int64_t least(int64_t one, int64_t other)
@@ -244,22 +253,27 @@ static void buckets_cut(const struct model *model, const struct model_queue *que
 {
     for (size_t i = 0; i < model->bucket_count; i++) {
         struct model_bucket *bucket = model->buckets[i];
-        if (bucket->limit->queue == queue && bucket->limit->kind == CULEX_LIMIT_RATE)
-            bucket->tat_us = least(bucket->tat_us, full_us(model, bucket->limit, bucket->key));
+        if (bucket->limit->queue != queue || bucket->limit->kind != CULEX_LIMIT_RATE)
+            continue;
+        bucket->tat_us = least(bucket->tat_us, full_us(model, bucket->limit, bucket->key));
+        bucket->least_us = least(bucket->least_us, bucket->tat_us);
     }
 }
 
+/* Whoever has granted had a token: that much is known of what a store keeps. */
 static void token_take(struct model *model, const struct model_limit *limit, const char *key)
 {
-    int64_t tat_us = full_us(model, limit, key) + token_us(value_of(limit));
+    culex_limit_value rate = value_of(limit);
     struct model_bucket *bucket = bucket_find(model, limit, key);
     if (bucket == NULL) {
         bucket = APPEND(model, model->buckets, model->bucket_count);
         bucket->limit = limit;
         bucket->key = keep_text(model, key);
     }
-    bucket->tat_us = tat_us;
-    bucket->was_full = false;
+    int64_t *tats_us[] = {&bucket->tat_us, &bucket->least_us, &bucket->most_us};
+    int64_t last_us = now_of(model) * 1000 + token_us(rate) * (rate.burst - INT64_C(1));
+    for (size_t i = 0; i < 3; i++)
+        *tats_us[i] = least(clamp_us(model, rate, *tats_us[i]), last_us) + token_us(rate);
 }
 
 static bool has_room_at(const struct model *model, const struct model_run *run,
@@ -292,23 +306,28 @@ bool model_has_room(struct model *model, const struct model_run *run)
     return first_without_room(model, run) == NULL;
 }
 
-void model_doubt(struct model *model, int64_t newest_ms)
+void model_doubt(struct model *model)
 {
     for (size_t i = 0; i < model->bucket_count; i++) {
         struct model_bucket *bucket = model->buckets[i];
-        bool is_cut = bucket->tat_us > full_us(model, bucket->limit, bucket->key) &&
-                      bucket->tat_us > now_of(model) * 1000;
-        bucket->was_full = bucket->was_full || is_cut || bucket->tat_us <= newest_ms * 1000;
+        if (bucket->least_us <= now_of(model) * 1000)
+            bucket->least_us = 0;
     }
+}
+
+/* Of a rate of the run's; NULL for other limits, and when it is full. */
+static struct model_bucket *own_bucket(const struct model *model, const struct model_run *run,
+                                       const struct culex_run_limit *own)
+{
+    const struct model_limit *limit = limit_find(model, run->queue, own->name);
+    return limit->kind == CULEX_LIMIT_RATE ? bucket_find(model, limit, own->key) : NULL;
 }
 
 bool model_is_open(const struct model *model, const struct model_run *run)
 {
     for (size_t i = 0; i < run->made.limit_count; i++) {
-        const struct culex_run_limit *own = &run->made.limits[i];
-        const struct model_bucket *bucket =
-            bucket_find(model, limit_find(model, run->queue, own->name), own->key);
-        if (bucket != NULL && bucket->was_full)
+        const struct model_bucket *bucket = own_bucket(model, run, &run->made.limits[i]);
+        if (bucket != NULL && wait_ms(model, value_of(bucket->limit), bucket->most_us) > 0)
             return true;
     }
     return false;
@@ -317,11 +336,9 @@ bool model_is_open(const struct model *model, const struct model_run *run)
 bool model_trust(struct model *model, const struct model_run *run)
 {
     for (size_t i = 0; i < run->made.limit_count; i++) {
-        const struct culex_run_limit *own = &run->made.limits[i];
-        struct model_bucket *bucket =
-            bucket_find(model, limit_find(model, run->queue, own->name), own->key);
-        if (bucket != NULL && bucket->was_full)
-            bucket->tat_us = 0;
+        struct model_bucket *bucket = own_bucket(model, run, &run->made.limits[i]);
+        if (bucket != NULL && wait_ms(model, value_of(bucket->limit), bucket->tat_us) > 0)
+            bucket->tat_us = bucket->least_us;
     }
     return model_has_room(model, run);
 }
@@ -656,7 +673,8 @@ void model_shrink(struct model *model)
     DROP(model->producers, model->producer_count, model->producers[i]->last_ms < long_ago);
     DROP(model->keys, model->key_count, model->keys[i]->until_ms < long_ago);
     DROP(model->uniques, model->unique_count, unique_is_over(model, model->uniques[i], long_ago));
-    DROP(model->buckets, model->bucket_count, model->buckets[i]->tat_us < long_ago * INT64_C(1000));
+    DROP(model->buckets, model->bucket_count,
+         model->buckets[i]->most_us < long_ago * INT64_C(1000));
 }
 
 /* --- ENQUEUE ---------------------------------------------------------------------------- */

@@ -108,7 +108,9 @@ struct model_bucket {
     const struct model_limit *limit;
     const char *key;
     int64_t tat_us; /* when it is full again */
-    bool was_full;  /* before the clock was set back, or it was cut: what a store kept is open */
+    /* A store may have less, or more: it has forgotten the bucket when it was full, before the
+     * clock was set back, or has not cut it yet. */
+    int64_t least_us, most_us;
 };
 
 enum { MODEL_LANES = 16 };
@@ -215,12 +217,12 @@ void model_expire(struct model *model, struct model_run *run);
 
 /* Each of its limits lets it begin now. */
 bool model_has_room(struct model *model, const struct model_run *run);
-/* Before a step, and after the clock was set back from `newest_ms`: which buckets were full then,
- * or would be cut by whatever looks at them first. */
-void model_doubt(struct model *model, int64_t newest_ms);
-/* Whether one of its buckets is such a one. */
+/* Before each operation: buckets that are full now may be forgotten by it. */
+void model_doubt(struct model *model);
+/* Whether a store may have no token for it where the model has one. */
 bool model_is_open(const struct model *model, const struct model_run *run);
-/* The store grants the run: those of its buckets are full. Whether it has room then. */
+/* The store grants the run: it may have tokens for it that the model has not. Whether it has room
+ * then. */
 bool model_trust(struct model *model, const struct model_run *run);
 /* Places in the ready order that are free go to the next of each fair share. */
 void model_share(struct model *model, const char *queue);
