@@ -35,6 +35,7 @@ MUTANTS = [
     ("full buckets stay", LUA + "step.lua", "if full and full <= now * 1000 then full = buckets_forget(FORGET_MAX + ended_count) end", "", "redis"),
     ("a rate is looked at for its first token", LUA + "lib_slots.lua", "local tokens = gate_before(g, g.first) + 1", "local tokens = 1", "redis"),
     ("who leaves is counted twice", LUA + "lib_slots.lua", "  g.leaving = {}\n  if g.is_first_gone", "  if g.is_first_gone", "redis"),
+    ("a refused tick leaves its schedule", LUA + "lib_periodic.lua", " elseif not before then call('HDEL', schedules, name) end", " end", "redis"),
     ("a run is let in twice", LUA + "lib_parking.lua", "slot_marks[members[at]] ~= false and texts[at]", "texts[at]", "redis"),
     ("a rate is looked at for its first token", SQL + "ledger.c", "counter->tat_us, store->now_ms, tokens + 1)", "counter->tat_us, store->now_ms, 1)", "sqlite"),
     ("a session of any length", "runtime/store/argument.c", "len > CULEX_STORE_SESSION_MAX ||", "", "memory"),
