@@ -182,34 +182,37 @@ end
 
 -- Limits.
 
--- A gate where something was missing is looked at.
-local function slot_check(member, name)
-  if call('ZSCORE', slots, member) then return end
-  wrong = wrong + 1
+-- A gate where something was missing is looked at. What follows from a lost score of the run is not told.
+local missing = {}
+local function slot_check(member, name, follows)
+  if missing[member] or call('ZSCORE', slots, member) then return end
+  missing[member] = true
+  if not follows then wrong = wrong + 1 end
   if not is_repairing then return end
   call('HSET', meta, 'limits', now)
   call('ZADD', refills, now, name)
   call('ZADD', slots, 0, member)
 end
 
+-- The run's score, and whether it was lost.
 local function limited_check(id, r)
   local score = call('ZSCORE', limited, id)
-  if score then return tonumber(score) end
+  if score then return tonumber(score), false end
   score = now - priority_of(r) * 17592186044416
   wrong = wrong + 1
   if is_repairing then call('ZADD', limited, score, id) end
-  return score
+  return score, true
 end
 
 -- Its entries of limits. Whether it is parked.
 local function limits_check(id, r)
-  local names = limit_names(r)
+  local names, score, is_lost = limit_names(r), false, false
   if r.behind == '0' or r.state ~= WAITING and r.state ~= ACTIVE then return false end
-  local score = r.state == WAITING and limited_check(id, r)
+  if r.state == WAITING then score, is_lost = limited_check(id, r) end
   local parked = score and names[r.behind - 1]
   for _, name in ipairs(parked and {parked} or names) do
     local kind = parked and 'P' or score and 'W' or 'A'
-    slot_check(kind .. name .. '\0' .. (score and place_text(score) or '') .. id, name)
+    slot_check(kind .. name .. '\0' .. (score and place_text(score) or '') .. id, name, is_lost)
     slot_check('K' .. name, name)
   end
   return parked ~= nil and parked ~= false
@@ -412,11 +415,15 @@ local function window_check(key, until_text)
   if is_repairing then call('HDEL', unique, key) end
 end
 
+-- The gate of an entry of `slots` that is of a run.
+local function slot_gate(member)
+  return sub(member, 2, sub(member, 1, 1) == 'A' and -18 or -33)
+end
+
 -- What the entry of `slots` says of a run.
 local function slot_is_good(member, r, id)
-  local kind, last = sub(member, 1, 1), -18
-  if kind ~= 'A' then last = -33 end
-  local name, place = sub(member, 2, last), sub(member, last + 2, -17)
+  local kind, name = sub(member, 1, 1), slot_gate(member)
+  local place = sub(member, #name + 3, -17)
   local names, behind, is_its = limit_names(r), tonumber(r.behind), false
   for at, its in ipairs(names) do is_its = is_its or its == name and (kind ~= 'P' or behind == at + 1) end
   if not is_its or behind == 0 or (r.state == ACTIVE) ~= (kind == 'A') then return false end
@@ -425,15 +432,36 @@ local function slot_is_good(member, r, id)
   return score and place_text(score) == place
 end
 
--- The entry of a gate. Where somebody may come in it has to be known when.
+-- Who stood there made no place for others.
+local function slot_entry_check(member)
+  local id, wrong_before = sub(member, -16), wrong
+  entry_check('ZREM', slots, member, id, function(r) return slot_is_good(member, r, id) end)
+  local name = slot_gate(member)
+  if is_repairing and wrong > wrong_before and call('ZSCORE', slots, 'K' .. name) then call('ZADD', refills, now, name) end
+end
+
+-- A step looks at all gates of its limit, or at all there are.
+local function gate_is_swept(name)
+  return call('ZSCORE', refills, match(name, '^[^=]*') .. '\0') or call('ZSCORE', refills, '\0')
+end
+
+-- Where somebody may come in it has to be known when. A clock that was set back tells something else, until a step
+-- has looked at all gates.
+local function gate_is_looked_at(g, name)
+  local at = gate_look(g)
+  if not at or gate_is_swept(name) then return true end
+  local told = call('ZSCORE', refills, name)
+  return told and (tonumber(told) <= at or now < (tonumber(call('HGET', meta, 'limits') or 0) or 0))
+end
+
+-- The entry of a gate. A bucket that time alone has filled is left to the next step.
 local function gate_check(name)
+  if is_doubtful then return end
   local g = gate_open(name)
-  -- A bucket that time alone has filled is left to the next step.
-  if gate_is_void(g) and g.tat == 0 then
+  if gate_is_void(g) and g.tat == 0 and not gate_is_swept(name) then
     wrong = wrong + 1
     if is_repairing then call('ZREM', slots, 'K' .. name) end
-  elseif gate_look(g) and not call('ZSCORE', refills, name)
-    and not call('ZSCORE', refills, match(name, '^[^=]*') .. '\0') then
+  elseif not gate_is_looked_at(g, name) then
     wrong = wrong + 1
     if is_repairing then call('ZADD', refills, now, name) end
   end
@@ -443,35 +471,46 @@ local function slots_share()
   local page = call('ZSCAN', slots, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
     local member = page[2][at]
-    local id = sub(member, -16)
-    if sub(member, 1, 1) == 'K' then
-      gate_check(sub(member, 2))
-    else
-      entry_check('ZREM', slots, member, id, function(r) return slot_is_good(member, r, id) end)
-    end
+    if sub(member, 1, 1) == 'K' then gate_check(sub(member, 2)) else slot_entry_check(member) end
   end
   return answer(page[1])
+end
+
+-- No bucket takes longer to be full (culex/limits.h).
+local BUCKET_MAX_US = 366 * 86400000000
+
+-- What nobody can have left there would stay for ever. One of a limit that is no rate any more goes by its time.
+local function bucket_check(name, tat)
+  local has_gate = call('ZSCORE', slots, 'K' .. name)
+  if tat > now * 1000 + BUCKET_MAX_US then
+    wrong = wrong + 1
+    if is_repairing then
+      call('ZREM', buckets, name)
+      if has_gate then call('ZADD', refills, now, name) end
+    end
+  elseif tat > now * 1000 and not has_gate and not is_doubtful and limit_of(match(name, '^[^=]*')).kind == 'R' then
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', slots, 0, 'K' .. name) end
+  end
 end
 
 -- A bucket that is not full has its gate.
 local function buckets_share()
   local page = call('ZSCAN', buckets, place, 'COUNT', 100)
-  for at = 1, #page[2], 2 do
-    local member = 'K' .. page[2][at]
-    if tonumber(page[2][at + 1]) > now * 1000 and not call('ZSCORE', slots, member) then
-      wrong = wrong + 1
-      if is_repairing then call('ZADD', slots, 0, member) end
-    end
-  end
+  for at = 1, #page[2], 2 do bucket_check(page[2][at], tonumber(page[2][at + 1]) or math.huge) end
   return answer(page[1])
 end
 
 local function refills_share()
   local page = call('ZSCAN', refills, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
-    local name = page[2][at]
-    local is_of_limit = sub(name, -1) == '\0'
-    if not is_of_limit and not call('ZSCORE', slots, 'K' .. name) or is_of_limit and name ~= '\0' and not limit_of(sub(name, 1, -2)).kind then
+    local name, is_good = page[2][at], false
+    if sub(name, -1) == '\0' then
+      is_good = name == '\0' or limit_of(sub(name, 1, -2)).kind
+    else
+      is_good = is_doubtful or call('ZSCORE', slots, 'K' .. name)
+    end
+    if not is_good then
       wrong = wrong + 1
       if is_repairing then call('ZREM', refills, name) end
     end
@@ -512,7 +551,7 @@ local function unique_until_share()
   local page = call('ZSCAN', unique_until, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
     local entry = call('HGET', unique, page[2][at])
-    if not entry or #entry <= 16 then
+    if not entry or not is_int(sub(entry, 17), 0) then
       wrong = wrong + 1
       if is_repairing then call('ZREM', unique_until, page[2][at]) end
     end

@@ -70,6 +70,7 @@ local function limit_read(text)
     set = set_count .. '|' .. set_per .. '|' .. set_burst}
   if set_count ~= '0' then count, per, burst = set_count, set_per, set_burst end
   l.count, l.burst = tonumber(count), tonumber(burst)
+  if kind ~= 'F' and l.count == 0 or kind == 'R' and (tonumber(per) == 0 or l.burst == 0) then return nil end
   if kind == 'R' then l.token_us = math.ceil(per * 1000 / l.count) end
   return l
 end

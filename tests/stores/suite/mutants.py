@@ -678,6 +678,16 @@ MUTANTS = [
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
 # --all or --only takes every sixteenth.
 FSCK_MUTANTS = [
+    ("a stray slot leaves nobody to look", LUA + "fsck.lua", "  if is_repairing and wrong > wrong_before and call('ZSCORE', slots, 'K' .. name) then call('ZADD', refills, now, name) end\n", "", "redis"),
+    ("a slot is good anywhere", LUA + "fsck.lua", "return score and place_text(score) == place", "return score", "redis"),
+    ("a gate of nobody stays", LUA + "fsck.lua", "if gate_is_void(g) and g.tat == 0 and not gate_is_swept(name) then", "if false then", "redis"),
+    ("a look may be late", LUA + "fsck.lua", "return told and (tonumber(told) <= at or", "return told and (true or", "redis"),
+    ("a bucket may be full at any time", LUA + "fsck.lua", "if tat > now * 1000 + BUCKET_MAX_US then", "if false then", "redis"),
+    ("a bucket needs no gate", LUA + "fsck.lua", "elseif tat > now * 1000 and not has_gate and not is_doubtful and", "elseif false and", "redis"),
+    ("a look at anything stays", LUA + "fsck.lua", "is_good = is_doubtful or call('ZSCORE', slots, 'K' .. name)", "is_good = true", "redis"),
+    ("a limit may be of none", LUA + "lib_slots.lua", "  if kind ~= 'F' and l.count == 0 or kind == 'R' and (tonumber(per) == 0 or l.burst == 0) then return nil end\n", "", "redis"),
+    ("a window's end may be anything", LUA + "fsck.lua", "if not entry or not is_int(sub(entry, 17), 0) then", "if not entry or #entry <= 16 then", "redis"),
+    ("a report tells what follows of slots", LUA + "fsck.lua", "  if is_doubtful then return end\n  local g = gate_open(name)\n", "  local g = gate_open(name)\n", "redis"),
     ("a damaged tail is taken apart", LUA + "prelude.py", "|({rest})$')", "|(.*)$')", "redis"),
     ("a report lifts times to live", LUA + "fsck.lua", "if is_repairing then call('PERSIST', key) end",
      "call('PERSIST', key)", "redis"),
@@ -1177,7 +1187,7 @@ FAST_MUTANTS = [
 def tests_of(build, store, is_fsck, is_fast):
     suite = build / "tests/stores/suite"
     if is_fsck:
-        for name in ("redis", "line") if store == "redis" else ("sqlite",):
+        for name in ("redis", "limits", "line") if store == "redis" else ("sqlite",):
             yield "fsck", [build / "tests/stores/fsck" / f"test_fsck_{name}"]
         return
     if is_fast:
@@ -1216,7 +1226,7 @@ def killer(build, store, is_fsck, is_fast):
 
 def build_all(build):
     return subprocess.run(["ninja", "-C", build, "-j1", "tests/stores/suite/conformance",
-                           "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis", "tests/stores/fsck/test_fsck_line",
+                           "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis", "tests/stores/fsck/test_fsck_line", "tests/stores/fsck/test_fsck_limits",
                            "tests/stores/fsck/test_fsck_sqlite", "tests/stores/sqlite/test_sqlite_block",
                            "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/redis/test_redis_verbs", "tests/stores/redis/test_redis_places",
                            "tests/stores/redis/test_redis_fast", "tests/stores/redis/test_redis_wake"],
