@@ -260,7 +260,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_cancel(culex_client *client, 
                                                           culex_error *error);
 
 /* Puts a dead run back to waiting with a fresh allowance of attempts. CULEX_ESTATE
- * when it is not dead. */
+ * when it is not dead. CULEX_EUNIQUE while another run holds its unique key, and it is one that
+ * waiting runs keep: nothing has changed then. It can be retried once the other has ended. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_retry(culex_client *client, const char *queue,
                                                          culex_uuid id, culex_error *error);
 

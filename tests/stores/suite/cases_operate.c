@@ -322,6 +322,20 @@ void case_retry__refused_while_another_run_has_the_unique_key(struct suite *suit
     assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_UNIQUE_TAKEN);
 }
 
+/* It would not take the key again while it waits: somebody else may have it. */
+void case_retry__key_that_waiting_runs_do_not_keep_refuses_nobody(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite), other = suite_run(suite);
+    run.unique_key = other.unique_key = "0123456789abcdef";
+    run.unique_while = 1u << CULEX_RUN_ACTIVE;
+    culex_uuid id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DISCARD, 0);
+    suite_put_run(suite, &other);
+    assert_ok(retry(suite, id));
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_UNIQUE_TAKEN);
+}
+
 void case_retry__expired_run_may_start(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
