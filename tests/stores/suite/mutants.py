@@ -735,6 +735,8 @@ FSCK_MUTANTS = [
      "  if r.state == SCHEDULED then\n", "redis"),
     ("no payload, ghost uncounted", LUA + "fsck.lua", "  index_leave(id, r)\n  r.timeout_from_ms = 0\n",
      "  r.timeout_from_ms = 0\n", "redis"),
+    ("no payload, ghost uncounted", LUA + "fsck.lua", "  index_leave(id, r)\n",
+     "", "redis"),
     ("the reason is lost", LUA + "fsck.lua", "  plan_put('text_puts', id, LACKS)\n  finish",
      "  finish", "redis"),
     ("any holder is good", LUA + "fsck.lua", "or unique_entry(key) == id then return end\n  wrong",
