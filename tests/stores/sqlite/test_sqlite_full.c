@@ -177,6 +177,17 @@ static void assert_known(struct fixture *fixture, const culex_uuid ids[2])
     assert_int_equal(call(fixture->store, 3, fixture->now_ms, 7, &id), CULEX_EFULL);
 }
 
+/* A long run of another kind needs more pages than a short one: where it was refused, some of those
+ * have room still. */
+static int64_t last_pages_fill(const struct fixture *fixture)
+{
+    culex_uuid id;
+    uint64_t stored = 0;
+    while (call(fixture->store, 100 + stored, fixture->now_ms, 7, &id) == CULEX_OK)
+        assert_true(++stored < 100);
+    return (int64_t)stored;
+}
+
 static void test_disk_full__repeat_of_what_was_done_is_answered(void **state)
 {
     struct fixture *fixture = *state;
@@ -186,6 +197,7 @@ static void test_disk_full__repeat_of_what_was_done_is_answered(void **state)
         assert_int_equal(call(fixture->store, 1 + i, fixture->now_ms, 7, &ids[i]), CULEX_OK);
     disk_fill(fixture);
     int64_t stored = 2 + enqueue_some(fixture->store, 5000);
+    stored += last_pages_fill(fixture);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
     assert_known(fixture, ids);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
