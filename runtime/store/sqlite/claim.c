@@ -53,6 +53,7 @@ struct scan {
     size_t parked;  /* runs of which a limit has no room */
     size_t passed;  /* suspects left where they are: the worker has other runs at work */
     uint64_t bytes; /* of payload, beyond the first run */
+    bool is_called; /* somebody goes before the run that was met last, and comes in first */
     bool is_over;   /* a suspect, a run in doubt, the byte budget or the bound ended it */
 };
 
@@ -264,23 +265,46 @@ static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struc
     return status;
 }
 
+/* The first of its keys that keeps the run back, NULL for none: it has no room, or somebody is
+ * parked behind it who goes first. */
+static culex_status keys_stop(struct scan *scan, const struct culex_sqlite_keys *keys,
+                              const struct culex_sqlite_run *run,
+                              struct culex_sqlite_counter **ret_stop, culex_error *error)
+{
+    *ret_stop = NULL;
+    if (!culex__sqlite_keys_have_room(scan->store, keys, ret_stop))
+        return CULEX_OK;
+    culex_status status =
+        culex__sqlite_keys_yield(scan->store, scan->queue, keys, run, ret_stop, error);
+    scan->is_called = *ret_stop != NULL;
+    return status;
+}
+
+static void pick_park(struct scan *scan, struct pick *pick, const struct culex_sqlite_keys *keys,
+                      struct culex_sqlite_counter *stop)
+{
+    pick->verdict = VERDICT_PARKED;
+    pick->behind = stop->number;
+    culex__sqlite_keys_park(keys, stop);
+    scan->parked++;
+}
+
 static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_error *error)
 {
     struct pick *pick = &scan->picks[scan->pick_count];
     struct culex_sqlite_keys keys = {.count = 0};
-    struct culex_sqlite_counter *full;
+    struct culex_sqlite_counter *stop = NULL;
     memset(pick, 0, sizeof *pick);
     bool is_good = culex__sqlite_run_read(statement, &pick->run);
     culex_status status = is_good ? keys_read(scan, statement, &pick->run, &keys, error) : CULEX_OK;
+    if (status == CULEX_OK && keys.count > 0)
+        status = keys_stop(scan, &keys, &pick->run, &stop, error);
     if (status != CULEX_OK)
         return status;
     if (!is_good) {
         pick->verdict = VERDICT_UNREADABLE; /* one bad row must not stop the queue */
-    } else if (!culex__sqlite_keys_have_room(scan->store, &keys, &full)) {
-        pick->verdict = VERDICT_PARKED;
-        pick->behind = full->number;
-        culex__sqlite_keys_park(&keys, full);
-        scan->parked++;
+    } else if (stop != NULL) {
+        pick_park(scan, pick, &keys, stop);
     } else if (is_expired(scan->store, &pick->run)) {
         pick->verdict = VERDICT_EXPIRED;
     } else if (pick->run.payload_len > CULEX_PAYLOAD_BYTES_MAX) {
@@ -306,7 +330,7 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
 
 static bool scan_wants(const struct scan *scan)
 {
-    return !scan->is_over && scan->granted < scan->step->want &&
+    return !scan->is_over && !scan->is_called && scan->granted < scan->step->want &&
            scan->pick_count + scan->passed < scan->pick_max && scan->parked < CULEX_PARK_MAX;
 }
 
@@ -512,6 +536,7 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
 static culex_status round_take(struct scan *scan, culex_error *error)
 {
     scan->pick_count = scan->block_count = scan->passed = 0;
+    scan->is_called = false;
     culex_status status = scan_all(scan, error);
     for (size_t i = 0; i < scan->pick_count && status == CULEX_OK; i++)
         status = pick_take(scan, &scan->picks[i], error);
@@ -528,7 +553,8 @@ static bool is_full(const struct scan *scan)
 }
 
 /* Where runs have limits, more rounds: what was claimed or parked may have made room for others,
- * and what was parked may have left the scan no time for those behind. */
+ * and what was parked may have left the scan no time for those behind. Who yields has ended its
+ * round; without budget nobody comes in before it, so the rest is for the next step. */
 static culex_status rounds_take(struct scan *scan, size_t *budget, culex_error *error)
 {
     size_t parked, moved = 0;
@@ -540,7 +566,8 @@ static culex_status rounds_take(struct scan *scan, size_t *budget, culex_error *
             scan->granted == scan->step->want || scan->parked >= CULEX_PARK_MAX)
             break;
         status = culex__sqlite_admission_run(scan->store, scan->queue, budget, &moved, error);
-    } while (status == CULEX_OK && (moved > 0 || (is_full(scan) && scan->parked > parked)));
+    } while (status == CULEX_OK && (moved > 0 || (scan->is_called && *budget > 0) ||
+                                    (is_full(scan) && scan->parked > parked)));
     return status;
 }
 
@@ -559,7 +586,7 @@ culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite
     bool has_memory = reply->grants != NULL && scan.picks != NULL && scan.blocks != NULL;
     culex_status status =
         has_memory ? rounds_take(&scan, budget, error) : culex__sqlite_no_memory(error);
-    *ret_is_cut = scan.is_over || scan.granted == step->want || is_full(&scan);
+    *ret_is_cut = scan.is_over || scan.is_called || scan.granted == step->want || is_full(&scan);
     free(scan.picks);
     free(scan.blocks);
     return status;

@@ -128,7 +128,7 @@ static culex_status is_overtaking(struct culex_sqlite *store,
     if (counter->parked == 0)
         return CULEX_OK;
     culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, PARKED_PRIORITY, SQL_INT(queue->key), SQL_INT(counter->number)), -1,
+        store, SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number)), -1,
         &highest, error);
     *ret_is_overtaking = highest >= priority;
     return status;
@@ -222,6 +222,47 @@ bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
         }
     }
     return true;
+}
+
+/* Whether the first that waits behind the key goes before the run. */
+static culex_status is_behind_parked(struct culex_sqlite *store,
+                                     const struct culex_sqlite_queue *queue,
+                                     const struct culex_sqlite_counter *counter,
+                                     const struct culex_sqlite_run *run, bool *ret_is_behind,
+                                     culex_error *error)
+{
+    sqlite3_stmt *first =
+        SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number));
+    int has = culex__sqlite_next(store, first, error);
+    *ret_is_behind = false;
+    if (has > 0) {
+        int priority = sqlite3_column_int(first, 0);
+        int64_t at_ms = sqlite3_column_int64(first, 1);
+        bool is_older =
+            at_ms != run->at_ms ? at_ms < run->at_ms : sqlite3_column_int64(first, 2) < run->seq;
+        *ret_is_behind = priority > run->priority || (priority == run->priority && is_older);
+    }
+    culex__sqlite_end(first);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_keys *keys,
+                                      const struct culex_sqlite_run *run,
+                                      struct culex_sqlite_counter **ret_before, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    *ret_before = NULL;
+    for (size_t i = 0; i < keys->count && status == CULEX_OK && *ret_before == NULL; i++) {
+        struct culex_sqlite_counter *counter = keys->counters[i];
+        bool is_behind = false;
+        if (counter->parked > 0 && counter->limit->kind != CULEX_LIMIT_FAIR)
+            status = is_behind_parked(store, queue, counter, run, &is_behind, error);
+        if (is_behind)
+            *ret_before = counter;
+    }
+    return status;
 }
 
 void culex__sqlite_keys_claim(const struct culex_sqlite *store,

@@ -62,6 +62,15 @@ bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
                                   const struct culex_sqlite_keys *keys,
                                   struct culex_sqlite_counter **ret_full);
 
+/* The first of the keys behind which somebody is parked that goes before the run: of a higher
+ * priority, or ready for longer, as one whose priority was raised. NULL for none. Of a fair share
+ * none does, whose runs come in at the back. */
+culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_keys *keys,
+                                      const struct culex_sqlite_run *run,
+                                      struct culex_sqlite_counter **ret_before, culex_error *error);
+
 /* A run that stood in the order is claimed; or it is parked behind `full`. */
 void culex__sqlite_keys_claim(const struct culex_sqlite *store,
                               const struct culex_sqlite_keys *keys);

@@ -1202,6 +1202,48 @@ void case_parked__lowered_runs_give_up_their_places(struct suite *suite)
     assert_nothing_remains(suite, NAME);
 }
 
+/* It goes before a younger one of that priority, although that stands in all places there are; and
+ * before all that come behind it. */
+void case_parked__raised_run_goes_before_younger_ones_that_stand(struct suite *suite)
+{
+    enum { LOW, AGED, YOUNG, FREE, COUNT };
+    limits_or_skip(suite);
+    culex_uuid ids[COUNT];
+    struct culex_run_limit limit = at_most(1, "a");
+    for (int i = 0; i < COUNT; i++) {
+        struct culex_new_run run = limited(suite, &limit, i == FREE ? 0 : 1);
+        run.priority = i == YOUNG ? 1 : 0;
+        ids[i] = suite_put_run(suite, &run);
+        suite->now_ms++;
+    }
+    move(suite, ids[AGED], ranked(1));
+    assert_sound(suite);
+    take_in_order(suite, (const culex_uuid[]){ids[AGED], ids[YOUNG], ids[LOW], ids[FREE]}, COUNT);
+    assert_nothing_remains(suite, NAME);
+}
+
+/* In whichever order many are raised, and with more than one slot. */
+void case_parked__raised_runs_go_by_age(struct suite *suite)
+{
+    enum { COUNT = 24, FIRST = 4 };
+    limits_or_skip(suite);
+    culex_uuid ids[COUNT], right[COUNT];
+    struct culex_run_limit limit = at_most(2, "a");
+    for (int i = 0; i < COUNT; i++) {
+        struct culex_new_run run = limited(suite, &limit, 1);
+        run.priority = 0;
+        ids[i] = suite_put_run(suite, &run);
+        suite->now_ms++;
+    }
+    for (int i = COUNT - 1; i >= FIRST; i--)
+        move(suite, ids[i], ranked(1));
+    for (int i = 0; i < COUNT; i++)
+        right[i] = ids[(i + FIRST) % COUNT];
+    assert_sound(suite);
+    take_in_order(suite, right, COUNT);
+    assert_nothing_remains(suite, NAME);
+}
+
 /* Both at once: it is scheduled, and has its new priority when its time comes. */
 void case_parked__moved_in_time_and_priority(struct suite *suite)
 {
