@@ -290,6 +290,36 @@ static culex_status missing_check(struct check *check, const struct tally *tally
     return CULEX_OK;
 }
 
+/* Numbers that no limit can have: see damage_mend in sqlite/ledger.c. And its keys are looked at,
+ * of which the queue has to know. */
+static void definition_check(struct check *check, struct culex_sqlite_limit *limit)
+{
+    check->wrong += limit->is_damaged;
+    if (limit->is_damaged)
+        culex__sqlite_ledger_sweep(check->queue, limit);
+    limit->is_damaged = false;
+    if (!limit->is_swept || check->queue->sweeps != 0)
+        return;
+    check->wrong++;
+    check->queue->sweeps = 1;
+    check->queue->is_changed = true;
+}
+
+/* Keys of a limit that is lost: nobody can count in them, and a STEP would look at them for ever.
+ */
+static culex_status orphans_check(struct check *check, culex_error *error)
+{
+    struct culex_sqlite *store = check->store;
+    int64_t count = 0;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, FSCK_ORPHANS, SQL_INT(check->queue->key)), 0, &count, error);
+    check->wrong += (uint64_t)count;
+    if (status != CULEX_OK || count == 0 || !check->is_repairing)
+        return status;
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, FSCK_ORPHANS_DROP, SQL_INT(check->queue->key)), error);
+}
+
 static culex_status limits_check(struct check *check, culex_error *error)
 {
     struct culex_sqlite *store = check->store;
@@ -303,8 +333,10 @@ static culex_status limits_check(struct check *check, culex_error *error)
         count++;
         status = culex__sqlite_ledger_limit(store, check->queue, name != NULL ? name : "", &limit,
                                             error);
-        if (status == CULEX_OK && limit != NULL)
-            status = keys_check(check, limit, error);
+        if (status != CULEX_OK || limit == NULL)
+            continue;
+        definition_check(check, limit);
+        status = keys_check(check, limit, error);
     }
     culex__sqlite_end(row);
     if (has == 0 && check->queue->limits != count) {
@@ -320,6 +352,8 @@ culex_status culex__sqlite_fsck_limits(struct culex_sqlite *store, struct culex_
 {
     struct check check = {.store = store, .queue = queue, .is_repairing = is_repairing};
     culex_status status = runs_count(store, queue, &check.tallies, error);
+    if (status == CULEX_OK)
+        status = orphans_check(&check, error);
     if (status == CULEX_OK)
         status = limits_check(&check, error);
     for (size_t i = 0; i < check.tallies.room && status == CULEX_OK; i++) {

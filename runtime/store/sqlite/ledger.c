@@ -110,7 +110,26 @@ static culex_limit_value value_read(sqlite3_stmt *row, int column)
                                (uint32_t)sqlite3_column_int64(row, column + 2)};
 }
 
-static bool limit_read(sqlite3_stmt *row, struct culex_sqlite_limit *limit)
+static bool value_is_good(const struct culex_sqlite_limit *limit, const culex_limit_value *value)
+{
+    return culex__limit_value_check(limit->name, limit->kind, value, NULL) == CULEX_OK;
+}
+
+/* Numbers that are damaged hold nobody up until the next run tells them, and stop no queue. */
+static void damage_mend(struct culex_sqlite_limit *limit)
+{
+    if (!value_is_good(limit, &limit->declared)) {
+        limit->kind = CULEX_LIMIT_CONCURRENCY;
+        limit->declared = (culex_limit_value){.count = CULEX_LIMIT_COUNT_MAX};
+        limit->set.count = 0;
+        limit->is_damaged = true;
+    } else if (limit->set.count != 0 && !value_is_good(limit, &limit->set)) {
+        limit->set.count = 0;
+        limit->is_damaged = true;
+    }
+}
+
+static void limit_read(sqlite3_stmt *row, struct culex_sqlite_limit *limit)
 {
     const char *swept = (const char *)sqlite3_column_text(row, 8);
     limit->number = sqlite3_column_int64(row, 0);
@@ -122,9 +141,7 @@ static bool limit_read(sqlite3_stmt *row, struct culex_sqlite_limit *limit)
     limit->keys = sqlite3_column_int64(row, 9);
     limit->active = sqlite3_column_int64(row, 10);
     limit->parked = sqlite3_column_int64(row, 11);
-    return culex__limit_value_check(limit->name, limit->kind, &limit->declared, NULL) == CULEX_OK &&
-           (limit->set.count == 0 ||
-            culex__limit_value_check(limit->name, limit->kind, &limit->set, NULL) == CULEX_OK);
+    damage_mend(limit);
 }
 
 /* Put into the ledger; not there in the file: number 0. */
@@ -141,11 +158,12 @@ static culex_status limit_load(struct culex_sqlite *store, const struct culex_sq
     snprintf(limit->name, sizeof limit->name, "%s", name);
     sqlite3_stmt *row = SQL_BIND(store, LIMIT_GET, SQL_INT(queue->key), SQL_TEXT(name));
     int has = culex__sqlite_next(store, row, error);
-    bool is_good = has <= 0 || limit_read(row, limit);
+    if (has > 0)
+        limit_read(row, limit);
     culex__sqlite_end(row);
-    if (has < 0 || !is_good) {
+    if (has < 0) {
         free(limit);
-        return has < 0 ? (culex_status)has : culex__sqlite_bad_row(store, error);
+        return (culex_status)has;
     }
     ledger->limits[ledger->limit_count++] = *ret_limit = limit;
     return CULEX_OK;

@@ -19,6 +19,7 @@ struct culex_sqlite_limit {
     char name[CULEX_LIMIT_NAME_MAX + 1];
     enum culex_limit_kind kind;
     culex_limit_value declared, set;     /* set.count 0: nothing was set */
+    bool is_damaged;                     /* its row said what no limit can be */
     bool is_swept;                       /* keys are looked at since the limit gives more, */
     char swept[CULEX_LIMIT_KEY_MAX + 2]; /* "" or '>' and the last one that was */
     int64_t keys, active, parked;
