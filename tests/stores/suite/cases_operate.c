@@ -1868,6 +1868,51 @@ static void due_resume_late(struct suite *suite, struct due *due)
     due_resume(suite, due);
 }
 
+/* The second of two is parked behind a limit of 1. */
+static void due_park(struct suite *suite, struct due *due)
+{
+    const struct culex_run_limit limit = {CULEX_LIMIT_CONCURRENCY, "j:concurrency", "", .count = 1};
+    struct culex_new_run runs[] = {suite_run(suite), suite_run(suite)};
+    suite_hello(suite, "host/2", BOB);
+    for (int i = 0; i < 2; i++) {
+        runs[i].limits = &limit;
+        runs[i].limit_count = 1;
+        culex_uuid id = suite_put_run(suite, &runs[i]);
+        if (i == 0)
+            suite_take(suite, BOB, id);
+        due->id = id;
+    }
+}
+
+static void due_raise(struct suite *suite, struct due *due)
+{
+    const culex_limit_value two = {.count = 2};
+    (void)due;
+    assert_ok(
+        suite->store->ops->limit_set(suite->store, suite->queue, "j:concurrency", &two, NULL));
+}
+
+/* What the runs declare is more than what an operator has set. */
+static void due_park_by_operator(struct suite *suite, struct due *due)
+{
+    const culex_limit_value one = {.count = 1};
+    const struct culex_run_limit limit = {CULEX_LIMIT_CONCURRENCY, "j:concurrency", "", .count = 2};
+    struct culex_new_run run = suite_run(suite);
+    due_park(suite, due);
+    assert_ok(
+        suite->store->ops->limit_set(suite->store, suite->queue, "j:concurrency", &one, NULL));
+    run.limits = &limit;
+    run.limit_count = 1;
+    suite_put_run(suite, &run);
+}
+
+static void due_set_free(struct suite *suite, struct due *due)
+{
+    (void)due;
+    assert_ok(
+        suite->store->ops->limit_set(suite->store, suite->queue, "j:concurrency", NULL, NULL));
+}
+
 /* In which ways each verb of store/verbs.def makes a run due. A new verb has no row here yet, and
  * does not compile before it has one: empty for a verb that makes none. A delay that ends is not
  * among them: who waits knows from its STEP when that is, or is woken to see it. */
@@ -1893,8 +1938,10 @@ static void due_resume_late(struct suite *suite, struct due *due)
 #define DUE_cancel
 #define DUE_forget
 #define DUE_dead_limit
-#define DUE_limit     /* counts runs that are taken in, not those that start */
-#define DUE_limit_set /* cases_parking.c */
+#define DUE_limit /* counts runs that are taken in, not those that start */
+#define DUE_limit_set                                                                              \
+    {.way = "limit_set, raised", .prepare = due_park, .act = due_raise},                           \
+        {.way = "limit_set, taken away", .prepare = due_park_by_operator, .act = due_set_free},
 #define DUE_limits
 #define DUE_limit_keys
 #define DUE_purge
