@@ -517,6 +517,7 @@ MUTANTS = [
      "if (call->ticket == NULL)", "memory"),
     ("a key is remembered too long", SQL + "statement.def", "AND key = ? AND until_ms > ?", "AND key = ? AND until_ms >= ?", "memory"),
     ("a kind has room for any name", SQL + "body.c", " && kind_has_room_for(run->job) &&", " &&", "memory"),
+    ("a kind has room for any name", SQL + "body.c", "kind_has_room_for(run->job) &&", "true &&", "memory"),
     ("held runs are claimed", SQL + "body.c", "*ret_first = taken + 1;",
      "*ret_first = taken;", "memory"),
     ("kept runs are claimed", SQL + "block.c", "        status = last_bit(store, SQL_BIND(store, ENDED_LAST, first, last), ret_seq, error);",
