@@ -106,15 +106,17 @@ struct ast_retry {
 
 struct ast_unique {
     struct ast_names *by;
-    struct ast_name all; /* in place of them */
     struct literal time; /* for */
     struct ast_names *states;
     struct ast_name on_conflict;
-    struct literal debounce; /* then none of the three before */
 };
 
-/* concurrency, rate, fair: `count` has no value for the last, the next two but for rate. */
-struct ast_limit {
+struct ast_concurrency {
+    struct literal count;
+    struct ast_names *by;
+};
+
+struct ast_rate {
     struct literal count, per, burst;
     struct ast_names *by;
 };
@@ -144,7 +146,8 @@ struct ast_setting {
         struct ast_keep keep;
         struct ast_retry retry;
         struct ast_unique unique;
-        struct ast_limit limit;
+        struct ast_concurrency concurrency;
+        struct ast_rate rate;
         struct ast_every every;
         struct ast_cron cron;
         struct literal *tags;
