@@ -73,6 +73,11 @@
 #define LIMIT_EXPONENT    10  /* of polynomial backoff */
 #define LIMIT_CONCURRENCY 65535
 #define LIMIT_RATE        1000000
+#define LIMIT_RUN_LIMITS  8u /* of one job: concurrency, rate and fair together */
+#define LIMIT_LIMIT_NAME  ((unsigned)CULEX_LIMIT_NAME_MAX) /* bytes */
+#define LIMIT_UNIQUE_NS   (30 * INT64_C(86400000000000))   /* how long a key is held at most */
+#define LIMIT_PERIOD_NS   (CULEX_LIMIT_PERIOD_MAX_MS * INT64_C(1000000))
+#define LIMIT_PER_MS      1000                             /* tokens of a rate */
 #define LIMIT_SETTING_NS  (3650 * INT64_C(86400000000000)) /* of all durations: ten years */
 #define LIMIT_MEMORY_MIN  (INT64_C(1) << 20)
 #define LIMIT_MEMORY_MAX  (INT64_C(1) << 40)

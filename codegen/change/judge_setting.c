@@ -110,14 +110,7 @@ static const struct rule rules[] = {
      "keep a worker on the old queue until it is empty"},
     {DIAG_UNIQUE_KEY_CHANGED, judge_key, OFFSET(unique_key), "runs are unique by another key", "",
      NULL},
-    {DIAG_CONCURRENCY_KEY_CHANGED, judge_key, OFFSET(concurrency_key),
-     "concurrency is counted by another key", "", NULL},
-    {DIAG_RATE_KEY_CHANGED, judge_key, OFFSET(rate_key), "the rate is counted by another key", "",
-     NULL},
     {DIAG_UNIQUE_CHANGED, judge_text, OFFSET(unique), "runs are unique by another rule", "", NULL},
-    {DIAG_CONCURRENCY_CHANGED, judge_changed, OFFSET(concurrency),
-     "another number of runs may go on at a time", "", NULL},
-    {DIAG_RATE_CHANGED, judge_text, OFFSET(rate), "runs are started at another rate", "", NULL},
     {DIAG_BACKOFF_CHANGED, judge_both, OFFSET(backoff), "failed runs are retried at other times",
      "", NULL},
     {DIAG_SCHEDULE_CHANGED, judge_both, OFFSET(schedule), "the job has another schedule", "", NULL},
@@ -126,6 +119,133 @@ static const struct rule rules[] = {
 #define LOCKED(member, key, unit, judge, rule, suffix, text)                                       \
     {DIAG_##rule, judge_##judge, OFFSET(key), text, suffix, NULL},
 #include "settings.def"
+};
+
+/* ---- limits ---- */
+
+/* What is said of the limits of one kind when they changed. */
+struct limit_rule {
+    enum diag_id id;
+    void (*judge)(struct setting_pair *pair, const struct limit_rule *rule);
+    const char *kind, *text;
+};
+
+/* The next limit from `at` on that is of this kind. */
+static const struct lock_limit *limit_of(const struct lock_limit *at, const char *kind)
+{
+    while (at != NULL && strcmp(at->kind, kind) != 0)
+        at = at->next;
+    return at;
+}
+
+static const struct lock_limit *limit_find(const struct lock_limit *at, const char *kind,
+                                           const char *key)
+{
+    while ((at = limit_of(at, kind)) != NULL && strcmp(at->key, key) != 0)
+        at = at->next;
+    return at;
+}
+
+/* The first limit of the kind whose key `others` lack. */
+static const struct lock_limit *limit_alone(const struct lock_limit *at,
+                                            const struct lock_limit *others, const char *kind)
+{
+    while ((at = limit_of(at, kind)) != NULL && limit_find(others, kind, at->key) != NULL)
+        at = at->next;
+    return at;
+}
+
+static void limit_write(struct buf *buf, const struct lock_limit *limit)
+{
+    if (limit->per_ms >= 0)
+        buf_printf(buf, "%" PRId64 " per %" PRId64 " ms burst %" PRId64, limit->count,
+                   limit->per_ms, limit->burst);
+    else if (limit->count >= 0)
+        buf_printf(buf, "%" PRId64, limit->count);
+    if (*limit->key != '\0')
+        buf_printf(buf, "%sby (%s)", limit->count >= 0 ? " " : "", limit->key);
+}
+
+/* All of one kind. */
+static const char *limits_text(struct arena *arena, const struct lock_limit *at, const char *kind)
+{
+    struct buf buf = {0};
+    buf_text(&buf, limit_of(at, kind) == NULL ? "none" : "");
+    for (at = limit_of(at, kind); at != NULL; at = limit_of(at->next, kind)) {
+        if (buf.len > 0)
+            buf_text(&buf, "; ");
+        limit_write(&buf, at);
+    }
+    const char *text = arena_copy(arena, buf.data, buf.len);
+    buf_release(&buf);
+    return text;
+}
+
+static void report_limits(struct setting_pair *pair, const struct limit_rule *rule)
+{
+    pair->spot.was = limits_text(pair->judge->change->arena, pair->before->limits, rule->kind);
+    judge_report(pair->judge, rule->id, &pair->spot, "%s", rule->text);
+}
+
+/* A limit by one key has become one by another. */
+static void judge_limit_key(struct setting_pair *pair, const struct limit_rule *rule)
+{
+    const struct lock_limit *before = pair->before->limits, *after = pair->after->limits;
+    if (limit_alone(before, after, rule->kind) != NULL &&
+        limit_alone(after, before, rule->kind) != NULL)
+        report_limits(pair, rule);
+}
+
+static bool is_same_number(const struct lock_limit *a, const struct lock_limit *b)
+{
+    return a->count == b->count && a->per_ms == b->per_ms && a->burst == b->burst;
+}
+
+/* Whether the limits without a partner of the same key are as many, with the same numbers. */
+static bool is_same_alone(const struct lock_limit *before, const struct lock_limit *after,
+                          const char *kind)
+{
+    const struct lock_limit *gone = limit_alone(before, after, kind);
+    const struct lock_limit *come = limit_alone(after, before, kind);
+    while (gone != NULL && come != NULL && is_same_number(gone, come)) {
+        gone = limit_alone(gone->next, after, kind);
+        come = limit_alone(come->next, before, kind);
+    }
+    return gone == NULL && come == NULL;
+}
+
+/* One has another number, or there is one more or one less. */
+static void judge_limit(struct setting_pair *pair, const struct limit_rule *rule)
+{
+    const struct lock_limit *before = pair->before->limits, *after = pair->after->limits;
+    bool is_same = is_same_alone(before, after, rule->kind);
+    for (const struct lock_limit *at = limit_of(before, rule->kind); at != NULL;
+         at = limit_of(at->next, rule->kind)) {
+        const struct lock_limit *now = limit_find(after, rule->kind, at->key);
+        is_same = is_same && (now == NULL || is_same_number(now, at));
+    }
+    if (!is_same)
+        report_limits(pair, rule);
+}
+
+/* Any difference. */
+static void judge_fair(struct setting_pair *pair, const struct limit_rule *rule)
+{
+    const struct lock_limit *before = limit_of(pair->before->limits, rule->kind);
+    const struct lock_limit *after = limit_of(pair->after->limits, rule->kind);
+    const char *was = before != NULL ? before->key : "", *is = after != NULL ? after->key : "";
+    if (strcmp(was, is) != 0)
+        report_limits(pair, rule);
+}
+
+static const struct limit_rule limit_rules[] = {
+    {DIAG_CONCURRENCY_KEY_CHANGED, judge_limit_key, "concurrency",
+     "concurrency is counted by another key"},
+    {DIAG_RATE_KEY_CHANGED, judge_limit_key, "rate", "the rate is counted by another key"},
+    {DIAG_CONCURRENCY_CHANGED, judge_limit, "concurrency",
+     "another number of runs may go on at a time"},
+    {DIAG_RATE_CHANGED, judge_limit, "rate", "runs are started at another rate"},
+    {DIAG_FAIR_CHANGED, judge_fair, "fair", "runs take turns by another rule"},
 };
 
 /* In the order of breaking_ids.def. */
@@ -138,6 +258,10 @@ void judge_settings(struct judge *judge, const struct lock_job *before,
         for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
             if (rules[i].id == (enum diag_id)id)
                 rules[i].judge(&pair, &rules[i]);
+        }
+        for (size_t i = 0; i < sizeof(limit_rules) / sizeof(limit_rules[0]); i++) {
+            if (limit_rules[i].id == (enum diag_id)id)
+                limit_rules[i].judge(&pair, &limit_rules[i]);
         }
     }
 }

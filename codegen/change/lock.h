@@ -95,16 +95,24 @@ struct lock_version {
     struct lock_field *fields;
 };
 
-/* Texts are NULL and numbers -1 when not set. Keys are names on the wire, joined by commas; ""
- * is all params. */
+/* A limit of a job. Its key is names on the wire, joined by commas; "" for all runs together. */
+struct lock_limit {
+    struct lock_limit *next;
+    const char *kind; /* "concurrency", "rate", "fair" */
+    const char *key;
+    int64_t count, per_ms, burst; /* -1: it has none */
+};
+
+/* Texts are NULL and numbers -1 when not set. The key of a unique run is as of a limit, and begins
+ * with "all of " when new params come into it by themselves. */
 struct lock_settings {
     const char *queue;
 #define LOCKED(member, key, unit, judge, rule, suffix, text) int64_t key;
 #include "settings.def"
     const char *backoff; /* NULL: no retries, or a lock that does not remember it */
     const char *schedule;
-    const char *unique, *unique_key, *concurrency_key, *rate, *rate_key;
-    int64_t concurrency;
+    const char *unique, *unique_key;
+    struct lock_limit *limits;
 };
 
 struct lock_job {

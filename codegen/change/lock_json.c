@@ -107,6 +107,13 @@ static const struct lock_member block_members[] = {
 };
 static const struct lock_record block_record = {sizeof(struct lock_block), false, 0, block_members};
 
+static const struct lock_member limit_members[] = {
+    NEEDED(lock_limit, "kind", kind),   NEEDED(lock_limit, "key", key),
+    NUMBER(lock_limit, "count", count), NUMBER(lock_limit, "per_ms", per_ms),
+    NUMBER(lock_limit, "burst", burst), END,
+};
+static const struct lock_record limit_record = {sizeof(struct lock_limit), true, 0, limit_members};
+
 static const struct lock_member settings_members[] = {
     NEEDED(lock_settings, "queue", queue),
 #define LOCKED(member, key, unit, judge, rule, suffix, text) NUMBER(lock_settings, #key, key),
@@ -115,10 +122,7 @@ static const struct lock_member settings_members[] = {
     TEXT(lock_settings, "schedule", schedule),
     TEXT(lock_settings, "unique", unique),
     TEXT(lock_settings, "unique_key", unique_key),
-    NUMBER(lock_settings, "concurrency", concurrency),
-    TEXT(lock_settings, "concurrency_key", concurrency_key),
-    TEXT(lock_settings, "rate", rate),
-    TEXT(lock_settings, "rate_key", rate_key),
+    ITEMS(lock_settings, "limits", limits, &limit_record, LIMIT_RUN_LIMITS),
     END,
 };
 static const struct lock_record settings_record = {sizeof(struct lock_settings), false, 0,

@@ -252,18 +252,38 @@ static const char *make_schedule(struct arena *arena, const struct ir_settings *
 
 static const char *make_unique(struct arena *arena, const struct ir_unique *unique)
 {
-    const char *text = "while";
+    const char *text = unique->states != NULL ? "while" : "";
     for (const struct ast_names *at = unique->states; at != NULL; at = at->next)
         text = arena_printf(arena, "%s %s", text, at->name.text);
     if (unique->for_ns >= 0)
-        text = arena_printf(arena, "for %" PRId64 " ms %s", ms(unique->for_ns), text);
+        text = arena_printf(arena, "for %" PRId64 " ms%s%s", ms(unique->for_ns),
+                            unique->states != NULL ? " " : "", text);
+    if (unique->delay_ns > 0)
+        text = arena_printf(arena, "debounce %" PRId64 " ms %s", ms(unique->delay_ns), text);
     return arena_printf(arena, "%s on_conflict %s", text, unique->on_conflict);
 }
 
-static const char *make_rate(struct arena *arena, const struct ir_rate *rate)
+static const char *make_unique_key(struct maker *maker, const struct ir_job *job)
 {
-    return arena_printf(arena, "%" PRId64 " per %" PRId64 " ms burst %" PRId64, rate->count,
-                        ms(rate->per_ns), rate->burst);
+    const struct ir_unique *unique = job->settings.unique;
+    const char *key = make_key(maker, job, unique->by);
+    return unique->is_by_all ? arena_printf(maker->arena, "all of %s", key) : key;
+}
+
+static struct lock_limit *make_limits(struct maker *maker, const struct ir_job *job)
+{
+    struct lock_limit *first = NULL, **end = &first;
+    for (const struct ir_limit *from = job->settings.limits; from != NULL; from = from->next) {
+        struct lock_limit *made = arena_alloc(maker->arena, sizeof(*made));
+        *made = (struct lock_limit){.kind = setting_word(from->kind),
+                                    .key = make_key(maker, job, from->by),
+                                    .count = from->count,
+                                    .per_ms = ms(from->per_ns),
+                                    .burst = from->burst};
+        *end = made;
+        end = &made->next;
+    }
+    return first;
 }
 
 static const char *make_steps(struct arena *arena, const struct literal *step)
@@ -307,19 +327,11 @@ static struct lock_settings *make_settings(struct maker *maker, const struct ir_
         .queue = from->queue,
         .backoff = make_backoff(maker->arena, &from->retry),
         .schedule = make_schedule(maker->arena, from),
-        .concurrency = -1,
+        .limits = make_limits(maker, job),
     };
     if (from->unique != NULL) {
         made->unique = make_unique(maker->arena, from->unique);
-        made->unique_key = make_key(maker, job, from->unique->by);
-    }
-    if (from->concurrency != NULL) {
-        made->concurrency = from->concurrency->count;
-        made->concurrency_key = make_key(maker, job, from->concurrency->by);
-    }
-    if (from->rate != NULL) {
-        made->rate = make_rate(maker->arena, from->rate);
-        made->rate_key = make_key(maker, job, from->rate->by);
+        made->unique_key = make_unique_key(maker, job);
     }
     return made;
 }

@@ -8,23 +8,20 @@ static bool is_new(struct cli *cli, struct map *by_path, const char *path)
     return map_add(by_path, real != NULL ? real : path, cli) == NULL;
 }
 
-static int schema_load(const struct cli *cli, bool is_for_c, const char *path,
-                       struct schemas *schemas)
+static int schema_load(const struct cli *cli, const char *path, struct schemas *schemas)
 {
     struct compilation *compilation = &schemas->compilations[schemas->count++];
     compilation_init(compilation);
     struct module *module = cli_load(cli, compilation, path);
     if (module == NULL)
         return EXIT_BROKEN;
-    if (is_for_c)
-        check_supported(compilation, module);
     int status = cli_report(cli, compilation);
     if (status == EXIT_CLEAN)
         schemas->clean[schemas->clean_count++] = (struct gen_schema){compilation, module};
     return status;
 }
 
-int schemas_load(struct cli *cli, bool is_for_c, struct schemas *schemas)
+int schemas_load(struct cli *cli, struct schemas *schemas)
 {
     struct map by_path;
     int status = EXIT_CLEAN;
@@ -35,7 +32,7 @@ int schemas_load(struct cli *cli, bool is_for_c, struct schemas *schemas)
     map_init(&by_path, &cli->arena);
     for (size_t i = 0; i < count; i++) {
         if (is_new(cli, &by_path, cli->files.items[i]))
-            status = cli_worse(status, schema_load(cli, is_for_c, cli->files.items[i], schemas));
+            status = cli_worse(status, schema_load(cli, cli->files.items[i], schemas));
     }
     return status;
 }

@@ -13,9 +13,8 @@ struct schemas {
     size_t count;
 };
 
-/* Loads, checks and reports: the worst exit status. `is_for_c`: what the runtime does not honour
- * yet is an error. schemas_release() is due in any case. */
-int schemas_load(struct cli *cli, bool is_for_c, struct schemas *ret_schemas);
+/* Loads, checks and reports: the worst exit status. schemas_release() is due in any case. */
+int schemas_load(struct cli *cli, struct schemas *ret_schemas);
 void schemas_release(struct schemas *schemas);
 
 /* Makes the sinks of the clean ones empty, and reports what came into them since. */

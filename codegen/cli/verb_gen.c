@@ -29,7 +29,7 @@ static int files_generate(struct cli *cli, const struct gen_order *order,
     int status;
     if (order->plugin == NULL && clashes_report(cli, clashes, &status) > 0)
         return status;
-    status = schemas_load(cli, true, &schemas);
+    status = schemas_load(cli, &schemas);
     bool is_whole = status == EXIT_CLEAN;
     if (schemas.clean_count > 0 && (is_whole || order->plugin == NULL))
         status = cli_worse(status, order_run(cli, order, &schemas));

@@ -213,11 +213,8 @@ static void write_keep(struct writer *writer, const struct ir_settings *settings
                 words_duration(writer->arena, (double)settings->keep_failure_ns / 1e9));
 }
 
-static void write_unique(struct writer *writer, const struct ast_unique *unique)
+static void write_window(struct writer *writer, const struct ast_unique *unique)
 {
-    write_entry(writer, "unique");
-    write_words(writer, "one run at a time");
-    write_by(writer, unique->by);
     if (unique->time.kind != LITERAL_NONE) {
         write_words(writer, ", for ");
         write_literal(writer, &unique->time);
@@ -229,19 +226,23 @@ static void write_unique(struct writer *writer, const struct ast_unique *unique)
         write_words(writer, " On a conflict: %s.", unique->on_conflict.text);
 }
 
-static void write_concurrency(struct writer *writer, const struct ast_concurrency *concurrency)
+static void write_unique(struct writer *writer, const struct ast_unique *unique)
 {
-    write_entry(writer, "concurrency");
-    write_literal(writer, &concurrency->count);
-    write_words(writer, " runs at a time");
-    write_by(writer, concurrency->by);
-    write_words(writer, ".");
+    write_entry(writer, "unique");
+    write_words(writer, unique->all.text != NULL ? "one run at a time for all params together"
+                                                 : "one run at a time");
+    write_by(writer, unique->by);
+    if (unique->debounce.kind == LITERAL_NONE) {
+        write_window(writer, unique);
+        return;
+    }
+    write_words(writer, ", due ");
+    write_literal(writer, &unique->debounce);
+    write_words(writer, " after the last enqueue.");
 }
 
-static void write_rate(struct writer *writer, const struct ast_rate *rate)
+static void write_rate(struct writer *writer, const struct ast_limit *rate)
 {
-    write_entry(writer, "rate");
-    write_literal(writer, &rate->count);
     write_words(writer, " starts in ");
     write_literal(writer, &rate->per);
     write_by(writer, rate->by);
@@ -249,7 +250,23 @@ static void write_rate(struct writer *writer, const struct ast_rate *rate)
         write_words(writer, ", in bursts of up to ");
         write_literal(writer, &rate->burst);
     }
-    write_words(writer, ".");
+}
+
+static void write_limits(struct writer *writer, const struct ir_limit *limit)
+{
+    for (; limit != NULL; limit = limit->next) {
+        const struct ast_limit *ast = &limit->setting->limit;
+        write_entry(writer, setting_word(limit->kind));
+        if (limit->kind != SETTING_FAIR)
+            write_literal(writer, &ast->count);
+        if (limit->kind == SETTING_RATE)
+            write_rate(writer, ast);
+        else
+            write_words(writer, limit->kind == SETTING_FAIR ? "turns" : " runs at a time");
+        if (limit->kind != SETTING_RATE)
+            write_by(writer, ast->by);
+        write_words(writer, ".");
+    }
 }
 
 /* Whether a setting is shown as it was written; the other numbers have sentences of their own. */
@@ -290,10 +307,7 @@ static void write_settings(struct writer *writer, const struct ir_job *job)
     write_plain(writer, settings);
     if (set[SETTING_UNIQUE] != NULL)
         write_unique(writer, &set[SETTING_UNIQUE]->unique);
-    if (set[SETTING_CONCURRENCY] != NULL)
-        write_concurrency(writer, &set[SETTING_CONCURRENCY]->concurrency);
-    if (set[SETTING_RATE] != NULL)
-        write_rate(writer, &set[SETTING_RATE]->rate);
+    write_limits(writer, settings->limits);
     if (set[SETTING_TAGS] == NULL)
         return;
     write_entry(writer, "tags");

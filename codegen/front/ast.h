@@ -106,17 +106,15 @@ struct ast_retry {
 
 struct ast_unique {
     struct ast_names *by;
+    struct ast_name all; /* in place of them */
     struct literal time; /* for */
     struct ast_names *states;
     struct ast_name on_conflict;
+    struct literal debounce; /* then none of the three before */
 };
 
-struct ast_concurrency {
-    struct literal count;
-    struct ast_names *by;
-};
-
-struct ast_rate {
+/* concurrency, rate, fair: `count` has no value for the last, the next two but for rate. */
+struct ast_limit {
     struct literal count, per, burst;
     struct ast_names *by;
 };
@@ -146,8 +144,7 @@ struct ast_setting {
         struct ast_keep keep;
         struct ast_retry retry;
         struct ast_unique unique;
-        struct ast_concurrency concurrency;
-        struct ast_rate rate;
+        struct ast_limit limit;
         struct ast_every every;
         struct ast_cron cron;
         struct literal *tags;

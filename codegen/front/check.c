@@ -178,17 +178,3 @@ void check_module(struct compilation *compilation, struct module *module)
             return;
     }
 }
-
-void check_supported(struct compilation *compilation, const struct module *module)
-{
-    static const enum setting_kind missing[] = {SETTING_UNIQUE, SETTING_CONCURRENCY, SETTING_RATE};
-    for (const struct ir_job *job = module->ir->jobs; job != NULL; job = job->next) {
-        for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
-            const struct ast_setting *setting = job->settings.set[missing[i]];
-            if (setting != NULL)
-                diag_report(&compilation->sink, DIAG_NOT_YET_SUPPORTED, setting->span,
-                            "'%s' cannot be honoured by this version's runtime yet",
-                            setting_word(missing[i]));
-        }
-    }
-}

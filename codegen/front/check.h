@@ -9,8 +9,4 @@
 
 void check_module(struct compilation *compilation, struct module *module);
 
-/* Errors for what the language has and the runtime cannot do yet: before code is
- * generated from `module`. */
-void check_supported(struct compilation *compilation, const struct module *module);
-
 #endif

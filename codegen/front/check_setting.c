@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "limits.h"
-#include "suggest.h"
 
 static bool is_label(const struct literal *literal)
 {
@@ -27,8 +26,8 @@ static void check_queue(struct setting_check *check, const struct ast_setting *s
                     LIMIT_QUEUE_BYTES);
 }
 
-static int64_t check_number(struct checker *checker, const struct literal *literal, int64_t min,
-                            int64_t max, const char *what)
+int64_t check_number(struct checker *checker, const struct literal *literal, int64_t min,
+                     int64_t max, const char *what)
 {
     int64_t value = min;
     if (literal->kind == LITERAL_POISON || literal->kind == LITERAL_NONE)
@@ -64,160 +63,6 @@ static void check_tags(struct setting_check *check, const struct ast_setting *se
                 diag_fix(checker->sink, FIX_MAYBE_INCORRECT, span, "%s", "");
         }
     }
-}
-
-static void params_find(const struct ir_job *job, struct map *params)
-{
-    for (struct ir_field *field = job->params; field != NULL; field = field->next)
-        map_add(params, field->name, field);
-}
-
-static void check_names_once(struct diag_sink *sink, const struct ast_names *names)
-{
-    struct arena scratch = {0};
-    struct map seen;
-    map_init(&seen, &scratch);
-    for (const struct ast_names *name = names; name != NULL; name = name->next) {
-        struct span span = name->name.span;
-        if (map_add(&seen, name->name.text, &seen) == NULL)
-            continue;
-        diag_report(sink, DIAG_DUPLICATE_NAME, span, "'%.64s' is named twice", name->name.text);
-        if (span_add_comma(&span))
-            diag_fix(sink, FIX_MAYBE_INCORRECT, span, "%s", "");
-    }
-    arena_release(&scratch);
-}
-
-static const char *key_fault(const struct ir_field *field)
-{
-    if (field->is_optional)
-        return "is optional";
-    if (field->shape != SHAPE_SINGLE)
-        return "is a list";
-    if (field->is_secret)
-        return "is secret";
-    if (field->kind == IR_STRUCT)
-        return "is a struct";
-    return field->kind == IR_FLOAT32 || field->kind == IR_FLOAT64 ? "is a float" : NULL;
-}
-
-static void report_unknown_param(struct setting_check *check, const struct ast_name *name)
-{
-    struct diag_sink *sink = check->checker->sink;
-    diag_report(sink, DIAG_UNKNOWN_PARAM, name->span, "this job has no param '%.64s'", name->text);
-    if (sink->current ==
-        NULL) /* Suggesting looks at all params, so only for a report that is shown. */
-        return;
-    struct suggestion suggestion = suggestion_start(name->text);
-    suggestion.is_doubtful = true;
-    for (const struct ir_field *at = check->job->params; at != NULL; at = at->next)
-        suggestion_offer(&suggestion, at->name);
-    diag_suggest(sink, name->span, &suggestion);
-}
-
-static void check_key(struct setting_check *check, const struct ast_name *name,
-                      const struct ir_field *field)
-{
-    struct diag_sink *sink = check->checker->sink;
-    const char *fault = field == NULL ? NULL : key_fault(field);
-    if (fault != NULL) {
-        diag_report(sink, DIAG_BAD_KEY, name->span, "'%s' %s, so it cannot be a key", field->name,
-                    fault);
-        diag_note(sink, field->span, "declared here");
-    }
-    if (field == NULL && !check->checker->module->ast->has_errors)
-        report_unknown_param(check, name);
-}
-
-static void check_by(struct setting_check *check, const struct ast_names *by)
-{
-    struct arena scratch = {0};
-    struct map params;
-    assert(check->job != NULL);
-    map_init(&params, &scratch);
-    if (by != NULL)
-        params_find(check->job, &params);
-    check_names_once(check->checker->sink, by);
-    for (; by != NULL; by = by->next)
-        check_key(check, &by->name, map_get(&params, by->name.text));
-    arena_release(&scratch);
-}
-
-/* The states of a unique run that can keep others out. */
-static const char *const states[] = {"scheduled", "waiting", "active"};
-enum { STATE_COUNT = sizeof(states) / sizeof(states[0]) };
-
-static const struct ast_names *states_all(struct arena *arena)
-{
-    struct ast_names *names = arena_alloc(arena, STATE_COUNT * sizeof(*names));
-    for (size_t i = 0; i < STATE_COUNT; i++) {
-        names[i].name.text = states[i];
-        names[i].next = i + 1 < STATE_COUNT ? &names[i + 1] : NULL;
-    }
-    return names;
-}
-
-static void check_state(struct checker *checker, const struct ast_name *name)
-{
-    struct suggestion suggestion = suggestion_start(name->text);
-    for (size_t i = 0; i < STATE_COUNT; i++) {
-        if (strcmp(states[i], name->text) == 0)
-            return;
-        suggestion_offer(&suggestion, states[i]);
-    }
-    diag_report(checker->sink, DIAG_UNKNOWN_WORD, name->span,
-                "'%.64s' is not scheduled, waiting or active", name->text);
-    diag_suggest(checker->sink, name->span, &suggestion);
-}
-
-static void check_states(struct checker *checker, const struct ast_names *named)
-{
-    check_names_once(checker->sink, named);
-    for (; named != NULL; named = named->next)
-        check_state(checker, &named->name);
-}
-
-static void check_unique(struct setting_check *check, const struct ast_setting *setting)
-{
-    const struct ast_unique *unique = &setting->unique;
-    struct arena *arena = check->checker->arena;
-    struct ir_unique *made = arena_alloc(arena, sizeof(*made));
-    *made = (struct ir_unique){
-        .by = unique->by,
-        .states = unique->states != NULL ? unique->states : states_all(arena),
-        .for_ns = unique->time.kind == LITERAL_NONE ? -1 : unique->time.duration_ns,
-        .on_conflict = unique->on_conflict.text != NULL ? unique->on_conflict.text : "keep"};
-    check->settings->unique = made;
-    if (unique->time.kind != LITERAL_NONE)
-        check_setting_duration(check->checker, &unique->time, NS_PER_MS);
-    check_states(check->checker, unique->states);
-    check_by(check, unique->by);
-}
-
-static void check_concurrency(struct setting_check *check, const struct ast_setting *setting)
-{
-    struct ir_concurrency *made = arena_alloc(check->checker->arena, sizeof(*made));
-    made->count = check_number(check->checker, &setting->concurrency.count, 1, LIMIT_CONCURRENCY,
-                               "concurrency");
-    made->by = setting->concurrency.by;
-    check->settings->concurrency = made;
-    check_by(check, made->by);
-}
-
-static void check_rate(struct setting_check *check, const struct ast_setting *setting)
-{
-    const struct ast_rate *rate = &setting->rate;
-    struct checker *checker = check->checker;
-    struct ir_rate *made = arena_alloc(checker->arena, sizeof(*made));
-    made->count = check_number(checker, &rate->count, 1, LIMIT_RATE, "a rate");
-    made->burst = made->count;
-    made->per_ns = rate->per.duration_ns;
-    made->by = rate->by;
-    check_setting_duration(checker, &rate->per, NS_PER_MS);
-    if (rate->burst.kind != LITERAL_NONE)
-        made->burst = check_number(checker, &rate->burst, 1, LIMIT_RATE, "a burst");
-    check->settings->rate = made;
-    check_by(check, made->by);
 }
 
 /* After a report: 0 may have been meant as no limit. */
@@ -266,7 +111,7 @@ static void (*const checks[SETTING_COUNT])(struct setting_check *, const struct 
 static bool is_first(struct checker *checker, const struct ast_setting *setting,
                      const struct ast_setting **set)
 {
-    if (set[setting->kind] == NULL) {
+    if (set[setting->kind] == NULL || setting_may_repeat(setting->kind)) {
         set[setting->kind] = setting;
         return true;
     }
@@ -278,12 +123,24 @@ static bool is_first(struct checker *checker, const struct ast_setting *setting,
     return false;
 }
 
+static void check_periodic_debounce(struct setting_check *check, const struct ast_setting *periodic)
+{
+    struct diag_sink *sink = check->checker->sink;
+    const struct ast_setting *unique = check->settings->set[SETTING_UNIQUE];
+    if (periodic == NULL || unique == NULL || unique->unique.debounce.kind == LITERAL_NONE)
+        return;
+    diag_report(sink, DIAG_PERIODIC_DEBOUNCE, unique->unique.debounce.span,
+                "a periodic run is due at its tick, so it is not put off");
+    diag_note(sink, periodic->span, "periodic because of this");
+}
+
 static void check_periodic(struct setting_check *check)
 {
     struct diag_sink *sink = check->checker->sink;
     const struct ast_setting *every = check->settings->set[SETTING_EVERY];
     const struct ast_setting *cron = check->settings->set[SETTING_CRON];
     const struct ast_setting *periodic = every != NULL ? every : cron;
+    check_periodic_debounce(check, periodic);
     if (every != NULL && cron != NULL) {
         diag_report(sink, DIAG_EVERY_AND_CRON, cron->span, "a job has 'every' or 'cron', not both");
         diag_note(sink, every->span, "'every' is here");
@@ -330,7 +187,8 @@ void check_job_settings(struct checker *checker, struct ir_job *job, const struc
     for (const struct ast_setting *at = decl->settings; at != NULL; at = at->next) {
         if (!is_first(checker, at, set))
             continue;
-        job->settings.set[at->kind] = at;
+        if (job->settings.set[at->kind] == NULL || !setting_may_repeat(at->kind))
+            job->settings.set[at->kind] = at;
         checks[at->kind](&check, at);
     }
     bool is_periodic = set[SETTING_EVERY] != NULL || set[SETTING_CRON] != NULL;

@@ -100,6 +100,9 @@ struct setting_check {
 
 void check_job_settings(struct checker *checker, struct ir_job *job, const struct ast_decl *decl,
                         const struct ir_settings *defaults);
+/* A number within bounds; `min` after a report, or when the literal was reported before. */
+int64_t check_number(struct checker *checker, const struct literal *literal, int64_t min,
+                     int64_t max, const char *what);
 /* What the jobs of a file start from. NULL: the file has none of its own. */
 struct ir_settings check_defaults(struct checker *checker, const struct ast_decl *defaults);
 
@@ -113,6 +116,13 @@ void check_policy(struct checker *checker, const struct ast_policy *policy,
 bool check_setting_duration(struct checker *checker, const struct literal *literal, int64_t least);
 bool check_duration(struct checker *checker, const struct literal *literal, int64_t least,
                     int64_t most);
+
+/* ---- check_limit.c ---- */
+
+void check_unique(struct setting_check *check, const struct ast_setting *setting);
+void check_concurrency(struct setting_check *check, const struct ast_setting *setting);
+void check_rate(struct setting_check *check, const struct ast_setting *setting);
+void check_fair(struct setting_check *check, const struct ast_setting *setting);
 
 /* ---- check_schedule.c ---- */
 

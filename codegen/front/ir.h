@@ -174,19 +174,22 @@ int64_t ir_retry_count(const struct ir_retry *retry);
 
 /* Of the settings below, NULL: not set. What was left out has its default. */
 struct ir_unique {
-    const struct ast_names *by, *states;
-    int64_t for_ns; /* -1: as long as the run is in these states */
+    const struct ast_names *by;     /* in the order of their names in the store */
+    bool is_by_all;                 /* and these are all params */
+    const struct ast_names *states; /* NULL: whatever becomes of the run */
+    int64_t for_ns;                 /* -1: as long as the run is in these states */
     const char *on_conflict;
+    int64_t delay_ns; /* of a run that is enqueued without one; 0: none */
 };
 
-struct ir_concurrency {
-    int64_t count;
-    const struct ast_names *by;
-};
-
-struct ir_rate {
+/* concurrency, rate or fair. Numbers that it has not are -1. */
+struct ir_limit {
+    enum setting_kind kind;
+    const char *name; /* in the store, where the queue's limits have names of their own */
     int64_t count, per_ns, burst;
-    const struct ast_names *by;
+    const struct ast_names *by; /* as of ir_unique */
+    const struct ast_setting *setting;
+    struct ir_limit *next;
 };
 
 struct ir_spread {
@@ -213,8 +216,7 @@ struct ir_settings {
     struct ir_retry retry;
     const struct literal *tags;
     const struct ir_unique *unique;
-    const struct ir_concurrency *concurrency;
-    const struct ir_rate *rate;
+    struct ir_limit *limits; /* in the order in which they are written */
     const struct ir_every *every;
     const struct ir_cron *cron;
 };

@@ -256,36 +256,28 @@ static void write_unique(struct json_out *json, const struct ir_unique *unique)
     }
     json_open(json, "unique", '{');
     write_names(json, "by", unique->by);
+    json_bool(json, "all", unique->is_by_all);
     write_decimal(json, "for_ns", unique->for_ns);
     write_names(json, "while", unique->states);
     json_text(json, "on_conflict", unique->on_conflict);
+    json_decimal(json, "delay_ns", unique->delay_ns);
     json_close(json, '}');
 }
 
-static void write_concurrency(struct json_out *json, const struct ir_concurrency *concurrency)
+static void write_limits(struct json_out *json, const struct ir_limit *limit)
 {
-    if (concurrency == NULL) {
-        json_null(json, "concurrency");
-        return;
+    json_open(json, "limits", '[');
+    for (; limit != NULL; limit = limit->next) {
+        json_open(json, NULL, '{');
+        json_text(json, "kind", setting_word(limit->kind));
+        json_text(json, "name", limit->name);
+        write_decimal(json, "count", limit->count);
+        write_decimal(json, "per_ns", limit->per_ns);
+        write_decimal(json, "burst", limit->burst);
+        write_names(json, "by", limit->by);
+        json_close(json, '}');
     }
-    json_open(json, "concurrency", '{');
-    json_decimal(json, "count", concurrency->count);
-    write_names(json, "by", concurrency->by);
-    json_close(json, '}');
-}
-
-static void write_rate(struct json_out *json, const struct ir_rate *rate)
-{
-    if (rate == NULL) {
-        json_null(json, "rate");
-        return;
-    }
-    json_open(json, "rate", '{');
-    json_decimal(json, "count", rate->count);
-    json_decimal(json, "per_ns", rate->per_ns);
-    json_decimal(json, "burst", rate->burst);
-    write_names(json, "by", rate->by);
-    json_close(json, '}');
+    json_close(json, ']');
 }
 
 static void write_spread(struct json_out *json, const struct ir_spread *spread)
@@ -347,8 +339,7 @@ static void write_settings(struct json_out *json, const struct ir_settings *sett
     write_scalars(json, settings);
     write_retry(json, &settings->retry);
     write_unique(json, settings->unique);
-    write_concurrency(json, settings->concurrency);
-    write_rate(json, settings->rate);
+    write_limits(json, settings->limits);
     write_every(json, settings->every);
     write_cron(json, settings->cron);
     write_tags(json, settings->tags);

@@ -74,9 +74,10 @@ static void help_suffix(const struct reading *reading, const char *text, size_t 
         diag_help(reading->sink, "a digit stands behind the point: write '%s'", number);
     else
         diag_help(reading->sink, "a number has no suffix: write '%s'", number);
-    bool may_lack_x = number[0] == '0' && number[1] == '\0'; /* "0f" for "0xf" */
-    diag_fix(reading->sink, may_lack_x ? FIX_MAYBE_INCORRECT : FIX_MACHINE_APPLICABLE, span, "%s",
-             number);
+    /* "0f" for "0xf", "0." for "0.2" */
+    bool may_lack_some = (number[0] == '0' && number[1] == '\0') || text[len] == '\0';
+    diag_fix(reading->sink, may_lack_some ? FIX_MAYBE_INCORRECT : FIX_MACHINE_APPLICABLE, span,
+             "%s", number);
 }
 
 /* "30sec", "512MB", "5u", "1.0f" */

@@ -93,12 +93,24 @@ static bool parse_one_of(struct parser *parser, struct ast_name *ret_name, const
     return parser_unknown(parser, DIAG_UNKNOWN_WORD, what, words);
 }
 
+static bool parse_unique_by(struct parser *parser, struct ast_unique *unique)
+{
+    static const char *const all[] = {"all", NULL};
+    if (!parser_accept_word(parser, "by"))
+        return true;
+    return parser_at(parser, TOKEN_LEFT_PAREN)
+               ? parse_names(parser, &unique->by)
+               : parse_one_of(parser, &unique->all, "params in parentheses, or 'all'", all);
+}
+
 static bool parse_unique(struct parser *parser, struct ast_setting *setting)
 {
     static const char *const conflicts[] = {"keep", "replace", "error", NULL};
     struct ast_unique *unique = &setting->unique;
-    if (!parse_by(parser, &unique->by))
+    if (!parse_unique_by(parser, unique))
         return false;
+    if (parser_accept_word(parser, "debounce"))
+        return parser_literal_of(parser, TOKEN_DURATION, &unique->debounce);
     if (parser_accept_word(parser, "for") &&
         !parser_literal_of(parser, TOKEN_DURATION, &unique->time))
         return false;
@@ -110,21 +122,26 @@ static bool parse_unique(struct parser *parser, struct ast_setting *setting)
 
 static bool parse_concurrency(struct parser *parser, struct ast_setting *setting)
 {
-    return parser_literal_of(parser, TOKEN_INT, &setting->concurrency.count) &&
-           parse_by(parser, &setting->concurrency.by);
+    return parse_count(parser, &setting->limit.count) && parse_by(parser, &setting->limit.by);
 }
 
 static bool parse_rate(struct parser *parser, struct ast_setting *setting)
 {
-    struct ast_rate *rate = &setting->rate;
-    if (!parser_literal_of(parser, TOKEN_INT, &rate->count))
+    struct ast_limit *rate = &setting->limit;
+    if (!parse_count(parser, &rate->count))
         return false;
     if (!parser_accept_word(parser, "per"))
         return parser_expected(parser, "'per'");
     if (!parser_literal_of(parser, TOKEN_DURATION, &rate->per) || !parse_by(parser, &rate->by))
         return false;
-    return !parser_accept_word(parser, "burst") ||
-           parser_literal_of(parser, TOKEN_INT, &rate->burst);
+    return !parser_accept_word(parser, "burst") || parse_count(parser, &rate->burst);
+}
+
+static bool parse_fair(struct parser *parser, struct ast_setting *setting)
+{
+    if (!parser_accept_word(parser, "by"))
+        return parser_expected(parser, "'by' and the params whose values take turns");
+    return parse_names(parser, &setting->limit.by);
 }
 
 static bool parse_spread(struct parser *parser, struct ast_spread *spread)

@@ -28,15 +28,20 @@ bool setting_is_of_job(enum setting_kind kind)
     return infos[kind].is_of_job;
 }
 
+bool setting_may_repeat(enum setting_kind kind)
+{
+    return kind == SETTING_CONCURRENCY || kind == SETTING_RATE;
+}
+
 const struct ast_names *setting_by(const struct ast_setting *setting)
 {
     switch (setting->kind) {
     case SETTING_UNIQUE:
         return setting->unique.by;
     case SETTING_CONCURRENCY:
-        return setting->concurrency.by;
     case SETTING_RATE:
-        return setting->rate.by;
+    case SETTING_FAIR:
+        return setting->limit.by;
     default:
         return NULL;
     }

@@ -18,6 +18,9 @@ const char *setting_word(enum setting_kind kind);
 /* Belongs to one job, and has no place in `defaults`. */
 bool setting_is_of_job(enum setting_kind kind);
 
+/* A job may have several, each by other params. */
+bool setting_may_repeat(enum setting_kind kind);
+
 /* What a job has that sets nothing. `queue` is NULL: it is the job's own. */
 struct ir_settings settings_default(bool is_periodic);
 struct ir_retry retry_default(bool is_periodic);

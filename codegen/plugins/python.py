@@ -10,7 +10,7 @@ import keyword
 import os
 import re
 import sys
-from typing import Callable, Dict, List, Optional, Sequence, Set
+from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 sys.dont_write_bytecode = True
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
@@ -24,6 +24,7 @@ TYPES = {
     "string": "str", "bytes": "bytes", "uuid": "_uuid.UUID", "timestamp": "_culex.Timestamp",
     "duration": "_culex.Duration",
 }
+STATES = ("scheduled", "waiting", "active")  # in the order of culex_run_state
 SPECIAL_FLOATS = ("NaN", "Infinity", "-Infinity")
 # What a default is in Python, by its key in the document.
 VALUES: Dict[str, Callable[[str], str]] = {
@@ -99,6 +100,10 @@ def docstring(doc: str, otherwise: str) -> List[str]:
 def milliseconds(nanoseconds: Optional[str]) -> int:
     """Rounded up, because 0 means that there is no such limit."""
     return (int(nanoseconds or 0) + 999999) // 1000000
+
+
+def key_of(rule: Json) -> Tuple[str, ...]:
+    return tuple(attribute(name) for name in rule["by"])
 
 
 class Module:
@@ -184,7 +189,23 @@ class Module:
             "keep_success_ms": milliseconds(job["keep_success_ns"]),
             "keep_failure_ms": milliseconds(job["keep_failure_ns"]), "tags": tuple(job["tags"]),
         }
-        return [f"{name}._POLICY = _culex.Policy(", *[f"    {key}={value!a}," for key, value in values.items()], ")"]
+        return [f"{name}._POLICY = _culex.Policy(", *[f"    {key}={value!a}," for key, value in values.items()],
+                *self.unique(job["unique"]), *self.limits(job["limits"]), ")"]
+
+    def unique(self, unique: Optional[Json]) -> List[str]:
+        if unique is None:
+            return []
+        values = {"by": key_of(unique), "while_states": sum(1 << STATES.index(state) for state in unique["while"]),
+                  "for_ms": milliseconds(unique["for_ns"]), "on_conflict": unique["on_conflict"],
+                  "delay_ms": milliseconds(unique["delay_ns"])}
+        return [f"    unique=_culex.Unique({', '.join(f'{key}={value!a}' for key, value in values.items())}),"]
+
+    def limits(self, limits: Sequence[Json]) -> List[str]:
+        if not limits:
+            return []
+        rows = [(limit["kind"], limit["name"], int(limit["count"] or 0), milliseconds(limit["per_ns"]),
+                 int(limit["burst"] or 0), key_of(limit)) for limit in limits]
+        return ["    limits=(", *[f"        _culex.Limit({', '.join(map(ascii, row))})," for row in rows], "    ),"]
 
     def enum(self, declared: Json) -> List[str]:
         name = self.names[id(self.file)].of[declared["name"]]

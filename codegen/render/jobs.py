@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import layout
 import literals
-from kinds import BACKOFFS, JITTERS, MISSED
+from kinds import BACKOFFS, JITTERS, LIMITS, MISSED, ON_CONFLICT, STATES
 from literals import NULL, CText
-from model import Job, Retry
+from model import Job, Limit, Retry, Unique
 from names import Context
 from records import params_view, result_view
 from settings import DESCRIPTOR_VERSION, SETTINGS, milliseconds
@@ -198,7 +198,13 @@ def _policy(context: Context, job: Job, params: RecordView,
             results: Sequence[RecordView]) -> Tuple[List[TableView], List[CText]]:
     """The members of a culex_job_type, one a line, and the tables they point to."""
     tables: List[TableView] = []
-    tags = steps = NULL
+    tags = steps = limits = NULL
+    keys = _key_tables(context, job, tables)
+    if job.limits:
+        limits = context.names.fresh(job.c + "_limits")
+        rows = [CText("{" + layout.fill([member.value for member in limit_members(limit, keys[limit.by])], 5) + "}")
+                for limit in job.limits]
+        tables.append(TableView(CText(f"static const culex_limit {limits}[]"), rows))
     if job.tags:
         tags = context.names.fresh(job.c + "_tags")
         rows = [literals.c_string(tag) for tag in job.tags]
@@ -208,13 +214,27 @@ def _policy(context: Context, job: Job, params: RecordView,
         rows = [milliseconds(step) for step in job.retry.steps_ns]
         tables.append(TableView(CText(f"static const int64_t {steps}[]"), rows))
     result = CText(f"&{results[0].type_symbol}") if results else NULL
-    members = job_members(job, CText(f"&{params.type_symbol}"), result, tags, steps)
+    unique = unique_members(job.unique, keys[job.unique.by] if job.unique is not None else NULL)
+    members = job_members(job, CText(f"&{params.type_symbol}"), result, tags, steps, unique, limits)
     notes = [f"/* {member.note} */" if member.note else "" for member in members]
     return tables, layout.margin_notes([f"{member.value}," for member in members], notes)
 
 
-def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CText) -> List[Member]:
-    """Of culex_job_type. The arguments besides the job are addresses, or NULL."""
+def _key_tables(context: Context, job: Job, tables: List[TableView]) -> Dict[Tuple[str, ...], CText]:
+    """The table of each key that the job counts by, once: places in the params."""
+    places = {field.name: at for at, field in enumerate(job.params)}
+    keys: Dict[Tuple[str, ...], CText] = {(): NULL}
+    for by in [job.unique.by if job.unique is not None else (), *(limit.by for limit in job.limits)]:
+        if by in keys:
+            continue
+        keys[by] = context.names.fresh("_".join([job.c, "by"] if len(by) > 3 else [job.c, "by", *by]))
+        tables.append(TableView(CText(f"static const uint16_t {keys[by]}[]"), [CText(places[name]) for name in by]))
+    return keys
+
+
+def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CText,
+                unique: Sequence[Member], limits: CText) -> List[Member]:
+    """Of culex_job_type. CText arguments are addresses, or NULL."""
     retry = layout.fill([member.value for member in retry_members(job.retry, steps)], 5)
     return [
         Member("descriptor_version", CText(DESCRIPTOR_VERSION), "descriptor version"),
@@ -228,6 +248,9 @@ def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CTex
           for setting, number in zip(SETTINGS, job.numbers)),
         Member("retry", CText("{" + retry + "}")),
         Member("schedule", CText("{" + ", ".join(member.value for member in schedule_members(job)) + "}")),
+        Member("unique", CText("{" + layout.fill([member.value for member in unique], 5) + "}")),
+        Member("limits", limits, "limits"),
+        Member("limit_count", CText(len(job.limits)), "how many"),
         Member("tags", tags, "tags"),
         Member("tag_count", CText(len(job.tags)), "how many"),
     ]
@@ -244,6 +267,34 @@ def schedule_members(job: Job) -> List[Member]:
         Member("missed", MISSED[cron.missed if cron is not None else "once"]),
         Member("may_overlap", CText("true" if spread is not None and spread.overlap == "allow" else "false")),
         Member("jitter_ms", milliseconds(spread.jitter_ns if spread is not None else 0)),
+    ]
+
+
+def unique_members(unique: Optional[Unique], by: CText) -> List[Member]:
+    """Of culex_unique. `by` is the address of the key, or NULL."""
+    states = [STATES[state] for state in unique.states] if unique is not None else []
+    return [
+        Member("is_unique", CText("true" if unique is not None else "false")),
+        Member("by_all", CText("true" if unique is not None and unique.all else "false")),
+        Member("by", by),
+        Member("by_count", CText(len(unique.by) if unique is not None else 0)),
+        Member("while_states", CText(" | ".join(states) or "0")),
+        Member("for_ms", milliseconds(unique.for_ns if unique is not None else None)),
+        Member("on_conflict", ON_CONFLICT[unique.on_conflict if unique is not None else "keep"]),
+        Member("delay_ms", milliseconds(unique.delay_ns if unique is not None else None)),
+    ]
+
+
+def limit_members(limit: Limit, by: CText) -> List[Member]:
+    """Of culex_limit. `by` is the address of the key, or NULL."""
+    return [
+        Member("kind", LIMITS[limit.kind]),
+        Member("name", literals.c_string(limit.name)),
+        Member("count", literals.c_uint32(limit.count or 0)),
+        Member("per_ms", milliseconds(limit.per_ns)),
+        Member("burst", literals.c_uint32(limit.burst or 0)),
+        Member("by", by),
+        Member("by_count", CText(len(limit.by))),
     ]
 
 

@@ -86,6 +86,24 @@ MISSED: Dict[str, CText] = {
     "all": CText("CULEX_MISSED_ALL"),
 }
 
+STATES: Dict[str, CText] = {
+    "scheduled": CText("1u << CULEX_RUN_SCHEDULED"),
+    "waiting": CText("1u << CULEX_RUN_WAITING"),
+    "active": CText("1u << CULEX_RUN_ACTIVE"),
+}
+
+ON_CONFLICT: Dict[str, CText] = {
+    "keep": CText("CULEX_ON_CONFLICT_KEEP"),
+    "replace": CText("CULEX_ON_CONFLICT_REPLACE"),
+    "error": CText("CULEX_ON_CONFLICT_ERROR"),
+}
+
+LIMITS: Dict[str, CText] = {
+    "concurrency": CText("CULEX_LIMIT_CONCURRENCY"),
+    "rate": CText("CULEX_LIMIT_RATE"),
+    "fair": CText("CULEX_LIMIT_FAIR"),
+}
+
 JITTERS: Dict[str, CText] = {
     "none": CText("CULEX_JITTER_NONE"),
     "full": CText("CULEX_JITTER_FULL"),

@@ -34,6 +34,9 @@ BACKOFFS = ("constant", "linear", "polynomial", "exponential", "steps")
 JITTERS = ("none", "full", "equal", "ratio")
 MISSED = ("skip", "once", "all")
 OVERLAPS = ("skip", "allow")
+STATES = ("scheduled", "waiting", "active")
+ON_CONFLICT = ("keep", "replace", "error")
+LIMITS = ("concurrency", "rate", "fair")
 
 # What a default may be for each kind; the two wide integers are plain "int" too.
 VALUE_KEYS = {
@@ -339,6 +342,58 @@ class Retry:
 
 
 @dataclass(frozen=True)
+class Unique:
+    by: Tuple[str, ...]
+    all: bool
+    states: Tuple[str, ...]
+    for_ns: Optional[int]
+    on_conflict: str
+    delay_ns: int
+
+    @classmethod
+    def read(cls, node: Node) -> "Unique":
+        unique = cls(
+            by=node.texts("by"),
+            all=node.flag("all"),
+            states=node.texts("while"),
+            for_ns=node.maybe("for_ns", Node.integer, *NANOSECONDS),
+            on_conflict=node.word("on_conflict", ON_CONFLICT),
+            delay_ns=node.integer("delay_ns", *NANOSECONDS),
+        )
+        if any(state not in STATES for state in unique.states):
+            raise node.fail("while", f"are of {', '.join(STATES)}")
+        if not unique.states and unique.for_ns is None:
+            raise node.fail("while", "belong to a key without a time")
+        return unique
+
+
+@dataclass(frozen=True)
+class Limit:
+    kind: str
+    name: str
+    count: Optional[int]
+    per_ns: Optional[int]
+    burst: Optional[int]
+    by: Tuple[str, ...]
+
+    @classmethod
+    def read(cls, node: Node) -> "Limit":
+        limit = cls(
+            kind=node.word("kind", LIMITS),
+            name=node.text("name"),
+            count=node.maybe("count", Node.integer, 1, (1 << 32) - 1),
+            per_ns=node.maybe("per_ns", Node.integer, 1, INT64[1]),
+            burst=node.maybe("burst", Node.integer, 1, (1 << 32) - 1),
+            by=node.texts("by"),
+        )
+        if (limit.count is None) != (limit.kind == "fair"):
+            raise node.fail("count", "belongs to concurrency and rate, and to nothing else")
+        if (limit.per_ns is None, limit.burst is None) != (limit.kind != "rate", limit.kind != "rate"):
+            raise node.fail("per_ns", "and a burst belong to a rate, and to nothing else")
+        return limit
+
+
+@dataclass(frozen=True)
 class Every:
     interval_ns: int
     jitter_ns: int
@@ -389,6 +444,8 @@ class Job:
     queue: str
     numbers: Tuple[Optional[int], ...]  # of SETTINGS
     retry: Retry
+    unique: Optional[Unique]
+    limits: Tuple[Limit, ...]
     every: Optional[Every]
     cron: Optional[Cron]
     tags: Tuple[str, ...]
@@ -397,9 +454,6 @@ class Job:
     @classmethod
     def read(cls, node: Node) -> "Job":
         node.leave("was", "attrs")
-        for key in ("unique", "concurrency", "rate"):
-            if not node.is_null(key):
-                raise node.fail(key, "the runtime's descriptor has no place for it yet")
         job = cls(
             name=node.name("name"),
             qualified=node.text("qualified"),
@@ -416,6 +470,8 @@ class Job:
             queue=node.text("queue"),
             numbers=tuple(setting.read(node) for setting in SETTINGS),
             retry=node.child("retry", Retry.read),
+            unique=node.maybe("unique", Node.child, Unique.read),
+            limits=node.children("limits", Limit.read),
             every=node.maybe("every", Node.child, Every.read),
             cron=node.maybe("cron", Node.child, Cron.read),
             tags=node.texts("tags"),
@@ -423,6 +479,10 @@ class Job:
         )
         if (job.result is not None) != (job.functions.set_result is not None):
             raise node.fail("functions.set_result", "belongs to a job with a result")
+        params = {field.name for field in job.params}
+        for key, by in (("unique", job.unique.by if job.unique else ()), *(("limits", limit.by) for limit in job.limits)):
+            if not params.issuperset(by):
+                raise node.fail(key, "counts by params, and by nothing else")
         return job
 
 

@@ -260,7 +260,7 @@ static uint64_t unique_places(const struct context *context)
         return PLACE_SET(STATE);
     if (context_is(context, context->previous, "on_conflict"))
         return PLACE_SET(CONFLICT);
-    return PLACE_SET(UNIQUE);
+    return context_is(context, context->previous, "by") ? PLACE_SET(ALL) : PLACE_SET(UNIQUE);
 }
 
 /* Behind `head` words of a schedule. */
@@ -306,6 +306,8 @@ static uint64_t setting_places(const struct context *context)
         return context->count == 1 || previous == TOKEN_COMMA ? PLACE_SET(KEEP) : 0;
     if (starts_with(context, "unique"))
         return unique_places(context);
+    if (starts_with(context, "fair"))
+        return context->count == 1 ? PLACE_SET(BY) : 0;
     if (starts_with(context, "concurrency"))
         return context->count == 2 ? PLACE_SET(BY) : 0;
     if (starts_with(context, "rate"))

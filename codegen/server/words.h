@@ -17,6 +17,7 @@
     X(KEEP)                                                                                        \
     X(UNIQUE)                                                                                      \
     X(STATE)                                                                                       \
+    X(ALL) /* in place of a list of params */                                                      \
     X(CONFLICT)                                                                                    \
     X(BY)                                                                                          \
     X(PER)                                                                                         \

@@ -12,6 +12,10 @@
 #define CULEX_DELAY_MAX_MS   INT64_C(3155760000000)
 #define CULEX_INSTANT_MAX_MS INT64_C(5680281599999)
 
+/* The longest period of a rate, and the longest time in which its bucket is full again: 366 days.
+ */
+#define CULEX_LIMIT_PERIOD_MAX_MS INT64_C(31622400000)
+
 enum {
     /* Payload (schemas/payload.md). */
     CULEX_PAYLOAD_MAX = 1024 * 1024, /* bytes of text */
@@ -34,6 +38,11 @@ enum {
     CULEX_PRIORITY_MAX = 9,
     CULEX_ERROR_TEXT_MAX = 4096, /* bytes */
     CULEX_PROGRESS_MAX = 256,    /* bytes of a run's progress: percent, a space, text */
+
+    /* A limit (culex/limits.h): its name and its keys, in bytes; greatest numbers. */
+    CULEX_LIMIT_NAME_MAX = 160,
+    CULEX_LIMIT_KEY_MAX = 64,
+    CULEX_LIMIT_COUNT_MAX = 1000000,
 
     /* A time zone: its name, and its file, of which the tz database's largest ones have 4 KB. */
     CULEX_ZONE_NAME_MAX = 64,        /* bytes */

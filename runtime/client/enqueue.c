@@ -13,12 +13,14 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "core/duration.h"
 #include "core/queue_name.h"
 #include "client/client_private.h"
 #include "client/convoy.h"
 #include "client/enqueue.h"
 #include "client/enqueue_options.h"
 #include "client/newrun.h"
+#include "client/run_key.h"
 
 /* A batch ends early when its payloads pass this. */
 enum { BATCH_BYTES = 2 * 1024 * 1024 };
@@ -31,19 +33,22 @@ struct order {
     struct culex_new_run policy; /* shared by all runs */
     const char *params;
     const culex_bytes *text; /* of the one run, encoded already; NULL: `params` are encoded */
+    const struct culex_run_keys *keys; /* beside `text` */
     size_t stride;
     size_t count;
-    culex_uuid *ids;            /* for every run; NULL: not asked for */
-    bool has_ticket;            /* the caller's; else each batch has one of the client's */
-    struct culex_ticket ticket; /* of the next batch */
+    culex_uuid *ids;                 /* for every run; NULL: not asked for */
+    culex_enqueue_outcome *outcomes; /* the same */
+    bool has_ticket;                 /* the caller's; else each batch has one of the client's */
+    struct culex_ticket ticket;      /* of the next batch */
     char tags[CULEX_TAGS_SIZE];
 };
 
 struct batch {
     culex_buf *payloads;
-    size_t count;               /* 0: not encoded yet */
-    struct culex_ticket ticket; /* producer 0: none yet, or none at all */
-    struct culex_new_run *runs; /* there is room for all of the order, or for the greatest batch */
+    size_t count;                /* 0: not encoded yet */
+    struct culex_ticket ticket;  /* producer 0: none yet, or none at all */
+    struct culex_new_run *runs;  /* there is room for all of the order, or for the greatest batch */
+    struct culex_run_keys *keys; /* the same; used where the job has any */
     struct culex_enqueue_result *results;
 };
 
@@ -53,11 +58,7 @@ struct batch_room {
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
 };
 
-static int64_t ns_to_ms_up(int64_t ns)
-{
-    return ns / 1000000 + (ns % 1000000 > 0 ? 1 : 0);
-}
-
+/* What is said of one enqueue in place of the schema. */
 static culex_status order_apply(struct order *order, const culex_enqueue_options *options,
                                 culex_error *error)
 {
@@ -66,17 +67,18 @@ static culex_status order_apply(struct order *order, const culex_enqueue_options
         return status;
     if (options->has_priority)
         order->policy.priority = options->priority;
-    if (options->has_delay && options->delay > 0)
-        order->policy.delay_ms = ns_to_ms_up(options->delay);
+    if (options->has_delay || options->has_at)
+        order->policy.delay_ms = options->delay > 0 ? culex__duration_ms_up(options->delay) : 0;
     if (options->has_at)
-        order->policy.at_ms = ns_to_ms_up(options->at);
+        order->policy.at_ms = culex__duration_ms_up(options->at);
     if (options->has_expires)
-        order->policy.expires_ms = ns_to_ms_up(options->expires);
+        order->policy.expires_ms = culex__duration_ms_up(options->expires);
     if (options->queue != NULL)
         order->queue = options->queue;
+    order->outcomes = options->ret_outcomes;
     order->policy.idempotency_key = options->idempotency_key;
     order->policy.window_ms = options->has_idempotency_window
-                                  ? ns_to_ms_up(options->idempotency_window)
+                                  ? culex__duration_ms_up(options->idempotency_window)
                                   : CULEX_WINDOW_DEFAULT_MS;
     order->has_ticket = options->has_ticket && culex__ticket_parse(options->ticket, &order->ticket);
     return CULEX_OK;
@@ -88,6 +90,7 @@ static culex_status order_prepare(struct order *order, const culex_enqueue_optio
     const char *const *tags = order->type->tags;
     size_t tag_count = order->type->tag_count;
     order->policy = culex__new_run_make(order->type);
+    order->policy.delay_ms = order->type->unique.delay_ms;
     order->queue = culex__job_queue(order->type);
     if (options != NULL) {
         culex_status status = order_apply(order, options, error);
@@ -113,22 +116,39 @@ static culex_status text_take(const culex_bytes *text, culex_buf *payloads, cule
     return status == CULEX_OK ? status : culex__fail(error, status, "no memory for a payload");
 }
 
-/* Appends one payload; the bound moves along with the text. */
-static culex_status payload_encode(const struct order *order, size_t index, culex_buf *payloads,
-                                   size_t *ret_len, culex_error *error)
+/* What the run is unique by and counted by. Uses the room behind the payloads for a while. */
+static culex_status keys_make(const struct order *order, const char *params, culex_buf *payloads,
+                              struct culex_run_keys *keys, struct culex_new_run *run,
+                              culex_error *error)
 {
+    if (order->keys == NULL)
+        return culex__run_keys_make(order->type, params, payloads, keys, run, error);
+    *keys = *order->keys;
+    culex__run_keys_lend(keys, run);
+    return CULEX_OK;
+}
+
+/* Appends one payload; the bound moves along with the text. */
+static culex_status payload_encode(const struct order *order, size_t index, struct batch *batch,
+                                   culex_error *error)
+{
+    culex_buf *payloads = batch->payloads;
+    struct culex_new_run *run = &batch->runs[batch->count];
     size_t before = payloads->len;
     payloads->max = before + CULEX_PAYLOAD_MAX;
     const char *params = order->params + index * order->stride;
-    culex_status status = order->text != NULL
-                              ? text_take(order->text, payloads, error)
-                              : culex_encode(order->type->params, params, payloads, error);
+    culex_status status = CULEX_OK;
+    if (culex__job_has_keys(order->type))
+        status = keys_make(order, params, payloads, &batch->keys[batch->count], run, error);
+    if (status == CULEX_OK)
+        status = order->text != NULL ? text_take(order->text, payloads, error)
+                                     : culex_encode(order->type->params, params, payloads, error);
     if (status != CULEX_OK) {
         if (order->count > 1)
             culex__error_context(error, "run %zu", index);
         return status;
     }
-    *ret_len = payloads->len - before;
+    run->payload_len = payloads->len - before;
     return CULEX_OK;
 }
 
@@ -141,10 +161,8 @@ static culex_status batch_fill(struct batch *batch, const struct order *order, s
     batch->count = 0;
     while (batch->count < CULEX_ENQUEUE_BATCH_MAX && first + batch->count < order->count &&
            (batch->count == 0 || payloads->len < BATCH_BYTES)) {
-        struct culex_new_run *run = &batch->runs[batch->count];
-        *run = order->policy;
-        culex_status status =
-            payload_encode(order, first + batch->count, payloads, &run->payload_len, error);
+        batch->runs[batch->count] = order->policy;
+        culex_status status = payload_encode(order, first + batch->count, batch, error);
         /* What precedes a value that does not encode is still sent; it comes first next time. */
         if (status != CULEX_OK && batch->count > 0)
             break;
@@ -204,6 +222,13 @@ static void refusal_tell(const struct order *order, const struct culex_effort *e
                     "and take a fresh ticket for each that is new");
 }
 
+static culex_status taken_tell(const struct culex_enqueue_result *result, culex_error *error)
+{
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(result->id, id);
+    return culex__fail(error, CULEX_EUNIQUE, "run %s holds this unique key", id);
+}
+
 static culex_status result_status(const struct order *order,
                                   const struct culex_enqueue_result *result, culex_error *error)
 {
@@ -212,6 +237,7 @@ static culex_status result_status(const struct order *order,
     switch (result->outcome) {
     case CULEX_ENQUEUED_NEW:
     case CULEX_ENQUEUED_DUPLICATE:
+    case CULEX_ENQUEUED_REPLACED:
         return CULEX_OK;
     case CULEX_ENQUEUED_CONFLICT:
         return culex__fail(error, CULEX_ECONFLICT,
@@ -221,7 +247,9 @@ static culex_status result_status(const struct order *order,
     case CULEX_ENQUEUED_FULL:
         return culex__fail(error, CULEX_EFULL, "queue '%s' is full", order->queue);
     case CULEX_ENQUEUED_UNIQUE_TAKEN:
-        return culex__fail(error, CULEX_EUNIQUE, "run %s holds this unique key", id);
+        return order->type->unique.on_conflict == CULEX_ON_CONFLICT_ERROR
+                   ? taken_tell(result, error)
+                   : CULEX_OK;
     }
     return culex__fail(error, CULEX_ESTORE, "the store gave an answer that does not exist");
 }
@@ -294,8 +322,11 @@ static void repeat_advise(const struct order *order, culex_status status, culex_
 static culex_status outcome_judge(const struct order *order, const struct batch *batch,
                                   const struct culex_effort *effort, culex_error *error)
 {
-    if (!effort->is_unknown || result_status(order, &batch->results[0], error) == CULEX_OK)
+    if (!effort->is_unknown || (result_status(order, &batch->results[0], error) == CULEX_OK &&
+                                batch->results[0].outcome != CULEX_ENQUEUED_UNIQUE_TAKEN))
         return CULEX_OK;
+    if (batch->results[0].outcome == CULEX_ENQUEUED_UNIQUE_TAKEN)
+        taken_tell(&batch->results[0], error);
     culex__error_context(error, "a try got no answer and may still be under way, and the next one "
                                 "was refused");
     if (error != NULL)
@@ -351,16 +382,31 @@ static culex_status batch_try(struct order *order, struct batch *batch, size_t f
     return batch_try_alone(order, batch, effort, error);
 }
 
-/* The ids of the runs that are in the store for certain; *ret_enqueued counts them. */
+static void result_tell(const struct order *order, const struct culex_enqueue_result *result,
+                        size_t index)
+{
+    static const culex_enqueue_outcome outcomes[] = {
+        [CULEX_ENQUEUED_NEW] = CULEX_ENQUEUE_NEW,
+        [CULEX_ENQUEUED_DUPLICATE] = CULEX_ENQUEUE_DUPLICATE,
+        [CULEX_ENQUEUED_UNIQUE_TAKEN] = CULEX_ENQUEUE_KEPT,
+        [CULEX_ENQUEUED_REPLACED] = CULEX_ENQUEUE_REPLACED};
+    if (order->ids != NULL)
+        order->ids[index] = result->id;
+    if (order->outcomes != NULL)
+        order->outcomes[index] = outcomes[result->outcome];
+}
+
+/* The ids of the runs that are in the store for certain; *ret_enqueued counts them. Behind them
+ * that of the run that was in the way, if that ends the order. */
 static culex_status results_take(const struct order *order, const struct batch *batch,
                                  size_t *ret_enqueued, culex_error *error)
 {
     for (size_t i = 0; i < batch->count; i++) {
         culex_status status = result_status(order, &batch->results[i], error);
+        if (status == CULEX_OK || status == CULEX_EUNIQUE)
+            result_tell(order, &batch->results[i], *ret_enqueued);
         if (status != CULEX_OK)
             return status;
-        if (order->ids != NULL)
-            order->ids[*ret_enqueued] = batch->results[i].id;
         ++*ret_enqueued;
     }
     return CULEX_OK;
@@ -463,8 +509,14 @@ static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_e
         return culex__fail(error, CULEX_ENOMEM, "no memory for a batch of runs");
     struct batch batch = {.runs = room->runs, .results = room->results};
     culex_status status = CULEX_OK;
+    if (culex__job_has_keys(order->type)) {
+        batch.keys = malloc(CULEX_ENQUEUE_BATCH_MAX * sizeof *batch.keys);
+        if (batch.keys == NULL)
+            status = culex__fail(error, CULEX_ENOMEM, "no memory for a batch of runs");
+    }
     while (*ret_enqueued < order->count && status == CULEX_OK)
         status = batch_enqueue(order, &batch, ret_enqueued, error);
+    free(batch.keys);
     free(room);
     return status;
 }
@@ -490,8 +542,9 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
 {
     size_t enqueued = 0;
     struct culex_new_run run;
+    struct culex_run_keys keys;
     struct culex_enqueue_result result;
-    struct batch batch = {.runs = &run, .results = &result};
+    struct batch batch = {.runs = &run, .keys = &keys, .results = &result};
     culex_status status = order_check(order, error);
     if (status == CULEX_OK)
         status = order_prepare(order, options, error);
@@ -510,11 +563,12 @@ culex_status culex_client_enqueue(culex_client *client, const culex_job_type *ty
 }
 
 culex_status culex__client_enqueue_text(culex_client *client, const culex_job_type *type,
-                                        culex_bytes payload, const culex_enqueue_options *options,
-                                        culex_uuid *ret_id, culex_error *error)
+                                        culex_bytes payload, const struct culex_run_keys *keys,
+                                        const culex_enqueue_options *options, culex_uuid *ret_id,
+                                        culex_error *error)
 {
     struct order order = {
-        .client = client, .type = type, .params = "", .text = &payload, .count = 1};
+        .client = client, .type = type, .params = "", .text = &payload, .keys = keys, .count = 1};
     return order_run_one(&order, options, ret_id, error);
 }
 

@@ -17,6 +17,9 @@ culex_status culex__job_type_check(const culex_job_type *type, culex_error *erro
                            type->descriptor_version, CULEX_DESCRIPTOR_VERSION);
     if (type->name == NULL || type->wire == NULL || type->params == NULL)
         return culex__fail(error, CULEX_EINVAL, "the job's descriptor is incomplete");
+    if (type->limit_count > CULEX_RUN_LIMITS_MAX)
+        return culex__fail(error, CULEX_EINVAL, "the job's descriptor has %zu limits, more than %d",
+                           type->limit_count, CULEX_RUN_LIMITS_MAX);
     return CULEX_OK;
 }
 
@@ -76,6 +79,9 @@ struct culex_new_run culex__new_run_make(const culex_job_type *type)
         .keep_failure_ms = type->keep_failure_ms,
         .fingerprint = type->fingerprint,
         .unique_key = "",
+        .unique_while = type->unique.while_states,
+        .unique_for_ms = type->unique.for_ms,
+        .unique_replaces = type->unique.on_conflict == CULEX_ON_CONFLICT_REPLACE,
         .tags = "",
     };
 }

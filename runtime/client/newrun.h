@@ -26,7 +26,7 @@ const char *culex__job_queue(const culex_job_type *type);
 culex_status culex__tags_join(const char *const *tags, size_t count, char ret_text[CULEX_TAGS_SIZE],
                               culex_error *error);
 
-/* Policy of `type`; delay, keys, tags ("") and payload are left to the caller. */
+/* Policy of `type`; delay, keys (run_key.h), tags ("") and payload are left to the caller. */
 struct culex_new_run culex__new_run_make(const culex_job_type *type);
 
 /* Hash of job and payload, the same on every machine and in every version. */

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "client/advice.h"
 #include "client/client_private.h"
+#include "client/enqueue_options.h"
+#include "core/duration.h"
 #include "core/queue_name.h"
 
 /* Arguments and results of any verb; each uses its own part. */
@@ -16,6 +19,8 @@ struct call {
     culex_run_state state;
     size_t limit;
     uint64_t most;
+    int64_t for_ms;
+    struct culex_place place;
     culex_list_cursor cursor;
     bool is_paused;
     culex_run_state ret_state;
@@ -167,6 +172,48 @@ culex_status culex_client_delete(culex_client *client, const char *queue, culex_
     return operate(client, &forget, &(struct call){.queue = queue, .id = id}, error);
 }
 
+static culex_status move_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->move(store, call->queue, call->id, &call->place, error);
+}
+
+/* What is wrong with an enqueue's time and priority is so with a move's, and has the same words. */
+static culex_status place_make(const culex_move *move, struct culex_place *ret_place,
+                               culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = move->has_delay;
+    options.delay = move->delay;
+    options.has_at = move->has_at;
+    options.at = move->at;
+    options.has_priority = move->has_priority;
+    options.priority = move->priority;
+    culex_status status = culex__enqueue_options_check(&options, 1, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!move->has_delay && !move->has_at && !move->has_priority)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a move to where the run stands: set has_delay, has_at or has_priority");
+    *ret_place = (struct culex_place){
+        .has_time = move->has_delay || move->has_at,
+        .delay_ms = move->delay > 0 ? culex__duration_ms_up(move->delay) : 0,
+        .at_ms = move->has_at ? culex__duration_ms_up(move->at) : 0,
+        .priority = move->has_priority ? move->priority : -1,
+    };
+    return CULEX_OK;
+}
+
+culex_status culex_client_move(culex_client *client, const char *queue, culex_uuid id,
+                               const culex_move *move, culex_error *error)
+{
+    static const struct verb verb = {.ask = move_ask};
+    struct call call = {.queue = queue, .id = id};
+    if (move == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place to move the run to");
+    culex_status status = place_make(move, &call.place, error);
+    return status == CULEX_OK ? operate(client, &verb, &call, error) : status;
+}
+
 /* --- one queue ----------------------------------------------------------------------------- */
 
 static culex_status pause_ask(struct culex_store *store, struct call *call, culex_error *error)
@@ -186,6 +233,39 @@ culex_status culex_client_resume(culex_client *client, const char *queue, culex_
     return operate(client, &pause_verb, &(struct call){.queue = queue, .is_paused = false}, error);
 }
 
+static culex_status pause_for_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->pause_for(store, call->queue, call->for_ms, error);
+}
+
+static culex_status pause_span_check(culex_duration span, culex_error *error)
+{
+    if (culex__duration_is_slip(span))
+        return culex__fail(error, CULEX_EINVAL,
+                           "a pause of %lld nanoseconds is too short to be meant: write "
+                           "culex_seconds(%lld), or culex_minutes, _hours, _days",
+                           (long long)span, (long long)span);
+    if (span < CULEX_MILLISECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a pause lasts 1 ms or more; culex_client_resume ends one");
+    if (span > CULEX_DELAY_MAX_MS * CULEX_MILLISECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a pause of more than 100 years: culex_client_pause is the one without "
+                           "an end");
+    return CULEX_OK;
+}
+
+culex_status culex_client_pause_for(culex_client *client, const char *queue,
+                                    culex_duration duration, culex_error *error)
+{
+    static const struct verb pause_for = {.ask = pause_for_ask, .is_about_queue = true};
+    culex_status status = pause_span_check(duration, error);
+    if (status != CULEX_OK)
+        return status;
+    struct call call = {.queue = queue, .for_ms = culex__duration_ms_up(duration)};
+    return operate(client, &pause_for, &call, error);
+}
+
 static culex_status limit_ask(struct culex_store *store, struct call *call, culex_error *error)
 {
     return store->ops->limit(store, call->queue, call->most, error);
@@ -196,6 +276,18 @@ culex_status culex_client_limit(culex_client *client, const char *queue, uint64_
 {
     static const struct verb limit = {.ask = limit_ask, .is_about_queue = true};
     return operate(client, &limit, &(struct call){.queue = queue, .most = most}, error);
+}
+
+static culex_status dead_limit_ask(struct culex_store *store, struct call *call, culex_error *error)
+{
+    return store->ops->dead_limit(store, call->queue, call->most, error);
+}
+
+culex_status culex_client_dead_limit(culex_client *client, const char *queue, uint64_t most,
+                                     culex_error *error)
+{
+    static const struct verb dead_limit = {.ask = dead_limit_ask, .is_about_queue = true};
+    return operate(client, &dead_limit, &(struct call){.queue = queue, .most = most}, error);
 }
 
 static culex_status purge_ask(struct culex_store *store, struct call *call, culex_error *error)

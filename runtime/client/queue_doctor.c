@@ -177,14 +177,17 @@ static void pause_tell(struct examination *examination, const struct watched *qu
     uint64_t later = queue->first.stats.count[CULEX_RUN_SCHEDULED];
     shown_name name;
     lapsed_text lapsed;
-    char scheduled[64] = "";
+    char scheduled[64] = "", span[48] = "";
     if (later > 0)
         snprintf(scheduled, sizeof scheduled, ", %llu %s scheduled", (unsigned long long)later,
                  plural(later, "is", "are"));
+    int64_t left_ms = queue->first.stats.paused_until_ms - queue->first.stats.now_ms;
+    if (left_ms > 0)
+        snprintf(span, sizeof span, " for another %lld s", (long long)((left_ms + 999) / 1000));
     culex__report_add(examination->report, pause_severity(&queue->first), PAUSED,
                       "culex_client_resume, unless it is meant to be",
-                      "queue %s is paused: %llu %s%s for the end of that%s",
-                      name_show(queue->name, name), (unsigned long long)runs,
+                      "queue %s is paused%s: %llu %s%s for the end of that%s",
+                      name_show(queue->name, name), span, (unsigned long long)runs,
                       plural(runs, "run waits", "runs wait"), lapsed_format(&queue->first, lapsed),
                       scheduled);
 }

@@ -119,17 +119,20 @@ culex_status culex_client_schedule_delete(culex_client *client, const char *queu
 static culex_status run_from(culex_client *client, struct call *call,
                              const struct culex_schedule_row *row, culex_error *error)
 {
+    struct culex_run_limit limits[CULEX_RUN_LIMITS_MAX];
     struct culex_new_run run;
     if (row->template_len == 0)
         return culex__fail(error, CULEX_ESTATE,
                            "no worker has told the store yet what '%s' enqueues: start one",
                            call->name);
-    culex_status status = culex__template_read(row->template, row->template_len, &run, error);
+    culex_status status =
+        culex__template_read(row->template, row->template_len, limits, &run, error);
     if (status != CULEX_OK)
         return status;
     call->run = &run;
     status = culex__client_perform(client, run_ask, call, error);
-    if (status == CULEX_OK && call->ret_result.outcome != CULEX_ENQUEUED_NEW)
+    if (status == CULEX_OK && call->ret_result.outcome != CULEX_ENQUEUED_NEW &&
+        call->ret_result.outcome != CULEX_ENQUEUED_REPLACED)
         status =
             culex__fail(error, CULEX_EUNIQUE,
                         "a run of '%s' has not ended yet, or holds its unique key", call->name);

@@ -429,6 +429,7 @@ static void put_name(struct encoder *encoder, const culex_field *field, bool is_
     encoder->buf->len += total;
 }
 
+/* Without its name where `is_first` is NULL. */
 static culex_status encode_field(struct encoder *encoder, const struct culex__path *up,
                                  const culex_field *field, const char *base, bool *is_first)
 {
@@ -438,8 +439,10 @@ static culex_status encode_field(struct encoder *encoder, const struct culex__pa
     if (is_omitted(field, base, list_len))
         return check_omitted(encoder, up, field, base, list_len);
     struct culex__path path = culex__path_field(up, field);
-    put_name(encoder, field, *is_first);
-    *is_first = false;
+    if (is_first != NULL) {
+        put_name(encoder, field, *is_first);
+        *is_first = false;
+    }
     if (field->shape == CULEX_SHAPE_LIST)
         return encode_list(encoder, &path, field, base, list_len);
     if (field->shape == CULEX_SHAPE_ARRAY)
@@ -492,6 +495,22 @@ culex_status culex__encode_as(const char *what, const culex_struct_type *type, c
     if (status == CULEX_OK)
         status = check_whole(&encoder, ret_text->len - start);
     culex__buf_cut(ret_text, status == CULEX_OK ? ret_text->len : start);
+    return status;
+}
+
+culex_status culex__encode_field(const culex_field *field, const void *value, culex_buf *ret_text,
+                                 culex_error *error)
+{
+    struct encoder encoder = {.buf = ret_text,
+                              .error = error,
+                              .what = "payload",
+                              .depth_left = CULEX_PAYLOAD_DEPTH_MAX - 1};
+    size_t start = ret_text->len;
+    culex_status status = encode_field(&encoder, NULL, field, value, NULL);
+    if (status == CULEX_OK)
+        status = check_whole(&encoder, ret_text->len - start);
+    if (status != CULEX_OK)
+        culex__buf_cut(ret_text, start);
     return status;
 }
 

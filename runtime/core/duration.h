@@ -20,4 +20,10 @@ static inline bool culex__duration_is_slip(culex_duration duration)
     return duration > 0 && duration < 100 * CULEX_MICROSECOND;
 }
 
+/* In the milliseconds that stores count in; what is begun counts as a whole one. */
+static inline int64_t culex__duration_ms_up(culex_duration duration)
+{
+    return duration / CULEX_MILLISECOND + (duration % CULEX_MILLISECOND > 0 ? 1 : 0);
+}
+
 #endif

@@ -39,7 +39,7 @@ struct culex_errand {
 };
 
 /* What is behind it in this order: job, unique key, idempotency key and tags, each with its NUL,
- * and the payload.
+ * the limits, and the payload.
  * The pointers of `run` mean nothing on the way. */
 struct culex_errand_run {
     struct culex_new_run run;
@@ -47,6 +47,14 @@ struct culex_errand_run {
     uint32_t unique_len;
     uint32_t idempotency_len;
     uint32_t tags_len;
+};
+
+/* A limit of that run: its name and key, each with its NUL, are behind it. Its pointers mean as
+ * little. */
+struct culex_errand_limit {
+    struct culex_run_limit limit;
+    uint32_t name_len;
+    uint32_t key_len;
 };
 
 /* An answer begins with this. After CULEX_OK follows what the verb returns: results, a state, the

@@ -103,6 +103,14 @@ static bool number_is_sane(int64_t number)
     return number >= 0 && number <= NUMBER_MAX;
 }
 
+/* A flag of damaged memory may be neither. */
+static bool flag_is_sane(const bool *flag)
+{
+    unsigned char byte;
+    memcpy(&byte, flag, sizeof byte);
+    return byte <= 1;
+}
+
 static bool policy_is_sane(const struct culex_new_run *run)
 {
     return run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0 &&
@@ -110,31 +118,60 @@ static bool policy_is_sane(const struct culex_new_run *run)
            number_is_sane(run->expires_ms) && number_is_sane(run->retry_for_ms) &&
            number_is_sane(run->timeout_ms) && number_is_sane(run->keep_success_ms) &&
            number_is_sane(run->keep_failure_ms) && run->window_ms <= CULEX_WINDOW_MAX_MS &&
+           number_is_sane(run->unique_for_ms) && flag_is_sane(&run->unique_replaces) &&
            run->payload_len <= CULEX_PAYLOAD_MAX;
 }
 
+/* The texts stay in the errand. */
+static bool limits_take(struct culex_errand_reader *reader, struct culex_run_limit *ret_limits,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct culex_errand_limit record;
+        culex__errand_copy(reader, &record, sizeof record);
+        ret_limits[i] = record.limit;
+        ret_limits[i].name = text_take(reader, record.name_len, CULEX_LIMIT_NAME_MAX);
+        ret_limits[i].key = text_take(reader, record.key_len, CULEX_LIMIT_KEY_MAX);
+        if (reader->is_short || ret_limits[i].name == NULL || ret_limits[i].key == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* The texts and the payload stay in the errand. */
-static bool run_take(struct culex_errand_reader *reader, struct culex_new_run *ret_run)
+static bool run_take(struct culex_errand_reader *reader,
+                     struct culex_run_limit ret_limits[CULEX_RUN_LIMITS_MAX],
+                     struct culex_new_run *ret_run)
 {
     struct culex_errand_run record;
     culex__errand_copy(reader, &record, sizeof record);
-    if (reader->is_short || !policy_is_sane(&record.run) || record.job_len == 0)
+    if (reader->is_short || !policy_is_sane(&record.run) || record.job_len == 0 ||
+        record.run.limit_count > CULEX_RUN_LIMITS_MAX)
         return false;
     *ret_run = record.run;
     ret_run->job = text_take(reader, record.job_len, CULEX_JOB_NAME_MAX);
     ret_run->unique_key = text_take(reader, record.unique_len, CULEX_STORE_KEY_MAX);
     ret_run->idempotency_key = key_take(reader, record.idempotency_len);
     ret_run->tags = text_take(reader, record.tags_len, CULEX_TAGS_SIZE - 1);
+    ret_run->limits = ret_limits;
+    if (!limits_take(reader, ret_limits, ret_run->limit_count))
+        return false;
     ret_run->payload = culex__errand_take(reader, record.run.payload_len);
     return ret_run->job != NULL && ret_run->unique_key != NULL &&
            ret_run->idempotency_key != NULL && ret_run->tags != NULL && ret_run->payload != NULL;
 }
 
+/* Of one run. */
+struct errand_limits {
+    struct culex_run_limit of[CULEX_RUN_LIMITS_MAX];
+};
+
 static culex_status runs_take(struct culex_errand_reader *reader, uint32_t count,
-                              struct culex_new_run *runs, culex_error *error)
+                              struct errand_limits *limits, struct culex_new_run *runs,
+                              culex_error *error)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (!run_take(reader, &runs[i]))
+        if (!run_take(reader, limits[i].of, &runs[i]))
             return culex__fail(error, CULEX_EINVAL,
                                "the child process asked for something that cannot be read: its "
                                "memory is damaged, or it wrote to a descriptor of ours");
@@ -154,14 +191,14 @@ static void enqueue_serve(struct culex_store *store, const struct culex_errand *
         return;
     }
     struct culex_new_run *runs = calloc(count, sizeof *runs);
-    if (runs == NULL) {
-        culex__errand_refuse(answer, CULEX_ENOMEM, "no memory for the runs");
-        return;
-    }
-    culex_status status = runs_take(reader, count, runs, &error);
+    struct errand_limits *limits = calloc(count, sizeof *limits);
+    culex_status status = runs != NULL && limits != NULL
+                              ? runs_take(reader, count, limits, runs, &error)
+                              : culex__fail(&error, CULEX_ENOMEM, "no memory for the runs");
     if (status == CULEX_OK)
         status = store->ops->enqueue(store, errand->queue, ticket, runs, count, results, &error);
     answer_write(answer, status, &error, results, count * sizeof results[0]);
+    free(limits);
     free(runs);
 }
 

@@ -93,6 +93,26 @@ static culex_status text_append(culex_buf *errand, const char *text, uint32_t le
     return culex__buf_append(errand, text != NULL ? text : "", (size_t)len + 1);
 }
 
+static culex_status limits_append(culex_buf *errand, const struct culex_new_run *run)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < run->limit_count && status == CULEX_OK; i++) {
+        const struct culex_run_limit *limit = &run->limits[i];
+        struct culex_errand_limit record;
+        memset(&record, 0, sizeof record);
+        record.limit = *limit;
+        record.limit.name = record.limit.key = NULL;
+        record.name_len = text_len(limit->name);
+        record.key_len = text_len(limit->key);
+        status = culex__buf_append(errand, &record, sizeof record);
+        if (status == CULEX_OK)
+            status = text_append(errand, limit->name, record.name_len);
+        if (status == CULEX_OK)
+            status = text_append(errand, limit->key, record.key_len);
+    }
+    return status;
+}
+
 static culex_status run_append(culex_buf *errand, const struct culex_new_run *run)
 {
     struct culex_errand_run record;
@@ -100,6 +120,7 @@ static culex_status run_append(culex_buf *errand, const struct culex_new_run *ru
     record.run = *run;
     record.run.job = record.run.unique_key = record.run.idempotency_key = record.run.tags = NULL;
     record.run.payload = NULL;
+    record.run.limits = NULL;
     record.job_len = text_len(run->job);
     record.unique_len = text_len(run->unique_key);
     record.idempotency_len = text_len(run->idempotency_key);
@@ -113,6 +134,8 @@ static culex_status run_append(culex_buf *errand, const struct culex_new_run *ru
         status = text_append(errand, run->idempotency_key, record.idempotency_len);
     if (status == CULEX_OK)
         status = text_append(errand, run->tags, record.tags_len);
+    if (status == CULEX_OK)
+        status = limits_append(errand, run);
     if (status == CULEX_OK && run->payload_len > 0)
         status = culex__buf_append(errand, run->payload, run->payload_len);
     return status;

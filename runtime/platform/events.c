@@ -64,13 +64,30 @@ void culex__signals_take(int signals_fd)
     (void)got;
 }
 
-int culex__writes_open(const char *path)
+static int inotify_open(const char *path, uint32_t mask)
 {
     int fd = culex__descriptor_own(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-    if (fd < 0 || inotify_add_watch(fd, path, IN_MODIFY) >= 0)
+    if (fd < 0 || inotify_add_watch(fd, path, mask) >= 0)
         return fd;
     culex__descriptor_close(fd);
     return -1;
+}
+
+int culex__writes_open(const char *path)
+{
+    return inotify_open(path, IN_MODIFY);
+}
+
+int culex__closes_open(const char *folder)
+{
+    return inotify_open(folder, IN_CLOSE_WRITE | IN_ONLYDIR);
+}
+
+void culex__closes_take(int closes_fd)
+{
+    char events[4096];
+    while (read(closes_fd, events, sizeof events) > 0) {
+    }
 }
 
 /* --- the set ----------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* platform/events.h - descriptors to wait for: a bell, an alarm, signals, writes to a file, and a
- * set of all of them.
+/* platform/events.h - descriptors to wait for: a bell, an alarm, signals, writes to a file, files
+ * of a folder that are closed, and a set of all of them.
  *
  * Each is the library's (culex__descriptor_close closes it), close-on-exec, and readable while it
  * has something to tell, so poll(2) waits for it too. `open` returns -1 with errno where none can
@@ -30,6 +30,12 @@ void culex__signals_take(int signals_fd);
 
 /* Writes to the file of this name, by whomever; what is read there tells no more than that. */
 int culex__writes_open(const char *path);
+
+/* Files in this folder that were open for writing and are so no more, in whichever process; what is
+ * read there tells no more than that, and `take` forgets it. A lock on such a file may be held for
+ * some microseconds more. */
+int culex__closes_open(const char *folder);
+void culex__closes_take(int closes_fd);
 
 /* A set of descriptors to watch for `events` as of poll(2), each under a number of the caller's,
  * `about`. A descriptor that is closed leaves the set by itself if nobody else has it open. */

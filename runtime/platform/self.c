@@ -104,6 +104,55 @@ bool culex__self_memory(struct culex_memory_use *ret_use)
     return true;
 }
 
+/* --- descendants ------------------------------------------------------------------------- */
+
+struct family {
+    pid_t members[256];
+    size_t count;
+};
+
+static bool family_add(void *user, pid_t pid)
+{
+    struct family *family = user;
+    if (family->count < sizeof family->members / sizeof family->members[0])
+        family->members[family->count++] = pid;
+    return true;
+}
+
+/* Of a process with one thread, or of the first thread: ours fork by that one alone. */
+static void family_add_children_of(struct family *family, pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
+    FILE *file = fopen(path, "re");
+    for (pid_t child; file != NULL && fscanf(file, "%d", &child) == 1;)
+        family_add(family, child);
+    if (file != NULL)
+        fclose(file);
+}
+
+static int64_t resident_pages(pid_t pid)
+{
+    enum { TOTAL, RESIDENT, COUNT };
+    char path[64], text[256];
+    int64_t pages[COUNT];
+    snprintf(path, sizeof path, "/proc/%ld/statm", (long)pid);
+    size_t len = file_read(path, text, sizeof text);
+    return numbers_parse(text, len, pages, COUNT) == COUNT ? pages[RESIDENT] : 0;
+}
+
+int64_t culex__self_descendants_memory(void)
+{
+    struct family family = {.count = 0};
+    int64_t pages = 0;
+    culex__self_visit_children(family_add, &family);
+    for (size_t i = 0; i < family.count; i++) {
+        pages += resident_pages(family.members[i]);
+        family_add_children_of(&family, family.members[i]);
+    }
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
 void culex__self_list_timers(char *ret_list, size_t size)
 {
     size_t len = file_read("/proc/self/timers", ret_list, size);

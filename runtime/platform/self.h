@@ -38,6 +38,10 @@ struct culex_memory_use {
 /* False when unknown. A signal handler may call it: it neither allocates nor locks. */
 bool culex__self_memory(struct culex_memory_use *ret_use);
 
+/* Resident bytes of our descendants, pages that they share counted in each; of the first 256 of
+ * them that are met. 0 when unknown. */
+int64_t culex__self_descendants_memory(void);
+
 /* Writes a list of our timers of timer_create(3), as far as it fits, and zeros behind it; only
  * zeros when the system does not list them. It is there to be compared with a later one. */
 void culex__self_list_timers(char *ret_list, size_t size);

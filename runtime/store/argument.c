@@ -9,6 +9,7 @@
 #include "core/queue_name.h"
 #include "core/record_text.h"
 #include "core/run.h"
+#include "core/run_limit.h"
 
 /* --- names ------------------------------------------------------------------------------- */
 
@@ -80,6 +81,29 @@ static bool key_is_valid(const char *key)
     return len <= CULEX_STORE_KEY_MAX && (len == 0 || is_hex(key, len));
 }
 
+/* How long a unique key is kept must have an end: with the run, or with a window. */
+static culex_status unique_check(const struct culex_new_run *run, size_t index, culex_error *error)
+{
+    if (!key_is_valid(run->unique_key))
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: a unique key has at most %d hex characters", index,
+                           CULEX_STORE_KEY_MAX);
+    if (run->unique_key == NULL || run->unique_key[0] == '\0')
+        return CULEX_OK;
+    if ((run->unique_while & ~CULEX_UNIQUE_LIVE) != 0)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: a unique key is kept while a run is scheduled, waiting or "
+                           "active, in no other state",
+                           index);
+    if (run->unique_while == 0 && run->unique_for_ms == 0)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: a unique key needs states that keep it, or a window", index);
+    if (run->unique_for_ms < 0 || run->unique_for_ms > CULEX_STORE_UNIQUE_FOR_MAX_MS)
+        return culex__fail(error, CULEX_EINVAL,
+                           "run %zu: the window of a unique key is 1 ms to 30 days", index);
+    return CULEX_OK;
+}
+
 static bool idempotency_is_valid(const struct culex_new_run *run)
 {
     const char *key = run->idempotency_key;
@@ -94,6 +118,57 @@ static bool idempotency_is_valid(const struct culex_new_run *run)
            run->window_ms > 0;
 }
 
+/* One of its words; what stands between them in a record has no place in it. */
+static bool limit_word_is_valid(const char *word, size_t least, size_t most)
+{
+    size_t len = word != NULL ? strnlen(word, most + 1) : 0;
+    return len >= least && len <= most &&
+           (len == 0 || (culex__record_text_is_valid(word, len) && strpbrk(word, ";=") == NULL));
+}
+
+static culex_status limit_name_check(const char *name, culex_error *error)
+{
+    if (!limit_word_is_valid(name, 1, CULEX_LIMIT_NAME_MAX))
+        return culex__fail(error, CULEX_EINVAL,
+                           "the name of a limit has 1 to %d bytes of UTF-8 without '|', ';', '=' "
+                           "and control characters",
+                           CULEX_LIMIT_NAME_MAX);
+    return CULEX_OK;
+}
+
+static bool limit_is_among(const char *name, const struct culex_run_limit *limits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(limits[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static culex_status limits_check(const struct culex_new_run *run, size_t index, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (run->limit_count > CULEX_RUN_LIMITS_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "run %zu: at most %d limits", index,
+                           CULEX_RUN_LIMITS_MAX);
+    for (size_t i = 0; i < run->limit_count && status == CULEX_OK; i++) {
+        const struct culex_run_limit *limit = &run->limits[i];
+        const culex_limit_value value = {limit->count, limit->per_ms, limit->burst};
+        status = limit_name_check(limit->name, error);
+        if (status == CULEX_OK && !limit_word_is_valid(limit->key, 0, CULEX_LIMIT_KEY_MAX))
+            status = culex__fail(error, CULEX_EINVAL,
+                                 "run %zu: a key of limit '%s' has at most %d bytes of UTF-8 "
+                                 "without '|', ';', '=' and control characters",
+                                 index, limit->name, CULEX_LIMIT_KEY_MAX);
+        if (status == CULEX_OK && limit_is_among(limit->name, run->limits, i))
+            status = culex__fail(error, CULEX_EINVAL, "run %zu: limit '%s' is there twice", index,
+                                 limit->name);
+        if (status == CULEX_OK)
+            status = culex__limit_value_check(limit->name, limit->kind, &value, error);
+    }
+    return status;
+}
+
 static culex_status run_check(const struct culex_new_run *run, size_t index, culex_error *error)
 {
     enum { TAGS_TEXT_MAX = CULEX_TAGS_MAX * (CULEX_TAG_MAX + 1) };
@@ -104,10 +179,9 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
         return culex__fail(error, CULEX_EINVAL,
                            "run %zu: priority is 0 to %d and attempts are 1 or more", index,
                            CULEX_PRIORITY_MAX);
-    if (!key_is_valid(run->unique_key))
-        return culex__fail(error, CULEX_EINVAL,
-                           "run %zu: a unique key has at most %d hex characters", index,
-                           CULEX_STORE_KEY_MAX);
+    status = unique_check(run, index, error);
+    if (status != CULEX_OK)
+        return status;
     if (!idempotency_is_valid(run))
         return culex__fail(
             error, CULEX_EINVAL,
@@ -128,7 +202,7 @@ static culex_status run_check(const struct culex_new_run *run, size_t index, cul
     if (run->payload_len > CULEX_PAYLOAD_BYTES_MAX)
         return culex__fail(error, CULEX_ELIMIT, "run %zu: the payload is longer than %d bytes",
                            index, (int)CULEX_PAYLOAD_BYTES_MAX);
-    return CULEX_OK;
+    return limits_check(run, index, error);
 }
 
 static culex_status ticket_check(const struct culex_ticket *ticket, culex_error *error)
@@ -268,7 +342,70 @@ culex_status culex__argument_step(const struct culex_step *step, culex_error *er
     return status == CULEX_OK ? beats_check(step->beats, step->beat_count, error) : status;
 }
 
+/* --- the registry of workers -------------------------------------------------------------- */
+
+static culex_status worker_id_check(const char *id, culex_error *error)
+{
+    size_t len = id != NULL ? strnlen(id, CULEX_STORE_SESSION_MAX + 1) : 0;
+    if (len == 0 || !is_hex(id, len) || len > CULEX_STORE_SESSION_MAX)
+        return culex__fail(error, CULEX_EINVAL, "the id of a worker has 1 to %d hex digits",
+                           CULEX_STORE_SESSION_MAX);
+    return CULEX_OK;
+}
+
+culex_status culex__argument_worker_tell(const struct culex_worker_tell *tell, culex_error *error)
+{
+    culex_status status = worker_id_check(tell->id, error);
+    if (status != CULEX_OK || tell->is_leaving)
+        return status;
+    if (tell->sheet_len > CULEX_STORE_SHEET_MAX || (tell->sheet == NULL && tell->sheet_len > 0))
+        return culex__fail(error, CULEX_ELIMIT, "a worker tells at most %d bytes of itself",
+                           CULEX_STORE_SHEET_MAX);
+    if (tell->concurrency == 0 || tell->concurrency > CULEX_WORKER_CONCURRENCY_MAX ||
+        tell->heard > CULEX_STORE_CURSOR_MAX)
+        return culex__fail(error, CULEX_EINVAL, "concurrency is 1 to %d",
+                           CULEX_WORKER_CONCURRENCY_MAX);
+    return CULEX_OK;
+}
+
+culex_status culex__argument_worker_set(const char *id, const struct culex_worker_wish *wish,
+                                        culex_error *error)
+{
+    if (wish == NULL ||
+        (wish->quiet == CULEX_SWITCH_KEEP && !wish->is_stop && wish->concurrency == 0))
+        return culex__fail(error, CULEX_EINVAL, "nothing is wished of the worker");
+    if ((unsigned)wish->quiet > CULEX_SWITCH_OFF)
+        return culex__fail(error, CULEX_EINVAL, "quiet is kept, on or off");
+    if (wish->concurrency > CULEX_WORKER_CONCURRENCY_MAX)
+        return culex__fail(error, CULEX_EINVAL, "concurrency is 1 to %d",
+                           CULEX_WORKER_CONCURRENCY_MAX);
+    return id != NULL ? worker_id_check(id, error) : CULEX_OK;
+}
+
 /* --- the operator's verbs ---------------------------------------------------------------- */
+
+culex_status culex__argument_move(const char *queue, const struct culex_place *place,
+                                  culex_error *error)
+{
+    if (place->priority < -1 || place->priority > CULEX_PRIORITY_MAX)
+        return culex__fail(error, CULEX_EINVAL, "priority is 0 to %d, or -1 for the one it has",
+                           CULEX_PRIORITY_MAX);
+    if (place->has_time && (place->delay_ms > CULEX_DELAY_MAX_MS || place->at_ms < 0 ||
+                            place->at_ms > CULEX_INSTANT_MAX_MS))
+        return culex__fail(error, CULEX_EINVAL,
+                           "a run is moved by up to 100 years, to an instant from 1970 to 2149");
+    if (!place->has_time && place->priority < 0)
+        return culex__fail(error, CULEX_EINVAL, "a move to where the run stands");
+    return culex__queue_check(queue, error);
+}
+
+culex_status culex__argument_pause_for(const char *queue, int64_t for_ms, culex_error *error)
+{
+    if (for_ms < 1 || for_ms > CULEX_STORE_PAUSE_MAX_MS)
+        return culex__fail(error, CULEX_EINVAL, "a pause that ends by itself lasts 1 to %lld ms",
+                           (long long)CULEX_STORE_PAUSE_MAX_MS);
+    return culex__queue_check(queue, error);
+}
 
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error)
 {
@@ -276,6 +413,35 @@ culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error
         return culex__fail(error, CULEX_EINVAL, "a queue's limit is at most %d",
                            CULEX_QUEUE_LIMIT_MAX);
     return culex__queue_check(queue, error);
+}
+
+/* The rest is for the store, which knows the limit's kind. */
+culex_status culex__argument_limit_set(const char *queue, const char *name,
+                                       const culex_limit_value *value, culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status == CULEX_OK)
+        status = limit_name_check(name, error);
+    if (status == CULEX_OK && value != NULL && value->count == 0)
+        status = culex__fail(error, CULEX_EINVAL,
+                             "limit '%s': 0 would hold its runs back for ever; pause the queue "
+                             "for that",
+                             name);
+    return status;
+}
+
+culex_status culex__argument_limit_keys(const char *queue, const char *name, const char *after,
+                                        size_t most, culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status == CULEX_OK)
+        status = limit_name_check(name, error);
+    if (status == CULEX_OK && !limit_word_is_valid(after, 0, CULEX_LIMIT_KEY_MAX))
+        status = culex__fail(error, CULEX_EINVAL, "no limit has a key like '%.*s'",
+                             CULEX_LIMIT_KEY_MAX, after);
+    if (status == CULEX_OK && (most == 0 || most > CULEX_STORE_PAGE_MAX))
+        status = culex__fail(error, CULEX_EINVAL, "a page has 1 to %d keys", CULEX_STORE_PAGE_MAX);
+    return status;
 }
 
 /* No active ones: their holders would report the end of nothing. */

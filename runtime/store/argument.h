@@ -22,7 +22,17 @@ culex_status culex__argument_schedule_set(const char *queue, const char *schedul
                                           enum culex_schedule_act act, culex_error *error);
 culex_status culex__argument_schedule_run(const char *queue, const char *schedule, int64_t asked_ms,
                                           const struct culex_new_run *run, culex_error *error);
+culex_status culex__argument_worker_tell(const struct culex_worker_tell *tell, culex_error *error);
+culex_status culex__argument_worker_set(const char *id, const struct culex_worker_wish *wish,
+                                        culex_error *error);
+culex_status culex__argument_move(const char *queue, const struct culex_place *place,
+                                  culex_error *error);
+culex_status culex__argument_pause_for(const char *queue, int64_t for_ms, culex_error *error);
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error);
+culex_status culex__argument_limit_set(const char *queue, const char *name,
+                                       const culex_limit_value *value, culex_error *error);
+culex_status culex__argument_limit_keys(const char *queue, const char *name, const char *after,
+                                        size_t most, culex_error *error);
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,
                                    culex_error *error);
 culex_status culex__argument_list(const char *queue, culex_run_state state,

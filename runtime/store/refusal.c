@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "core/run.h"
+#include "store/store.h"
 
 culex_status culex__refuse_queue(const char *queue, culex_error *error)
 {
@@ -18,6 +19,40 @@ culex_status culex__refuse_schedule(const char *queue, const char *schedule, cul
     return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no schedule '%s'", queue, schedule);
 }
 
+culex_status culex__refuse_worker(const char *id, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND, "no worker '%s' is at work", id);
+}
+
+culex_status culex__refuse_concurrency(const char *id, uint32_t most, culex_error *error)
+{
+    return culex__fail(error, CULEX_EINVAL, "worker '%s' was started for at most %u runs at a time",
+                       id, most);
+}
+
+culex_status culex__refuse_newcomer(culex_error *error)
+{
+    return culex__fail(error, CULEX_ELIMIT, "the store lists at most %d workers",
+                       CULEX_STORE_WORKERS_MAX);
+}
+
+culex_status culex__refuse_limit(const char *queue, const char *name, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND,
+                       "no run with a limit '%s' was ever enqueued in queue '%s'", name, queue);
+}
+
+culex_status culex__refuse_limited(const struct culex_new_run *runs, size_t count,
+                                   culex_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].limit_count > 0)
+            return culex__fail(error, CULEX_EUNSUPPORTED, "run %zu: this store cannot keep limits",
+                               i);
+    }
+    return CULEX_OK;
+}
+
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error)
 {
     return culex__fail(error, CULEX_ESTATE, "the run is %s already", culex_run_state_name(state));
@@ -31,6 +66,21 @@ culex_status culex__refuse_retry(culex_error *error)
 culex_status culex__refuse_forget(culex_error *error)
 {
     return culex__fail(error, CULEX_ESTATE, "the run is not over yet");
+}
+
+culex_status culex__refuse_move(culex_run_state state, culex_error *error)
+{
+    return culex__fail(error, CULEX_ESTATE,
+                       "the run is %s: only one that is scheduled or waiting can be moved",
+                       culex_run_state_name(state));
+}
+
+culex_status culex__refuse_late_move(culex_error *error)
+{
+    return culex__fail(
+        error, CULEX_ESTATE,
+        "the time for the run's retries is over by then: move it to an earlier time, "
+        "or retry it once it is dead");
 }
 
 culex_status culex__refuse_ticket(culex_error *error)

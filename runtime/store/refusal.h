@@ -6,15 +6,31 @@
 
 #include <culex/client.h>
 
+#include "store/store.h"
+
 /* CULEX_ENOTFOUND. */
 culex_status culex__refuse_queue(const char *queue, culex_error *error);
 culex_status culex__refuse_run(const char *queue, culex_error *error);
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error);
+culex_status culex__refuse_limit(const char *queue, const char *name, culex_error *error);
+/* CULEX_EUNSUPPORTED when one of the runs has limits, of a store that keeps none. */
+culex_status culex__refuse_limited(const struct culex_new_run *runs, size_t count,
+                                   culex_error *error);
+
+culex_status culex__refuse_worker(const char *id, culex_error *error);
+
+/* Of the registry. CULEX_EINVAL: the worker has at most so many runs at a time. CULEX_ELIMIT: there
+ * is no room for another one. */
+culex_status culex__refuse_concurrency(const char *id, uint32_t most, culex_error *error);
+culex_status culex__refuse_newcomer(culex_error *error);
 
 /* CULEX_ESTATE. */
 culex_status culex__refuse_cancel(culex_run_state state, culex_error *error);
 culex_status culex__refuse_retry(culex_error *error);
 culex_status culex__refuse_forget(culex_error *error);
+/* Of MOVE: for its state, and when its time for retries is over by then. */
+culex_status culex__refuse_move(culex_run_state state, culex_error *error);
+culex_status culex__refuse_late_move(culex_error *error);
 
 /* Of an enqueue call's ticket. CULEX_ECONFLICT: it came with other runs before, or its producer has
  * made a later call by now. CULEX_EEXPIRED: its time is too far from the store's clock. */

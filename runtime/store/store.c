@@ -103,3 +103,10 @@ void culex__store_abandon(struct culex_store *store)
     else
         store->ops->close(store);
 }
+
+void culex__store_place_tell(const struct culex_store *store, char *ret_text, size_t size)
+{
+    ret_text[0] = '\0';
+    if (store->table->place_tell != NULL)
+        store->table->place_tell(store, ret_text, size);
+}

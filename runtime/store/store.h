@@ -35,10 +35,45 @@
  * Ids are made by the store (core/run_id.h), in the call that brings the run. Nothing is remembered
  * of a run whose record is forgotten but its idempotency key, for as long as that is wanted.
  *
+ * Unique keys. A run that comes in with one takes it when nobody holds it. With `unique_while` it
+ * is the holder whenever it is in one of these states, but not longer than `unique_for_ms`, where
+ * that is given; without, it is the holder for so long, whatever becomes of it, and be its record
+ * forgotten. One that waits and has expired holds nothing. While a run is in none of its states
+ * another may take its key; then it goes on without, unless an ack (but for a loss), a claim, a
+ * MOVE or RETRY brings it into one of them at a time when nobody holds the key. Who replaces a run
+ * gives it all but its id and the time when it was created: with another delay or priority it
+ * stands elsewhere, as if it came in now, and one that waits and may go on at once stays where it
+ * is. The time of its key counts anew. Replaced is only what is scheduled or waits and was never
+ * claimed.
+ *
+ * Limits. A run may have up to RUN_LIMITS_MAX; each has a name in its queue, and counts apart by
+ * key. CONCURRENCY: never more than `count` runs of one name and key are active. RATE: a claim
+ * takes a token out of the bucket of name and key, which holds `burst` of them, gets one back every
+ * per_ms / count (core/run_limit.h), and no token twice: what a claimed run took is gone, however
+ * it ends. A bucket that is further from being full than an empty one (the clock was set back, the
+ * limit was raised) is an empty one from the next STEP on. FAIR: of name and key never more than
+ * FAIR_QUEUED runs stand in the ready order, and one more for each priority above 0; the others
+ * come in at its back, as if they became ready then, by priority and age, when one of theirs is
+ * claimed or ends.
+ *
+ * The claim is the judge: a run is granted only when each of its limits has room. One that has none
+ * holds up nobody else: it stands aside, parked behind the first of its limits that has none, and
+ * is `waiting` to everybody. Of one priority, runs with the same limits and keys are granted in the
+ * order in which they became ready; those that may run in the order of all, but for fair ones,
+ * which stand where they came in. A store may park a run before a claim has met it, so that the
+ * ready order is short. What frees room admits the next in the STEP that finds it, a bounded number
+ * each; due_in_ms counts when a bucket gets the token that a parked run waits for. Nothing is kept
+ * of a key of which no run is at work or waits, once its bucket is full.
+ *
+ * What a limit is stands once for each name and queue: as the newest run that was enqueued told it,
+ * or as LIMIT_SET, which wins. When its kind changes, what was set is gone. What is told of the
+ * runs of a batch is judged in their order. Runs that are at work are never taken back.
+ *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
- * Expiry concerns runs that were never started; RETRY lifts it. A run with a time for retries
+ * Expiry concerns runs that were never started; RETRY lifts it, and MOVE puts it off, or
+ * forward, by as much as the run. A run with a time for retries
  * expires once more: its first failure, crash or loss begins that time. One whose next attempt
  * would begin at its end or later is dead at once, and one that still waits then dies as it is
  * claimed; the error text says so before that of the last failure. An attempt that has begun may
@@ -51,10 +86,13 @@
 
 #include <culex/client.h>
 #include <culex/error.h>
+#include <culex/limits.h>
 #include <culex/maintain.h>
+#include <culex/workers.h>
 
 #include "store/report.h"
 
+#include "base/limits.h"
 #include "core/run.h"
 #include "core/ticket.h"
 #include "platform/env.h"
@@ -62,6 +100,20 @@
 struct culex_store;
 
 /* --- ENQUEUE ------------------------------------------------------------------- */
+
+/* One of the limits of a run, as it was declared. */
+struct culex_run_limit {
+    enum culex_limit_kind kind;
+    const char *name; /* 1 to CULEX_LIMIT_NAME_MAX bytes: UTF-8 without '|', ';', '=' and control
+                         characters; a run has each name once */
+    const char *key;  /* NULL or "": the limit's only one; else as the name, at most
+                         CULEX_LIMIT_KEY_MAX bytes */
+    uint32_t count;   /* CONCURRENCY: most that are active; RATE: tokens in per_ms; each 1 to
+                         CULEX_LIMIT_COUNT_MAX. FAIR: 0 */
+    int64_t per_ms;   /* RATE: 1 to CULEX_LIMIT_PERIOD_MAX_MS, in which a full bucket comes back;
+                         at most 1000 tokens in a ms. Else 0 */
+    uint32_t burst;   /* RATE: 1 to CULEX_LIMIT_COUNT_MAX. Else 0 */
+};
 
 struct culex_new_run {
     const char *job;       /* wire name */
@@ -74,29 +126,39 @@ struct culex_new_run {
     int64_t timeout_ms;    /* 0 none; else beats extend a lease no further than claim + timeout */
     int64_t keep_success_ms; /* 0 or more, as the next */
     int64_t keep_failure_ms;
-    uint64_t fingerprint;        /* of the schema */
-    uint64_t content;            /* hash of job and payload: tells a repeat from a conflict */
-    const char *unique_key;      /* NULL or "": none; else hex, at most 64 characters */
+    uint64_t fingerprint;   /* of the schema */
+    uint64_t content;       /* hash of job and payload: tells a repeat from a conflict */
+    const char *unique_key; /* NULL or "": none; else hex, at most 64 characters */
+    unsigned unique_while;  /* with a key: the states that keep it, bits of CULEX_UNIQUE_LIVE */
+    int64_t unique_for_ms;  /* with a key: how long it is kept at most; 0: no such bound */
+    bool unique_replaces;   /* a holder that nobody has claimed yet becomes this run */
     const char *idempotency_key; /* NULL or "": none; else UTF-8 without control characters, at most
                                     CULEX_STORE_IDEMPOTENCY_MAX bytes */
     int64_t window_ms;           /* how long the store remembers that key; 1 or more with a key */
     const char *tags;            /* comma-joined, "" for none; neither '|' nor control characters */
     const void *payload;
     size_t payload_len; /* at most CULEX_PAYLOAD_BYTES_MAX */
+    const struct culex_run_limit *limits;
+    size_t limit_count; /* 0 to CULEX_RUN_LIMITS_MAX */
 };
+
+/* As long as it is not over: the states in which a run may keep its unique key. */
+#define CULEX_UNIQUE_LIVE                                                                          \
+    (1u << CULEX_RUN_SCHEDULED | 1u << CULEX_RUN_WAITING | 1u << CULEX_RUN_ACTIVE)
 
 enum culex_enqueued {
     CULEX_ENQUEUED_NEW,
-    CULEX_ENQUEUED_DUPLICATE,   /* its idempotency key is remembered, same content: success */
-    CULEX_ENQUEUED_CONFLICT,    /* it is, with other content */
-    CULEX_ENQUEUED_FULL,        /* the queue's limit is reached */
-    CULEX_ENQUEUED_UNIQUE_TAKEN /* a live run holds the unique key */
+    CULEX_ENQUEUED_DUPLICATE,    /* its idempotency key is remembered, same content: success */
+    CULEX_ENQUEUED_CONFLICT,     /* it is, with other content */
+    CULEX_ENQUEUED_FULL,         /* the queue's limit is reached */
+    CULEX_ENQUEUED_UNIQUE_TAKEN, /* another run holds the unique key */
+    CULEX_ENQUEUED_REPLACED /* another run holds it, and is now as this one was wanted: success */
 };
 
 struct culex_enqueue_result {
     enum culex_enqueued outcome;
     culex_uuid id; /* of the new run; DUPLICATE, CONFLICT: of the run for which the key was given,
-                      be it there or not; UNIQUE_TAKEN: of the holder; FULL: zeroes */
+                      be it there or not; UNIQUE_TAKEN, REPLACED: of the holder; FULL: zeroes */
 };
 
 /* --- STEP ---------------------------------------------------------------------- */
@@ -250,6 +312,87 @@ enum culex_schedule_act {
     CULEX_SCHEDULE_FORGET  /* as if it had never been */
 };
 
+/* --- the registry of workers ------------------------------------------------------------- */
+
+/* What somebody wants of a worker; 0 in a member: nothing. */
+struct culex_worker_wish {
+    uint64_t number; /* greater than that of the wish before; 0: nothing has been wished */
+    culex_switch quiet;
+    bool is_stop;         /* it should end */
+    uint32_t concurrency; /* runs at a time */
+};
+
+/* What a worker tells of itself. */
+struct culex_worker_tell {
+    const char *id;       /* of this life: up to CULEX_STORE_SESSION_MAX hex digits */
+    bool is_leaving;      /* it ends: the entry goes; `sheet` is not used */
+    uint64_t heard;       /* number of the newest wish that it has taken up; 0: none */
+    uint32_t concurrency; /* the most runs at a time that it can have */
+    const void *sheet;    /* whatever else there is to tell (store/worker_sheet.h) */
+    size_t sheet_len;     /* at most CULEX_STORE_SHEET_MAX */
+};
+
+/* An entry. */
+struct culex_worker_row {
+    const char *id;
+    int64_t told_ms; /* store clock */
+    uint64_t heard;
+    uint32_t concurrency;
+    struct culex_worker_wish wish;
+    const void *sheet;
+    size_t sheet_len;
+};
+
+/* Rows in no order; see store/worker_list.h. */
+struct culex_worker_list {
+    struct culex_worker_row *rows;
+    size_t count, capacity;
+    int64_t now_ms; /* store clock */
+};
+
+/* A limit of a queue. */
+struct culex_limit_row {
+    const char *name;
+    enum culex_limit_kind kind;
+    culex_limit_value declared; /* as the newest run told */
+    culex_limit_value set;      /* all 0: nothing was set */
+    uint64_t keys;              /* that LIMIT_KEYS lists */
+    uint64_t active, parked;    /* of all keys; parked: behind this limit */
+};
+
+/* Rows by name; see store/limit_list.h. */
+struct culex_limit_list {
+    struct culex_limit_row *rows;
+    size_t count, capacity;
+    int64_t now_ms; /* store clock */
+};
+
+/* A key of a limit of which something is kept. */
+struct culex_limit_key_row {
+    const char *key;
+    uint64_t active, parked;
+    int64_t next_ms; /* RATE: from now until there is a token; 0: there is one. Else 0 */
+};
+
+/* Rows by key, by their bytes; see store/limit_list.h. */
+struct culex_limit_key_list {
+    struct culex_limit_key_row *rows;
+    size_t count, capacity;
+    bool is_more; /* keys follow behind the last one */
+    int64_t now_ms;
+};
+
+/* An entry is there for so long before and after what the store's clock said when it was told. */
+enum { CULEX_WORKER_GONE_MS = 30000 };
+
+/* Where a run is to stand that waits or is scheduled. */
+struct culex_place {
+    bool has_time;    /* else it is due when it was */
+    int64_t delay_ms; /* as of a new run, and at_ms */
+    int64_t at_ms;
+    int priority; /* 0..9; -1: as it was */
+};
+
 /* In place of a state: runs of every state. */
 #define CULEX_LIST_ANY CULEX_RUN_STATE_COUNT
 
@@ -307,6 +450,11 @@ struct culex_store_ops {
      * armed. */
     void (*wake_disarm)(struct culex_store *store);
 
+    /* Writes what tells this store from others that this machine can reach, the same in each
+     * process and without a secret; cut to fit. "" when no other process can have it. NULL: the
+     * same. */
+    void (*place_tell)(const struct culex_store *store, char *ret_text, size_t size);
+
     /* Frees the store. Accepts half-built ones. */
     void (*close)(struct culex_store *store);
 
@@ -330,6 +478,9 @@ struct culex_store {
 void culex__store_init(struct culex_store *store, const struct culex_store_ops *table,
                        const struct culex_env *env, const atomic_int_fast64_t *until_ns);
 
+/* As place_tell above. */
+void culex__store_place_tell(const struct culex_store *store, char *ret_text, size_t size);
+
 /* The earlier of a deadline of one's own and what the caller allows now. */
 static inline int64_t culex__store_earlier_ns(const struct culex_store *store, int64_t own_ns)
 {
@@ -341,15 +492,21 @@ static inline int64_t culex__store_earlier_ns(const struct culex_store *store, i
 enum {
     CULEX_STORE_BATCH_MAX = 1000, /* runs to enqueue, acks, beats, claims, queues to wait for */
     CULEX_STORE_EACH_MAX = 64,    /* runs to enqueue, each as a call of its own */
-    CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY */
+    CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY; keys on one of
+                                       LIMIT_KEYS */
     CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
     CULEX_STORE_SESSION_MAX = 32, /* hex digits */
     CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
     CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
+    CULEX_STORE_WORKERS_MAX = 2048,    /* entries of the registry of workers */
+    CULEX_STORE_SHEET_MAX = 8192,      /* bytes of what a worker tells of itself */
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */
     CULEX_STORE_PREFIX_MAX = 64        /* bytes of a prefix of keys */
 };
-#define CULEX_STORE_CURSOR_MAX INT64_MAX /* greatest place where a page of LIST begins */
+#define CULEX_STORE_CURSOR_MAX        INT64_MAX /* greatest place where a page of LIST begins */
+#define CULEX_STORE_PAUSE_MAX_MS      CULEX_DELAY_MAX_MS /* longest pause that ends by itself */
+/* Longest window of a unique key. */
+#define CULEX_STORE_UNIQUE_FOR_MAX_MS (30 * INT64_C(86400000))
 
 /* What the caller has chosen, parameters of the URL included: see culex__store_params_read. */
 struct culex_store_options {

@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "client/enqueue.h"
 #include "core/codec_decode.h"
+#include "core/json.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
 
@@ -35,6 +36,31 @@ struct preface {
     bool has_new_id, new_id; /* of versions in which callers gave ids; so is `id` of a request */
 };
 
+/* A param that a run is unique by or counted by. */
+struct key_part {
+    const char *name;  /* in the store */
+    const char *value; /* its text in the payload; "" where that lacks it */
+};
+
+struct unique {
+    const struct key_part *by;
+    size_t by_len;
+    uint32_t while_states; /* as of culex_unique, with the next two */
+    int64_t for_ms;
+    culex_on_conflict on_conflict;
+    int64_t delay_ms;
+};
+
+struct limit {
+    culex_limit_kind kind;
+    const char *name;
+    uint32_t count;
+    int64_t per_ms;
+    uint32_t burst;
+    const struct key_part *by;
+    size_t by_len;
+};
+
 struct request {
     struct preface preface; /* first, so that its fields are the request's as well */
     const char *job;        /* name in the store */
@@ -47,6 +73,10 @@ struct request {
     int64_t timeout_ms, expires_ms, keep_success_ms, keep_failure_ms;
     const char *const *tags;
     size_t tag_count;
+    bool has_unique;
+    struct unique unique;
+    const struct limit *limits;
+    size_t limit_count;
     bool has_id;
     const char *id;
     bool has_ticket, has_idempotency_key, has_idempotency_window, has_delay, has_at, has_expires;
@@ -65,6 +95,8 @@ struct answer {
     culex_uuid id;
     bool has_ticket; /* a new one, or that of a call that got no answer */
     culex_uuid ticket;
+    bool has_outcome;
+    culex_enqueue_outcome outcome; /* of a run that was asked for */
     bool has_text;
     const char *text; /* what went wrong */
     bool has_number;
@@ -82,11 +114,66 @@ struct answer {
         .offset = offsetof(struct type, member), .has_offset = offsetof(struct type, has_##member) \
     }
 
+#define LIST(type, member, of_kind, of_struct, most)                                               \
+    {                                                                                              \
+        .name = #member, .wire = #member, .kind = of_kind, .shape = CULEX_SHAPE_LIST,              \
+        .offset = offsetof(struct type, member),                                                   \
+        .len_offset = offsetof(struct type, member##_len), .count = (most),                        \
+        .struct_type = (of_struct)                                                                 \
+    }
+#define WORD(type, member, of_enum, ...)                                                           \
+    {                                                                                              \
+        .name = #member, .wire = #member, .kind = CULEX_KIND_ENUM, .enum_type = (of_enum),         \
+        .offset = offsetof(struct type, member), __VA_ARGS__                                       \
+    }
+
 #define PREFACE_FIELDS                                                                             \
     OPTIONAL(preface, number, CULEX_KIND_UINT64), OPTIONAL(preface, new_ticket, CULEX_KIND_BOOL),  \
         OPTIONAL(preface, new_id, CULEX_KIND_BOOL)
 
 static const culex_field preface_fields[] = {PREFACE_FIELDS};
+
+static const culex_enum_value conflict_values[] = {{"keep", CULEX_ON_CONFLICT_KEEP},
+                                                   {"replace", CULEX_ON_CONFLICT_REPLACE},
+                                                   {"error", CULEX_ON_CONFLICT_ERROR}};
+static const culex_enum_value limit_values[] = {{"concurrency", CULEX_LIMIT_CONCURRENCY},
+                                                {"rate", CULEX_LIMIT_RATE},
+                                                {"fair", CULEX_LIMIT_FAIR}};
+static const culex_enum_value outcome_values[] = {{"new", CULEX_ENQUEUE_NEW},
+                                                  {"duplicate", CULEX_ENQUEUE_DUPLICATE},
+                                                  {"kept", CULEX_ENQUEUE_KEPT},
+                                                  {"replaced", CULEX_ENQUEUE_REPLACED}};
+static const culex_enum_type conflict_type = {"on_conflict", CULEX_KIND_INT32, conflict_values, 3};
+static const culex_enum_type limit_kind_type = {"kind", CULEX_KIND_INT32, limit_values, 3};
+static const culex_enum_type outcome_type = {"outcome", CULEX_KIND_INT32, outcome_values, 4};
+static_assert(sizeof(culex_on_conflict) == 4 && sizeof(culex_limit_kind) == 4 &&
+                  sizeof(culex_enqueue_outcome) == 4,
+              "as the enum types say");
+
+static const culex_field part_fields[] = {REQUIRED(key_part, name, CULEX_KIND_STRING),
+                                          REQUIRED(key_part, value, CULEX_KIND_STRING)};
+static const culex_struct_type part_type = {"by", sizeof(struct key_part), part_fields, 2};
+
+static const culex_field unique_fields[] = {
+    LIST(unique, by, CULEX_KIND_STRUCT, &part_type, CULEX_FIELDS_MAX),
+    REQUIRED(unique, while_states, CULEX_KIND_UINT32),
+    REQUIRED(unique, for_ms, CULEX_KIND_INT64),
+    WORD(unique, on_conflict, &conflict_type, .flags = CULEX_FIELD_REQUIRED),
+    REQUIRED(unique, delay_ms, CULEX_KIND_INT64),
+};
+static const culex_struct_type unique_type = {"unique", sizeof(struct unique), unique_fields,
+                                              sizeof unique_fields / sizeof unique_fields[0]};
+
+static const culex_field limit_fields[] = {
+    WORD(limit, kind, &limit_kind_type, .flags = CULEX_FIELD_REQUIRED),
+    REQUIRED(limit, name, CULEX_KIND_STRING),
+    REQUIRED(limit, count, CULEX_KIND_UINT32),
+    REQUIRED(limit, per_ms, CULEX_KIND_INT64),
+    REQUIRED(limit, burst, CULEX_KIND_UINT32),
+    LIST(limit, by, CULEX_KIND_STRUCT, &part_type, CULEX_FIELDS_MAX),
+};
+static const culex_struct_type limit_type = {"limit", sizeof(struct limit), limit_fields,
+                                             sizeof limit_fields / sizeof limit_fields[0]};
 
 static_assert(offsetof(struct request, preface) == 0, "fields of either have the same offsets");
 static const culex_field request_fields[] = {
@@ -108,6 +195,21 @@ static const culex_field request_fields[] = {
      .offset = offsetof(struct request, tags),
      .len_offset = offsetof(struct request, tag_count),
      .count = CULEX_TAGS_MAX},
+    {.name = "unique",
+     .wire = "unique",
+     .kind = CULEX_KIND_STRUCT,
+     .flags = CULEX_FIELD_OPTIONAL,
+     .offset = offsetof(struct request, unique),
+     .has_offset = offsetof(struct request, has_unique),
+     .struct_type = &unique_type},
+    {.name = "limits",
+     .wire = "limits",
+     .kind = CULEX_KIND_STRUCT,
+     .shape = CULEX_SHAPE_LIST,
+     .offset = offsetof(struct request, limits),
+     .len_offset = offsetof(struct request, limit_count),
+     .count = CULEX_RUN_LIMITS_MAX,
+     .struct_type = &limit_type},
     OPTIONAL(request, id, CULEX_KIND_STRING),
     OPTIONAL(request, ticket, CULEX_KIND_UUID),
     OPTIONAL(request, idempotency_key, CULEX_KIND_STRING),
@@ -119,8 +221,12 @@ static const culex_field request_fields[] = {
 };
 
 static const culex_field answer_fields[] = {
-    REQUIRED(answer, status, CULEX_KIND_STRING), OPTIONAL(answer, id, CULEX_KIND_UUID),
-    OPTIONAL(answer, ticket, CULEX_KIND_UUID),   OPTIONAL(answer, text, CULEX_KIND_STRING),
+    REQUIRED(answer, status, CULEX_KIND_STRING),
+    OPTIONAL(answer, id, CULEX_KIND_UUID),
+    OPTIONAL(answer, ticket, CULEX_KIND_UUID),
+    WORD(answer, outcome, &outcome_type, .flags = CULEX_FIELD_OPTIONAL,
+         .has_offset = offsetof(struct answer, has_outcome)),
+    OPTIONAL(answer, text, CULEX_KIND_STRING),
     OPTIONAL(answer, number, CULEX_KIND_UINT64),
 };
 
@@ -134,9 +240,86 @@ static const culex_struct_type nothing_type = {"nothing", 1, NULL, 0};
 
 /* --- one request --------------------------------------------------------------------------- */
 
-static culex_status request_enqueue(culex_client *client, const struct request *request,
-                                    culex_bytes payload, culex_uuid *ret_id, culex_error *error)
+static void key_fill(struct culex_key_maker *maker, const struct key_part *by, size_t count)
 {
+    culex__key_begin(maker);
+    for (size_t i = 0; i < count; i++)
+        culex__key_add(maker, by[i].name, by[i].value, strlen(by[i].value));
+}
+
+/* A string that lost its quotes would make another key than those of the job's other producers. */
+static culex_status parts_check(const char *what, const struct key_part *by, size_t count,
+                                culex_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = by[i].value;
+        struct culex__json json = {.start = value, .at = value, .end = value + strlen(value)};
+        bool is_text = culex__json_skip(&json, CULEX_PAYLOAD_DEPTH_MAX) == NULL &&
+                       json.start < json.at && json.at == json.end;
+        if (value[0] != '\0' && !is_text)
+            return culex__fail(error, CULEX_EINVAL,
+                               "%s: the value of param %zu of 'by' is no JSON as the payload has "
+                               "it: a string keeps its quotes, and what the payload lacks is \"\"",
+                               what, i + 1);
+    }
+    return CULEX_OK;
+}
+
+static culex_status keys_check(const struct request *request, culex_error *error)
+{
+    culex_status status = parts_check("unique", request->unique.by, request->unique.by_len, error);
+    for (size_t i = 0; i < request->limit_count && status == CULEX_OK; i++) {
+        char what[32];
+        snprintf(what, sizeof what, "limit %zu", i + 1);
+        status = parts_check(what, request->limits[i].by, request->limits[i].by_len, error);
+    }
+    return status;
+}
+
+static void limits_read(const struct request *request, culex_limit limits[CULEX_RUN_LIMITS_MAX])
+{
+    for (size_t i = 0; i < request->limit_count; i++) {
+        const struct limit *from = &request->limits[i];
+        limits[i] =
+            (culex_limit){from->kind, from->name, from->count, from->per_ms, from->burst, NULL, 0};
+    }
+}
+
+static culex_unique unique_read(const struct request *request)
+{
+    const struct unique *from = &request->unique;
+    return (culex_unique){.is_unique = request->has_unique,
+                          .while_states = from->while_states,
+                          .for_ms = from->for_ms,
+                          .on_conflict = from->on_conflict,
+                          .delay_ms = from->delay_ms};
+}
+
+static void keys_fill(const struct request *request, const culex_job_type *type,
+                      struct culex_run_keys *keys)
+{
+    struct culex_key_maker maker;
+    culex__run_keys_begin(type, keys);
+    if (request->has_unique) {
+        key_fill(&maker, request->unique.by, request->unique.by_len);
+        culex__key_end_unique(&maker, request->job, keys->unique);
+    }
+    for (size_t i = 0; i < request->limit_count; i++) {
+        key_fill(&maker, request->limits[i].by, request->limits[i].by_len);
+        culex__key_end_limit(&maker, keys->keys[i]);
+    }
+}
+
+static culex_status request_enqueue(culex_client *client, const struct request *request,
+                                    culex_bytes payload, culex_uuid *ret_id,
+                                    culex_enqueue_outcome *ret_outcome, culex_error *error)
+{
+    struct culex_run_keys keys;
+    culex_limit limits[CULEX_RUN_LIMITS_MAX];
+    culex_status status = keys_check(request, error);
+    if (status != CULEX_OK)
+        return status;
+    limits_read(request, limits);
     const culex_job_type type = {
         .descriptor_version = CULEX_DESCRIPTOR_VERSION,
         .name = request->job,
@@ -148,7 +331,11 @@ static culex_status request_enqueue(culex_client *client, const struct request *
         .expires_ms = request->expires_ms,
         .keep_success_ms = request->keep_success_ms,
         .keep_failure_ms = request->keep_failure_ms,
-        .retry = {.max = request->retries, .for_ms = request->retry_for_ms}};
+        .retry = {.max = request->retries, .for_ms = request->retry_for_ms},
+        .unique = unique_read(request),
+        .limits = limits,
+        .limit_count = request->limit_count};
+    keys_fill(request, &type, &keys);
     culex_enqueue_options options = culex_enqueue_options_make();
     if (request->has_id)
         return culex__fail(error, CULEX_EINVAL,
@@ -169,17 +356,18 @@ static culex_status request_enqueue(culex_client *client, const struct request *
     options.at = request->at;
     options.has_expires = request->has_expires;
     options.expires = request->expires;
-    return culex__client_enqueue_text(client, &type, payload, &options, ret_id, error);
+    options.ret_outcomes = ret_outcome;
+    return culex__client_enqueue_text(client, &type, payload, &keys, &options, ret_id, error);
 }
 
-/* `id` is the run's or a ticket. `preface` is NULL in the last answer. False when nobody reads it.
- */
+/* `id` is the run's or a ticket, `outcome` is read where it is a run's. `preface` is NULL in the
+ * last answer. False when nobody reads it. */
 static bool answer_print(const struct preface *preface, culex_status status, const culex_uuid *id,
-                         const culex_error *error)
+                         const culex_enqueue_outcome *outcome, const culex_error *error)
 {
     bool is_asked = preface != NULL && preface->new_ticket;
     struct answer answer = {.status = culex_status_name(status),
-                            .has_id = status == CULEX_OK && !is_asked,
+                            .has_id = (status == CULEX_OK && !is_asked) || status == CULEX_EUNIQUE,
                             .has_ticket =
                                 status == CULEX_EUNKNOWN || (status == CULEX_OK && is_asked),
                             .has_text = status != CULEX_OK,
@@ -187,6 +375,10 @@ static bool answer_print(const struct preface *preface, culex_status status, con
     culex_buf text;
     if (answer.has_id)
         answer.id = *id;
+    if (status == CULEX_OK && outcome != NULL) {
+        answer.has_outcome = true;
+        answer.outcome = *outcome;
+    }
     if (answer.has_ticket)
         answer.ticket = *id;
     if (preface != NULL && preface->has_number) {
@@ -210,7 +402,7 @@ static bool payload_read(char *payload, uint32_t length)
 static int nonsense_answer(culex_status status, const culex_error *error)
 {
     culex_uuid none = {{0}};
-    answer_print(NULL, status, &none, error);
+    answer_print(NULL, status, &none, NULL, error);
     return EXIT_USAGE;
 }
 
@@ -225,7 +417,7 @@ static int ticket_serve(culex_client *client, const struct preface *preface, cul
     if (status != CULEX_OK)
         return nonsense_answer(status, &error);
     status = culex_client_new_ticket(client, &ticket, &error);
-    return answer_print(preface, status, &ticket, &error) ? 0 : EXIT_OUTPUT;
+    return answer_print(preface, status, &ticket, NULL, &error) ? 0 : EXIT_OUTPUT;
 }
 
 static int run_serve(culex_client *client, const struct preface *preface, culex_arena *arena,
@@ -234,6 +426,7 @@ static int run_serve(culex_client *client, const struct preface *preface, culex_
     const void *value = NULL;
     culex_error error = {0};
     culex_uuid id = {{0}};
+    culex_enqueue_outcome outcome = CULEX_ENQUEUE_NEW;
     culex_status status =
         culex__decode_exact(&request_type, arena, line.data, line.len, &value, &error);
     const struct request *request = value;
@@ -245,8 +438,8 @@ static int run_serve(culex_client *client, const struct preface *preface, culex_
     if (status != CULEX_OK)
         return nonsense_answer(status, &error);
     culex_bytes text = {(const uint8_t *)payload, request->length};
-    status = request_enqueue(client, request, text, &id, &error);
-    return answer_print(preface, status, &id, &error) ? 0 : EXIT_OUTPUT;
+    status = request_enqueue(client, request, text, &id, &outcome, &error);
+    return answer_print(preface, status, &id, &outcome, &error) ? 0 : EXIT_OUTPUT;
 }
 
 /* Which of the two it is, is looked up before the rest is known. 0 to go on. */
@@ -295,7 +488,7 @@ static int store_serve(void)
     culex_uuid none = {{0}};
     culex_status status = culex_client_open(NULL, NULL, &client, &error);
     if (status != CULEX_OK) {
-        answer_print(NULL, status, &none, &error);
+        answer_print(NULL, status, &none, NULL, &error);
         return EXIT_FAILED;
     }
     int code = requests_serve(client);

@@ -181,7 +181,7 @@ bool culex__worker_has_room(const culex_worker *worker)
     for (size_t i = 0; i < worker->lane_count && !has_room; i++)
         has_room =
             !culex__share_is_full(&worker->lanes[i]) && culex__appetite_room(&worker->lanes[i]) > 0;
-    return has_room && worker->phases.current == CULEX_WORKER_RUNNING;
+    return has_room && !worker->presence.is_quiet && worker->phases.current == CULEX_WORKER_RUNNING;
 }
 
 bool culex__worker_is_gathering(const culex_worker *worker, size_t queued)

@@ -177,8 +177,10 @@ bool culex__crew_can_kill(const culex_worker *worker)
 size_t culex__crew_capacity(const culex_worker *worker)
 {
     struct culex_executor *executor = worker->crew.executor;
-    return executor->ops->capacity != NULL ? executor->ops->capacity(executor)
-                                           : worker->options.concurrency;
+    size_t most = worker->presence.concurrency; /* 0: nobody wishes for fewer */
+    size_t able = executor->ops->capacity != NULL ? executor->ops->capacity(executor)
+                                                  : worker->options.concurrency;
+    return most > 0 && most < able ? most : able;
 }
 
 bool culex__crew_take_news(const culex_worker *worker)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "worker/lane.h"
+#include "worker/lifeline.h"
 #include "worker/outage.h"
 #include "worker/worker_private.h"
 
@@ -59,11 +60,22 @@ static void uncounted_note(struct culex_lane *lane)
                      lane->name);
 }
 
+/* Once for each name, however often the store has to be asked. */
+static void name_note(struct culex_lane *lane)
+{
+    unsigned number = lane->worker->identity.name_count + 1;
+    if (lane->greeting.noted_name == number)
+        return;
+    lane->greeting.noted_name = number;
+    culex__lifeline_note(lane);
+}
+
 static culex_status lane_hello(struct culex_lane *lane, culex_error *error)
 {
     culex_worker *worker = lane->worker;
     size_t released = 0;
     int64_t now_ms = 0, sent_ns = culex__worker_now_ns(worker);
+    name_note(lane);
     culex_status status =
         worker->store->ops->hello(worker->store, lane->name, worker->identity.name,
                                   lane->greeting.session, &released, &now_ms, error);

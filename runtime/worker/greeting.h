@@ -12,6 +12,7 @@ struct culex_lane;
 struct culex_greeting {
     char session[CULEX_SESSION_SIZE]; /* the worker's own, or a later one */
     unsigned name_count;              /* of the worker's identity at the last HELLO */
+    unsigned noted_name; /* which of its names the lifeline has, counted from 1; 0: none */
     bool is_done;
     bool is_optional; /* a pattern has found the queue: should it refuse, it is left alone */
     bool is_barred;   /* it has */

@@ -39,8 +39,8 @@ static uint32_t free_handlers(const culex_worker *worker)
 static size_t lane_room(const struct culex_lane *lane)
 {
     const culex_worker *worker = lane->worker;
-    if (worker->phases.current != CULEX_WORKER_RUNNING || !culex__solitude_lets_claim(lane) ||
-        (lane->is_held && free_handlers(worker) == 0))
+    if (worker->phases.current != CULEX_WORKER_RUNNING || worker->presence.is_quiet ||
+        !culex__solitude_lets_claim(lane) || (lane->is_held && free_handlers(worker) == 0))
         return 0;
     return culex__order_room(lane, culex__appetite_room(lane));
 }

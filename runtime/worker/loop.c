@@ -12,10 +12,12 @@
 #include "worker/discovery.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
+#include "worker/neighbours.h"
 #include "worker/order.h"
 #include "worker/overstay.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
+#include "worker/presence.h"
 #include "worker/repair.h"
 #include "worker/solitude.h"
 #include "worker/tick.h"
@@ -111,6 +113,8 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     culex_status status = culex__discovery_look(worker, error);
     if (status == CULEX_OK)
         status = culex__lanes_greet(worker, error);
+    culex__neighbours_turn(worker, now_ns);
+    culex__presence_turn(worker, now_ns);
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);

@@ -66,5 +66,7 @@ void culex__pace_note_stall(culex_worker *worker, int64_t now_ns)
 
 bool culex__pace_is_exact(const culex_worker *worker)
 {
-    return worker->pace.careful_count > 0 || worker->pace.held_count > 0;
+    unsigned most = worker->presence.concurrency;
+    return worker->pace.careful_count > 0 || worker->pace.held_count > 0 ||
+           (most > 0 && most < worker->options.concurrency);
 }

@@ -15,7 +15,10 @@
 #include "worker/flight_pool.h"
 #include "worker/discovery.h"
 #include "worker/lanes.h"
+#include "worker/lifeline.h"
+#include "worker/neighbours.h"
 #include "core/patience.h"
+#include "worker/presence.h"
 #include "platform/self.h"
 #include "worker/solitude.h"
 #include "worker/wake.h"
@@ -111,6 +114,7 @@ static void life_reset(culex_worker *worker)
     culex__tally_reset(worker);
     culex__drain_reset(worker);
     culex__solitude_reset(worker);
+    culex__neighbours_reset(worker);
 }
 
 /* Children are forked from this process as it is before the URL is read: without a connection and,
@@ -147,6 +151,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {
     life_reset(worker);
     culex__identity_choose(worker);
+    culex__presence_reset(worker);
     culex__nonce_choose(worker);
     if (getcwd(worker->folder, sizeof worker->folder) == NULL)
         worker->folder[0] = '\0';
@@ -154,6 +159,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     culex__discovery_reset(worker);
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
+    culex__lifeline_open(worker);
     if (status == CULEX_OK)
         status = executor_and_url(worker, error);
     if (status == CULEX_OK)
@@ -162,6 +168,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         status = culex__queues_check(worker, error);
     if (status != CULEX_OK)
         return status;
+    culex__lifeline_place(worker);
+    culex__neighbours_open(worker);
     atomic_store(&worker->has_store, true);
     begin_tell(worker);
     return CULEX_OK;
@@ -170,6 +178,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 void culex__worker_end(culex_worker *worker)
 {
     culex__crew_end(worker);
+    culex__presence_leave(worker);
     culex__overstay_forget_all(worker);
     if (worker->store != NULL)
         culex__tally_tell(worker);
@@ -184,4 +193,6 @@ void culex__worker_end(culex_worker *worker)
     culex__ticks_free(worker);
     culex__lanes_free(worker);
     culex__flight_pool_free(worker);
+    culex__neighbours_close(worker);
+    culex__lifeline_close(worker);
 }

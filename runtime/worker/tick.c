@@ -13,12 +13,23 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "client/newrun.h"
+#include "client/run_key.h"
 #include "platform/zone_file.h"
 #include "store/template.h"
 
 enum { REFUSED_MS = 1000 }; /* from a refused tick to the next try */
 
-/* A periodic job has no required params: its payload is that of all defaults. */
+static culex_status keys_make(struct culex_tick_state *tick, const void *params, culex_error *error)
+{
+    tick->keys = malloc(sizeof *tick->keys);
+    if (tick->keys == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for periodic jobs");
+    return culex__run_keys_make(tick->job->type, params, &tick->payload, tick->keys, &tick->run,
+                                error);
+}
+
+/* A periodic job has no required params: its payload is that of all defaults, and so are its keys.
+ */
 static culex_status payload_make(struct culex_tick_state *tick, culex_error *error)
 {
     const culex_struct_type *params = tick->job->type->params;
@@ -27,6 +38,8 @@ static culex_status payload_make(struct culex_tick_state *tick, culex_error *err
     if (arena == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for periodic jobs");
     culex_status status = culex_decode(params, arena, "{}", 2, &value, error);
+    if (status == CULEX_OK && culex__job_has_keys(tick->job->type))
+        status = keys_make(tick, value, error);
     if (status == CULEX_OK)
         status = culex_encode(params, value, &tick->payload, error);
     culex_arena_free(arena);
@@ -44,11 +57,11 @@ static culex_status tags_make(struct culex_tick_state *tick, culex_error *error)
 static culex_status run_make(struct culex_tick_state *tick, culex_error *error)
 {
     const culex_job_type *type = tick->job->type;
+    tick->run = culex__new_run_make(type);
     culex_status status = payload_make(tick, error);
     if (status == CULEX_OK)
         status = tags_make(tick, error);
     if (status == CULEX_OK) {
-        tick->run = culex__new_run_make(type);
         tick->run.tags = tick->tags.data;
         tick->run.payload = tick->payload.data;
         tick->run.payload_len = tick->payload.len;
@@ -134,6 +147,7 @@ void culex__ticks_free(culex_worker *worker)
         culex_buf_release(&worker->ticks[i].tags);
         culex_buf_release(&worker->ticks[i].template);
         free(worker->ticks[i].zone);
+        free(worker->ticks[i].keys);
     }
     free(worker->ticks);
     worker->ticks = NULL;

@@ -21,6 +21,7 @@ struct culex_tick_state {
     int64_t at_ns;
     bool is_refused; /* the newest one was */
     struct culex_new_run run;
+    struct culex_run_keys *keys;       /* what the run borrows, where it has any */
     culex_buf payload, tags, template; /* the run's */
 };
 

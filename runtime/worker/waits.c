@@ -6,9 +6,11 @@
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/lane.h"
+#include "worker/neighbours.h"
 #include "worker/overstay.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
+#include "worker/presence.h"
 #include "worker/repair.h"
 #include "worker/solitude.h"
 #include "worker/tick.h"
@@ -36,6 +38,8 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     next_ns = culex__min_ns(next_ns, culex__crew_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__solitude_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__wake_next_ns(worker, now_ns));
+    next_ns = culex__min_ns(next_ns, culex__neighbours_next_ns(worker));
+    next_ns = culex__min_ns(next_ns, culex__presence_next_ns(worker));
     return culex__min_ns(next_ns, culex__pace_stall_ns(worker, queued));
 }
 
@@ -45,14 +49,17 @@ void culex__worker_wait(culex_worker *worker, int64_t now_ns)
     int64_t next_ns = culex__worker_is_gathering(worker, queued)
                           ? now_ns + CULEX_QUIET_MS * CULEX_MS_NS
                           : worker_next_ns(worker, queued, now_ns);
-    struct pollfd fds[3] = {
+    struct pollfd fds[4] = {
         {.fd = worker->stop_fd, .events = POLLIN},
         {.fd = culex__crew_fd(worker), .events = POLLIN},
         {.fd = worker->wake.is_armed ? worker->wake.fd : -1, .events = POLLIN},
+        {.fd = worker->neighbours.fd, .events = POLLIN},
     };
     int64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
     int64_t wait_ms = (wait_ns + CULEX_MS_NS - 1) / CULEX_MS_NS;
-    int ready = worker->env->poll(worker->env->self, fds, 3, (int)wait_ms);
+    int ready = worker->env->poll(worker->env->self, fds, 4, (int)wait_ms);
     if (ready > 0 && fds[2].revents != 0)
         culex__wake_take(worker);
+    if (ready > 0 && fds[3].revents != 0)
+        culex__neighbours_hear(worker);
 }

@@ -12,7 +12,9 @@
  *   setup.c        what the loop needs before and gives back after
  *   strange_queues.c  queues that do not exist
  *   waits.c        the next instant at which something is due, and the wait for it
+ *   presence.c     its entry in the store's registry
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
+ *   neighbours.c   who has died beside it
  *   discovery.c    queues that patterns find          lanes.c  makes and frees the lanes
  *   wake.c         what the store was asked to tell
  *   lane.c         STEP: what to send, what the answers mean
@@ -25,6 +27,7 @@
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
  *   tick.c         periodic jobs
  *   outage.c       trouble with the store            identity.c     as whom it appears there
+ *   lifeline.c     how neighbours see its death
  *   repair.c       FSCK of a queue after trouble
  *   order.c        which lane is next
  *   outlook.c      when a lane asks for runs          appetite.c     and for how many
@@ -58,10 +61,13 @@
 #include "worker/flight.h"
 #include "worker/identity.h"
 #include "worker/lane.h"
+#include "worker/lifeline.h"
+#include "worker/neighbours.h"
 #include "worker/order.h"
 #include "worker/outage.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
+#include "worker/presence.h"
 #include "worker/solitude.h"
 #include "worker/tally.h"
 #include "worker/tick.h"
@@ -127,6 +133,9 @@ struct culex_worker {
     struct culex_lane_order lane_order;
     struct culex_discovery discovery;
     struct culex_wake wake;
+    struct culex_lifeline lifeline;
+    struct culex_neighbours neighbours;
+    struct culex_presence presence;
     struct culex_tick_state *ticks;
     size_t tick_count;
     struct culex_tally tally;

@@ -5,7 +5,18 @@
 #include <string.h>
 
 /* The fields of a record that are looked at; 0 is the version. ORDER RECORD_FIELD. */
-enum { FIELD_STATE = 1, FIELD_AT = 4, FIELD_UNIQUE = 21, FIELD_PRIORITY = 22, FIELD_COUNT = 24 };
+enum {
+    FIELD_STATE = 1,
+    FIELD_ATTEMPT = 2,
+    FIELD_AT = 4,
+    FIELD_EXPIRES = 8,
+    FIELD_BEHIND = 13,
+    FIELD_UNIQUE = 22,
+    FIELD_PRIORITY = 23,
+    FIELD_WHILE = 25,
+    FIELD_UNTIL = 26,
+    FIELD_COUNT = 28
+};
 
 enum { ID_BYTES = 16 };
 
@@ -177,7 +188,7 @@ static bool ready_read(const redisReply *entry, redisReply *ret_id)
     *ret_id = *entry;
     ret_id->len = ID_BYTES;
     return entry->len > ID_BYTES &&
-           strspn(entry->str + ID_BYTES, "0123456789") == entry->len - ID_BYTES;
+           strspn(entry->str + ID_BYTES, "0123456789@") == entry->len - ID_BYTES;
 }
 
 static bool is_earlier_in(const redisReply *list, size_t index)
@@ -189,6 +200,22 @@ static bool is_earlier_in(const redisReply *list, size_t index)
             return true;
     }
     return false;
+}
+
+/* Parked behind one of its limits: it stands in no place of the ready order. */
+static bool is_parked(const struct record *record)
+{
+    return record->fields[FIELD_STATE][0] == 'W' && atoi(record->fields[FIELD_BEHIND]) > 1;
+}
+
+static size_t runs_parked(const struct key_space *keys)
+{
+    size_t count = 0;
+    struct record record;
+    for (size_t i = 0; i + 1 < keys->runs->elements; i += 2)
+        count += record_read(keys->runs->element[i], keys->runs->element[i + 1], &record) &&
+                 is_parked(&record);
+    return count;
 }
 
 /* The priority that a score of `urgent` tells: it is order - priority * 2^44. */
@@ -205,6 +232,7 @@ static bool check_urgent(const struct key_space *keys, size_t *waiting)
     bool is_good = true;
     for (size_t i = 0; i + 1 < urgent->elements && is_good; i += 2, (*waiting)++) {
         if (!record_find(keys, urgent->element[i], &record) || !is_in_state(&record, "W") ||
+            is_parked(&record) ||
             priority_of(urgent->element[i + 1]) != record.fields[FIELD_PRIORITY][0] - '0')
             is_good = key_space_complain(keys, "a stranger among the urgent", urgent->element[i]);
     }
@@ -235,11 +263,11 @@ static bool check_ready(const struct key_space *keys)
         redisReply id;
         bool is_waiting = ready_read(ready->element[i], &id) && record_find(keys, &id, &record) &&
                           is_in_state(&record, "W") && record.fields[FIELD_PRIORITY][0] == '0' &&
-                          !is_earlier_in(ready, i) && !is_among(urgent, &id);
+                          !is_parked(&record) && !is_earlier_in(ready, i) && !is_among(urgent, &id);
         waiting += is_waiting;
         ghosts += !is_waiting;
     }
-    if (is_good && waiting != runs_in_state(keys, "W"))
+    if (is_good && waiting + runs_parked(keys) != runs_in_state(keys, "W"))
         is_good = key_space_complain(keys, "a waiting run is not ready", NULL);
     if (is_good && ghosts != key_space_number(keys, "ghosts"))
         is_good = key_space_complain(keys, "ghosts are miscounted", NULL);
@@ -280,30 +308,63 @@ static bool check_hash(const struct key_space *keys, const char *name, const cha
     return is_good;
 }
 
-static size_t key_holders(const struct key_space *keys)
+/* Nobody else can have taken its unique key since it came: not while it was in another state, or
+ * over. */
+static bool is_certain_holder(const struct record *record)
+{
+    int states = atoi(record->fields[FIELD_WHILE]);
+    bool is_kept = states == 7 || (states == 3 && strcmp(record->fields[FIELD_ATTEMPT], "0") == 0);
+    return is_in_state(record, "SWA") && record->fields[FIELD_UNIQUE][0] != '\0' && is_kept &&
+           strcmp(record->fields[FIELD_EXPIRES], "0") == 0 &&
+           strcmp(record->fields[FIELD_UNTIL], "0") == 0;
+}
+
+static size_t certain_holders(const struct key_space *keys)
 {
     size_t count = 0;
     struct record record;
     for (size_t i = 0; i + 1 < keys->runs->elements; i += 2)
         count += record_read(keys->runs->element[i], keys->runs->element[i + 1], &record) &&
-                 is_in_state(&record, "SWA") && record.fields[FIELD_UNIQUE][0] != '\0';
+                 is_certain_holder(&record);
     return count;
+}
+
+/* The end of the key's time, which stands behind the id, is where it is looked for. */
+static bool has_end(const redisReply *ends, const redisReply *key, const redisReply *entry)
+{
+    for (size_t i = 0; i + 1 < ends->elements; i += 2) {
+        if (is_same(ends->element[i], key))
+            return strcmp(ends->element[i + 1]->str, entry->str + ID_BYTES) == 0;
+    }
+    return false;
 }
 
 static bool check_unique(const struct key_space *keys)
 {
     redisReply *held = key_space_ask(keys, "HGETALL", "unique", "");
+    redisReply *ends = key_space_ask(keys, "ZRANGE", "unique_until", " 0 -1 WITHSCORES");
     struct record record;
     bool is_good = true;
+    size_t certain = 0, windows = 0;
     for (size_t i = 0; i + 1 < held->elements && is_good; i += 2) {
-        if (!record_find(keys, held->element[i + 1], &record) || !is_in_state(&record, "SWA") ||
-            strcmp(record.fields[FIELD_UNIQUE], held->element[i]->str) != 0)
-            is_good = key_space_complain(keys, "a unique key is held by a stranger",
-                                         held->element[i + 1]);
+        const redisReply *key = held->element[i], *entry = held->element[i + 1];
+        if (entry->len > ID_BYTES) {
+            windows++;
+            if (!has_end(ends, key, entry))
+                is_good = key_space_complain(keys, "a unique key would be kept for ever", entry);
+        } else if (!record_find(keys, entry, &record) || !is_in_state(&record, "SWA") ||
+                   strcmp(record.fields[FIELD_UNIQUE], key->str) != 0) {
+            is_good = key_space_complain(keys, "a unique key is held by a stranger", entry);
+        } else {
+            certain += is_certain_holder(&record);
+        }
     }
-    if (is_good && held->elements / 2 != key_holders(keys))
+    if (is_good && certain != certain_holders(keys))
         is_good = key_space_complain(keys, "a live run does not hold its unique key", NULL);
+    if (is_good && windows != ends->elements / 2)
+        is_good = key_space_complain(keys, "the time of a unique key is that of nobody", NULL);
     freeReplyObject(held);
+    freeReplyObject(ends);
     return is_good;
 }
 
@@ -372,7 +433,8 @@ bool redis_check(const struct redis_server *server, const char *prefix, const ch
                    check_hash(&keys, "errors", "SWADXC", false) &&
                    check_hash(&keys, "progress", "SWADXC", false) && check_unique(&keys) &&
                    check_remembered(&keys, "producers", "producers_until", 1) &&
-                   check_remembered(&keys, "keys", "keys_until", 0) && redis_check_line(&keys);
+                   check_remembered(&keys, "keys", "keys_until", 0) && redis_check_line(&keys) &&
+                   redis_check_limits(&keys);
     free(keys.order);
     freeReplyObject(keys.runs);
     return is_good;

@@ -32,4 +32,7 @@ bool key_space_has_record(const struct key_space *keys, const void *id);
 /* The ordinary runs: bodies, blocks, and what is derived of them. */
 bool redis_check_line(const struct key_space *keys);
 
+/* Runs with limits: where they stand, and whether somebody will look at those that are parked. */
+bool redis_check_limits(const struct key_space *keys);
+
 #endif

@@ -36,12 +36,27 @@ INT64 = (-(1 << 63), (1 << 63) - 1)
 
 class CulexError(Exception):
     """What culex-enqueue says: `status` is that of culex/error.h. `ticket` is set where the run may be in
-    the store all the same (EUNKNOWN): repeat the call with that ticket to be sure."""
+    the store all the same (EUNKNOWN): repeat the call with that ticket to be sure. `run` is the id of the run
+    that has the unique key (EUNIQUE)."""
 
-    def __init__(self, status: str, text: str, ticket: Optional[uuid.UUID] = None) -> None:
+    def __init__(self, status: str, text: str, ticket: Optional[uuid.UUID] = None,
+                 run: Optional[uuid.UUID] = None) -> None:
         super().__init__(f"{status}: {text}")
         self.status = status
         self.ticket = ticket
+        self.run = run
+
+
+class RunId(uuid.UUID):
+    """The id of a run, and how the call came by it: `outcome` is "new", "duplicate" (its idempotency key brought
+    the run before), "kept" (the run has the unique key, and stays as it is) or "replaced" (it had it, and is now as
+    this call wanted it)."""
+
+    outcome: str
+
+    def __init__(self, text: str, outcome: str) -> None:
+        super().__init__(text)
+        object.__setattr__(self, "outcome", outcome)
 
 
 class Encoding(ValueError):
@@ -65,6 +80,30 @@ class Field:
 
 
 @dataclasses.dataclass(frozen=True)
+class Unique:
+    """What a run is unique by, and for how long. `by` are attributes of the job, in the order of their names
+    in the store."""
+
+    by: Tuple[str, ...]
+    while_states: int
+    for_ms: int
+    on_conflict: str
+    delay_ms: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Limit:
+    """What counts the run. `by` as of Unique."""
+
+    kind: str
+    name: str
+    count: int
+    per_ms: int
+    burst: int
+    by: Tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Policy:
     """What the schema says of a job, as culex-enqueue reads it."""
 
@@ -79,6 +118,8 @@ class Policy:
     keep_failure_ms: int
     tags: Tuple[str, ...] = ()
     retry_for_ms: int = 0
+    unique: Optional[Unique] = None
+    limits: Tuple[Limit, ...] = ()
 
 
 class Record:
@@ -104,6 +145,15 @@ def payload_of(job: Job) -> bytes:
     if len(payload) > PAYLOAD_MAX:
         raise Encoding(f"the payload has more than {PAYLOAD_MAX} bytes")
     return payload
+
+
+def _keyed(job: Job, rule: Union[Unique, Limit]) -> Dict[str, Any]:
+    """As culex-enqueue reads it, which makes the key: names in the store, and texts of the payload."""
+    fields = {field.name: field for field in job._FIELDS}
+    key = [(fields[name], getattr(job, name)) for name in rule.by]
+    return {**dataclasses.asdict(rule),
+            "by": [{"name": field.wire.lstrip("!"), "value": "" if _is_left_out(field, value) else _shaped(field, value)}
+                   for field, value in key]}
 
 
 def _found(value: Any) -> str:
@@ -415,14 +465,20 @@ class Client:
     def enqueue(self, job: Job, *, ticket: Optional[uuid.UUID] = None, idempotency_key: Optional[str] = None,
                 idempotency_window: Optional[Duration] = None, delay: Optional[Duration] = None,
                 at: Optional[Timestamp] = None, expires: Optional[Duration] = None, queue: Optional[str] = None,
-                priority: Optional[int] = None, tags: Sequence[str] = ()) -> uuid.UUID:
+                priority: Optional[int] = None, tags: Sequence[str] = ()) -> RunId:
         """Enqueues one run and returns its id, which the store makes. CulexError, Encoding.
+        Of a job that is `unique` it may be the id of a run that was there: RunId.outcome tells.
         With an `idempotency_key` the queue has one run for that key within the window, a day unless
         `idempotency_window` says another: a second call returns the id of the first.
         An exception of another kind, from a signal handler for example, leaves open whether it is enqueued:
         repeat with the same `ticket`, of new_ticket(), where that matters."""
         payload = payload_of(job)
-        request = {name: value for name, value in dataclasses.asdict(job._POLICY).items() if name != "tags"}
+        request = {name: value for name, value in dataclasses.asdict(job._POLICY).items()
+                   if name not in ("tags", "unique", "limits")}
+        if job._POLICY.unique is not None:
+            request["unique"] = _keyed(job, job._POLICY.unique)
+        if job._POLICY.limits:
+            request["limits"] = [_keyed(job, limit) for limit in job._POLICY.limits]
         request["fingerprint"] = str(job._POLICY.fingerprint)
         request["tags"] = list(tags or job._POLICY.tags)
         for name, write, value in (("ticket", _ticket, ticket), ("idempotency_key", _key, idempotency_key),
@@ -436,10 +492,10 @@ class Client:
         with self._lock:
             return self._repeated(request, payload) if ticket is not None else self._called(request, payload)
 
-    def _repeated(self, request: Dict[str, Any], payload: bytes) -> uuid.UUID:
-        return self._result(self._exchange(request, payload), "id")
+    def _repeated(self, request: Dict[str, Any], payload: bytes) -> RunId:
+        return self._run(self._exchange(request, payload))
 
-    def _called(self, request: Dict[str, Any], payload: bytes) -> uuid.UUID:
+    def _called(self, request: Dict[str, Any], payload: bytes) -> RunId:
         """With a ticket of its own. Another one, once, where the store's clock has jumped: nothing has come of it."""
         for _ in range(2):
             ticket = self._tickets.take(self._asked_ticket)
@@ -448,7 +504,10 @@ class Client:
                 self._tickets.give(ticket)
             if answer["status"] != "EEXPIRED":
                 break
-        return self._result(answer, "id")
+        return self._run(answer)
+
+    def _run(self, answer: Dict[str, Any]) -> RunId:
+        return RunId(str(self._result(answer, "id")), answer.get("outcome", "new"))
 
     def _asked_ticket(self) -> uuid.UUID:
         return self._result(self._exchange({"new_ticket": True}), "ticket")
@@ -486,7 +545,8 @@ class Client:
         if answer["status"] == "OK" and name in answer:
             return uuid.UUID(answer[name])
         ticket = uuid.UUID(answer["ticket"]) if "ticket" in answer else None
-        raise CulexError(answer["status"], answer.get("text", ""), ticket)
+        run = uuid.UUID(answer["id"]) if "id" in answer else None
+        raise CulexError(answer["status"], answer.get("text", ""), ticket, run)
 
 
 def _asked(process: "subprocess.Popen[bytes]", request: Dict[str, Any], payload: Optional[bytes]) -> Dict[str, Any]:

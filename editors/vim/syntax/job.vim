@@ -63,10 +63,11 @@ syntax keyword jobPolicyWord contained constant linear polynomial exponential st
 syntax keyword jobPolicyWord contained none full equal
 
 " Settings of a job and of defaults.
-syntax region jobSetting contained matchgroup=jobSettingName start=/\<\%(queue\|priority\|timeout\|expires\|keep\|memory\|tags\|unique\|concurrency\|rate\|every\|cron\)\>/ end=/;/ end=/\ze}/ contains=jobSettingWord,jobKeys,jobStates,@jobValues,@jobComments
-syntax keyword jobSettingWord contained success failure for on_conflict per burst jitter overlap tz missed
+syntax region jobSetting contained matchgroup=jobSettingName start=/\<\%(queue\|priority\|timeout\|expires\|keep\|memory\|tags\|unique\|concurrency\|rate\|fair\|every\|cron\)\>/ end=/;/ end=/\ze}/ contains=jobSettingWord,jobKeys,jobStates,@jobValues,@jobComments
+syntax keyword jobSettingWord contained success failure for debounce on_conflict per burst jitter overlap tz missed
 syntax keyword jobSettingWord contained keep replace error skip once all allow
-syntax region jobKeys contained matchgroup=jobSettingWord start=/\<by\>/ end=/)/ end=/\ze[;}]/ contains=jobKey,@jobComments
+syntax match jobSettingWord contained /\<by\>\ze\_s*all\>/
+syntax region jobKeys contained matchgroup=jobSettingWord start=/\<by\>\%(\_s*all\>\)\@!/ end=/)/ end=/\ze[;}]/ contains=jobKey,@jobComments
 syntax match jobKey contained /\h\w*/
 syntax region jobStates contained matchgroup=jobSettingWord start=/\<while\>/ end=/)/ end=/\ze[;}]/ contains=jobState,@jobComments
 syntax keyword jobState contained scheduled waiting active

@@ -67,6 +67,14 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
  * the store alone. Accepts NULL. */
 CULEX_API void culex_client_close(culex_client *client);
 
+/* What became of an enqueue that is CULEX_OK. */
+typedef enum CULEX_INT_ENUM culex_enqueue_outcome {
+    CULEX_ENQUEUE_NEW,       /* a run of its own */
+    CULEX_ENQUEUE_DUPLICATE, /* its idempotency key brought a run before */
+    CULEX_ENQUEUE_KEPT,      /* another run has its unique key, and stays as it is */
+    CULEX_ENQUEUE_REPLACED   /* another run had it, and is now as this one was wanted */
+} culex_enqueue_outcome;
+
 /* What one call may override of the schema's policy. Zero-initialise, or start from
  * culex_enqueue_options_make(). Strings are borrowed for the call. CULEX_EINVAL for likely
  * mistakes, a value without its flag or seconds in place of nanoseconds; the text says what to
@@ -101,13 +109,14 @@ typedef struct culex_enqueue_options {
     culex_duration expires; /* in place of the schema's: the run is dead, with the reason "expired",
                                unless it is begun so long after it became due; 0 for never. Bounds
                                as those of `delay`, but none below 0 */
+    culex_enqueue_outcome *ret_outcomes; /* NULL, or room for that of each run whose id is told */
 } culex_enqueue_options;
 
 /* Options that override nothing. */
 static inline culex_enqueue_options culex_enqueue_options_make(void)
 {
-    culex_enqueue_options options = {false, {{0}}, NULL,  false, 0,    false, 0,     false,
-                                     0,     NULL,  false, 0,     NULL, 0,     false, 0};
+    culex_enqueue_options options = {false, {{0}}, NULL, false, 0, false, 0, false, 0,
+                                     NULL,  false, 0,    NULL,  0, false, 0, NULL};
     return options;
 }
 
@@ -129,7 +138,11 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * never is. CULEX_EEXPIRED: nothing was enqueued by this call, for the ticket is more than ten
  * minutes old, or the store's clock was set by as much. Where an earlier call with this ticket was
  * CULEX_EUNKNOWN it remains so: a run may have come, ended and been forgotten. What has to be
- * repeated after longer than that takes an idempotency key. */
+ * repeated after longer than that takes an idempotency key.
+ * Of a job that is `unique`, while another run has the key of this one: CULEX_OK, and *ret_id is
+ * that run, which stays as it is, or with `on_conflict replace` is now as this one was wanted;
+ * options->ret_outcomes tells. With `on_conflict error` it is CULEX_EUNIQUE, *ret_id is that run
+ * too, and the text names it. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
                                                            const culex_job_type *type,
                                                            const void *params,
@@ -147,6 +160,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
  * and the whole would be CULEX_ECONFLICT. A program that may be interrupted in between calls for
  * 200 at most, with a fresh ticket each time. After CULEX_EFULL the ticket is used if there is a
  * prefix: what follows it takes another. options->idempotency_key is refused for more than one run.
+ * CULEX_EUNIQUE, of a job with `on_conflict error`: behind the prefix stands the id of the run that
+ * has the key of the next one. What follows in the same round trip may be there all the same.
  */
 CULEX_API CULEX_MUST_USE culex_status
 culex_client_enqueue_many(culex_client *client, const culex_job_type *type, const void *params,
@@ -245,7 +260,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_cancel(culex_client *client, 
                                                           culex_error *error);
 
 /* Puts a dead run back to waiting with a fresh allowance of attempts. CULEX_ESTATE
- * when it is not dead. */
+ * when it is not dead. CULEX_EUNIQUE while another run holds its unique key, and it is one that
+ * waiting runs keep: nothing has changed then. It can be retried once the other has ended. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_retry(culex_client *client, const char *queue,
                                                          culex_uuid id, culex_error *error);
 
@@ -253,9 +269,38 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_retry(culex_client *client, c
 CULEX_API CULEX_MUST_USE culex_status culex_client_delete(culex_client *client, const char *queue,
                                                           culex_uuid id, culex_error *error);
 
-/* Paused queues take runs in but give none out. */
+/* Where a run is to stand: another time, another priority, or both. Zero-initialise. */
+typedef struct culex_move {
+    bool has_delay;
+    culex_duration delay; /* from now; 0 or less: now. Bounds as in culex_enqueue_options */
+    bool has_at;
+    culex_time at; /* on the store's clock; in the past means now */
+    bool has_priority;
+    int priority; /* 0..9 */
+} culex_move;
+
+/* Gives a run that is scheduled or waiting another time or priority; one that waits may so be put
+ * off, and one that is scheduled run now. CULEX_ESTATE, with a text that says which state it is in,
+ * when it is at work or over; and when it has failed before and its time for retries is over at
+ * the new time. An expiry moves by as much as the run. A priority alone leaves the run its place by
+ * age; one that waits and is told to be due now stays where it is. The run, its id, its unique key
+ * and its attempts stay what they are. Whoever lists runs and moves what he is shown may be shown
+ * it again, at its new place. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_move(culex_client *client, const char *queue,
+                                                        culex_uuid id, const culex_move *move,
+                                                        culex_error *error);
+
+/* Paused queues take runs in but give none out, until culex_client_resume. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_pause(culex_client *client, const char *queue,
                                                          culex_error *error);
+/* The same for a time, which counts from now by the store's clock: when it is over, workers go on
+ * by themselves. It takes the place of a pause that there is, shorter or longer, also of one
+ * without an end. CULEX_EINVAL for less than 1 ms, what is likely a plain number of seconds (1 ns
+ * to 99 us), and more than 100 years. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_pause_for(culex_client *client,
+                                                             const char *queue,
+                                                             culex_duration duration,
+                                                             culex_error *error);
 CULEX_API CULEX_MUST_USE culex_status culex_client_resume(culex_client *client, const char *queue,
                                                           culex_error *error);
 
@@ -264,6 +309,13 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_resume(culex_client *client, 
  * refused. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_limit(culex_client *client, const char *queue,
                                                          uint64_t most, culex_error *error);
+
+/* Bounds the dead runs of `queue` by their number, beside the time for which each is kept: while
+ * there are more than `most`, workers forget those whose time is over first, which are the oldest
+ * where all are kept as long. 0, as a queue begins, lifts the bound. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_dead_limit(culex_client *client,
+                                                              const char *queue, uint64_t most,
+                                                              culex_error *error);
 
 /* Deletes up to `limit` runs of `queue` in a state other than active, in pages of 500; which of
  * more go first is the store's affair: no order is promised, neither of age nor of claims.
@@ -291,6 +343,8 @@ typedef struct culex_queue_stats {
     uint64_t limit; /* as culex_client_limit set it, 0 for none */
     int64_t now_ms; /* store clock */
     bool paused;
+    uint64_t dead_limit;     /* as culex_client_dead_limit set it, 0 for none */
+    int64_t paused_until_ms; /* store clock; 0: not paused, or until somebody resumes it */
 } culex_queue_stats;
 
 /* Fills *ret_stats with the figures of `queue`. CULEX_ENOTFOUND for a queue that never had a run

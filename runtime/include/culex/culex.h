@@ -4,17 +4,20 @@
 #ifndef CULEX_CULEX_H
 #define CULEX_CULEX_H
 
+#include <culex/bulk.h>
 #include <culex/client.h>
 #include <culex/codec.h>
 #include <culex/error.h>
 #include <culex/exception.h>
 #include <culex/export.h>
 #include <culex/job.h>
+#include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/schedules.h>
 #include <culex/typed.h>
 #include <culex/types.h>
 #include <culex/worker.h>
+#include <culex/workers.h>
 
 #ifdef __cplusplus
 extern "C" {

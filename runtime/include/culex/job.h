@@ -147,7 +147,7 @@ typedef struct culex_retry_policy {
 } culex_retry_policy;
 
 /* What becomes of ticks that no worker was there for. */
-typedef enum culex_missed {
+typedef enum CULEX_INT_ENUM culex_missed {
     CULEX_MISSED_ONCE, /* one run for all of them */
     CULEX_MISSED_SKIP, /* none: a tick that is a minute old is gone */
     CULEX_MISSED_ALL   /* a run for each of the newest 100 of them; they may overlap */
@@ -162,6 +162,44 @@ typedef struct culex_schedule {
     bool may_overlap;    /* a tick has its run though that of an earlier one lives */
     int64_t jitter_ms;   /* a run is due up to so much after its tick */
 } culex_schedule;
+
+/* What becomes of an enqueue while another run has its unique key. */
+typedef enum CULEX_INT_ENUM culex_on_conflict {
+    CULEX_ON_CONFLICT_KEEP,    /* that run stays, and stands for this one too */
+    CULEX_ON_CONFLICT_REPLACE, /* it gets what this one has, unless a worker has begun it */
+    CULEX_ON_CONFLICT_ERROR    /* CULEX_EUNIQUE */
+} culex_on_conflict;
+
+/* Which runs of a job keep others out; all 0: none. */
+typedef struct culex_unique {
+    bool is_unique;
+    bool by_all;        /* `by` are all params */
+    const uint16_t *by; /* into the params' fields, in the order of their names in the store; NULL:
+                           one run of the job */
+    size_t by_count;    /* of `by` */
+    unsigned while_states; /* 1u << state, of culex_run_state: in which a run keeps others out; 0:
+                              for the whole of for_ms, whatever becomes of it */
+    int64_t for_ms;        /* after its enqueue at most; 0: as long as it is in these states */
+    culex_on_conflict on_conflict;
+    int64_t delay_ms; /* of a run that is enqueued without one (debounce); 0 for none */
+} culex_unique;
+
+typedef enum CULEX_INT_ENUM culex_limit_kind {
+    CULEX_LIMIT_CONCURRENCY, /* so many runs are active at a time */
+    CULEX_LIMIT_RATE,        /* so many start within a time */
+    CULEX_LIMIT_FAIR         /* none: values of the params take turns */
+} culex_limit_kind;
+
+/* Counts runs of a job in its queue, over all workers. */
+typedef struct culex_limit {
+    culex_limit_kind kind;
+    const char *name;   /* in the queue, with the job's: "shop.send_email:concurrency_by_tenant" */
+    uint32_t count;     /* concurrency: most active; rate: starts per per_ms; fair: 0 */
+    int64_t per_ms;     /* rate */
+    uint32_t burst;     /* rate: most that start at once */
+    const uint16_t *by; /* as of culex_unique; NULL: all runs of the job together */
+    size_t by_count;
+} culex_limit;
 
 typedef struct culex_job_type {
     unsigned descriptor_version; /* CULEX_DESCRIPTOR_VERSION of the generator */
@@ -180,6 +218,9 @@ typedef struct culex_job_type {
                              (culex_worker_options.cgroup) of all together; 0 for no limit */
     culex_retry_policy retry;
     culex_schedule schedule;
+    culex_unique unique;
+    const culex_limit *limits; /* at most 8, NULL: none */
+    size_t limit_count;
     const char *const *tags;
     size_t tag_count;
 } culex_job_type;

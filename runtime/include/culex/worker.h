@@ -186,6 +186,7 @@ typedef struct culex_worker_options {
                              a run leaves behind dies for sure. NULL: `memory` bounds each
                              process by itself. Not with CULEX_ISOLATION_NONE */
     culex_order order;    /* between the queues */
+    bool unlisted;        /* culex_client_workers does not show it, and it takes no orders */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

@@ -87,7 +87,9 @@ culex_status culex__redis_begin(struct culex__redis *redis,
                                 const struct culex__redis_script *script, const char *queue,
                                 culex_error *error)
 {
-    assert(culex__queue_check(queue, NULL) == CULEX_OK); /* it becomes a part of keys */
+    /* It becomes a part of keys. */
+    assert(strcmp(queue, CULEX__REDIS_NO_QUEUE) == 0 ||
+           culex__queue_check(queue, NULL) == CULEX_OK);
     redis->call_level = script->level;
     redis->call_queue = NULL;
     if (redis->call_level != CULEX__REDIS_READS) {

@@ -1,6 +1,6 @@
 -- store/redis/cancel.lua - cancels a run, or flags an active one.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake bodies blocks spans block_leases block_ends
--- uses: base layout plan bodies blocks
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- uses: base layout unique plan slots parking bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run. Reply: the state's letter after the call, '' for an unknown run, '!' and
@@ -26,15 +26,11 @@ if r.state == ACTIVE then
 end
 -- Needs no memory, so a full server takes what follows.
 call('ZREM', scheduled, '')
-if r.state == SCHEDULED then
-  due_drop(id, r)
-elseif call('ZSCORE', urgent, id) then
-  plan_add('urgent_drops', id)
-elseif not o then
-  -- Finding it in the list would take a walk, so it stays there as a ghost that claims skip.
-  count('ghosts', 1)
-end
+if not o then index_leave(id, r) end
+r.timeout_from_ms = 0
 finish(id, r, NEXT[r.state .. '_CANCEL'], keep_until(r, now, TAIL_keep_success_ms))
 plan_put('record_puts', id, record_text(r))
 plan_write()
+-- The next of a limit may come in.
+if look_soonest then wake_one() end
 return r.state

@@ -54,20 +54,50 @@ static void head_make(struct head_text *head, const struct culex_new_run *run)
     head->pieces[3] = (struct culex__redis_piece){tags, strlen(tags)};
 }
 
+/* A limit, with its numbers in front of it. */
+enum {
+    LIMIT_SIZE = CULEX_LIMIT_NAME_MAX + CULEX_LIMIT_KEY_MAX + 64,
+    LIMITS_SIZE = CULEX_RUN_LIMITS_MAX * LIMIT_SIZE
+};
+
+/* ORDER LIMITS: the gates of the run (redis/lib_slots.lua), as its record has them; or as they are
+ * told, with what was declared before each. Returns the length. */
+static size_t limits_text(char text[LIMITS_SIZE], const struct culex_new_run *run, bool is_told)
+{
+    size_t len = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < run->limit_count; i++) {
+        const struct culex_run_limit *limit = &run->limits[i];
+        char *at = text + len;
+        if (is_told)
+            at += sprintf(at, "%c|%" PRIu32 "|%" PRId64 "|%" PRIu32 "|", "CRF"[limit->kind],
+                          limit -> count, limit -> per_ms, limit -> burst);
+        at += sprintf(at, "%s=%s;", limit->name, text_or_empty(limit->key));
+        len = (size_t)(at - text);
+        assert(len < (i + 1) * LIMIT_SIZE);
+    }
+    return len > 0 && !is_told ? len - 1 : len;
+}
+
 /* The record from keep_success_ms on. */
 static void tail_add(struct culex__redis_request *request, const struct culex_new_run *run)
 {
     struct head_text head;
     const char *key = text_or_empty(run->unique_key);
-    char rest[32];
-    int rest_len = snprintf(rest, sizeof rest, "|%d|%" PRId64, run->priority,
-                            at_most(culex__redis_delay(run->retry_for_ms), SPAN_MAX));
+    bool is_unique = key[0] != '\0';
+    char rest[64];
+    /* Of a window its length: the script knows its end. */
+    int rest_len = snprintf(rest, sizeof rest, "|%d|%" PRId64 "|%u|%" PRId64 "|", run->priority,
+                            at_most(culex__redis_delay(run->retry_for_ms), SPAN_MAX),
+                            is_unique ? run->unique_while : 0, is_unique ? run->unique_for_ms : 0);
     head_make(&head, run);
     assert(culex__record_text_is_valid(key, strlen(key)));
-    struct culex__redis_piece pieces[HEAD_PIECES + 3] = {
-        head.pieces[0], head.pieces[1],     head.pieces[2],          head.pieces[3],
-        {"|", 1},       {key, strlen(key)}, {rest, (size_t)rest_len}};
-    culex__redis_request_join(request, pieces, HEAD_PIECES + 3);
+    char limits[LIMITS_SIZE];
+    size_t limits_len = limits_text(limits, run, false);
+    struct culex__redis_piece pieces[HEAD_PIECES + 4] = {
+        head.pieces[0], head.pieces[1],     head.pieces[2],           head.pieces[3],
+        {"|", 1},       {key, strlen(key)}, {rest, (size_t)rest_len}, {limits, limits_len}};
+    culex__redis_request_join(request, pieces, HEAD_PIECES + 4);
 }
 
 static void times_add(struct culex__redis_request *request, const struct culex_new_run *run)
@@ -97,6 +127,22 @@ static void idempotency_add(struct culex__redis_request *request, const struct c
     culex__redis_request_join(request, pieces, 2);
 }
 
+/* How a unique key is kept, "" for none. */
+static void unique_add(struct culex__redis_request *request, const struct culex_new_run *run)
+{
+    char text[32 + CULEX_STORE_KEY_MAX + 1] = "";
+    if (text_or_empty(run->unique_key)[0] != '\0')
+        snprintf(text, sizeof text, "%u|%" PRId64 "|%d|%s", run->unique_while, run->unique_for_ms,
+                 run->unique_replaces, run->unique_key);
+    culex__redis_request_text(request, text);
+}
+
+static void limits_add(struct culex__redis_request *request, const struct culex_new_run *run)
+{
+    char limits[LIMITS_SIZE];
+    culex__redis_request_add(request, limits, limits_text(limits, run, true));
+}
+
 /* ORDER ENQUEUE_ARGUMENTS: as redis/lib_enqueue.lua reads them. */
 static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
 {
@@ -104,16 +150,17 @@ static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
     assert(run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0);
     tail_add(request, run);
     times_add(request, run);
-    culex__redis_request_text(request, text_or_empty(run->unique_key));
+    unique_add(request, run);
     idempotency_add(request, run);
     culex__redis_request_add(request, run->payload, run->payload_len);
+    limits_add(request, run);
 }
 
 /* Nothing is wanted beyond what its kind says: it goes to the line (redis/lib_line.lua). */
 static bool is_ordinary(const struct culex_new_run *run)
 {
     return run->delay_ms <= 0 && run->at_ms == 0 && run->expires_ms <= 0 &&
-           run->retry_for_ms <= 0 && run->priority == 0 &&
+           run->retry_for_ms <= 0 && run->priority == 0 && run->limit_count == 0 &&
            text_or_empty(run->unique_key)[0] == '\0' &&
            text_or_empty(run->idempotency_key)[0] == '\0';
 }
@@ -210,7 +257,7 @@ static culex_status ticket_refused(const redisReply *reply, culex_error *error)
 
 static bool outcome_read(char letter, enum culex_enqueued *ret_outcome)
 {
-    static const char letters[] = "NDCFU"; /* ORDER ENQUEUED */
+    static const char letters[] = "NDCFUR"; /* ORDER ENQUEUED */
     const char *at = letter == '\0' ? NULL : strchr(letters, letter);
     if (at == NULL)
         return false;

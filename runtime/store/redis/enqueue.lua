@@ -1,6 +1,7 @@
 -- store/redis/enqueue.lua - takes new runs into a queue; see redis/enqueue_plain.lua.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique meta wake keys keys_until producers producers_until bodies
--- uses: base layout wake limit memory intake producers enqueue
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills
+-- uses: base layout wake limit memory intake producers unique slots enqueue
+-- rare: slots
 -- level: produces
 --
 -- ARGV: as the libraries say.

@@ -1,5 +1,5 @@
 -- store/redis/enqueue_each_plain.lua - takes ordinary runs into a queue, each as a call of its own.
--- keys: bodies ready urgent scheduled active meta wake producers producers_until
+-- keys: bodies ready urgent scheduled active meta wake producers producers_until slots
 -- uses: base layout limit memory intake callers line
 -- level: produces
 --

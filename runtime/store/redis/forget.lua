@@ -1,6 +1,6 @@
 -- store/redis/forget.lua - deletes a run that is over.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta bodies blocks spans block_leases block_ends
--- uses: base layout plan bodies blocks
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta bodies blocks spans block_leases block_ends
+-- uses: base layout unique plan bodies blocks
 -- level: works
 --
 -- ARGV[2]: the run. Reply: 'O', '' unknown, '!' not final.

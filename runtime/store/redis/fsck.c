@@ -23,16 +23,17 @@ enum {
     SHARE_RECORDS,
     SHARE_WALK,
     SHARE_VERIFY,
-    SHARE_COUNT = SHARE_VERIFY + 21
+    SHARE_COUNT = SHARE_VERIFY + 27
 };
 static const char *const shares[SHARE_COUNT] = {
-    "blocks",  "spans",      "block_leases", "block_ends",       "chars",
-    "numbers", "bodies",     "counts",       "records",          "walk",
-    "verify",  "urgent",     "scheduled",    "scheduled_urgent", "active",
-    "done",    "dead",       "cancelled",    "payloads",         "results",
-    "errors",  "progress",   "unique",       "producers",        "producers_until",
-    "keys",    "keys_until", "sessions",     "sessions_seen",    "schedules",
-    "totals"};
+    "blocks",       "spans",      "block_leases", "block_ends",       "chars",
+    "numbers",      "bodies",     "counts",       "records",          "walk",
+    "verify",       "urgent",     "scheduled",    "scheduled_urgent", "active",
+    "done",         "dead",       "cancelled",    "payloads",         "results",
+    "errors",       "progress",   "unique",       "producers",        "producers_until",
+    "keys",         "keys_until", "sessions",     "sessions_seen",    "schedules",
+    "unique_until", "limited",    "slots",        "buckets",          "refills",
+    "limits",       "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 
@@ -187,16 +188,26 @@ static bool suspects_read(struct culex__redis_fsck *fsck, const redisReply *repl
     return true;
 }
 
-/* An entry of the ready list is an id and, in decimal, a number of the line. */
+static size_t digits_of(const char *text, size_t len)
+{
+    size_t count = 0;
+    while (count < len && text[count] >= '0' && text[count] <= '9')
+        count++;
+    return count;
+}
+
+/* An entry of the ready list is an id and, in decimal, a number of the line; where it came to the
+ * list later than its run was enqueued, '@' and when. */
 static bool entry_is_sound(const char *entry, size_t len)
 {
-    if (len <= sizeof(culex_uuid) || len > sizeof(culex_uuid) + 18)
+    enum { DIGITS_MAX = 18 };
+    size_t at = sizeof(culex_uuid);
+    if (len <= at || len > at + 2 * DIGITS_MAX + 1)
         return false;
-    for (size_t i = sizeof(culex_uuid); i < len; i++) {
-        if (entry[i] < '0' || entry[i] > '9')
-            return false;
-    }
-    return true;
+    at += digits_of(entry + at, len - at);
+    if (at == len || at == sizeof(culex_uuid) || entry[at] != '@')
+        return at == len;
+    return ++at < len && digits_of(entry + at, len - at) == len - at;
 }
 
 static void walk_read(struct culex__redis_fsck *fsck, const redisReply *reply)

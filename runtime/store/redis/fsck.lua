@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules
--- uses: base layout plan bodies blocks wake aside memory schedules
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills
+-- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -77,8 +77,24 @@ local function is_strict(text)
   return at == #RECORD_KINDS + 1
 end
 
+local function limit_names(r)
+  local names = {}
+  for name in gmatch(match(r.tail, TAIL_limits), '[^;]+') do names[#names + 1] = name end
+  return names
+end
+
+-- It may be behind a limit that it has, and no run without limits is.
+local function limits_are_strict(r)
+  local names, behind, text = limit_names(r), tonumber(r.behind), match(r.tail, TAIL_limits)
+  for _, name in ipairs(names) do
+    if not find(name, '^[^=]+=') then return false end
+  end
+  return table.concat(names, ';') == text and (#names > 0) == (behind > 0) and behind <= #names + 1
+end
+
 local function strict_parse(id, text)
-  return #id == 16 and text and is_strict(text) and record_parse(text) or nil
+  local r = #id == 16 and text and is_strict(text) and record_parse(text)
+  return r and limits_are_strict(r) and r or nil
 end
 
 local ANY_ID = string.rep('x', 16)
@@ -113,33 +129,30 @@ local function payload_check(id, r)
   end
   spoilt = spoilt + 1
   if not is_repairing then return r.state end
-  if r.state == SCHEDULED then
-    due_drop(id, r)
-  elseif call('ZREM', urgent, id) == 0 then
-    call('HINCRBY', meta, 'ghosts', 1)
-  end
+  index_leave(id, r)
+  r.timeout_from_ms = 0
   plan_put('text_puts', id, LACKS)
   finish(id, r, DEAD, keep_until(r, now, TAIL_keep_failure_ms))
   plan_put('record_puts', id, record_text(r))
   return nil
 end
 
-local function is_holder(key, id)
-  local text = call('HGET', runs, id)
-  local r = text and strict_parse(id, text)
-  return r and not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key
+-- Whether nobody else can have taken its key since it came: not while it was in another state, or over, and no
+-- clock was set back.
+local function is_certain(r, states, until_text)
+  local is_kept = states == '7' or states == '3' and r.attempt == '0'
+  return is_kept and not IS_FINAL[r.state] and until_text == '0' and r.expires_at_ms == '0'
 end
 
--- When two live runs claim one key, the one that holds it keeps it and the other loses its claim.
+-- When two live runs claim one key, the one that holds it keeps it and the other loses its claim. Keys that are
+-- kept for a time are known by their entries alone.
 local function unique_check(id, r)
-  local key = match(r.tail, TAIL_unique_key)
-  if key == '' or IS_FINAL[r.state] then return end
-  local holder = call('HGET', unique, key)
-  if holder == id then return end
+  local key, states, until_text = match(r.tail, TAIL_UNIQUE)
+  if key == '' or not is_certain(r, states, until_text) or unique_entry(key) == id then return end
   wrong = wrong + 1
   if not is_repairing then return end
-  if not holder or not is_holder(key, holder) then
-    call('HSET', unique, key, id)
+  if not unique_holder(key, now) then
+    unique_set(key, id)
     return
   end
   local _, stop = find(r.tail, TAIL_unique_key)
@@ -152,14 +165,57 @@ local function urgent_priority(score)
   return math.floor((8796093022208 - score) / 17592186044416)
 end
 
+-- At the back of those of its priority.
+local function urgent_put(id, r)
+  plan_put('urgents', now - priority_of(r) * 17592186044416, id)
+end
+
 -- Whether it is in the set, as it should be then. Those without a priority may be in the list instead.
 local function urgent_check(id, r)
   local score, priority = call('ZSCORE', urgent, id), priority_of(r)
-  if not score and priority == 0 then return false end
+  if not score and priority == 0 and is_listed(r) then return false end
   if score and urgent_priority(tonumber(score)) == priority then return true end
   wrong = wrong + 1
-  if is_repairing then ready_put(id, r, now) end
+  if is_repairing then urgent_put(id, r) end
   return true
+end
+
+-- Limits.
+
+-- A gate where something was missing is looked at. What follows from a lost score of the run is not told.
+local missing = {}
+local function slot_check(member, name, follows)
+  if missing[member] or call('ZSCORE', slots, member) then return end
+  missing[member] = true
+  if not follows then wrong = wrong + 1 end
+  if not is_repairing then return end
+  call('HSET', meta, 'limits', now)
+  call('ZADD', refills, now, name)
+  call('ZADD', slots, 0, member)
+end
+
+-- The run's score, and whether it was lost.
+local function limited_check(id, r)
+  local score = call('ZSCORE', limited, id)
+  if score then return tonumber(score), false end
+  score = now - priority_of(r) * 17592186044416
+  wrong = wrong + 1
+  if is_repairing then call('ZADD', limited, score, id) end
+  return score, true
+end
+
+-- Its entries of limits. Whether it is parked.
+local function limits_check(id, r)
+  local names, score, is_lost = limit_names(r), false, false
+  if r.behind == '0' or r.state ~= WAITING and r.state ~= ACTIVE then return false end
+  if r.state == WAITING then score, is_lost = limited_check(id, r) end
+  local parked = score and names[r.behind - 1]
+  for _, name in ipairs(parked and {parked} or names) do
+    local kind = parked and 'P' or score and 'W' or 'A'
+    slot_check(kind .. name .. '\0' .. (score and place_text(score) or '') .. id, name, is_lost)
+    slot_check('K' .. name, name)
+  end
+  return parked ~= nil and parked ~= false
 end
 
 local function scored_check(key, id, r)
@@ -170,6 +226,7 @@ local function scored_check(key, id, r)
 end
 
 local function index_check(id, r)
+  if limits_check(id, r) then return end
   if r.state == WAITING then
     if urgent_check(id, r) then return end
     more[#more + 1] = id
@@ -202,7 +259,7 @@ end
 
 -- Runs that wait again are no work while the queue is paused.
 local function work_tell()
-  if call('HGET', meta, 'paused') ~= '1' then wake_one() end
+  if not is_paused_at(call('HGET', meta, 'paused'), now) then wake_one() end
 end
 
 local function meta_put(field, value)
@@ -261,7 +318,7 @@ local function layout_mark_check()
   local layout, open = facts[1] or LAYOUT, match(facts[1] or '', OPEN)
   if not is_salt(open) then open = nil end
   local salt = salt_check(facts[2], open)
-  if layout == LAYOUT or open and open == salt and not facts[3] and facts[4] ~= '1' then return end
+  if layout == LAYOUT or open and open == salt and not facts[3] and not facts[4] then return end
   wrong = wrong + 1
   if is_repairing then call('HSET', meta, 'layout', LAYOUT) end
 end
@@ -299,10 +356,10 @@ local function verify_share()
     local id = ARGV[at]
     local text = call('HGET', runs, id)
     local r = text and strict_parse(id, text)
-    if r and r.state == WAITING and priority_of(r) == 0 and r.attempt == ARGV[at + 1]
+    if r and r.state == WAITING and priority_of(r) == 0 and tonumber(r.behind) < 2 and r.attempt == ARGV[at + 1]
       and r.expires_at_ms == ARGV[at + 2] and not call('ZSCORE', urgent, id) then
       wrong = wrong + 1
-      if is_repairing then ready_put(id, r, now) end
+      if is_repairing then urgent_put(id, r) end
     end
   end
   local is_work = plan.urgents ~= nil
@@ -345,13 +402,159 @@ local function hash_share(key, is_good)
   return answer(page[1])
 end
 
+-- One that is kept for a time has its end in the set, and no run needs to be there.
+local function window_check(key, until_text)
+  if is_int(until_text, 0) then
+    local score = call('ZSCORE', unique_until, key)
+    if score and tonumber(score) == tonumber(until_text) then return end
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', unique_until, until_text, key) end
+    return
+  end
+  wrong = wrong + 1
+  if is_repairing then call('HDEL', unique, key) end
+end
+
+-- The gate of an entry of `slots` that is of a run.
+local function slot_gate(member)
+  return sub(member, 2, sub(member, 1, 1) == 'A' and -18 or -33)
+end
+
+-- What the entry of `slots` says of a run.
+local function slot_is_good(member, r, id)
+  local kind, name = sub(member, 1, 1), slot_gate(member)
+  local place = sub(member, #name + 3, -17)
+  local names, behind, is_its = limit_names(r), tonumber(r.behind), false
+  for at, its in ipairs(names) do is_its = is_its or its == name and (kind ~= 'P' or behind == at + 1) end
+  if not is_its or behind == 0 or (r.state == ACTIVE) ~= (kind == 'A') then return false end
+  if kind == 'A' then return true end
+  local score = r.state == WAITING and (behind > 1) == (kind == 'P') and call('ZSCORE', limited, id)
+  return score and place_text(score) == place
+end
+
+-- Who stood there made no place for others.
+local function slot_entry_check(member)
+  local id, wrong_before = sub(member, -16), wrong
+  entry_check('ZREM', slots, member, id, function(r) return slot_is_good(member, r, id) end)
+  local name = slot_gate(member)
+  if is_repairing and wrong > wrong_before and call('ZSCORE', slots, 'K' .. name) then call('ZADD', refills, now, name) end
+end
+
+-- A step looks at all gates of its limit, or at all there are.
+local function gate_is_swept(name)
+  return call('ZSCORE', refills, match(name, '^[^=]*') .. '\0') or call('ZSCORE', refills, '\0')
+end
+
+-- Where somebody may come in it has to be known when. A clock that was set back tells something else, until a step
+-- has looked at all gates.
+local function gate_is_looked_at(g, name)
+  local at = gate_look(g)
+  if not at or gate_is_swept(name) then return true end
+  local told = call('ZSCORE', refills, name)
+  return told and (tonumber(told) <= at or now < (tonumber(call('HGET', meta, 'limits') or 0) or 0))
+end
+
+-- The entry of a gate. A bucket that time alone has filled is left to the next step.
+local function gate_check(name)
+  if is_doubtful then return end
+  local g = gate_open(name)
+  if gate_is_void(g) and g.tat == 0 and not gate_is_swept(name) then
+    wrong = wrong + 1
+    if is_repairing then call('ZREM', slots, 'K' .. name) end
+  elseif not gate_is_looked_at(g, name) then
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', refills, now, name) end
+  end
+end
+
+local function slots_share()
+  local page = call('ZSCAN', slots, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local member = page[2][at]
+    if sub(member, 1, 1) == 'K' then gate_check(sub(member, 2)) else slot_entry_check(member) end
+  end
+  return answer(page[1])
+end
+
+-- No bucket takes longer to be full (culex/limits.h).
+local BUCKET_MAX_US = 366 * 86400000000
+
+-- What nobody can have left there would stay for ever. One of a limit that is no rate any more goes by its time.
+local function bucket_check(name, tat)
+  local has_gate = call('ZSCORE', slots, 'K' .. name)
+  if tat > now * 1000 + BUCKET_MAX_US then
+    wrong = wrong + 1
+    if is_repairing then
+      call('ZREM', buckets, name)
+      if has_gate then call('ZADD', refills, now, name) end
+    end
+  elseif tat > now * 1000 and not has_gate and not is_doubtful and limit_of(match(name, '^[^=]*')).kind == 'R' then
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', slots, 0, 'K' .. name) end
+  end
+end
+
+-- A bucket that is not full has its gate.
+local function buckets_share()
+  local page = call('ZSCAN', buckets, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do bucket_check(page[2][at], tonumber(page[2][at + 1]) or math.huge) end
+  return answer(page[1])
+end
+
+local function refills_share()
+  local page = call('ZSCAN', refills, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local name, is_good = page[2][at], false
+    if sub(name, -1) == '\0' then
+      is_good = name == '\0' or limit_of(sub(name, 1, -2)).kind
+    else
+      is_good = is_doubtful or call('ZSCORE', slots, 'K' .. name)
+    end
+    if not is_good then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', refills, name) end
+    end
+  end
+  return answer(page[1])
+end
+
+local function limits_share()
+  local page = call('HSCAN', limits, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local name = page[2][at]
+    local is_good = sub(name, -1) == '\0' and call('ZSCORE', refills, name) or limit_read(page[2][at + 1])
+    if not is_good then
+      wrong = wrong + 1
+      if is_repairing then call('HDEL', limits, name) end
+    end
+  end
+  return answer(page[1])
+end
+
 local function unique_share()
   local page = call('HSCAN', unique, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
-    local key, id = page[2][at], page[2][at + 1]
-    entry_check('HDEL', unique, key, id, function(r)
-      return not IS_FINAL[r.state] and match(r.tail, TAIL_unique_key) == key
-    end)
+    local key, entry = page[2][at], page[2][at + 1]
+    if #entry > 16 then
+      window_check(key, sub(entry, 17))
+    else
+      entry_check('HDEL', unique, key, entry, function(r)
+        local its, states = match(r.tail, TAIL_UNIQUE)
+        return not IS_FINAL[r.state] and its == key and states ~= '0'
+      end)
+    end
+  end
+  return answer(page[1])
+end
+
+local function unique_until_share()
+  local page = call('ZSCAN', unique_until, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local entry = call('HGET', unique, page[2][at])
+    if not entry or not is_int(sub(entry, 17), 0) then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', unique_until, page[2][at]) end
+    end
   end
   return answer(page[1])
 end
@@ -444,6 +647,7 @@ end
 local function ghosts_check()
   local waiting = call('HLEN', runs) - call('ZCARD', urgent)
   for _, key in pairs(SCORED) do waiting = waiting - call('ZCARD', key) end
+  waiting = waiting - slots_count('P', 'Q')
   local ghosts = call('LLEN', ready) - waiting
   if ghosts >= 0 and ghosts ~= meta_number('ghosts') then meta_put('ghosts', ghosts) end
 end
@@ -460,10 +664,19 @@ local function front_check()
   if least < front then meta_put('front', least) end
 end
 
+local function limits_flag_check()
+  local newest = call('HGET', meta, 'limits')
+  if newest and not is_int(newest, 0) then meta_put('limits', now) end
+  if not newest and call('ZCARD', slots) + call('ZCARD', refills) + call('ZCARD', buckets) > 0 then
+    meta_put('limits', now)
+  end
+end
+
 -- Ghosts differ when other things are wrong.
 local function totals_share()
   if not is_doubtful then ghosts_check() end
   front_check()
+  limits_flag_check()
   return answer('0')
 end
 
@@ -805,7 +1018,7 @@ end
 
 local shares = {
   records = records_share, walk = walk_share, verify = verify_share, totals = totals_share,
-  unique = unique_share, schedules = schedules_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
+  unique = unique_share, unique_until = unique_until_share, schedules = schedules_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
   producers = function() return memory_share(producers, producers_until, producer_until) end,
   producers_until = function() return times_share(producers_until, producers) end,
   keys = function() return memory_share(keys, keys_until, key_until) end,
@@ -818,7 +1031,11 @@ local shares = {
   done = function() return set_share(done, state_is(DONE)) end,
   dead = function() return set_share(dead, state_is(DEAD)) end,
   cancelled = function() return set_share(cancelled, state_is(CANCELLED)) end,
-  urgent = function() return set_share(urgent, state_is(WAITING)) end,
+  urgent = function()
+    return set_share(urgent, function(r) return r.state == WAITING and tonumber(r.behind) < 2 end)
+  end,
+  limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
+  slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,

@@ -1,6 +1,6 @@
 -- store/redis/hello.lua - registers a worker's session, and takes back what its session before held.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends
--- uses: base layout plan bodies blocks aside held wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- uses: base layout unique paused plan slots parking bodies blocks aside held wake
 -- level: works
 --
 -- ARGV[2]: the worker; ARGV[3]: its session.
@@ -111,5 +111,5 @@ if last == 0 then
   call('ZADD', sessions_seen, now, mark)
   call('HSET', meta, mark, ARGV[3], 'served', '1', 'layout', facts[3] or LAYOUT)
 end
-if released > 0 and facts[2] ~= '1' then wake_one() end
+if (released > 0 or look_soonest) and not is_paused_at(facts[2], now) then wake_one() end
 return {now, released, last, stayed + block_stayed * 4294967296}

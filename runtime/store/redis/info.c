@@ -278,9 +278,14 @@ static bool stats_fill(const redisReply *reply, culex_queue_stats *stats)
     if (!culex__redis_reply_int(reply, at++, &value))
         return false;
     stats->paused = value != 0;
+    if (!culex__redis_reply_int(reply, at++, &stats->paused_until_ms) || stats->paused_until_ms < 0)
+        return false;
     if (!culex__redis_reply_int(reply, at++, &value) || value < 0)
         return false;
     stats->limit = (uint64_t)value;
+    if (!culex__redis_reply_int(reply, at++, &value) || value < 0)
+        return false;
+    stats->dead_limit = (uint64_t)value;
     return reply->elements == at;
 }
 

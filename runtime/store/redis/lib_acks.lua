@@ -27,6 +27,7 @@ local function ack_settle(id, r, order, blob)
   if event == 'CRASH' then count('crashed', 1) end
   if event == 'LOSS' then count('lost', 1) end
   if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0' then
+    if r.behind ~= '0' then place_leave(id, r) end
     done_forget(id, string.match(r.tail, TAIL_unique_key))
     return 'O'
   end
@@ -36,7 +37,7 @@ local function ack_settle(id, r, order, blob)
   return 'O'
 end
 
--- Plain successes of the holder, which are most of what happens: what leave() would do, without
+-- Plain successes of the holder, of runs without limits, which are most of what happens: what leave() would do, without
 -- taking records apart. An attempt's records all begin alike while we hold them, and all
 -- begin alike when they are done and kept for the same time.
 -- (Lua knows 200 locals in a script: what only one part needs stands in a block of its own.)

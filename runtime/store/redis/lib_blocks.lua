@@ -212,5 +212,5 @@ local function ordinary_adopt(o, is_ending)
   if o.block then block_leave(o.block, o.place) end
   return {state = o.state, attempt = attempt, owner = owner, at_ms = at_ms, timeout_from_ms = from_ms,
     started = started, losses = '0', expires_at_ms = '0', cancel = '0', failures = '0', crashes = '0',
-    crash_streak = '0', tail = o.head .. BODY_REST}
+    crash_streak = '0', behind = '0', tail = o.head .. BODY_REST}
 end

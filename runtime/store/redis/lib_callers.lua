@@ -31,7 +31,7 @@ end
 
 -- A call that brought no run is not remembered.
 local function has_brought(answers, at)
-  return answers == '' or sub(answers, at, at) == 'N'
+  return answers == '' or string.find(answers, '^[NR]', at) ~= nil
 end
 
 local function caller_list(at, puts)
@@ -54,14 +54,17 @@ local function call_list(answers)
   write('ZADD', producers_until, puts)
 end
 
-local function call_remember(lane, first, answers)
-  local puts = {}
+-- `others`: ids of the runs to which keys led, for each that is neither new nor refused for want of room.
+local function call_remember(lane, first, answers, others)
+  local puts, other = {}, 1
   for at, caller in ipairs(callers) do
+    local letter = answers == '' and 'N' or sub(answers, at, at)
     if has_brought(answers, at) then
       puts[#puts + 1] = caller
-      puts[#puts + 1] = calls[at] .. '|' .. listed[at] .. '|' .. lane .. '|' .. first .. '|' .. now_text .. salt .. '||'
-      first = first + 1
+      puts[#puts + 1] = calls[at] .. '|' .. listed[at] .. '|' .. lane .. '|' .. first .. '|' .. now_text .. salt
+        .. (letter == 'N' and '||' or '|R|' .. sub(others, other, other + 15))
     end
+    if letter == 'N' then first = first + 1 elseif letter ~= 'F' then other = other + 16 end
   end
   write('HSET', producers, puts)
 end

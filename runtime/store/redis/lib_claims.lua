@@ -3,8 +3,10 @@
 -- Runs are looked at where they lie and leave their index only when all is written.
 
 local decided, ghosts_met = {}, 0
-local urgent_used, urgent_count, ready_used, ready_kept = 0, 0, 0, {}
+local urgent_used, urgent_count, ready_used = 0, 0, 0
 local is_enough, bytes = false, 0
+-- The claim ended where somebody who was parked may come before those that follow: it begins anew.
+local is_again, again_left = false, 64
 local claim_text = version_text .. '|' .. NEXT[WAITING .. '_CLAIM'] .. '|1|' .. session .. '|' .. lease_text
   .. '|' .. now_text .. '|'
 local start_text, ahead_text = claim_text .. '1|', claim_text .. '0|'
@@ -13,7 +15,7 @@ local asides = {} -- id, bytes of a damaged record; leaves a ghost, if it lies i
 
 local PAYLOAD_TOO_LONG = 'damaged in the store: the payload is longer than ' .. PAYLOAD_BYTES_MAX .. ' bytes'
 
-local claim
+local claim, claim_renew, claim_is_again
 do
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
@@ -28,13 +30,13 @@ end
 local record_count = 0
 
 local function grant(id, text, attempt, payload)
-  local pair, quad = record_count * 2, record_count * 4
+  local pair, quad, put = record_count * 2, record_count * 4, #claim_puts
   granted.count, record_count = granted.count + 1, record_count + 1
   decided[id] = true
-  claim_puts[pair + 1] = id
-  claim_puts[pair + 2] = text
-  claim_leases[pair + 1] = lease_text
-  claim_leases[pair + 2] = id
+  claim_puts[put + 1] = id
+  claim_puts[put + 2] = text
+  claim_leases[put + 1] = lease_text
+  claim_leases[put + 2] = id
   granted.memo[pair + 1] = id
   granted.memo[pair + 2] = attempt .. #take.bodies .. ';'
   granted.list[quad + 1] = #take.bodies
@@ -57,14 +59,33 @@ local function must_wait(r, is_suspected)
   return is_suspected and granted.count > 0 or (is_suspected or r.started == '1') and granted.count >= starts
 end
 
+-- Those of urgent are looked at, where all that have a unique key stand.
+local is_ranked = false
+
+local function begin_again(is_called)
+  if is_called and again_left > 0 then is_enough, is_again = true, true end
+end
+
+-- Whether a limit of the run has no room: it stands aside.
+local function hold(id, r)
+  local is_held, is_called = place_hold(id, r)
+  if is_held then decided[id] = true end
+  begin_again(is_called)
+  if is_held and parks_left <= 0 then is_enough, is_again, counted.is_cut = true, false, true end
+  return is_held
+end
+
 -- A run that may be anything, looked at in full.
-local function candidate_parsed(id, text, payload)
+local function candidate_parsed(id, text, payload, is_list)
   local r = record_parse(text)
   if not r and not decided[id] then
     decided[id] = true
     asides[#asides + 1], asides[#asides + 2] = id, text
   end
-  if not r or r.state ~= WAITING or decided[id] then ghosts_met = ghosts_met + 1 return true end
+  if not r or r.state ~= WAITING or decided[id] or tonumber(r.behind) > 1 or is_list and not is_listed(r) then
+    ghosts_met = ghosts_met + 1
+    return true
+  end
   if not payload then refuse(id, r, 'the payload is missing') return true end
   if #payload > PAYLOAD_BYTES_MAX then refuse(id, r, PAYLOAD_TOO_LONG) return true end
   local expires = tonumber(r.expires_at_ms)
@@ -74,6 +95,7 @@ local function candidate_parsed(id, text, payload)
     refuse(id, r, has_failed and late_text(call('HGET', errors, id) or '') or 'expired')
     return true
   end
+  if r.behind ~= '0' and hold(id, r) then return true end
   local is_suspected = is_suspect(r)
   if is_suspected and in_company then granted.passed = granted.passed + 1 return nil end
   if must_wait(r, is_suspected) then is_enough, granted.is_held = true, true return false end
@@ -82,30 +104,33 @@ local function candidate_parsed(id, text, payload)
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
   r.started = granted.count < starts and 1 or 0
+  if is_ranked then unique_claim(id, r, now) end
+  if r.behind ~= '0' then begin_again(place_grant(id, r)) end
   grant(id, record_text(r), r.attempt .. ',', payload)
-  if is_suspected then is_enough = true end
+  if is_suspected then is_enough, is_again = true, false end
   return true
 end
 
 -- True when `id` is dealt with, false when it and all after it must stay, nil when it alone must.
-local function candidate(id, text, payload)
+local function candidate(id, text, payload, is_list)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs were never granted and never expire: only the beginning of their records changes.
   if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id]
-    or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX then
-    return candidate_parsed(id, text, payload)
+    or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX
+    or is_ranked and sub(text, -#RECORD_UNKEYED) ~= RECORD_UNKEYED then
+    return candidate_parsed(id, text, payload, is_list)
   end
   if not is_room(payload) then return false end
   grant(id, (granted.count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1,', payload)
   return true
 end
 
--- Decides on some runs of one index; returns how many of them, and notes which of these stay.
-local function candidates(ids, kept)
+-- Decides on some runs of one index, `is_list` when it is the list; returns how many of them, and notes which of these stay.
+local function candidates(ids, kept, is_list)
   local texts, wires = call('HMGET', runs, unpack(ids)), call('HMGET', payloads, unpack(ids))
   for at = 1, #ids do
     if is_enough or granted.count >= want then return at - 1 end
-    local is_leaving = candidate(ids[at], texts[at], wires[at])
+    local is_leaving = candidate(ids[at], texts[at], wires[at], is_list)
     if is_leaving == false then return at - 1 end
     if not is_leaving then kept[ids[at]] = true end
   end
@@ -115,7 +140,9 @@ end
 -- Some of urgent, the next ones: what is met there that does not wait is no ghost.
 local function urgent_decide(ids)
   local kept, ghosts_before = {}, ghosts_met
+  is_ranked = true
   local used = candidates(ids, kept)
+  is_ranked = false
   for at = 1, used do
     if not kept[ids[at]] then plan_add('urgent_drops', ids[at]) end
   end
@@ -162,8 +189,10 @@ local function claim_dated(before)
   return urgent_decide(ids)
 end
 
--- When a run of the list was enqueued, by its id (core/run_id.h).
+-- When a run of the list was enqueued, by its id (core/run_id.h), or came to it.
 local function entry_ms(entry)
+  local came = find(entry, '@', 17, true)
+  if came then return tonumber(sub(entry, came + 1)) or 0 end
   if #entry < 16 then return 0 end
   local high, low = unpack_text('>I2I4', entry)
   return high * 4294967296 + low
@@ -336,7 +365,7 @@ local function line_doubt()
     local rest = counted.bodies - met
     held = math.min(counted.held, rest)
     counts_mend(held, rest - held)
-    counted.is_wrong = true
+    counted.is_cut = true
   else
     counted.looked = held == nil and math.min(left, DOUBT_NUMBERS) or left
   end
@@ -348,7 +377,7 @@ local function ready_page(most, date)
   local entries = call('LRANGE', ready, ready_used, ready_used + most - 1)
   local taken, ids = line.taken + counted.looked, {}
   for at, entry in ipairs(entries) do
-    local behind = tonumber(sub(entry, 17)) or 0
+    local behind = tonumber(sub(entry, 17)) or tonumber(match(entry, '^%d+', 17)) or 0
     if behind > taken and counted.waiting > take.count and taken < counted.last then
       return ids, entries, math.min(behind, counted.last)
     end
@@ -363,14 +392,8 @@ local function claim_ready(most)
   local date = dated_next()
   local ids, entries, last, before = ready_page(most, date)
   if #ids > 0 then
-    local kept = {}
-    local used = candidates(ids, kept)
-    if granted.passed > 0 then
-      for at = 1, used do
-        if kept[ids[at]] then ready_kept[#ready_kept + 1] = entries[at] end
-      end
-    end
-    ready_used = ready_used + used
+    -- No suspect is among them, which would keep its place: it has been granted before.
+    ready_used = ready_used + candidates(ids, {}, true)
     return #ids, false
   end
   local looked = 0
@@ -378,6 +401,25 @@ local function claim_ready(most)
   if looked > 0 or not date then return looked, looked == 0 end
   looked = claim_dated(before)
   return looked, looked == 0
+end
+
+-- What was decided so far leaves its index, and who may come in does.
+function claim_renew()
+  if #claim_puts > 0 then
+    records_write()
+    step_remember()
+  end
+  decided_drop()
+  claim_puts, claim_leases, asides, progress_drops, ghosts_met = {}, {}, {}, {}, 0
+  urgent_used, ready_used = 0, 0
+  dated, dates, dated_used = {}, {}, 0
+  decided, is_enough, is_again, again_left = {}, false, false, again_left - 1
+  place_admit()
+end
+
+-- Whether the claim begins anew: by its own word, or because it came to its end and has made room for others.
+function claim_is_again()
+  return is_again or not is_enough and granted.count < want and again_left > 0 and place_calls()
 end
 
 -- The rest of urgent, then ready and the line. True when it gave up before it was satisfied, which
@@ -409,10 +451,15 @@ end
 end
 
 -- What is granted, before it is told: records, and the block of what was taken off the line.
-local function grants_write()
+local function records_write()
   lease_note()
+  if is_limited then places_open() end
   write('ZADD', active, claim_leases)
   write('HSET', runs, claim_puts)
+end
+
+local function grants_write()
+  records_write()
   if not take.first then return end
   local chars = string.gsub(table.concat(take.chars), '%-+$', '')
   local name = tostring(take.first)
@@ -429,23 +476,23 @@ local function taken_write()
   call('HSET', meta, 'taken', line.taken, 'held', counted.held)
 end
 
--- Cuts off what was looked at in front, but for what stays: that moves to the end of this part, the
--- last one first, so that at no time one of them is missing.
+-- Cuts off what was looked at in front.
 local function ready_drop()
-  local leaving = ready_used - #ready_kept
-  if leaving == 0 then return end
-  for at = #ready_kept, 1, -1 do call('LSET', ready, leaving + at - 1, ready_kept[at]) end
-  call('LPOP', ready, leaving)
+  if ready_used > 0 then call('LPOP', ready, ready_used) end
 end
 
 -- What was decided upon leaves its index.
-local function claimed_drop()
-  taken_write()
+local function decided_drop()
   for at = 1, #asides, 2 do aside_put(asides[at], asides[at + 1]) end
   plan_write()
   ready_drop()
   write('HDEL', progress, progress_drops)
   if ghosts_met > 0 then ghosts = call('HINCRBY', meta, 'ghosts', -ghosts_met) end
+end
+
+local function claimed_drop()
+  taken_write()
+  decided_drop()
 end
 
 -- Of a block that is still ours: what it still holds.

@@ -1,28 +1,37 @@
 -- store/redis/lib_enqueue.lua - new runs: which are taken, and where they are put.
 --
--- They stand in ARGV from `from` on, five arguments each, behind those of redis/lib_producers.lua, or of
+-- They stand in ARGV from `from` on, six arguments each, behind those of redis/lib_producers.lua, or of
 -- redis/lib_callers.lua where each is a call of its own:
 --   record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
---   unique key or '', 'window_ms|content|idempotency key' or '', payload
+--   'states|window_ms or 0|1 to replace, else 0|unique key' or '', 'window_ms|content|idempotency key' or '', payload,
+--   its limits, as they were declared: 'KIND|COUNT|PER|BURST|NAME=KEY', joined by ';', or ''
+-- Those with a unique key never go to the list, where nobody could find them again who replaces them.
 -- The queue's number grows before anything else is written, and for good: whatever happens on the way, no
 -- id is given twice.
 -- A periodic run passes the queue's limit: it comes at most once an interval.
 
-local ENQUEUE_STRIDE = 5
+local ENQUEUE_STRIDE = 6
 local INSTANT_MAX = 10000000000000 -- no instant reaches it
 local floor, pack = math.floor, struct.pack
 
 -- ORDER ENQUEUE_COUNTS
-local counts = call('HMGET', meta, 'number', 'ghosts', 'kept', 'calm', 'back')
+local counts = call('HMGET', meta, 'number', 'ghosts', 'kept', 'calm', 'back', 'limits')
+
+limits_noted = tonumber(counts[6] or nil)
 
 -- An entry of `ready` is an id and the number of the line behind which it comes.
 local line_text = string.match(facts[3] or '', '^%d+$') or '0'
 
 -- What has been decided.
 local letters, others, ids = {}, {}, {}
-local record_puts, payload_puts, unique_puts, key_puts, key_until_puts = {}, {}, {}, {}, {}
+local record_puts, payload_puts, key_puts, key_until_puts = {}, {}, {}, {}
 local backs, urgents, urgent_levels, due_puts, urgent_due_puts = {}, {}, {}, {}, {}
-local claimed, keyed = {}, {}
+local keyed = {}
+-- Runs with a unique key that are new or are replaced, by their ids and in order: record, payload, and where a
+-- run stood that was there before. `is_moved` when it stands elsewhere now.
+local drafts, draft_list = {}, {}
+local due_drops, urgent_due_drops, urgent_drops = {}, {}, {}
+local is_limited = false -- one of them has limits
 
 local function put(list, a, b)
   local count = #list
@@ -56,14 +65,7 @@ local function key_put(key, window, content, id)
   put(key_until_puts, until_text, key)
 end
 
--- The live run that holds `key`, nil when nobody does.
-local function unique_holder(key)
-  local holder = claimed[key] or call('HGET', unique, key)
-  if not holder or claimed[key] then return holder or nil end
-  return call('HEXISTS', runs, holder) == 1 and holder or nil
-end
-
--- The record up to created_at_ms of a run with `times`; when it is due; its priority.
+-- The record of a run with `times` up to `behind`; when it is due; its priority.
 -- ORDER RECORD_FIELD: state attempt owner at claimed started losses expires, four more zeros.
 local function head_of(times)
   local delay, at_ms, expires_in, level = string.match(times, '^(%d+)|(%d+)|(%d+)|(%d)$')
@@ -71,14 +73,14 @@ local function head_of(times)
   local due = at_ms > 0 and at_ms or now + tonumber(delay)
   local expires = expires_in > 0 and math.max(due, now) + expires_in or '0'
   local lease = due > now and SCHEDULED .. '|0||' .. due or WAITING .. '|0||0'
-  return RECORD_VERSION .. '|' .. lease .. '|0|0|0|' .. expires .. '|0|0|0|0|' .. now_text, due, level
+  return RECORD_VERSION .. '|' .. lease .. '|0|0|0|' .. expires .. '|0|0|0|0|', due, level
 end
 
-local function index_put(id, is_due, due, level)
+local function index_put(id, is_due, due, level, is_keyed)
   if not is_due then
     put(due_puts, due, id)
     if level ~= '0' then put(urgent_due_puts, due, id) end
-  elseif level == '0' then
+  elseif level == '0' and not is_keyed then
     backs[#backs + 1] = id .. line_text
   else
     urgents[#urgents + 1] = id
@@ -86,20 +88,78 @@ local function index_put(id, is_due, due, level)
   end
 end
 
-local function refuse(letter, id)
+-- By the clock at its furthest, for one that was set back lets nobody overtake; those of one instant stand as
+-- their ids do.
+local function back_of()
+  local back = tonumber(string.match(counts[5] or '', '^%d+$') or 0)
+  return (back < now or back >= INSTANT_MAX) and now or back
+end
+
+-- Limits.
+
+-- What is told of a limit counts for the runs that follow. Those that are parked already are looked at again.
+local function limit_tell(name, told)
+  local l = limit_of(name)
+  if l.told == told then return end
+  local set = l.kind == string.sub(told, 1, 1) and l.set or '0|0|0'
+  local text = told .. '|' .. set
+  call('HSET', limits, name, text)
+  local is_known = l.kind ~= nil
+  for field in pairs(l) do l[field] = nil end
+  for field, value in pairs(limit_read(text)) do l[field] = value end
+  if not is_known then return end
+  call('HDEL', limits, name .. '\0')
+  call('ZADD', refills, now, name .. '\0')
+  look_soonest = now
+end
+
+local function gates_told(text)
+  local list = {}
+  is_limited = true
+  for told, gate in string.gmatch(text, '([CRF]|%d+|%d+|%d+)|([^;]+)') do
+    limit_tell(string.match(gate, '^[^=]*'), told)
+    list[#list + 1] = gate
+  end
+  return list
+end
+
+-- Where a run that is due stands: behind so many limits less one, as its record says it. One that goes to the list
+-- stands there by its time, another by the score of urgents_write().
+local function gates_arrive(id, names, level, is_keyed)
+  local priority, list, score = tonumber(level), {}, nil
+  score = ((priority > 0 or is_keyed) and back_of() or now) - priority * 17592186044416
+  for at, name in ipairs(names) do list[at] = gate_open(name) end
+  limited_put(id, score)
+  for at, g in ipairs(list) do
+    if not gate_lets_in(g, priority, score) then
+      gate_park(g, id, score, true)
+      return at + 1
+    end
+  end
+  gates_stand(list, id, score, 1)
+  return 1
+end
+
+-- It waits, and leaves its place.
+local function gates_leave(id, r)
+  local list, score, behind = {}, limited_score(id), tonumber(r.behind)
+  is_limited = true
+  for name in string.gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do list[#list + 1] = gate_open(name) end
+  if behind > 1 then gate_park(list[behind - 1], id, score, false) else gates_stand(list, id, score, -1) end
+  limited_put(id, false)
+end
+
+-- Its answer is a run that is there: it was refused for it, or replaces it.
+local function answer(letter, id)
   letters[#letters + 1] = letter
   others[#others + 1] = id
 end
 
--- By the clock at its furthest, for one that was set back lets nobody overtake; those of one instant stand as
--- their ids do. The score is that of ready_put() in redis/lib_plan.lua.
+-- The score is that of ready_put() in redis/lib_plan.lua.
 local function urgents_write()
   if #urgents == 0 then return end
-  local back, entries = tonumber(string.match(counts[5] or '', '^%d+$') or 0), {}
-  if back < now or back >= INSTANT_MAX then
-    back = now
-    call('HSET', meta, 'back', back)
-  end
+  local back, entries = back_of(), {}
+  if counts[5] ~= tostring(back) then call('HSET', meta, 'back', back) end
   for at, id in ipairs(urgents) do put(entries, back - urgent_levels[at] * 17592186044416, id) end
   write('ZADD', urgent, entries)
 end
@@ -120,12 +180,20 @@ local function is_next_due()
   return false
 end
 
+-- The same of a gate.
+local function is_next_look()
+  if not look_soonest then return false end
+  local first = call('ZRANGE', refills, 0, 0, 'WITHSCORES')[2]
+  return first and look_soonest <= tonumber(first)
+end
+
 local function entries_write()
   write('ZADD', scheduled, due_puts)
   write('ZADD', scheduled_urgent, urgent_due_puts)
   write('RPUSH', ready, backs)
   urgents_write()
-  if (#backs + #urgents > 0 or is_next_due()) and facts[5] ~= '1' then wake_one() end
+  if is_limited then slots_open() end
+  if (#backs + #urgents > 0 or is_next_due() or is_next_look()) and not is_paused then wake_one() end
 end
 
 local function keys_list()
@@ -134,22 +202,145 @@ local function keys_list()
   write('ZADD', keys_until, key_until_puts)
 end
 
+-- Unique keys.
+
+local function level_of(r)
+  return string.match(r.tail, TAIL_priority)
+end
+
+local function draft_put(id, r, payload, was)
+  local draft = drafts[id]
+  if not draft then
+    draft = {id = id, was = was, is_moved = false}
+    drafts[id] = draft
+    draft_list[#draft_list + 1] = draft
+  end
+  draft.r, draft.payload = r, payload
+  unique_runs[id] = r
+  return draft
+end
+
+local function window_put(rest, span)
+  if span == '0' then return rest end
+  return (string.gsub(rest, REST_WINDOW, '%1' .. now + tonumber(span), 1))
+end
+
+local function key_take(key, id, r)
+  local _, states, until_text = string.match(r.tail, TAIL_UNIQUE)
+  unique_set(key, states == '0' and id .. until_text or id)
+end
+
+-- The record of a run with a unique key, which has no limits yet.
+local function fresh_parse(times, rest, span)
+  local text = RECORD_FRESH
+  if times ~= '' then text = head_of(times) .. '0|' end
+  return record_parse(text .. now_text .. window_put(rest, span))
+end
+
+-- Its limits, and where it stands by them.
+local function draft_arrive(id, r, limited_by)
+  if limited_by == '' then return end
+  local names = gates_told(limited_by)
+  r.behind = r.state == WAITING and gates_arrive(id, names, level_of(r), true) or 1
+end
+
+-- The run that holds a key, as it is: nil when it may not be replaced.
+local function replaceable(holder)
+  local r = unique_run(holder)
+  return r and (r.state == SCHEDULED or r.state == WAITING) and tonumber(r.attempt) == 0 and r or nil
+end
+
+-- Makes of `holder` what was wanted in its place. One that waits, with the same limits, and may go on at once stays
+-- where it is.
+local function replace(holder, old, fresh, payload, limited_by)
+  local waits = old.state == WAITING or tonumber(old.at_ms) <= now
+  local stays = waits and fresh.state == WAITING and level_of(old) == level_of(fresh)
+    and string.match(old.tail, TAIL_limits) == string.match(fresh.tail, TAIL_limits)
+  local draft = draft_put(holder, fresh, payload, {state = old.state, level = level_of(old), behind = old.behind})
+  if stays then
+    fresh.state, fresh.at_ms, fresh.behind = old.state, old.at_ms, old.behind
+    if limited_by ~= '' then gates_told(limited_by) end
+  else
+    if old.state == WAITING and tonumber(old.behind) > 0 then gates_leave(holder, old) end
+    draft_arrive(holder, fresh, limited_by)
+  end
+  draft.is_moved = draft.is_moved or not stays
+  fresh.tail = string.match(old.tail, '^%d+') .. string.match(fresh.tail, '|.*$')
+end
+
+-- Whether it has an entry in `urgent`, but for damage.
+local function is_in_urgent(r)
+  return r.state == WAITING and tonumber(r.behind) < 2
+end
+
+-- The entry of a run that stood elsewhere before.
+local function place_drop(draft)
+  local was, id, state = draft.was, draft.id, draft.r.state
+  if is_in_urgent(was) and not is_in_urgent(draft.r) then urgent_drops[#urgent_drops + 1] = id end
+  if was.state ~= SCHEDULED then return end
+  if state ~= SCHEDULED then due_drops[#due_drops + 1] = id end
+  if was.level ~= '0' and (state ~= SCHEDULED or level_of(draft.r) == '0') then
+    urgent_due_drops[#urgent_due_drops + 1] = id
+  end
+end
+
+local function drafts_settle()
+  for _, draft in ipairs(draft_list) do
+    local r, id = draft.r, draft.id
+    put(record_puts, id, record_text(r))
+    put(payload_puts, id, draft.payload)
+    local is_indexed = r.state ~= WAITING or is_in_urgent(r)
+    if is_indexed and (not draft.was or draft.is_moved) then
+      index_put(id, r.state == WAITING, r.at_ms, level_of(r), true)
+    end
+    if draft.was then place_drop(draft) end
+  end
+end
+
+local function uniques_write()
+  local puts, _, window_puts, window_drops = uniques_settle()
+  if #window_puts > 0 then memory_forget(unique, unique_until, now, #window_puts) end
+  write('ZREM', unique_until, window_drops)
+  write('ZADD', unique_until, window_puts)
+  write('HSET', unique, puts)
+end
+
+local function places_drop()
+  write('ZREM', urgent, urgent_drops)
+  write('ZREM', scheduled, due_drops)
+  write('ZREM', scheduled_urgent, urgent_due_drops)
+end
+
 -- With the records the runs exist. What tells a repeat is written before them and by the same command:
 -- a right that was withdrawn stops neither or both, and whatever happens, no run comes twice.
 local function records_write(answers)
   write('HSET', payloads, payload_puts)
-  write('HSET', unique, unique_puts)
+  if next(unique_touched) then uniques_write() end
   write('HSET', keys, key_puts)
   call_remember('0', (counts[1] or 0) + 1, answers, table.concat(others))
   write('HSET', runs, record_puts)
 end
 
 local function runs_write(answers)
+  drafts_settle()
   meta_write()
   entries_write()
   keys_list()
   call_list(answers)
   records_write(answers)
+  places_drop()
+  if is_limited then slots_close() end
+end
+
+-- The record up to created_at_ms of a run that is not like most; when it is due, nil for one that is parked; its priority.
+local function run_begin(id, times, limited_by)
+  local head, due, level = head_of(times ~= '' and times or '0|0|0|0')
+  local behind = 0
+  if limited_by ~= '' then
+    local names = gates_told(limited_by)
+    behind = due <= now and gates_arrive(id, names, level) or 1
+  end
+  return head .. behind .. '|' .. now_text, behind < 2 and due or nil, level
 end
 
 -- Returns one letter a run, or '' when all are new; and the number of the first new one.
@@ -161,29 +352,44 @@ local function enqueue(from, is_unlimited)
   -- Making a number's text is slow; this is the same for the whole batch.
   local fresh_text = RECORD_FRESH .. now_text
   for at = from, #ARGV, ENQUEUE_STRIDE do
-    local rest, times, key, idem = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-    local window, content, word, known, known_id
+    local rest, times, kept, idem = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+    local window, content, word, known, known_id, states, span, replaces, key, holder, old
     if idem ~= '' then
       window, content, word = string.match(idem, '^(%d+)|(%x+)|(.*)$')
       known, known_id = key_find(word)
     end
-    local holder = not known and key ~= '' and unique_holder(key)
+    if kept ~= '' and not known then
+      states, span, replaces, key = string.match(kept, '^(%d)|(%d+)|([01])|(%x+)$')
+      holder = unique_holder(key, now)
+      old = holder and replaces == '1' and replaceable(holder)
+    end
+    local limited_by = ARGV[at + 5]
     if known then
-      refuse(known == content and 'D' or 'C', known_id)
+      answer(known == content and 'D' or 'C', known_id)
+    elseif old then
+      local fresh = fresh_parse(times, rest, span)
+      replace(holder, old, fresh, ARGV[at + 4], limited_by)
+      key_take(key, holder, fresh)
+      if word then key_put(word, window, content, holder) end
+      answer('R', holder)
     elseif holder then
-      refuse('U', holder)
+      answer('U', holder)
     elseif room <= 0 then
       letters[#letters + 1] = 'F'
     else
-      local id, text, due, level = id_make(prefix, number), fresh_text, now, '0'
-      if times ~= '' then text, due, level = head_of(times) end
+      local id = id_make(prefix, number)
       number, room = number + 1, room - 1
-      put(record_puts, id, text .. rest)
-      put(payload_puts, id, ARGV[at + 4])
-      index_put(id, due <= now, due, level)
-      if key ~= '' then
-        claimed[key] = id
-        put(unique_puts, key, id)
+      if key then
+        local r = fresh_parse(times, rest, span)
+        draft_put(id, r, ARGV[at + 4])
+        draft_arrive(id, r, limited_by)
+        key_take(key, id, r)
+      else
+        local text, due, level = fresh_text, now, '0'
+        if times ~= '' or limited_by ~= '' then text, due, level = run_begin(id, times, limited_by) end
+        put(record_puts, id, text .. rest)
+        put(payload_puts, id, ARGV[at + 4])
+        if due then index_put(id, due <= now, due, level) end
       end
       if word then key_put(word, window, content, id) end
       ids[#ids + 1] = id
@@ -191,6 +397,6 @@ local function enqueue(from, is_unlimited)
     end
   end
   local answers = #ids == #letters and '' or table.concat(letters)
-  if #ids > 0 then runs_write(answers) end
+  if #ids > 0 or #draft_list > 0 then runs_write(answers) end
   return answers, first
 end

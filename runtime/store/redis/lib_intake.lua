@@ -17,8 +17,12 @@ local now_text = now .. '|'
 local salt = facts[2]
 if not salt or not string.find(salt, '^%d+$') or tonumber(salt) >= 67108864 then salt = ARGV[2] end
 
--- What the first run leaves in meta, and whether the queue is open.
-local opened = (facts[4] or facts[5] == '1') and LAYOUT or LAYOUT .. '|' .. salt
+-- As redis/lib_paused.lua has it.
+local is_paused = facts[5] == '1' or (tonumber(facts[5] or nil) or 0) > now
+
+-- What the first run leaves in meta, and whether the queue is open: not before a STEP has taken away a pause that is
+-- over.
+local opened = (facts[4] or facts[5]) and LAYOUT or LAYOUT .. '|' .. salt
 local function layout_write()
   if facts[1] ~= opened or facts[2] ~= salt then call('HSET', meta, 'layout', opened, 'salt', salt) end
 end

@@ -20,7 +20,7 @@ if not facts[3] and call('HLEN', bodies) > 0 then
 end
 local before = call('HINCRBY', meta, 'line', count) - count
 layout_write()
-if facts[5] ~= '1' and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
+if not is_paused and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
 call_list(answers)
 call_remember('1', before + 1, answers, '')
 for from = 1, count, STRIDE do

@@ -5,8 +5,9 @@
 --   field and value   text_puts (errors) result_puts payload_puts body_puts record_puts block_puts
 --   score and member  lease_puts due_puts urgent_due_puts urgents done_puts dead_puts cancelled_puts
 --                     span_puts block_lease_puts block_end_puts
+--   from redis/lib_unique.lua   unique_puts window_puts window_drops, and key_drops
 --   base and name     fronts: become urgents
---   names             lease_drops due_drops urgent_due_drops urgent_drops payload_drops body_drops
+--   names             backs (entries of ready) lease_drops due_drops urgent_due_drops urgent_drops payload_drops body_drops
 --                     key_drops (of unique) block_drops (from all four keys) block_lease_drops
 --                     block_end_drops
 
@@ -15,6 +16,9 @@ local plan, counts = {}, {}
 local is_calm = true
 -- Set by redis/lib_blocks.lua: plans what has become of the blocks.
 local blocks_settle
+-- Set by redis/lib_parking.lua, for runs with limits; and whether this script has met one.
+local place_enter, place_settle, place_leave, places_open, places_close
+local is_limited = false
 
 local function plan_put(name, a, b)
   local list = plan[name]
@@ -52,11 +56,35 @@ local function due_drop(id, r)
   if not r or priority_of(r) > 0 then plan_add('urgent_due_drops', id) end
 end
 
+-- Whether a waiting run of priority 0 that is not in `urgent`, and not parked, has its entry in `ready`: not one that
+-- was moved out of it, nor one that has been granted before.
+local function is_listed(r)
+  return r.attempt == '0' and r.timeout_from_ms == '0'
+end
+
+-- Takes a run that waits, or is scheduled, out of the index where it stands. Finding it in `ready` would take a
+-- walk: there it leaves a ghost, of which its record knows from then on. One that is parked has no such entry.
+local function index_leave(id, r)
+  if r.state == SCHEDULED then
+    due_drop(id, r)
+  elseif call('ZSCORE', urgent, id) then
+    plan_add('urgent_drops', id)
+  elseif tonumber(r.behind) < 2 then
+    r.timeout_from_ms = 1
+    count('ghosts', 1)
+  end
+end
+
+local function ready_at(id, score)
+  if not (is_limited and place_settle(id, score)) then plan_put('urgents', score, id) end
+end
+
 -- Makes `id` ready: among those of its priority it stands as what became ready at the instant `at_ms`, in
 -- front of all without one. The score holds priority and instant together: 9 * 2^44 + 10^13 is far below 2^53.
 local function ready_put(id, r, at_ms)
   local base = priority_of(r) * 17592186044416
-  if at_ms then plan_put('urgents', at_ms - base, id) else plan_put('fronts', base, id) end
+  if r.behind ~= '0' then place_enter(id, r, (at_ms or -8796093022207) - base) end
+  if at_ms then ready_at(id, at_ms - base) else plan_put('fronts', base, id) end
 end
 
 -- Of those in front the last one is the first.
@@ -64,17 +92,21 @@ local function fronts_settle()
   local list = plan.fronts
   if not list then return end
   local order = call('HINCRBY', meta, 'front', -#list / 2)
-  for at = 1, #list, 2 do plan_put('urgents', order + (#list - at - 1) / 2 - list[at], list[at + 1]) end
-end
-
-local function unique_release(id, key)
-  if key ~= '' and call('HGET', unique, key) == id then plan_add('key_drops', key) end
+  for at = 1, #list, 2 do ready_at(list[at + 1], order + (#list - at - 1) / 2 - list[at]) end
 end
 
 -- Ends the life of `id`: `until_ms` is when the run is forgotten.
 local function finish(id, r, state, until_ms)
+  if r.behind ~= '0' then
+    place_leave(id, r)
+    r.behind = '1'
+  end
   r.state, r.at_ms = state, until_ms
-  unique_release(id, string.match(r.tail, TAIL_unique_key))
+  local key = string.match(r.tail, TAIL_unique_key)
+  if key ~= '' then
+    unique_runs[id] = r
+    unique_release(id, key)
+  end
   if state == DONE then
     plan_put('done_puts', until_ms, id)
     plan_add('payload_drops', id)
@@ -171,6 +203,7 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
       finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
     else
       if event ~= 'RELEASE' or has_begun then r.expires_at_ms = until_ms or 0 end
+      if r.behind ~= '0' then place_leave(id, r) end
       if to == SCHEDULED then
         r.state, r.at_ms = to, now + math.max(delay, 0)
         due_put(id, r)
@@ -178,6 +211,8 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
         r.state, r.at_ms, r.started = to, 0, doubt
         ready_put(id, r, event == 'LOSS' and is_suspect(r) and now or nil)
       end
+      unique_runs[id] = r
+      if event ~= 'LOSS' and doubt == 0 then unique_return(id, r, now) end
     end
   end
   plan_put('record_puts', id, record_text(r))
@@ -209,8 +244,11 @@ end
 local function plan_write()
   if blocks_settle then blocks_settle() end
   fronts_settle()
+  if next(unique_touched) then
+    plan.unique_puts, plan.key_drops, plan.window_puts, plan.window_drops = uniques_settle()
+  end
   local p = plan
-  if not next(p) and not next(counts) then return end
+  if not next(p) and not next(counts) and not is_limited then return end
   if is_calm then
     is_calm = false
     call('HDEL', meta, 'calm')
@@ -219,16 +257,21 @@ local function plan_write()
     local list = p[name]
     if list then write(command, key, list) end
   end
+  if is_limited then places_open() end
   list_write('HSET', errors, 'text_puts')
   list_write('HSET', results, 'result_puts')
   list_write('ZADD', active, 'lease_puts')
   list_write('ZADD', scheduled, 'due_puts')
   list_write('ZADD', scheduled_urgent, 'urgent_due_puts')
   list_write('ZADD', urgent, 'urgents')
+  list_write('RPUSH', ready, 'backs')
   list_write('ZADD', spans, 'span_puts')
   list_write('ZADD', block_leases, 'block_lease_puts')
   list_write('ZADD', block_ends, 'block_end_puts')
   list_write('HSET', payloads, 'payload_puts')
+  list_write('ZREM', unique_until, 'window_drops')
+  list_write('ZADD', unique_until, 'window_puts')
+  list_write('HSET', unique, 'unique_puts')
   list_write('HSET', runs, 'record_puts')
   list_write('ZADD', done, 'done_puts')
   list_write('ZADD', dead, 'dead_puts')
@@ -247,5 +290,6 @@ local function plan_write()
   list_write('HDEL', bodies, 'body_drops')
   list_write('ZREM', spans, 'block_drops')
   list_write('HDEL', blocks, 'block_drops')
+  if is_limited then places_close() end
   plan, counts = {}, {}
 end

@@ -24,8 +24,8 @@ local function promote()
     if r and r.state == SCHEDULED then
       local due = math.min(tonumber(r.at_ms), now)
       r.state, r.at_ms = NEXT[SCHEDULED .. '_DUE'], 0
-      plan_put('record_puts', id, record_text(r))
       ready_put(id, r, due)
+      plan_put('record_puts', id, record_text(r))
     elseif texts[at] and not r then
       aside_put(id, texts[at])
     end

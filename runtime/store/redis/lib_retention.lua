@@ -11,15 +11,31 @@ local function runs_forget(ids)
   fields_drop(progress, ids)
 end
 
+-- Forgets these runs of one final state, the first ones of its set.
+local function finals_forget(key, ids)
+  if #ids == 0 then return end
+  runs_forget(ids)
+  fields_drop(key == done and results or payloads, ids)
+  call('ZREMRANGEBYRANK', key, 0, #ids - 1)
+end
+
 -- Forgets runs of one final state whose time is over, more than this step may have added. The first
 -- time of what is left.
 local function final_forget(key)
-  local ids = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, FORGET_MAX + ended_count)
-  runs_forget(ids)
-  fields_drop(key == done and results or payloads, ids)
-  -- They are the first ones of the set.
-  call('ZREMRANGEBYRANK', key, 0, #ids - 1)
+  finals_forget(key, call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, FORGET_MAX + ended_count))
   return head(key)
+end
+
+-- How many dead runs are more than may be kept.
+local function dead_excess(most)
+  return most and call('ZCARD', dead) - most or 0
+end
+
+-- Forgets as many of these, those first that would be forgotten first. The first time of what is left.
+local function dead_cut(most)
+  local excess = math.min(dead_excess(most), FORGET_MAX + ended_count)
+  if excess > 0 then finals_forget(dead, call('ZRANGE', dead, 0, excess - 1)) end
+  return head(dead)
 end
 
 -- Done runs of blocks whose time is over: the same number of them, from blocks in the order of their ends.
@@ -75,7 +91,7 @@ end
 -- Where ENQUEUE comes by, it forgets these as it adds others: the rest is for upkeep and idle steps.
 local function calls_forget()
   upkeep_again(math.max(memory_forget(producers, producers_until, now, FORGET_MAX),
-    memory_forget(keys, keys_until, now, FORGET_MAX)))
+    memory_forget(keys, keys_until, now, FORGET_MAX), memory_forget(unique, unique_until, now, FORGET_MAX)))
 end
 
 local sessions_forget

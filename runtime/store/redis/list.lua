@@ -1,5 +1,5 @@
 -- store/redis/list.lua - reads a page of a queue's runs.
--- keys: runs ready urgent scheduled active done cancelled dead meta bodies blocks spans block_leases block_ends
+-- keys: runs ready urgent scheduled active done cancelled dead meta limited bodies blocks spans block_leases block_ends
 -- uses: base layout known waiting plan bodies blocks told
 -- level: reads
 --
@@ -33,12 +33,16 @@ local function show(id, text)
   shown[#shown + 1] = text
 end
 
-local function records_show(ids)
+-- Of those that wait the ones with limits move to and fro between the ready order and their limits: they are shown
+-- by the index that has all of them, `has_limits` being true, and nowhere else. Those of the list are left out that
+-- are ghosts there.
+local function records_show(ids, has_limits, is_list)
   local texts = read(runs, ids)
   for at, id in ipairs(ids) do
     local text = texts[at] and #texts[at] <= RECORD_BYTES_MAX and record_told(texts[at], now)
     local r = text and record_parse(text)
-    if r and r.state == state then show(id, text) end
+    if r and r.state == state and (not is_list or is_listed(r))
+      and (has_limits == nil or (r.behind ~= '0') == has_limits) then show(id, text) end
   end
   room = room - #ids
 end
@@ -107,22 +111,22 @@ end
 
 -- Entries of a sorted set from rank `first` on and before rank `last`. A score that is none of ours may be no
 -- place: none is gone on from.
-local function ranks_part(key, first, last, place, run)
+local function ranks_part(key, first, last, place, run, has_limits)
   if first >= last then return nil end
   if room == 0 then return place, run end
   local rank = place == 0 and first or math.max(first, rank_behind(key, place, run, last))
   if rank >= last then return nil end
   local entries, ids = call('ZRANGE', key, rank, math.min(rank + room, last) - 1, 'WITHSCORES'), {}
   for at = 1, #entries, 2 do ids[#ids + 1] = padded(entries[at]) end
-  records_show(ids)
+  records_show(ids, has_limits)
   local at = score_place(entries[#entries])
   if rank + #ids >= last or at >= PART then return nil end
   if at < 1 then return 1, NOBODY end
   return at, ids[#ids]
 end
 
-local function set_part(key)
-  return function(place, run) return ranks_part(key, 0, call('ZCARD', key), place, run) end
+local function set_part(key, has_limits)
+  return function(place, run) return ranks_part(key, 0, call('ZCARD', key), place, run, has_limits) end
 end
 
 -- So many entries of the list are looked at for the one that was shown last.
@@ -130,7 +134,7 @@ local LIST_LOOKS = 1000
 
 -- A place of the list is how many entries follow that of the run; nobody comes to the list again who has
 -- left it. The index behind entry `run`, that was followed by `left` entries: pushes at the end have moved it
--- to the front since. When it is gone, so is all that was before it, but for what claims have passed by. Else,
+-- to the front since. When it is gone, so is all that was before it. Else,
 -- nil and how many entries follow where the search goes on.
 local function index_behind(run, left, length)
   local last = length - left - 1
@@ -155,7 +159,7 @@ local function list_part(place, run)
   end
   local ids = call('LRANGE', ready, index, index + room - 1)
   for at = 1, #ids do ids[at] = sub(ids[at], 1, 16) end
-  records_show(ids)
+  records_show(ids, false, true)
   local left = length - index - #ids
   if left <= 0 then return nil end
   return left, ids[#ids]
@@ -245,7 +249,8 @@ local due = (state == WAITING or state == SCHEDULED) and call('ZCOUNT', schedule
 local PARTS = {
   [WAITING] = {
     function(place, run) return ranks_part(scheduled, 0, due, place, run) end,
-    set_part(urgent),
+    set_part(limited, true),
+    set_part(urgent, false),
     list_part,
     line_part,
   },

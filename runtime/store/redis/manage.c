@@ -2,6 +2,7 @@
 #include "store/redis/redis.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,18 +13,12 @@
 
 /* --- verbs that name one run ---------------------------------------------------------- */
 
-/* Calls `script` on run `id`; its one-word answer goes to `ret_answer`. */
-static culex_status run_call(struct culex_store *base, const struct culex__redis_script *script,
-                             const char *queue, culex_uuid id, char ret_answer[4],
-                             culex_error *error)
+/* Sends the call of `script` on a run; its one-word answer goes to `ret_answer`. */
+static culex_status run_answer(struct culex__redis *redis, const struct culex__redis_script *script,
+                               const char *queue, char ret_answer[4], culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(base);
     redisReply *reply = NULL;
-    culex_status status = culex__redis_begin(redis, script, queue, error);
-    if (status != CULEX_OK)
-        return status;
-    culex__redis_id(redis, id);
-    status = culex__redis_finish(redis, script, &reply, error);
+    culex_status status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
     memset(ret_answer, 0, 4);
@@ -39,6 +34,18 @@ static culex_status run_call(struct culex_store *base, const struct culex__redis
     if (ret_answer[0] == '?')
         return culex__fail(error, CULEX_ECORRUPT, "the run's record is damaged");
     return CULEX_OK;
+}
+/* The same, of one that takes nothing but the run. */
+static culex_status run_call(struct culex_store *base, const struct culex__redis_script *script,
+                             const char *queue, culex_uuid id, char ret_answer[4],
+                             culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_id(redis, id);
+    return run_answer(redis, script, queue, ret_answer, error);
 }
 
 culex_status culex__redis_cancel(struct culex_store *base, const char *queue, culex_uuid id,
@@ -80,6 +87,36 @@ culex_status culex__redis_forget(struct culex_store *base, const char *queue, cu
     if (status == CULEX_OK && answer[0] == '!')
         return culex__refuse_forget(error);
     return status;
+}
+
+culex_status culex__redis_move(struct culex_store *base, const char *queue, culex_uuid id,
+                               const struct culex_place *place, culex_error *error)
+{
+    const struct culex__redis_script *script = &culex__redis_script_move;
+    struct culex__redis *redis = culex__redis_of(base);
+    char when[48] = "", answer[4];
+    culex_run_state state;
+    assert(culex__argument_move(queue, place, NULL) == CULEX_OK);
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (place->has_time)
+        snprintf(when, sizeof when, "%lld|%lld",
+                 (long long)(place->delay_ms > 0 ? place->delay_ms : 0), (long long)place->at_ms);
+    culex__redis_id(redis, id);
+    culex__redis_request_text(&redis->request, when);
+    if (place->priority >= 0)
+        culex__redis_request_int(&redis->request, place->priority);
+    else
+        culex__redis_request_text(&redis->request, "");
+    status = run_answer(redis, script, queue, answer, error);
+    if (status != CULEX_OK || answer[0] == 'O')
+        return status;
+    if (answer[0] == 'L')
+        return culex__refuse_late_move(error);
+    if (answer[0] == '!' && culex__run_state_parse(answer[1], &state))
+        return culex__refuse_move(state, error);
+    return culex__redis_bad_reply(redis, "MOVE", error);
 }
 
 /* --- verbs on a queue ----------------------------------------------------------------- */
@@ -187,7 +224,14 @@ static culex_status setting_call(struct culex_store *base, const struct culex__r
 culex_status culex__redis_pause(struct culex_store *base, const char *queue, bool is_paused,
                                 culex_error *error)
 {
-    return setting_call(base, &culex__redis_script_pause, queue, is_paused, error);
+    return setting_call(base, &culex__redis_script_pause, queue, is_paused ? -1 : 0, error);
+}
+
+culex_status culex__redis_pause_for(struct culex_store *base, const char *queue, int64_t for_ms,
+                                    culex_error *error)
+{
+    assert(culex__argument_pause_for(queue, for_ms, NULL) == CULEX_OK);
+    return setting_call(base, &culex__redis_script_pause, queue, for_ms, error);
 }
 
 culex_status culex__redis_limit(struct culex_store *base, const char *queue, uint64_t most,
@@ -195,6 +239,13 @@ culex_status culex__redis_limit(struct culex_store *base, const char *queue, uin
 {
     assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
     return setting_call(base, &culex__redis_script_limit, queue, (int64_t)most, error);
+}
+
+culex_status culex__redis_dead_limit(struct culex_store *base, const char *queue, uint64_t most,
+                                     culex_error *error)
+{
+    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
+    return setting_call(base, &culex__redis_script_dead_limit, queue, (int64_t)most, error);
 }
 
 culex_status culex__redis_purge(struct culex_store *base, const char *queue, culex_run_state state,

@@ -1,6 +1,7 @@
 /* store/redis/opening.c - opening and closing the Redis store, and the table of operations. */
 #include "store/redis/redis.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,13 @@ static void redis_close(struct culex_store *base)
     free(redis);
 }
 
+static void place_tell(const struct culex_store *base, char *ret_text, size_t size)
+{
+    const struct culex__redis *redis = (const struct culex__redis *)base;
+    snprintf(ret_text, size, "redis %s %d %s", redis->target.label, redis->target.database,
+             redis->prefix);
+}
+
 static const struct culex_store_ops redis_ops = {
     .name = "redis",
 #define VERB(name, effect, parameters, arguments, check) .name = culex__redis_##name,
@@ -34,6 +42,7 @@ static const struct culex_store_ops redis_ops = {
     .step_release = culex__redis_step_release,
     .list_release = culex__redis_list_release,
     .wake_disarm = culex__redis_wake_disarm,
+    .place_tell = place_tell,
     .close = redis_close,
 };
 

@@ -36,7 +36,8 @@ PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 # ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
 KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress "
         "unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged "
-        "probe bodies blocks spans block_leases block_ends schedules").split()
+        "probe bodies blocks spans block_leases block_ends schedules "
+        "presence presence_told unique_until limits limited slots buckets refills").split()
 
 
 def fail(text):
@@ -73,27 +74,34 @@ def hot_definitions(version, fields, split):
     """What lets a claim and a success take the beginning of a record off and put another one
     before the rest: RECORD_FRESH is the whole head of a waiting run that never began, FRESH_REST
     where its rest begins; RECORD_HELD stands behind the owner and finds the rest's place, the
-    time to keep it and the unique key."""
+    time to keep it and the unique key, of a run without limits. RECORD_UNKEYED ends each record with neither
+    limits nor a unique key, and REST_WINDOW finds the end of a key's time in what follows created_at_ms."""
     leased, names = len(LEASE_FIELDS), [name for name, _ in fields]
     if names[:leased] != LEASE_FIELDS:
         fail("STEP needs these fields first: " + " ".join(LEASE_FIELDS))
     zeros = {"letter": "W", "int": "0", "name": ""}
     fresh = [version] + [zeros[kind] for _, kind in fields[:split]]
     keep, key = names.index("keep_success_ms"), names.index("unique_key")
-    held = "".join([skip_pattern(fields[3:leased]), "()", skip_pattern(fields[leased:keep]),
+    behind = names.index("behind")
+    held = "".join([skip_pattern(fields[3:leased]), "()", skip_pattern(fields[leased:behind]), "0|",
+                    skip_pattern(fields[behind + 1:keep]),
                     f"({PATTERNS['int']})|", skip_pattern(fields[keep + 1:key]),
                     f"({PATTERNS['name']})|"])
+    unkeyed = "".join("|" + zeros.get(kind, "") for _, kind in fields[names.index("unique_while"):])
     return {
         "RECORD_FRESH": f"local RECORD_FRESH = '{'|'.join(fresh)}|'",
         "FRESH_REST": f"local FRESH_REST = {len('|'.join(fresh[:leased + 1])) + 2}",
         "RECORD_HELD": f"local RECORD_HELD = '^{held}'",
+        "RECORD_UNKEYED": f"local RECORD_UNKEYED = '{unkeyed}'",
+        "REST_WINDOW": f"local REST_WINDOW = '^({skip_pattern(fields[keep:names.index('unique_until_ms')])})%d+'",
         "RECORD_UNIQUE": f"local RECORD_UNIQUE = '^[^|]*|{'[^|]*|' * key}([^|]*)|'",
     }
 
 
 # The largest number that C takes in these fields; other numbers are instants and durations.
 FIELD_MAX = {"attempt": 2**32 - 1, "losses": 2**32 - 1, "failures": 2**32 - 1, "crashes": 2**32 - 1,
-             "crash_streak": 2**32 - 1, "attempts_max": 2**32 - 1, "started": 1, "cancel": 1, "priority": 9}
+             "crash_streak": 2**32 - 1, "attempts_max": 2**32 - 1, "started": 1, "cancel": 1, "priority": 9,
+             "unique_while": 7, "behind": 9}
 
 
 def strict_definitions(version, fields):
@@ -114,8 +122,10 @@ def body_definitions(version, head, tail, limits):
     """What a body begins with, and where its payload does; what lies between the six fields of
     LEASE_FIELDS and that in the record of an ordinary run, and what follows it there."""
     count = int(limits["BODY_FIELDS"])
-    if [name for name, _ in tail[count:]] != ["unique_key", "priority", "retry_for_ms"]:
-        fail("an ordinary run's record must end with its unique key, its priority and its time for retries")
+    if [name for name, _ in tail[count:]] != ["unique_key", "priority", "retry_for_ms", "unique_while", "unique_until_ms",
+                                              "limits"]:
+        fail("an ordinary run's record must end with its unique key, its priority, its time for retries, how "
+             "long its key is kept, and its limits")
     kinds = [PATTERNS[kind].replace("^|", r"^|\n") for _, kind in tail[:count]]
     hot = [f"({kind})" for kind in kinds[:3]] + kinds[3:]
     if [name for name, _ in tail[:3]] != ["created_at_ms", "keep_success_ms", "timeout_ms"]:
@@ -127,7 +137,7 @@ def body_definitions(version, head, tail, limits):
         "BLOCK_FIELDS": "local BLOCK_FIELDS = '^(%x*)|(%d+)|(%d*)|(%d*)|([01])|([01%a%-]+)|([%d,]*)$'",
         "LETTERS": f"local LETTERS = '{string.ascii_letters}'",
         "BODY_MIDDLE": f"local BODY_MIDDLE = '{middle}'",
-        "BODY_REST": "local BODY_REST = '||0|0'",
+        "BODY_REST": "local BODY_REST = '||0|0|0|0|'",
     }
 
 
@@ -152,8 +162,13 @@ end""",
     made.update(hot_definitions(version, fields, split))
     made.update(strict_definitions(version, fields))
     made.update(body_definitions(version, head, tail, limits))
+    names = [name for name, _ in tail]
+    key, states = names.index("unique_key"), names.index("unique_while")
+    made["TAIL_UNIQUE"] = (f"local TAIL_UNIQUE = '^{skip_pattern(tail[:key])}({PATTERNS['name']})|"
+                           f"{skip_pattern(tail[key + 1:states])}(%d+)|(%d+)'")
     for at, (name, kind) in enumerate(tail):
         end = "|" if at + 1 < len(tail) else "$"
+        made[f"BEFORE_{name}"] = f"local BEFORE_{name} = '^({skip_pattern(tail[:at])})'"
         made[f"TAIL_{name}"] = f"local TAIL_{name} = '^{skip_pattern(tail[:at])}({PATTERNS[kind]}){end}'"
     return made
 
@@ -189,7 +204,7 @@ def comments_strip(text):
 # ORDER REDIS_LEVEL, and what probe.lua calls those who need it.
 LEVELS = {"reads": None, "produces": "producer", "works": "worker", "repairs": "operator"}
 READING = set("HEXISTS HGET HLEN HMGET HSCAN LLEN LRANGE TIME ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE "
-              "ZREVRANGEBYSCORE ZSCORE".split())
+              "ZLEXCOUNT ZRANGEBYLEX ZREVRANGEBYSCORE ZSCORE".split())
 
 
 def commands_allowed(folder):

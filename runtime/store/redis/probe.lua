@@ -11,10 +11,11 @@
 local producer = {{'TIME'}, {'UNLINK', probe}, {'HSET', probe, 'f', '1'}, {'HMGET', probe, 'f'},
   {'HGET', probe, 'f'}, {'HEXISTS', probe, 'f'}, {'HLEN', probe}, {'HINCRBY', probe, 'f', 1}, {'HDEL', probe, 'f'}, {'UNLINK', probe},
   {'RPUSH', probe, 'e'}, {'LLEN', probe}, {'UNLINK', probe}, {'ZADD', probe, 1, 'e'}, {'ZCARD', probe},
-  {'ZRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1}, {'ZREM', probe, 'e'}, {'UNLINK', probe}}
+  {'ZRANGEBYSCORE', probe, 0, 0, 'LIMIT', 0, 1}, {'ZRANGE', probe, 0, 0}, {'ZSCORE', probe, 'e'},
+  {'ZRANGEBYLEX', probe, '-', '+', 'LIMIT', 0, 1}, {'ZLEXCOUNT', probe, '-', '+'}, {'ZREM', probe, 'e'}, {'UNLINK', probe}}
 local worker = {{'HSET', probe, 'f', '1'}, {'HLEN', probe}, {'UNLINK', probe},
-  {'RPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LSET', probe, 0, 'e'}, {'LPOP', probe, 1}, {'UNLINK', probe},
-  {'ZADD', probe, 1, 'e'}, {'ZRANGE', probe, 0, 0}, {'ZSCORE', probe, 'e'},
+  {'RPUSH', probe, 'e'}, {'LRANGE', probe, 0, 0}, {'LPOP', probe, 1}, {'UNLINK', probe},
+  {'ZADD', probe, 1, 'e'},
   {'ZREVRANGEBYSCORE', probe, 0, 0, 'WITHSCORES', 'LIMIT', 0, 1},
   {'ZREMRANGEBYRANK', probe, 0, 0}, {'UNLINK', probe}}
 

@@ -1,6 +1,6 @@
 -- store/redis/purge.lua - deletes runs of one state.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta bodies blocks spans block_leases block_ends
--- uses: base layout known waiting plan bodies blocks
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- uses: base layout known waiting unique plan slots parking bodies blocks wake
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
@@ -20,6 +20,14 @@ local function keys_release(ids, texts)
   end
 end
 
+-- Waiting runs with limits leave their places.
+local function places_release(ids, texts)
+  for at, id in ipairs(ids) do
+    local r = texts[at] and record_parse(texts[at])
+    if r and r.state == WAITING and r.behind ~= '0' then place_leave(id, r) end
+  end
+end
+
 local function runs_delete(ids)
   if #ids == 0 then return end
   for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
@@ -30,6 +38,7 @@ local function set_purge(key, low, high)
   local ids = call('ZRANGEBYSCORE', key, low, high, 'LIMIT', 0, limit - deleted)
   if #ids == 0 then return end
   local texts = read(runs, ids)
+  places_release(ids, texts)
   runs_delete(ids)
   keys_release(ids, texts)
   write('ZREM', key, ids)
@@ -48,12 +57,33 @@ local function list_purge()
   local texts, waiting = read(runs, ids), {}
   for at, id in ipairs(ids) do
     local r = texts[at] and record_parse(texts[at])
-    if r and r.state == WAITING then waiting[#waiting + 1] = id end
+    if r and r.state == WAITING and is_listed(r) and tonumber(r.behind) < 2 then waiting[#waiting + 1] = id end
   end
+  places_release(waiting, read(runs, waiting))
   runs_delete(waiting)
   keys_release(ids, texts)
   call('LPOP', ready, #ids)
   if #waiting < #ids then call('HINCRBY', meta, 'ghosts', #waiting - #ids) end
+end
+
+-- Those that are parked: the others with limits are gone by now.
+local function limited_purge()
+  local entries = call('ZRANGEBYSCORE', limited, '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit - deleted)
+  local ids = {}
+  for at = 1, #entries, 2 do
+    ids[#ids + 1] = entries[at]
+    limited_put(entries[at], tonumber(entries[at + 1])) -- place_leave() need not ask for it
+  end
+  local texts, waiting = read(runs, ids), {}
+  places_release(ids, texts)
+  for at, id in ipairs(ids) do
+    local r = texts[at] and record_parse(texts[at])
+    if r and r.state == WAITING then waiting[#waiting + 1] = id end
+    limited_put(id, false)
+  end
+  is_limited = is_limited or #ids > 0
+  runs_delete(waiting)
+  keys_release(ids, texts)
 end
 
 local function line_left()
@@ -102,8 +132,12 @@ if state == WAITING then
   set_purge(urgent, '-inf', '+inf')
   if deleted < limit then list_purge() end
   if deleted < limit then line_purge() end
+  if deleted < limit then limited_purge() end
   if deleted < limit then set_purge(scheduled, '-inf', now) end
-  return {deleted, call('LLEN', ready) + call('ZCARD', urgent) + line_left() + left(scheduled, '-inf', now)}
+  plan_write()
+  if look_soonest then wake_one() end
+  return {deleted, call('LLEN', ready) + call('ZCARD', urgent) + line_left() + left(limited, '-inf', '+inf')
+    + left(scheduled, '-inf', now)}
 end
 local low = state == SCHEDULED and '(' .. now or '-inf'
 set_purge(sets[state], low, '+inf')

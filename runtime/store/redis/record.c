@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/record_text.h"
+#include "store/store.h"
 
 /* A field that was cut out, and where the next one begins. */
 struct cursor {
@@ -107,6 +108,7 @@ static void head_read(struct cursor *cursor, struct culex__redis_record *record)
     record->facts.counters.failures = field_u32(cursor);
     record->facts.counters.crashes = field_u32(cursor);
     record->facts.counters.crash_streak = field_u32(cursor);
+    record->behind = (int)field_int(cursor, CULEX_RUN_LIMITS_MAX + 1);
 }
 
 /* The part of the tail that bodies have as well. */
@@ -122,12 +124,34 @@ static void body_read(struct cursor *cursor, struct culex__redis_record *record)
     record->tags = field_name(cursor);
 }
 
+/* The gates of a run, NAME=KEY, joined by ';'; it may be behind one that it has, and no run without
+ * limits is. */
+static bool limits_are_sound(struct culex__redis_slice limits, int behind)
+{
+    int count = 0;
+    const char *at = limits.text, *end = limits.text + limits.len;
+    while (limits.len > 0 && at != NULL) {
+        const char *stop = memchr(at, ';', (size_t)(end - at));
+        const char *equal = memchr(at, '=', (size_t)((stop != NULL ? stop : end) - at));
+        if (equal == NULL || equal == at)
+            return false;
+        count++;
+        at = stop != NULL ? stop + 1 : NULL;
+    }
+    return (count > 0) == (behind > 0) && behind <= count + 1;
+}
+
 static void tail_read(struct cursor *cursor, struct culex__redis_record *record)
 {
     body_read(cursor, record);
     record->unique_key = field_name(cursor);
     record->priority = (int)field_int(cursor, 9);
     record->facts.counters.retry_for_ms = field_ms(cursor);
+    record->unique_while = (unsigned)field_int(cursor, CULEX_UNIQUE_LIVE);
+    record->unique_until_ms = field_ms(cursor);
+    record->limits = field_name(cursor);
+    if (!cursor->is_bad && !limits_are_sound(record->limits, record->behind))
+        cursor->is_bad = true;
 }
 
 bool culex__redis_record_parse(const char *text, size_t len, struct culex__redis_record *ret_record)

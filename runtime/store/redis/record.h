@@ -18,6 +18,8 @@ struct culex__redis_record {
     struct culex_run_facts facts; /* but for the id, under which the record is stored */
     struct culex__redis_slice owner;
     bool is_cancel_requested;
+    int behind; /* 0: it has no limits; 1: it is parked behind none of them; n + 1: behind the nth
+                 */
     int64_t at_ms;
     int64_t timeout_from_ms;
     bool is_started;
@@ -26,7 +28,10 @@ struct culex__redis_record {
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
     struct culex__redis_slice unique_key;
+    unsigned unique_while;   /* bits of CULEX_UNIQUE_LIVE */
+    int64_t unique_until_ms; /* 0: no bound */
     struct culex__redis_slice tags;
+    struct culex__redis_slice limits;
 };
 
 /* Reads `len` bytes at `text`; slices point into it. False, with *ret_record unspecified,

@@ -7,9 +7,10 @@
  *   access.c    who gets at the queues            durability.c   what survives a crash
  *   facts.c     what the doctor asks the server
  *   enqueue.c   ENQUEUE, TICK, SCHEDULE_RUN       step.c         STEP
- *   schedules.c the other verbs on schedules
+ *   schedules.c the other verbs on schedules      workers.c      the registry of workers
  *   manage.c    HELLO, what an operator changes   info.c         what he reads
- *   fsck.c      FSCK, a share a call              wake.c         sleeping until there is work
+ *   limits.c    the verbs on limits               fsck.c         FSCK, a share a call
+ *   wake.c      sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   greeting.c  makes a connection ready          conn.c         the connection
  *   request.c   what goes over it                 reply.c        what comes back
@@ -23,6 +24,10 @@
 #include "store/redis/script.h"
 
 enum { CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX, CULEX__REDIS_TIMEOUT_MS = 5000 };
+
+/* What stands in keys in the place of a queue for what belongs to none: no queue has such a name.
+ */
+#define CULEX__REDIS_NO_QUEUE "#"
 
 /* Lanes of ids (core/run_id.h). */
 enum { CULEX__REDIS_LANE_RECORDS, CULEX__REDIS_LANE_LINE };
@@ -84,7 +89,7 @@ static inline struct culex__redis *culex__redis_of(struct culex_store *base)
 /* What is known of the queue, made when there is nothing yet; NULL when out of memory. */
 struct culex__redis_queue *culex__redis_queue_find(struct culex__redis *redis, const char *name);
 
-/* Starts a call of `script` on `queue`: keys and the time. */
+/* Starts a call of `script` on `queue`, or on CULEX__REDIS_NO_QUEUE: keys and the time. */
 culex_status culex__redis_begin(struct culex__redis *redis,
                                 const struct culex__redis_script *script, const char *queue,
                                 culex_error *error);

@@ -1,6 +1,6 @@
 -- store/redis/retry.lua - revives a dead run.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique meta wake bodies blocks spans block_leases block_ends
--- uses: base layout plan bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- uses: base layout unique paused plan slots parking bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run, which gets fresh counters. Reply: 'O', '' unknown, 'U' when another
@@ -18,11 +18,9 @@ local r = record_parse(text)
 if not r then return '?' end
 local to = NEXT[r.state .. '_RETRY']
 if not to then return '!' end
-local key = string.match(r.tail, TAIL_unique_key)
-if key ~= '' then
-  local holder = call('HGET', unique, key)
-  if holder and holder ~= id and call('HEXISTS', runs, holder) == 1 then return 'U' end
-end
+local key, states, until_text = string.match(r.tail, TAIL_UNIQUE)
+local takes_key = key ~= '' and unique_keeps({state = WAITING}, states, now) and is_within(until_text, now)
+if takes_key and unique_holder(key, now) then return 'U' end
 -- The record as it is: nothing has changed yet if this is refused.
 call('HSET', runs, id, text)
 r.state, r.at_ms, r.owner, r.cancel = to, 0, '', 0
@@ -35,6 +33,9 @@ plan_write()
 -- A live run that stood among the dead would be deleted with them: it leaves before it lives.
 call('ZREM', dead, id)
 call('HSET', runs, id, record_text(r))
-if key ~= '' then call('HSET', unique, key, id) end
-if call('HGET', meta, 'paused') ~= '1' then wake_one() end
+if takes_key then
+  unique_set(key, id)
+  plan_write()
+end
+if not is_paused_at(call('HGET', meta, 'paused'), now) then wake_one() end
 return 'O'

@@ -1,6 +1,7 @@
 -- store/redis/schedule_run.lua - enqueues the run of a schedule out of turn.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique meta wake keys keys_until producers producers_until bodies schedules
--- uses: base layout wake limit memory intake producers enqueue schedules periodic
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies schedules limits limited slots buckets refills
+-- uses: base layout wake limit memory intake producers unique slots enqueue schedules periodic
+-- rare: slots
 -- level: produces
 --
 -- Of schedule ARGV[6], asked for at ARGV[7]: the run from ARGV[8] on. Before that as for ENQUEUE, without a ticket.

@@ -1,8 +1,8 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends
--- uses: base request layout granted dues plan wake bodies blocks aside held memory promote retention leases acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- uses: base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
 -- level: works
--- rare: plan wake bodies blocks aside held memory promote retention leases acks claims
+-- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
@@ -21,14 +21,22 @@ end
 
 -- ORDER STEP_FACTS
 local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked', 'salt', 'taken', 'line', 'held',
-  'kept', 'calm')
+  'kept', 'calm', 'limits', 'dead_limit')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
-local is_paused = facts[1] == '1'
+-- As redis/lib_paused.lua has it; and when a pause is over that ends by itself.
+local resumes = facts[1] ~= '1' and tonumber(facts[1] or nil) or nil
+if resumes and resumes <= now then resumes = nil end
+local is_paused = facts[1] == '1' or resumes ~= nil
 ghosts, longest = tonumber(facts[3] or 0) or 0, tonumber(facts[4] or nil)
 line_set(facts[6], facts[7])
 counted.last, counted.held, counted.kept = line_count(facts[8]), line_count(facts[9]), line_count(facts[10])
 is_calm = facts[11]
+local dead_most = tonumber(facts[13] or nil)
+-- Whether there is something of limits: else nothing of that is looked at.
+limits_noted, is_cutting = tonumber(facts[12] or nil), true
+local function parked_count() return limits_noted and slots_count('P', 'Q') or 0 end
+local function look_next() return limits_noted and head(refills) or nil end
 local last = call('HGET', sessions, session)
 local last_nonce, last_seen
 if last then last_nonce, last_seen = string.match(last, '^(%d+)|(%d+)|') end
@@ -37,8 +45,9 @@ if last then last_nonce, last_seen = string.match(last, '^(%d+)|(%d+)|') end
 local function reply_unchanged(acks, beats)
   local due, lease_end = head(scheduled), sooner(head(active), head(block_leases))
   local waiting = call('HLEN', bodies) - counted.held - counted.kept + call('LLEN', ready) - ghosts
-    + call('ZCARD', urgent)
-  return reply(is_paused, due_in(sooner(due, lease_end)), not due and not lease_end and waiting <= 0, acks, beats)
+    + call('ZCARD', urgent) + parked_count()
+  return reply(is_paused, due_in(sooner(resumes, sooner(look_next(), sooner(due, lease_end)))),
+    not due and not lease_end and waiting <= 0, acks, beats)
 end
 
 -- Hex without leading zeros: the longer one is greater. Sent before the session's last step, from a
@@ -57,6 +66,7 @@ end
 -- The server refuses a script under memory pressure only when its first write is one that
 -- may need memory. This one does nothing, so acks and beats pass.
 call('ZREM', active, '')
+if facts[1] and not is_paused then call('HDEL', meta, 'paused') end
 
 local acks, is_veiled, beats = '', false, ''
 if ended_count > 0 then acks, is_veiled = acks_settle() end
@@ -99,6 +109,7 @@ if ended and ended <= now then ended = final_forget(done) end
 if ended then forget_at(ended) end
 ended = head(dead)
 if ended and ended <= now then ended = final_forget(dead) end
+if ended and dead_most then ended = dead_cut(dead_most) end
 if ended then forget_at(ended) end
 ended = head(cancelled)
 if ended and ended <= now then ended = final_forget(cancelled) end
@@ -106,6 +117,15 @@ if ended then forget_at(ended) end
 ended = head(block_ends)
 if ended and ended <= now then ended = blocks_forget() end
 if ended then forget_at(ended) end
+if limits_noted then
+  if now < limits_noted then limits_look() end
+  local full = head(buckets)
+  if full and full <= now * 1000 then full = buckets_forget(FORGET_MAX + ended_count) end
+  if full then forget_at(math.ceil(full / 1000)) end
+  local look = head(refills)
+  if look and look <= now then place_admit() end
+  if is_upkeep then limits_forget() end
+end
 if is_upkeep then sessions_forget() end
 
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
@@ -114,27 +134,34 @@ counted.held, counted.kept = tallies.held or counted.held, tallies.kept or count
 counted.bodies = call('HLEN', bodies)
 counted.waiting = math.max(counted.bodies - counted.held - counted.kept, 0)
 local is_claiming = want > 0 and not is_paused
-local is_cut = is_claiming and claim() or counted.is_wrong
+local is_cut = is_claiming and claim()
+while is_limited and is_claiming and claim_is_again() do
+  claim_renew()
+  is_cut = claim()
+end
+is_cut = is_cut or counted.is_cut
 if granted.count > 0 then grants_write() end
 step_remember()
 if is_claiming then claimed_drop() end
 if is_upkeep or (want > 0 and granted.count == 0) then calls_forget() end
 if granted.count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
+if dead_most and dead_excess(dead_most) > 0 then forget_at(now) end
 local listed, ranked = call('LLEN', ready), call('ZCARD', urgent)
 local waiting = math.max(listed - math.max(ghosts, 0), 0) + ranked + counted.waiting
+local parked, look = parked_count(), look_next()
 -- A token for suspects that stay would come back to us at once.
 if waiting > 0 and not is_paused and (granted.count > 0 or granted.passed == 0) then wake_one() end
 -- Who claims nothing may be full by then, or on its way out, and the only one who knew.
-if due and want == 0 and not is_paused then wake_one() end
+if want == 0 and (resumes or (due or look) and not is_paused) then wake_one() end
 
 -- Until then nothing comes due and only the line has runs to claim: step_fast.lua may be tried.
-local calm = sooner(now + 1000, sooner(over, sooner(due, lease_end)))
+local calm = sooner(now + 1000, sooner(sooner(over, look), sooner(due, lease_end)))
 local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now
 if is_calm_now then
   call('HSET', meta, 'calm', calm)
 elseif is_calm then
   call('HDEL', meta, 'calm')
 end
-return reply(is_paused, is_cut and 0 or due_in(sooner(forget, sooner(due, lease_end))),
-  not due and not lease_end and waiting == 0, acks, beats, is_calm_now)
+return reply(is_paused, is_cut and 0 or due_in(sooner(resumes, sooner(sooner(forget, look), sooner(due, lease_end)))),
+  not due and not lease_end and waiting + parked == 0, acks, beats, is_calm_now)

@@ -1,5 +1,5 @@
 -- store/redis/step_fast.lua - a step of which all is ordinary: groups of successes, and a claim off the line.
--- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake
+-- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake slots refills
 -- uses: layout
 -- level: works
 --
@@ -16,7 +16,7 @@ local call, sub, find, match = redis.call, string.sub, string.find, string.match
 local session, nonce, want, group_count = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[11])
 
 -- ORDER FAST_FACTS
-local facts = call('HMGET', meta, 'layout', 'calm', 'salt', 'taken', 'line', 'held', 'kept', 'done', 'lease', 'looked')
+local facts = call('HMGET', meta, 'layout', 'calm', 'salt', 'taken', 'line', 'held', 'kept', 'done', 'lease', 'looked', 'limits')
 local now = tonumber(ARGV[1])
 if now < 0 then
   local time = call('TIME')
@@ -203,6 +203,12 @@ if not has_more then
     elseif score and score > now then
       score = math.max(score, now + FORGET_GAP_MS)
     end
+    if score and (not soonest or score < soonest) then soonest = score end
+  end
+  -- Runs with limits may be parked, and whoever is first of them has its time.
+  if facts[11] then
+    live = live + call('ZLEXCOUNT', slots, '[P', '(Q')
+    local score = tonumber(call('ZRANGE', refills, 0, 0, 'WITHSCORES')[2] or nil)
     if score and (not soonest or score < soonest) then soonest = score end
   end
   due_in = soonest and math.max(soonest - now, 0) or -1

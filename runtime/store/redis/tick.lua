@@ -1,6 +1,7 @@
 -- store/redis/tick.lua - enqueues the run of a schedule whose time has come.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique meta wake keys keys_until producers producers_until bodies schedules
--- uses: base layout wake limit memory intake producers enqueue schedules periodic
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies schedules limits limited slots buckets refills
+-- uses: base layout wake limit memory intake producers unique slots enqueue schedules periodic
+-- rare: slots
 -- level: produces
 --
 -- Enqueues the run from ARGV[11] on when tick ARGV[7] (0: now) of schedule ARGV[6] is due: when it is ARGV[8] ms

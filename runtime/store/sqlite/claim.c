@@ -9,10 +9,12 @@
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/kind.h"
+#include "store/sqlite/admission.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
 #include "base/error.h"
 
 /* Runs looked at beside the wanted ones (expired, damaged) before the step gives up for now. */
@@ -23,6 +25,7 @@ enum verdict {
     VERDICT_EXPIRED,
     VERDICT_TOO_LONG,
     VERDICT_DAMAGED,
+    VERDICT_PARKED,
     VERDICT_UNREADABLE
 };
 
@@ -31,8 +34,9 @@ enum verdict {
 struct pick {
     struct culex_sqlite_run run;
     enum verdict verdict;
-    bool starts;  /* at once */
-    bool is_body; /* of which nothing but run.seq is known */
+    bool starts;    /* at once */
+    bool is_body;   /* of which nothing but run.seq is known */
+    int64_t behind; /* number of the key behind which it is parked */
 };
 
 struct scan {
@@ -46,8 +50,10 @@ struct scan {
     struct culex_sqlite_block *blocks; /* of the ordinary runs that are granted */
     size_t block_count;
     size_t granted;
+    size_t parked;  /* runs of which a limit has no room */
     size_t passed;  /* suspects left where they are: the worker has other runs at work */
     uint64_t bytes; /* of payload, beyond the first run */
+    bool is_called; /* somebody goes before the run that was met last, and comes in first */
     bool is_over;   /* a suspect, a run in doubt, the byte budget or the bound ended it */
 };
 
@@ -226,8 +232,20 @@ static culex_status scan_body(struct scan *scan, sqlite3_stmt *row, culex_error 
     return CULEX_OK;
 }
 
+/* The keys of the limits of the row's run: none for most. */
+static culex_status keys_read(struct scan *scan, sqlite3_stmt *statement,
+                              const struct culex_sqlite_run *run,
+                              struct culex_sqlite_keys *ret_keys, culex_error *error)
+{
+    ret_keys->count = 0;
+    if (!run->is_limited)
+        return CULEX_OK;
+    const char *text = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_limits);
+    return culex__sqlite_keys_read(scan->store, scan->queue, text, ret_keys, error);
+}
+
 static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struct pick *pick,
-                               culex_error *error)
+                               const struct culex_sqlite_keys *keys, culex_error *error)
 {
     struct culex_sqlite_payload payload;
     culex_status status =
@@ -240,18 +258,53 @@ static culex_status scan_grant(struct scan *scan, sqlite3_stmt *statement, struc
     culex__sqlite_payload_end(&payload);
     if (status == CULEX_OK && pick->verdict == VERDICT_GRANT) {
         scan->reply->grant_count++;
+        culex__sqlite_keys_claim(scan->store, keys);
         pick->starts = scan->granted++ < culex__step_starts(scan->step);
         scan->is_over = is_suspect(&pick->run);
     }
     return status;
 }
 
+/* The first of its keys that keeps the run back, NULL for none: it has no room, or somebody is
+ * parked behind it who goes first. */
+static culex_status keys_stop(struct scan *scan, const struct culex_sqlite_keys *keys,
+                              const struct culex_sqlite_run *run,
+                              struct culex_sqlite_counter **ret_stop, culex_error *error)
+{
+    *ret_stop = NULL;
+    if (!culex__sqlite_keys_have_room(scan->store, keys, ret_stop))
+        return CULEX_OK;
+    culex_status status =
+        culex__sqlite_keys_yield(scan->store, scan->queue, keys, run, ret_stop, error);
+    scan->is_called = *ret_stop != NULL;
+    return status;
+}
+
+static void pick_park(struct scan *scan, struct pick *pick, const struct culex_sqlite_keys *keys,
+                      struct culex_sqlite_counter *stop)
+{
+    pick->verdict = VERDICT_PARKED;
+    pick->behind = stop->number;
+    culex__sqlite_keys_park(keys, stop);
+    scan->parked++;
+}
+
 static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_error *error)
 {
     struct pick *pick = &scan->picks[scan->pick_count];
+    struct culex_sqlite_keys keys = {.count = 0};
+    struct culex_sqlite_counter *stop = NULL;
     memset(pick, 0, sizeof *pick);
-    if (!culex__sqlite_run_read(statement, &pick->run)) {
+    bool is_good = culex__sqlite_run_read(statement, &pick->run);
+    culex_status status = is_good ? keys_read(scan, statement, &pick->run, &keys, error) : CULEX_OK;
+    if (status == CULEX_OK && keys.count > 0)
+        status = keys_stop(scan, &keys, &pick->run, &stop, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!is_good) {
         pick->verdict = VERDICT_UNREADABLE; /* one bad row must not stop the queue */
+    } else if (stop != NULL) {
+        pick_park(scan, pick, &keys, stop);
     } else if (is_expired(scan->store, &pick->run)) {
         pick->verdict = VERDICT_EXPIRED;
     } else if (pick->run.payload_len > CULEX_PAYLOAD_BYTES_MAX) {
@@ -267,7 +320,7 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
         scan->is_over = true;
         return CULEX_OK;
     } else {
-        culex_status status = scan_grant(scan, statement, pick, error);
+        status = scan_grant(scan, statement, pick, &keys, error);
         if (status != CULEX_OK)
             return status;
     }
@@ -277,8 +330,8 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
 
 static bool scan_wants(const struct scan *scan)
 {
-    return !scan->is_over && scan->granted < scan->step->want &&
-           scan->pick_count + scan->passed < scan->pick_max;
+    return !scan->is_over && !scan->is_called && scan->granted < scan->step->want &&
+           scan->pick_count + scan->passed < scan->pick_max && scan->parked < CULEX_PARK_MAX;
 }
 
 /* Runs of a priority in the order of claims, of one table. */
@@ -404,6 +457,7 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     if (!culex__run_apply(CULEX_RUN_WAITING, CULEX_EVENT_CLAIM, run->is_cancel_requested, false,
                           false, &run->counters, &to))
         return culex__sqlite_bad_run(store, error);
+    bool was_kept = (run->unique_while >> CULEX_RUN_WAITING & 1) != 0, is_held;
     run->state = to;
     run->attempt++;
     run->is_delayed = false;
@@ -418,7 +472,9 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     scan->queue->kept[CULEX_RUN_WAITING]--;
     scan->queue->kept[to]++;
     scan->queue->is_changed = true;
-    return culex__sqlite_run_save(store, run, NULL, error);
+    culex_status status =
+        was_kept ? CULEX_OK : culex__sqlite_unique_return(store, scan->queue, run, &is_held, error);
+    return status == CULEX_OK ? culex__sqlite_run_save(store, run, NULL, error) : status;
 }
 
 /* A damaged body leaves as a run of its own does. */
@@ -462,6 +518,11 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
     if (pick->verdict == VERDICT_UNREADABLE)
         return culex__sqlite_run_aside(scan->store, scan->queue, CULEX_RUN_WAITING, pick->run.seq,
                                        error);
+    if (pick->verdict == VERDICT_PARKED)
+        return culex__sqlite_finish(scan->store,
+                                    SQL_BIND(scan->store, RUN_STAND, SQL_INT(pick->run.seq),
+                                             SQL_INT(pick->behind), SQL_INT(pick->run.at_ms)),
+                                    error);
     /* A damaged run takes the same way out: it is dead without having run, bytes kept. */
     struct culex_sqlite_move move = {.event = CULEX_EVENT_EXPIRE, .text = reasons[pick->verdict]};
     const struct culex_run_counters *counters = &pick->run.counters;
@@ -471,27 +532,61 @@ static culex_status pick_take(struct scan *scan, struct pick *pick, culex_error 
     return culex__sqlite_run_move(scan->store, scan->queue, &pick->run, &move, error);
 }
 
+/* One scan, and what comes of it. */
+static culex_status round_take(struct scan *scan, culex_error *error)
+{
+    scan->pick_count = scan->block_count = scan->passed = 0;
+    scan->is_called = false;
+    culex_status status = scan_all(scan, error);
+    for (size_t i = 0; i < scan->pick_count && status == CULEX_OK; i++)
+        status = pick_take(scan, &scan->picks[i], error);
+    for (size_t i = 0; i < scan->block_count && status == CULEX_OK; i++)
+        status = block_claim(scan, &scan->blocks[i], error);
+    assert(scan->reply->grant_count <= scan->step->want && scan->pick_count <= scan->pick_max);
+    return status;
+}
+
+static bool is_full(const struct scan *scan)
+{
+    return (scan->pick_count > 0 && scan->pick_count + scan->passed == scan->pick_max) ||
+           scan->parked >= CULEX_PARK_MAX;
+}
+
+/* Where runs have limits, more rounds: what was claimed or parked may have made room for others,
+ * and what was parked may have left the scan no time for those behind. Who yields has ended its
+ * round; without budget nobody comes in before it, so the rest is for the next step. */
+static culex_status rounds_take(struct scan *scan, size_t *budget, culex_error *error)
+{
+    size_t parked, moved = 0;
+    culex_status status;
+    do {
+        parked = scan->parked;
+        status = round_take(scan, error);
+        if (status != CULEX_OK || scan->queue->limits == 0 || scan->is_over ||
+            scan->granted == scan->step->want || scan->parked >= CULEX_PARK_MAX)
+            break;
+        status = culex__sqlite_admission_run(scan->store, scan->queue, budget, &moved, error);
+    } while (status == CULEX_OK && (moved > 0 || (scan->is_called && *budget > 0) ||
+                                    (is_full(scan) && scan->parked > parked)));
+    return status;
+}
+
 culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                  const struct culex_step *step, struct culex_step_reply *reply,
-                                 bool *ret_is_cut, culex_error *error)
+                                 size_t *budget, bool *ret_is_cut, culex_error *error)
 {
     struct scan scan = {.store = store, .queue = queue, .step = step, .reply = reply};
     int64_t pending = queue->kept[CULEX_RUN_WAITING];
     scan.pick_max = (size_t)step->want + REFUSED_MAX;
-    if (step->want == 0 || queue->is_paused || pending == 0)
+    if (step->want == 0 || culex__sqlite_queue_is_paused(store, queue) || pending == 0)
         return CULEX_OK;
     reply->grants = malloc(step->want * sizeof *reply->grants);
     scan.picks = malloc(scan.pick_max * sizeof *scan.picks);
     scan.blocks = malloc(step->want * sizeof *scan.blocks);
     bool has_memory = reply->grants != NULL && scan.picks != NULL && scan.blocks != NULL;
-    culex_status status = has_memory ? scan_all(&scan, error) : culex__sqlite_no_memory(error);
-    for (size_t i = 0; i < scan.pick_count && status == CULEX_OK; i++)
-        status = pick_take(&scan, &scan.picks[i], error);
-    for (size_t i = 0; i < scan.block_count && status == CULEX_OK; i++)
-        status = block_claim(&scan, &scan.blocks[i], error);
-    assert(reply->grant_count <= step->want && scan.pick_count <= scan.pick_max);
-    bool is_full = scan.pick_count > 0 && scan.pick_count + scan.passed == scan.pick_max;
-    *ret_is_cut = scan.is_over || scan.granted == step->want || is_full;
+    culex_status status =
+        has_memory ? rounds_take(&scan, budget, error) : culex__sqlite_no_memory(error);
+    *ret_is_cut = scan.is_over || scan.is_called || scan.granted == step->want || is_full(&scan);
     free(scan.picks);
     free(scan.blocks);
     return status;

@@ -6,11 +6,12 @@
 
 struct culex_sqlite;
 
-/* Grants up to step->want ready runs into reply->grants. *ret_is_cut tells that it stopped early
- * although more may be there. */
+/* Grants up to step->want ready runs into reply->grants, and parks those of which a limit has no
+ * room; *budget is of culex__sqlite_admission_run. *ret_is_cut tells that it stopped early although
+ * more may be there. */
 culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                  const struct culex_step *step, struct culex_step_reply *reply,
-                                 bool *ret_is_cut, culex_error *error);
+                                 size_t *budget, bool *ret_is_cut, culex_error *error);
 /* Grants the run at that key again, when the session still holds this attempt. */
 culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue,

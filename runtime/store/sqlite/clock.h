@@ -3,6 +3,7 @@
 #define CULEX_STORE_SQLITE_CLOCK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct culex_sqlite;
 
@@ -15,5 +16,14 @@ void culex__sqlite_clock_read(struct culex_sqlite *store);
 
 /* Sleeps a little, longer from try to try; false when the operation's time is over. */
 bool culex__sqlite_clock_pause(struct culex_sqlite *store, int tries);
+
+/* Saturating, for times that come from outside. */
+static inline int64_t culex__sqlite_later(int64_t at_ms, int64_t delay_ms)
+{
+    if (delay_ms <= 0)
+        return at_ms;
+    return at_ms > INT64_MAX / 4 - delay_ms || delay_ms > INT64_MAX / 4 ? INT64_MAX / 4
+                                                                        : at_ms + delay_ms;
+}
 
 #endif

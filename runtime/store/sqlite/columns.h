@@ -12,14 +12,18 @@
 
 /* What struct culex_sqlite_queue holds of a row, but for its key: (name, member). */
 #define CULEX__SQLITE_QUEUE_COLUMNS(FIRST, NEXT)                                                   \
-    FIRST(is_paused, is_paused)                                                                    \
+    FIRST(paused_until_ms, paused_until_ms)                                                        \
     NEXT(capacity, capacity)                                                                       \
+    NEXT(dead_most, dead_most)                                                                     \
     NEXT(front, front)                                                                             \
     NEXT(longest_lease_ms, longest_lease_ms)                                                       \
     NEXT(salt, salt)                                                                               \
     NEXT(sweep, sweep)                                                                             \
     NEXT(swept, swept)                                                                             \
     NEXT(kinds_left, kinds_left)                                                                   \
+    NEXT(limits, limits)                                                                           \
+    NEXT(sweeps, sweeps)                                                                           \
+    NEXT(longest_fill_ms, longest_fill_ms)                                                         \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
     NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
     NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \
@@ -45,7 +49,11 @@
     NEXT(keep_success_ms, number, keep_success_ms)                                                 \
     NEXT(keep_failure_ms, number, keep_failure_ms)                                                 \
     NEXT(retry_for_ms, number, counters.retry_for_ms)                                              \
-    NEXT(payload_len, number, payload_len)
+    NEXT(payload_len, number, payload_len)                                                         \
+    NEXT(unique_while, number, unique_while)                                                       \
+    NEXT(unique_until_ms, number, unique_until_ms)                                                 \
+    NEXT(has_key, flag, has_key)                                                                   \
+    NEXT(limits, presence, is_limited)
 #define CULEX__SQLITE_RUN_MOVING(FIRST, NEXT)                                                      \
     FIRST(state, state, state)                                                                     \
     NEXT(at_ms, number, at_ms)                                                                     \
@@ -59,7 +67,8 @@
     NEXT(is_cancel_requested, flag, is_cancel_requested)                                           \
     NEXT(limit_ms, number, limit_ms)                                                               \
     NEXT(is_started, flag, is_started)                                                             \
-    NEXT(expires_at_ms, number, expires_at_ms)
+    NEXT(expires_at_ms, number, expires_at_ms)                                                     \
+    NEXT(aside, number, aside)
 #define CULEX__SQLITE_RUN_COLUMNS(FIRST, NEXT)                                                     \
     CULEX__SQLITE_RUN_FIXED(FIRST, NEXT)                                                           \
     CULEX__SQLITE_RUN_MOVING(NEXT, NEXT)
@@ -82,12 +91,15 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(payload, CULEX__SQLITE_BOUNDED(payload), CULEX__SQLITE_BOUNDED(payload), "NULL")          \
     NEXT(progress, "progress", "NULL", "NULL")
 
-/* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. */
-#define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
+/* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. Who replaces
+ * one gives it all that can be wanted of a run: the second list. */
+#define CULEX__SQLITE_NEW_RUN_BIRTH(FIRST, NEXT)                                                   \
     FIRST(seq, )                                                                                   \
     NEXT(queue, )                                                                                  \
     NEXT(id, )                                                                                     \
-    NEXT(priority, )                                                                               \
+    NEXT(created_at_ms, )
+#define CULEX__SQLITE_NEW_RUN_WANTS(FIRST, NEXT)                                                   \
+    FIRST(priority, )                                                                              \
     NEXT(at_ms, )                                                                                  \
     NEXT(is_delayed, )                                                                             \
     NEXT(attempts_max, )                                                                           \
@@ -96,13 +108,20 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(keep_failure_ms, )                                                                        \
     NEXT(retry_for_ms, )                                                                           \
     NEXT(expires_at_ms, )                                                                          \
-    NEXT(created_at_ms, )                                                                          \
     NEXT(fingerprint, )                                                                            \
     NEXT(checksum, )                                                                               \
     NEXT(payload_len, )                                                                            \
     NEXT(job, )                                                                                    \
     NEXT(unique_key, )                                                                             \
+    NEXT(unique_while, )                                                                           \
+    NEXT(unique_until_ms, )                                                                        \
+    NEXT(has_key, )                                                                                \
     NEXT(tags, )                                                                                   \
+    NEXT(aside, )                                                                                  \
+    NEXT(limits, )                                                                                 \
     NEXT(payload, )
+#define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
+    CULEX__SQLITE_NEW_RUN_BIRTH(FIRST, NEXT)                                                       \
+    CULEX__SQLITE_NEW_RUN_WANTS(NEXT, NEXT)
 
 #endif

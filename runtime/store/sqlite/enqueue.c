@@ -7,33 +7,18 @@
 #include "store/sqlite/columns.h"
 #include "store/sqlite/idempotency.h"
 #include "store/sqlite/kind.h"
+#include "store/sqlite/parking.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "store/argument.h"
 #include "store/refusal.h"
 #include "base/error.h"
-
-static culex_status find_holder(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                const char *key, bool *ret_is_taken, culex_uuid *ret_holder,
-                                culex_error *error)
-{
-    *ret_is_taken = false;
-    if (key == NULL || key[0] == '\0')
-        return CULEX_OK;
-    sqlite3_stmt *statement = SQL_BIND(store, RUN_UNIQUE, SQL_INT(queue->key), SQL_TEXT(key));
-    int has = culex__sqlite_next(store, statement, error);
-    const void *id = has > 0 ? sqlite3_column_blob(statement, 0) : NULL;
-    *ret_is_taken = has > 0;
-    if (id != NULL && sqlite3_column_bytes(statement, 0) == (int)sizeof *ret_holder)
-        memcpy(ret_holder, id, sizeof *ret_holder);
-    culex__sqlite_end(statement);
-    return has < 0 ? (culex_status)has : CULEX_OK;
-}
 
 static bool is_full(const struct culex_sqlite_queue *queue, int64_t capacity)
 {
@@ -44,32 +29,34 @@ static bool is_full(const struct culex_sqlite_queue *queue, int64_t capacity)
 /* Looks for what keeps the run out. Leaves `result` alone when nothing does. */
 static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                            const struct culex_new_run *run, int64_t capacity,
+                           struct culex_sqlite_unique *ret_unique,
                            struct culex_enqueue_result *result, culex_error *error)
 {
-    bool is_taken = false;
+    *ret_unique = (struct culex_sqlite_unique){.is_held = false};
     culex_status status = culex__sqlite_key_find(store, queue, run, result, error);
     if (status != CULEX_OK || result->outcome != CULEX_ENQUEUED_NEW)
         return status;
-    status = find_holder(store, queue, run->unique_key, &is_taken, &result->id, error);
-    if (is_taken)
-        result->outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
+    if (culex__sqlite_is_unique(run))
+        status = culex__sqlite_unique_find(store, queue, run->unique_key, ret_unique, error);
+    if (ret_unique->is_held)
+        *result = (struct culex_enqueue_result){CULEX_ENQUEUED_UNIQUE_TAKEN, ret_unique->holder};
     else if (is_full(queue, capacity))
         result->outcome = CULEX_ENQUEUED_FULL;
     return status;
 }
 
-static culex_status add_payload(struct culex_sqlite *store, const struct culex_new_run *run,
-                                culex_error *error)
+static culex_status add_payload(struct culex_sqlite *store, int64_t seq,
+                                const struct culex_new_run *run, culex_error *error)
 {
     if (run->payload_len <= CULEX__SQLITE_INLINE_MAX)
         return CULEX_OK;
-    return culex__sqlite_finish(store,
-                                SQL_BIND(store, PAYLOAD_ADD,
-                                         SQL_INT(sqlite3_last_insert_rowid(store->db)),
-                                         SQL_BYTES(run->payload, run->payload_len)),
-                                error);
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, PAYLOAD_ADD, SQL_INT(seq), SQL_BYTES(run->payload, run->payload_len)),
+        error);
 }
 
+/* ORDER NEW_RUN: what a run is born with stands before what is wanted of it. */
 enum {
 #define COLUMN(name, ...) NEW_##name,
     CULEX__SQLITE_NEW_RUN_COLUMNS(COLUMN, COLUMN)
@@ -77,56 +64,129 @@ enum {
         NEW_COUNT
 };
 
-static culex_status row_add(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                            culex_uuid id, const struct culex_new_run *run, int64_t at_ms,
-                            bool is_delayed, int64_t expires_at_ms, culex_error *error)
+enum {
+#define COLUMN(name, ...) BIRTH_##name,
+    CULEX__SQLITE_NEW_RUN_BIRTH(COLUMN, COLUMN)
+#undef COLUMN
+        BIRTH_COUNT
+};
+
+/* Where a run stands that comes in now, or is replaced. */
+struct stand {
+    int64_t at_ms;
+    bool is_delayed;
+    int64_t expires_at_ms;
+    const char *limits; /* NULL: it has none */
+    int64_t aside;
+};
+
+/* `at_ms` of one that is due at once is still to be given, and what it has of limits. */
+static struct stand stand_of(const struct culex_sqlite *store, const struct culex_new_run *run)
+{
+    int64_t now = store->now_ms;
+    int64_t due = run->at_ms != 0 ? run->at_ms : culex__sqlite_later(now, run->delay_ms);
+    bool is_delayed = due > now;
+    return (struct stand){
+        .at_ms = due,
+        .is_delayed = is_delayed,
+        .expires_at_ms =
+            run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0,
+        .aside = CULEX__SQLITE_ASIDE_NOT};
+}
+
+static void values_fill(const struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                        const culex_uuid *id, const struct culex_new_run *run,
+                        const struct stand *stand, struct culex_sqlite_value values[NEW_COUNT])
 {
     bool is_long = run->payload_len > CULEX__SQLITE_INLINE_MAX;
+    bool is_unique = culex__sqlite_is_unique(run), is_kept = is_unique && run->unique_while != 0;
     const void *payload = run->payload_len > 0 ? run->payload : "";
-    const char *key =
-        run->unique_key != NULL && run->unique_key[0] != '\0' ? run->unique_key : NULL;
-    uint64_t checksum = culex__sqlite_checksum(id, run->job, payload, run->payload_len);
+    uint64_t checksum = culex__sqlite_checksum(*id, run->job, payload, run->payload_len);
+    int64_t until_ms = is_unique && run->unique_for_ms > 0
+                           ? culex__sqlite_later(store->now_ms, run->unique_for_ms)
+                           : 0;
     assert(run->job != NULL && run->attempts_max >= 1); /* culex__argument_enqueue */
-    const struct culex_sqlite_value values[NEW_COUNT] = {
-        [NEW_seq] = SQL_INT(culex__sqlite_queue_seq(queue, id)),
+    const struct culex_sqlite_value filled[NEW_COUNT] = {
+        [NEW_seq] = SQL_INT(culex__sqlite_queue_seq(queue, *id)),
         [NEW_queue] = SQL_INT(queue->key),
-        [NEW_id] = SQL_ID(&id),
+        [NEW_id] = SQL_ID(id),
+        [NEW_created_at_ms] = SQL_INT(store->now_ms),
         [NEW_priority] = SQL_INT(run->priority),
-        [NEW_at_ms] = SQL_INT(at_ms),
-        [NEW_is_delayed] = SQL_INT(is_delayed),
+        [NEW_at_ms] = SQL_INT(stand->at_ms),
+        [NEW_is_delayed] = SQL_INT(stand->is_delayed),
         [NEW_attempts_max] = SQL_INT(run->attempts_max),
         [NEW_timeout_ms] = SQL_INT(run->timeout_ms),
         [NEW_keep_success_ms] = SQL_INT(run->keep_success_ms),
         [NEW_keep_failure_ms] = SQL_INT(run->keep_failure_ms),
         [NEW_retry_for_ms] = SQL_INT(run->retry_for_ms),
-        [NEW_expires_at_ms] = SQL_INT(expires_at_ms),
-        [NEW_created_at_ms] = SQL_INT(store->now_ms),
+        [NEW_expires_at_ms] = SQL_INT(stand->expires_at_ms),
         [NEW_fingerprint] = SQL_INT((int64_t)run->fingerprint),
         [NEW_checksum] = SQL_INT((int64_t)checksum),
         [NEW_payload_len] = SQL_INT((int64_t)run->payload_len),
         [NEW_job] = SQL_TEXT(run->job),
-        [NEW_unique_key] = SQL_TEXT(key),
+        [NEW_unique_key] = SQL_TEXT(is_unique ? run->unique_key : NULL),
+        [NEW_unique_while] = SQL_INT(is_unique ? run->unique_while : 0),
+        [NEW_unique_until_ms] = SQL_INT(until_ms),
+        [NEW_has_key] = SQL_INT(is_kept),
         [NEW_tags] = SQL_TEXT(run->tags != NULL ? run->tags : ""),
+        [NEW_aside] = SQL_INT(stand->aside),
+        [NEW_limits] = SQL_TEXT(stand->limits),
         [NEW_payload] = SQL_BYTES(is_long ? NULL : payload, run->payload_len)};
-    return culex__sqlite_finish(
-        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD, values, NEW_COUNT), error);
+    memcpy(values, filled, sizeof filled);
+}
+
+/* Says what the run's limits are now. Their text is in `ret_text`, and the stand has it. */
+static culex_status limits_tell(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_new_run *run,
+                                char ret_text[CULEX__SQLITE_LIMITS_SIZE], struct stand *stand,
+                                struct culex_sqlite_keys *ret_keys, culex_error *error)
+{
+    ret_keys->count = 0;
+    if (run->limit_count == 0)
+        return CULEX_OK;
+    stand->limits = ret_text;
+    return culex__sqlite_keys_tell(store, queue, run, ret_text, ret_keys, error);
+}
+
+/* The place that they give it. */
+static culex_status limits_arrive(struct culex_sqlite *store,
+                                  const struct culex_sqlite_queue *queue,
+                                  const struct culex_new_run *run,
+                                  const struct culex_sqlite_keys *keys, struct stand *stand,
+                                  culex_error *error)
+{
+    if (stand->limits == NULL)
+        return CULEX_OK;
+    stand->aside = CULEX__SQLITE_ASIDE_TIMED;
+    return stand->is_delayed
+               ? CULEX_OK
+               : culex__sqlite_keys_arrive(store, queue, keys, run->priority, &stand->aside, error);
 }
 
 static culex_status own_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                            const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
+                            const struct culex_new_run *run, culex_uuid *ret_id,
+                            bool *ret_is_parked, culex_error *error)
 {
-    int64_t now = store->now_ms;
-    int64_t due = run->at_ms != 0 ? run->at_ms : culex__sqlite_later(now, run->delay_ms);
-    bool is_delayed = due > now;
-    int64_t place = is_delayed ? due : culex__sqlite_queue_back(store, queue);
-    int64_t expires_at =
-        run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0;
+    struct culex_sqlite_value values[NEW_COUNT];
+    char limits[CULEX__SQLITE_LIMITS_SIZE];
+    struct culex_sqlite_keys keys;
+    struct stand stand = stand_of(store, run);
+    if (!stand.is_delayed)
+        stand.at_ms = culex__sqlite_queue_back(store, queue);
     culex_status status = culex__sqlite_queue_id(store, queue, run->priority, ret_id, error);
     if (status == CULEX_OK)
-        status = row_add(store, queue, *ret_id, run, place, is_delayed, expires_at, error);
+        status = limits_tell(store, queue, run, limits, &stand, &keys, error);
     if (status == CULEX_OK)
-        status = add_payload(store, run, error);
-    return status;
+        status = limits_arrive(store, queue, run, &keys, &stand, error);
+    *ret_is_parked = stand.aside > 0;
+    if (status != CULEX_OK)
+        return status;
+    values_fill(store, queue, ret_id, run, &stand, values);
+    status = culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_ADD, values, NEW_COUNT), error);
+    return status == CULEX_OK
+               ? add_payload(store, culex__sqlite_queue_seq(queue, *ret_id), run, error)
+               : status;
 }
 
 static culex_status ordinary_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -145,11 +205,134 @@ static culex_status ordinary_add(struct culex_sqlite *store, struct culex_sqlite
 static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                            const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
 {
+    bool is_parked = false, had_work = queue->has_new_work;
     culex_status status = culex__sqlite_body_fits(store, queue, run)
                               ? ordinary_add(store, queue, run, ret_id, error)
-                              : own_add(store, queue, run, ret_id, error);
+                              : own_add(store, queue, run, ret_id, &is_parked, error);
     culex__sqlite_queue_arrive(queue);
+    if (is_parked) /* nobody can begin it yet */
+        queue->has_new_work = had_work;
     return status;
+}
+
+/* --- replacing -------------------------------------------------------------------------------- */
+
+static culex_status row_replace(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                const struct culex_sqlite_run *old, const struct culex_new_run *run,
+                                const struct stand *stand, culex_error *error)
+{
+    struct culex_sqlite_value values[NEW_COUNT];
+    enum { WANTED = NEW_COUNT - BIRTH_COUNT };
+    values_fill(store, queue, &old->id, run, stand, values);
+    memmove(values, values + BIRTH_COUNT, WANTED * sizeof values[0]);
+    values[WANTED] = SQL_INT(old->seq);
+    culex_status status = culex__sqlite_finish(
+        store, culex__sqlite_bind(store, CULEX__SQLITE_RUN_REPLACE, values, WANTED + 1), error);
+    if (status == CULEX_OK && old->payload_len > CULEX__SQLITE_INLINE_MAX)
+        status =
+            culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(old->seq)), error);
+    return status == CULEX_OK ? add_payload(store, old->seq, run, error) : status;
+}
+
+/* Whether the run that is there has limits of this text; NULL: none. */
+static culex_status limits_compare(struct culex_sqlite *store, const struct culex_sqlite_run *old,
+                                   const char *text, bool *ret_is_same, culex_error *error)
+{
+    *ret_is_same = !old->is_limited && text == NULL;
+    if (!old->is_limited || text == NULL)
+        return CULEX_OK;
+    sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(old->seq));
+    int has = culex__sqlite_next(store, row, error);
+    const char *limits = has > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    *ret_is_same = limits != NULL && strcmp(limits, text) == 0;
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static bool may_stay(const struct culex_sqlite *store, const struct culex_sqlite_run *old,
+                     const struct culex_new_run *run, const struct stand *stand)
+{
+    return !stand->is_delayed && culex__sqlite_run_state(store, old) == CULEX_RUN_WAITING &&
+           old->priority == run->priority;
+}
+
+/* One that waits, with the same limits, and may go on at once keeps its place. */
+static culex_status stand_again(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_sqlite_run *old, const struct culex_new_run *run,
+                                const struct culex_sqlite_keys *keys, struct stand *stand,
+                                culex_error *error)
+{
+    bool is_same = false;
+    culex_status status = limits_compare(store, old, stand->limits, &is_same, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_same && may_stay(store, old, run, stand)) {
+        stand->at_ms = old->at_ms;
+        stand->is_delayed = old->is_delayed;
+        stand->aside = old->aside;
+        return CULEX_OK;
+    }
+    queue->has_new_work = true; /* perhaps it is due sooner than anybody knows */
+    if (!stand->is_delayed)
+        stand->at_ms = culex__sqlite_queue_back(store, queue);
+    status = culex__sqlite_parking_leave(store, queue, old, error);
+    return status == CULEX_OK ? limits_arrive(store, queue, run, keys, stand, error) : status;
+}
+
+/* The holder of the run's key becomes the run, unless somebody has claimed it before, or it is not
+ * here any more. */
+static culex_status replace(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                            const struct culex_new_run *run,
+                            const struct culex_sqlite_unique *unique,
+                            struct culex_enqueue_result *result, culex_error *error)
+{
+    struct culex_sqlite_run old;
+    struct culex_sqlite_keys keys;
+    char limits[CULEX__SQLITE_LIMITS_SIZE];
+    culex_status status = culex__sqlite_run_one(
+        store,
+        SQL_BIND(store, RUN_FIND, SQL_INT(culex__sqlite_queue_seq(queue, unique->holder)),
+                 SQL_ID(&unique->holder)),
+        &old, error);
+    if (status == CULEX_ENOTFOUND ||
+        (status == CULEX_OK && (old.state != CULEX_RUN_WAITING || old.attempt > 0)))
+        return CULEX_OK;
+    if (status == CULEX_OK)
+        status = culex__sqlite_unique_clear(store, queue, run->unique_key, unique, error);
+    if (status != CULEX_OK)
+        return status;
+    struct stand stand = stand_of(store, run);
+    status = limits_tell(store, queue, run, limits, &stand, &keys, error);
+    if (status == CULEX_OK)
+        status = stand_again(store, queue, &old, run, &keys, &stand, error);
+    if (status == CULEX_OK)
+        status = row_replace(store, queue, &old, run, &stand, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_window_keep(store, queue, run, old.id, error);
+    result->outcome = CULEX_ENQUEUED_REPLACED;
+    return status;
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+static bool has_brought(const struct culex_enqueue_result *result)
+{
+    return result->outcome == CULEX_ENQUEUED_NEW || result->outcome == CULEX_ENQUEUED_REPLACED;
+}
+
+/* A run that nothing keeps out. */
+static culex_status run_take(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             const struct culex_new_run *run,
+                             const struct culex_sqlite_unique *unique, culex_uuid *ret_id,
+                             culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (culex__sqlite_is_unique(run)) /* first, or another mark would keep it out */
+        status = culex__sqlite_unique_clear(store, queue, run->unique_key, unique, error);
+    if (status == CULEX_OK)
+        status = insert(store, queue, run, ret_id, error);
+    return status == CULEX_OK ? culex__sqlite_window_keep(store, queue, run, *ret_id, error)
+                              : status;
 }
 
 /* `capacity`: most runs that the queue may have; 0 for no limit. */
@@ -158,10 +341,13 @@ static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_
                                 struct culex_enqueue_result *ret_result, culex_error *error)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
-    culex_status status = refuse(store, queue, run, capacity, &result, error);
+    struct culex_sqlite_unique unique;
+    culex_status status = refuse(store, queue, run, capacity, &unique, &result, error);
+    if (status == CULEX_OK && unique.is_held && run->unique_replaces)
+        status = replace(store, queue, run, &unique, &result, error);
     if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW)
-        status = insert(store, queue, run, &result.id, error);
-    if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW && culex__sqlite_has_key(run))
+        status = run_take(store, queue, run, &unique, &result.id, error);
+    if (status == CULEX_OK && has_brought(&result) && culex__sqlite_has_key(run))
         status = culex__sqlite_key_keep(store, queue, run, result.id, error);
     if (status == CULEX_OK)
         *ret_result = result;
@@ -177,17 +363,25 @@ culex_status culex__sqlite_enqueue_periodic(struct culex_sqlite *store,
     enum { NO_LIMIT = 0 };
     struct culex_new_run run = *periodic;
     run.at_ms = 0;
-    return enqueue_one(store, queue, &run, NO_LIMIT, ret_result, error);
+    culex_status status = enqueue_one(store, queue, &run, NO_LIMIT, ret_result, error);
+    if (status == CULEX_OK && ret_result->outcome == CULEX_ENQUEUED_REPLACED)
+        ret_result->outcome = CULEX_ENQUEUED_NEW; /* it is there, as it was wanted */
+    return status;
 }
 
 /* --- ENQUEUE ---------------------------------------------------------------------------------- */
+
+/* Of one kind or the other. */
+static bool is_keyed(const struct culex_new_run *run)
+{
+    return culex__sqlite_has_key(run) || culex__sqlite_is_unique(run);
+}
 
 static size_t keys_count(const struct culex_sqlite_call *call)
 {
     size_t count = 0;
     for (size_t i = 0; i < call->count; i++)
-        count +=
-            call->results[i].outcome == CULEX_ENQUEUED_NEW && culex__sqlite_has_key(&call->runs[i]);
+        count += has_brought(&call->results[i]) && is_keyed(&call->runs[i]);
     return count;
 }
 
@@ -203,6 +397,8 @@ static culex_status call_keep(struct culex_sqlite *store, struct culex_sqlite_qu
         status = culex__sqlite_producers_forget(store, queue, error);
     if (status == CULEX_OK && keys > 0)
         status = culex__sqlite_keys_forget(store, keys, error);
+    if (status == CULEX_OK && keys > 0)
+        status = culex__sqlite_windows_forget(store, keys, error);
     return status;
 }
 

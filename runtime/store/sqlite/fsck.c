@@ -5,8 +5,9 @@
  * there is refused with CULEX_ECORRUPT by whatever reads it.
  *
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
- * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, and the
- * counters of the queue's row and its rear, which holds the last number.
+ * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, the
+ * counters of the queue's row and its rear, which holds the last number, and what is counted for
+ * limits.
  */
 #include <assert.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "core/end_text.h"
 #include "core/run_id.h"
 #include "store/sqlite/body.h"
+#include "store/sqlite/fsck_limits.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -30,6 +32,7 @@ enum {
     SHARE_RUNS,
     SHARE_PAYLOADS,
     SHARE_TOTALS,
+    SHARE_LIMITS,
     SHARE_COUNT
 };
 
@@ -165,8 +168,11 @@ static culex_status row_check(struct fsck *fsck, sqlite3_stmt *statement, int64_
         return status;
     if (!is_intact)
         return damage_mark(fsck, &run, error);
-    if (!place_check(fsck, &run) || !fsck->is_repairing)
-        return CULEX_OK;
+    bool is_placed = place_check(fsck, &run), is_astray = false;
+    status = culex__sqlite_fsck_aside(fsck->store, fsck->queue, &run, &is_astray, error);
+    fsck->counts.wrong += is_astray;
+    if (status != CULEX_OK || !(is_placed || is_astray) || !fsck->is_repairing)
+        return status;
     return culex__sqlite_run_save(fsck->store, &run, NULL, error);
 }
 
@@ -581,11 +587,20 @@ static culex_status totals_share(struct fsck *fsck, culex_error *error)
     return status;
 }
 
+/* As the totals: what is counted for limits holds only at one moment. */
+static culex_status limits_share(struct fsck *fsck, culex_error *error)
+{
+    fsck->place = 0;
+    return culex__sqlite_fsck_limits(fsck->store, fsck->queue, fsck->is_repairing,
+                                     &fsck->counts.wrong, error);
+}
+
 /* --- one share -------------------------------------------------------------------------- */
 
 /* ORDER FSCK_SHARE */
 static culex_status (*const shares[SHARE_COUNT])(struct fsck *fsck, culex_error *error) = {
-    bodies_share, blocks_share, ended_share, runs_share, payloads_share, totals_share};
+    bodies_share,   blocks_share, ended_share, runs_share,
+    payloads_share, totals_share, limits_share};
 
 static culex_status share_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               void *user, culex_error *error)
@@ -631,7 +646,7 @@ culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uin
     if (fsck.share >= SHARE_COUNT)
         return culex__fail(error, CULEX_EINVAL, "this cursor is not one of FSCK");
     /* Counting for long must not keep writers out: under their lock only if it must be. */
-    fsck.is_repairing = is_repairing && fsck.share != SHARE_TOTALS;
+    fsck.is_repairing = is_repairing && fsck.share != SHARE_TOTALS && fsck.share != SHARE_LIMITS;
     culex_status status = share_transact(store, queue, &fsck, error);
     if (status == CULEX_OK && is_repairing && !fsck.is_repairing && fsck.counts.wrong > 0) {
         fsck = again;

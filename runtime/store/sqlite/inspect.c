@@ -21,8 +21,8 @@
 
 /* --- STATS ----------------------------------------------------------------------------- */
 
-static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue *queue,
-                       int64_t scheduled)
+static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite *store,
+                       const struct culex_sqlite_queue *queue, int64_t scheduled)
 {
     for (int state = CULEX_RUN_WAITING; state < CULEX_RUN_STATE_COUNT; state++)
         stats->count[state] = (uint64_t)queue->kept[state];
@@ -36,8 +36,11 @@ static void stats_fill(culex_queue_stats *stats, const struct culex_sqlite_queue
     stats->dead = (uint64_t)queue->dead;
     stats->cancelled = (uint64_t)queue->cancelled;
     stats->stale = (uint64_t)queue->stale;
-    stats->paused = queue->is_paused != 0;
+    int64_t resumes_ms = culex__sqlite_queue_resumes_ms(store, queue);
+    stats->paused = culex__sqlite_queue_is_paused(store, queue);
+    stats->paused_until_ms = resumes_ms != INT64_MAX ? resumes_ms : 0;
     stats->limit = (uint64_t)queue->capacity;
+    stats->dead_limit = (uint64_t)queue->dead_most;
 }
 
 static culex_status stats_read(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -48,7 +51,7 @@ static culex_status stats_read(struct culex_sqlite *store, struct culex_sqlite_q
     culex_status status = culex__sqlite_first_int(
         store, SQL_BIND(store, QUEUE_DELAYED, SQL_INT(queue->key), SQL_INT(store->now_ms)), 0,
         &scheduled, error);
-    stats_fill(stats, queue, scheduled);
+    stats_fill(stats, store, queue, scheduled);
     stats->now_ms = store->now_ms;
     return status;
 }

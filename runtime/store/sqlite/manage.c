@@ -11,6 +11,7 @@
 #include "store/sqlite/session.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "store/refusal.h"
@@ -195,14 +196,13 @@ static culex_status retry_run(struct culex_sqlite *store, struct culex_sqlite_qu
                               struct culex_sqlite_run *run, culex_error *error)
 {
     static const struct culex_sqlite_move retry = {.event = CULEX_EVENT_RETRY};
-    int64_t has_rival;
+    bool is_held;
     if (run->state != CULEX_RUN_DEAD)
         return culex__refuse_retry(error);
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, RUN_RIVAL, SQL_INT(run->seq)), 0, &has_rival, error);
+    culex_status status = culex__sqlite_unique_revive(store, queue, run, &is_held, error);
     if (status != CULEX_OK)
         return status;
-    if (has_rival)
+    if (is_held)
         return culex__refuse_rival(error);
     run->is_cancel_requested = false;
     return culex__sqlite_run_move(store, queue, run, &retry, error);
@@ -230,27 +230,64 @@ culex_status culex__sqlite_forget(struct culex_store *base, const char *queue, c
     return act_on_run(base, queue, id, forget_run, &run, error);
 }
 
+struct move_request {
+    culex_uuid id;
+    const struct culex_place *place;
+};
+
+static culex_status move_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             void *user, culex_error *error)
+{
+    const struct move_request *request = user;
+    struct culex_sqlite_run run;
+    culex_status status = culex__sqlite_body_or_run(store, queue, request->id, &run, error);
+    if (status == CULEX_ENOTFOUND)
+        return culex__refuse_run(queue->name, error);
+    return status == CULEX_OK ? culex__sqlite_run_place(store, queue, &run, request->place, error)
+                              : status;
+}
+
+culex_status culex__sqlite_move(struct culex_store *base, const char *queue, culex_uuid id,
+                                const struct culex_place *place, culex_error *error)
+{
+    struct move_request request = {id, place};
+    assert(culex__argument_move(queue, place, NULL) == CULEX_OK);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY,
+                                    move_run, &request, error);
+}
+
 /* --- verbs on a queue ------------------------------------------------------------------ */
 
+/* For so many ms: 0 resumes, INT64_MAX is without an end. */
 static culex_status queue_pause(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                 void *user, culex_error *error)
 {
-    (void)store;
     (void)error;
-    bool is_paused = *(const bool *)user;
-    if ((queue->is_paused != 0) == is_paused)
+    int64_t for_ms = *(const int64_t *)user;
+    int64_t until_ms = for_ms == 0 || for_ms == INT64_MAX ? for_ms : store->now_ms + for_ms;
+    if (queue->paused_until_ms == until_ms)
         return CULEX_OK;
-    queue->is_paused = is_paused;
+    queue->paused_until_ms = until_ms;
     queue->is_changed = true;
-    queue->has_new_work = !is_paused;
+    queue->has_new_work = until_ms == 0;
+    queue->has_news = until_ms != 0 && until_ms != INT64_MAX; /* or nobody knows when it is over */
     return CULEX_OK;
 }
 
 culex_status culex__sqlite_pause(struct culex_store *base, const char *queue, bool is_paused,
                                  culex_error *error)
 {
+    int64_t for_ms = is_paused ? INT64_MAX : 0;
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
-                                    queue_pause, &is_paused, error);
+                                    queue_pause, &for_ms, error);
+}
+
+culex_status culex__sqlite_pause_for(struct culex_store *base, const char *queue, int64_t for_ms,
+                                     culex_error *error)
+{
+    assert(culex__argument_pause_for(queue, for_ms, NULL) == CULEX_OK);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                    queue_pause, &for_ms, error);
 }
 
 static culex_status queue_limit(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -270,6 +307,25 @@ culex_status culex__sqlite_limit(struct culex_store *base, const char *queue, ui
     assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
                                     queue_limit, &most, error);
+}
+
+static culex_status queue_dead_limit(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     void *user, culex_error *error)
+{
+    (void)store;
+    (void)error;
+    const uint64_t *most = user;
+    queue->dead_most = (int64_t)*most;
+    queue->is_changed = true;
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_dead_limit(struct culex_store *base, const char *queue, uint64_t most,
+                                      culex_error *error)
+{
+    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                    queue_dead_limit, &most, error);
 }
 
 static sqlite3_stmt *bind_purge(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,

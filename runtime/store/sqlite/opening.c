@@ -9,6 +9,7 @@
 #include "store/sqlite/error.h"
 #include "store/sqlite/file.h"
 #include "store/sqlite/heritage.h"
+#include "store/sqlite/ledger.h"
 #include "store/sqlite/option.h"
 #include "store/sqlite/place.h"
 #include "store/sqlite/reserve.h"
@@ -40,6 +41,7 @@ void culex__sqlite_close(struct culex_store *base)
     culex__sqlite_heritage_leave(store);
     free(store->idle.queue);
     free(store->recent.name);
+    culex__sqlite_ledger_free(store);
     free(store->path);
     free(store->given);
     free(store->uri);

@@ -375,3 +375,11 @@ culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store
     sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_HAS_MOVED, &is_moved);
     return is_moved ? fail(store, "removed or replaced", error) : CULEX_OK;
 }
+
+void culex__sqlite_place_tell(const struct culex_store *base, char *ret_text, size_t size)
+{
+    const struct culex_sqlite *store = (const struct culex_sqlite *)base;
+    if (store->place.file.number != 0)
+        snprintf(ret_text, size, "sqlite %llu %llu", (unsigned long long)store->place.file.device,
+                 (unsigned long long)store->place.file.number);
+}

@@ -44,6 +44,8 @@ culex_status culex__sqlite_place_note(struct culex_sqlite *store, culex_error *e
 culex_status culex__sqlite_place_check(struct culex_sqlite *store, culex_error *error);
 /* After CULEX_ECORRUPT at the opening: the same, with a better text where there is one. */
 culex_status culex__sqlite_place_explain(struct culex_sqlite *store, culex_error *error);
+/* See struct culex_store_ops. */
+void culex__sqlite_place_tell(const struct culex_store *base, char *ret_text, size_t size);
 void culex__sqlite_place_close(struct culex_sqlite *store);
 culex_status culex__sqlite_place_check_borrowed(const struct culex_sqlite *store,
                                                 culex_error *error);

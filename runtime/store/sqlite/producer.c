@@ -107,8 +107,7 @@ static bool answer_read(const struct culex_sqlite_queue *queue, struct kept *kep
     enum culex_enqueued outcome = CULEX_ENQUEUED_NEW;
     memset(ret_result, 0, sizeof *ret_result);
     if (kept->answers != NULL) {
-        if (kept->answers == kept->end ||
-            (*kept->answers & OUTCOME_MASK) > CULEX_ENQUEUED_UNIQUE_TAKEN)
+        if (kept->answers == kept->end || (*kept->answers & OUTCOME_MASK) > CULEX_ENQUEUED_REPLACED)
             return false;
         outcome = (enum culex_enqueued)(*kept->answers & OUTCOME_MASK);
         lane_set(&kept->last, *kept->answers++ >> OUTCOME_BITS);
@@ -273,6 +272,15 @@ static culex_status keep_mixed(struct culex_sqlite *store, struct culex_sqlite_q
     return status;
 }
 
+static bool has_replaced(const struct culex_sqlite_call *call)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if (call->results[i].outcome == CULEX_ENQUEUED_REPLACED)
+            return true;
+    }
+    return false;
+}
+
 culex_status culex__sqlite_producer_keep(struct culex_sqlite *store,
                                          struct culex_sqlite_queue *queue,
                                          const struct culex_sqlite_call *call,
@@ -281,7 +289,7 @@ culex_status culex__sqlite_producer_keep(struct culex_sqlite *store,
     bool are_all_new;
     int64_t number = news_find(call, &are_all_new);
     *ret_wants_forgetting = false;
-    if (call->ticket == NULL || number == 0)
+    if (call->ticket == NULL || (number == 0 && !has_replaced(call)))
         return CULEX_OK;
     const struct culex_sqlite_last last = {.producer = (int64_t)call->ticket->producer,
                                            .sequence = (int64_t)call->ticket->sequence,

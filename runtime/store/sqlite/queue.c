@@ -170,7 +170,7 @@ static void recent_load(const struct culex_sqlite_recent *recent, const char *na
 {
     *ret_queue = recent->queue;
     ret_queue->name = name;
-    ret_queue->is_changed = ret_queue->has_new_work = false;
+    ret_queue->is_changed = ret_queue->has_new_work = ret_queue->has_news = false;
 }
 
 culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *name, bool is_wanted,
@@ -221,6 +221,18 @@ culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_s
     if (status == CULEX_OK && queue->key != 0 && store->schema == NULL)
         recent_keep(&store->recent, queue);
     return status;
+}
+
+bool culex__sqlite_queue_is_paused(const struct culex_sqlite *store,
+                                   const struct culex_sqlite_queue *queue)
+{
+    return queue->paused_until_ms > store->now_ms;
+}
+
+int64_t culex__sqlite_queue_resumes_ms(const struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue)
+{
+    return culex__sqlite_queue_is_paused(store, queue) ? queue->paused_until_ms : INT64_MAX;
 }
 
 int64_t culex__sqlite_queue_back(struct culex_sqlite *store, struct culex_sqlite_queue *queue)

@@ -16,17 +16,20 @@ enum {
 
 /* Row of table queue, and the queue's rear. */
 struct culex_sqlite_queue {
-    const char *name; /* borrowed from the request */
-    int64_t key;      /* 0: not in the file */
-    int64_t is_paused, capacity, front, longest_lease_ms;
-    int64_t salt;                        /* of its runs' ids: see core/run_id.h */
-    int64_t sweep, swept, kinds_left;    /* see sqlite/kind.c */
-    int64_t kept[CULEX_RUN_STATE_COUNT]; /* runs per stored state; [SCHEDULED] stays 0 */
+    const char *name;        /* borrowed from the request */
+    int64_t key;             /* 0: not in the file */
+    int64_t paused_until_ms; /* 0: not paused; INT64_MAX: until it is resumed */
+    int64_t capacity, dead_most, front, longest_lease_ms;
+    int64_t salt;                            /* of its runs' ids: see core/run_id.h */
+    int64_t sweep, swept, kinds_left;        /* see sqlite/kind.c */
+    int64_t limits, sweeps, longest_fill_ms; /* see sqlite/parking.c */
+    int64_t kept[CULEX_RUN_STATE_COUNT];     /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
     struct culex_sqlite_rear rear, saved_rear; /* saved when it is another one */
     bool is_rear_lost;                         /* it was not there, or no good, and made anew */
     bool is_changed;                           /* but for the rear */
     bool has_new_work;                         /* an idle worker should be told after COMMIT */
+    bool has_news;                             /* also while the queue is paused */
 };
 
 /* The row of the last queue that this handle wrote. It holds as long as SQLite's data version
@@ -48,6 +51,12 @@ culex_status culex__sqlite_queue_load(struct culex_sqlite *store, const char *na
  * one that is kept for the next one. */
 culex_status culex__sqlite_queue_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       culex_error *error);
+/* Whether it is paused now. */
+bool culex__sqlite_queue_is_paused(const struct culex_sqlite *store,
+                                   const struct culex_sqlite_queue *queue);
+/* When its pause ends by itself: INT64_MAX for never, and when it is not paused. */
+int64_t culex__sqlite_queue_resumes_ms(const struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue);
 /* A run has come: it waits, and is enqueued. */
 void culex__sqlite_queue_arrive(struct culex_sqlite_queue *queue);
 /* Keys of the queue's runs lie between these; those of one priority between those of the next. */

@@ -8,6 +8,7 @@
 #include "store/sqlite/session.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
 
 static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                culex_run_state state, int64_t seq, culex_error *error)
@@ -21,19 +22,20 @@ static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_q
     return culex__sqlite_run_forget(store, queue, &run, error);
 }
 
-/* Runs of one final state whose time is over. */
+/* At most `left` runs of one final state whose time is over at `until_ms`, the first by that. */
 static culex_status state_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                 size_t added, culex_run_state state, culex_error *error)
+                                 size_t left, int64_t until_ms, culex_run_state state,
+                                 culex_error *error)
 {
     int64_t seqs[CULEX_FORGET_MAX];
-    size_t left = CULEX_FORGET_MAX + added, count = CULEX_FORGET_MAX;
+    size_t count = CULEX_FORGET_MAX;
     culex_status status = CULEX_OK;
     while (status == CULEX_OK && count == CULEX_FORGET_MAX && left > 0) {
         size_t most = left < CULEX_FORGET_MAX ? left : CULEX_FORGET_MAX;
         status = culex__sqlite_collect(store,
                                        SQL_BIND(store, FINAL_OVER, SQL_INT(queue->key),
                                                 SQL_TEXT(culex__sqlite_state_text(state)),
-                                                SQL_INT(store->now_ms), SQL_INT((int64_t)most)),
+                                                SQL_INT(until_ms), SQL_INT((int64_t)most)),
                                        most, seqs, &count, error);
         for (size_t i = 0; i < count && status == CULEX_OK; i++)
             status = forget_one(store, queue, state, seqs[i], error);
@@ -77,6 +79,12 @@ culex_status culex__sqlite_ended_forget(struct culex_sqlite *store,
     return status == CULEX_ENOTFOUND ? CULEX_OK : status;
 }
 
+/* So many dead runs are more than may be kept. */
+static int64_t dead_excess(const struct culex_sqlite_queue *queue)
+{
+    return queue->dead_most > 0 ? queue->kept[CULEX_RUN_DEAD] - queue->dead_most : 0;
+}
+
 static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
 
 enum { FINAL_COUNT = sizeof finals / sizeof finals[0] };
@@ -91,14 +99,20 @@ culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
         status = culex__sqlite_ended_forget(store, queue, store->now_ms, most, &count, error);
     for (size_t i = 0; i < FINAL_COUNT && status == CULEX_OK; i++) {
         if (queue->kept[finals[i]] > 0)
-            status = state_forget(store, queue, added, finals[i], error);
+            status = state_forget(store, queue, most, store->now_ms, finals[i], error);
     }
+    int64_t excess = dead_excess(queue);
+    if (status == CULEX_OK && excess > 0)
+        status = state_forget(store, queue, excess < (int64_t)most ? (size_t)excess : most,
+                              INT64_MAX, CULEX_RUN_DEAD, error);
     if (status == CULEX_OK)
         status = culex__sqlite_producers_forget(store, queue, error);
     if (status == CULEX_OK)
         status = culex__sqlite_kinds_sweep(store, queue, added, error);
     if (status == CULEX_OK)
         status = culex__sqlite_keys_forget(store, 0, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_windows_forget(store, 0, error);
     return status == CULEX_OK ? culex__sqlite_silent_look(store, error) : status;
 }
 
@@ -123,6 +137,6 @@ culex_status culex__sqlite_retention_next(struct culex_sqlite *store,
     }
     if (first > store->now_ms && first < store->now_ms + CULEX_FORGET_GAP_MS)
         first = store->now_ms + CULEX_FORGET_GAP_MS;
-    *ret_at_ms = first;
+    *ret_at_ms = dead_excess(queue) > 0 ? store->now_ms : first;
     return status;
 }

@@ -8,6 +8,7 @@
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/opening.h"
+#include "store/sqlite/place.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/reserve.h"
 #include "store/sqlite/sqlite.h"
@@ -337,6 +338,7 @@ const struct culex_store_ops culex__sqlite_ops = {
     .step_release = culex__sqlite_step_release,
     .list_release = culex__sqlite_list_release,
     .wake_disarm = culex__sqlite_wake_disarm,
+    .place_tell = culex__sqlite_place_tell,
     .close = culex__sqlite_close,
     .abandon = culex__sqlite_abandon,
 };

@@ -6,9 +6,12 @@
 
 #include "store/sqlite/columns.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/parking.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/sqlite/unique.h"
+#include "store/refusal.h"
 #include "base/error.h"
 
 /* Each step is a bijection of the hash for a given word and of the word for a given hash, so a
@@ -58,6 +61,13 @@ static bool read_small(sqlite3_stmt *statement, int column, int *ret_number)
 static bool read_flag(sqlite3_stmt *statement, int column, bool *ret_flag)
 {
     *ret_flag = sqlite3_column_int(statement, column) != 0;
+    return true;
+}
+
+/* Whether there is something; the text is read by whoever needs it. */
+static bool read_presence(sqlite3_stmt *statement, int column, bool *ret_is_there)
+{
+    *ret_is_there = sqlite3_column_type(statement, column) != SQLITE_NULL;
     return true;
 }
 
@@ -279,6 +289,9 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
                           run->is_cancel_requested, move->delay_ms > 0, is_late, &run->counters,
                           &to))
         return CULEX_ESTATE;
+    culex_status status = culex__sqlite_parking_leave(store, queue, run, error);
+    if (status != CULEX_OK)
+        return status;
     run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
     run->is_started = to == CULEX_RUN_WAITING && move->is_doubted;
     count_event(queue, move->event, from, run->state);
@@ -288,6 +301,13 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
         place_ready(store, queue, run, move);
     if (!culex__run_state_is_final(to) && !keeps_expiry(move))
         run->expires_at_ms = until_ms;
+    bool is_held, is_back = !culex__run_state_is_final(to) && !move->is_doubted &&
+                            move->event != CULEX_EVENT_LOSS;
+    status = culex__sqlite_parking_arrive(store, queue, run, error);
+    if (status == CULEX_OK && is_back)
+        status = culex__sqlite_unique_return(store, queue, run, &is_held, error);
+    if (status != CULEX_OK)
+        return status;
     if (to == CULEX_RUN_DONE)
         return run->keep_success_ms > 0 ? finish(store, run, move, error)
                                         : culex__sqlite_run_forget(store, queue, run, error);
@@ -312,6 +332,21 @@ culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_s
     return culex__sqlite_run_move(store, queue, run, &move, error);
 }
 
+/* What it counts for in its limits can be read without the rest. */
+static culex_status aside_leave(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                culex_run_state from, int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run = {.seq = seq, .state = from};
+    if (queue->limits == 0)
+        return CULEX_OK;
+    sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(seq));
+    int has = culex__sqlite_next(store, row, error);
+    run.is_limited = has > 0 && sqlite3_column_type(row, 0) != SQLITE_NULL;
+    run.aside = has > 0 ? sqlite3_column_int64(row, 1) : 0;
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : culex__sqlite_parking_leave(store, queue, &run, error);
+}
+
 culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                      culex_run_state from, int64_t seq, culex_error *error)
 {
@@ -320,7 +355,10 @@ culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sq
     queue->kept[CULEX_RUN_DEAD]++;
     queue->dead += from != CULEX_RUN_DEAD;
     queue->is_changed = true;
-    return culex__sqlite_finish(store, SQL_BIND(store, RUN_ASIDE, SQL_INT(seq)), error);
+    culex_status status = aside_leave(store, queue, from, seq, error);
+    return status == CULEX_OK
+               ? culex__sqlite_finish(store, SQL_BIND(store, RUN_ASIDE, SQL_INT(seq)), error)
+               : status;
 }
 
 culex_status culex__sqlite_run_or_aside(struct culex_sqlite *store,
@@ -334,6 +372,68 @@ culex_status culex__sqlite_run_or_aside(struct culex_sqlite *store,
     return *ret_is_aside ? culex__sqlite_run_aside(store, queue, from, seq, error) : status;
 }
 
+/* --- another place --------------------------------------------------------------------------- */
+
+/* It waits until then in place of `before_ms`, both now or later. CULEX_ESTATE when its time for
+ * retries is over by then. */
+static culex_status place_at(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             struct culex_sqlite_run *run, int64_t before_ms, int64_t wait_ms,
+                             culex_error *error)
+{
+    const struct culex_run_counters *counters = &run->counters;
+    bool has_failed = counters->failures > 0 || counters->crashes > 0 || counters->losses > 0;
+    if (run->expires_at_ms != 0 && has_failed && wait_ms >= run->expires_at_ms)
+        return culex__refuse_late_move(error);
+    if (run->expires_at_ms != 0 && !has_failed)
+        run->expires_at_ms += wait_ms - before_ms;
+    run->is_delayed = wait_ms > store->now_ms;
+    run->at_ms = run->is_delayed ? wait_ms : culex__sqlite_queue_back(store, queue);
+    queue->has_new_work = true;
+    return CULEX_OK;
+}
+
+/* Of its limits it has the place that it gets now, and perhaps its unique key again. */
+static culex_status place_settle(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                 struct culex_sqlite_run *run, bool is_timed, culex_error *error)
+{
+    bool is_held;
+    culex_status status = culex__sqlite_parking_leave(store, queue, run, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_parking_arrive(store, queue, run, error);
+    if (status == CULEX_OK && is_timed)
+        status = culex__sqlite_unique_return(store, queue, run, &is_held, error);
+    return status == CULEX_OK ? culex__sqlite_run_save(store, run, NULL, error) : status;
+}
+
+culex_status culex__sqlite_run_place(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     struct culex_sqlite_run *run, const struct culex_place *place,
+                                     culex_error *error)
+{
+    culex_run_state state = culex__sqlite_run_state(store, run);
+    culex_status status = CULEX_OK;
+    if (state != CULEX_RUN_SCHEDULED && state != CULEX_RUN_WAITING)
+        return culex__refuse_move(state, error);
+    int64_t before_ms = state == CULEX_RUN_SCHEDULED ? run->at_ms : store->now_ms;
+    int64_t wait_ms =
+        place->at_ms != 0 ? place->at_ms : culex__sqlite_later(store->now_ms, place->delay_ms);
+    if (wait_ms < store->now_ms)
+        wait_ms = store->now_ms;
+    bool is_timed = place->has_time && (before_ms > store->now_ms || wait_ms > store->now_ms);
+    bool is_ranked = place->priority >= 0 && place->priority != run->priority;
+    if (is_timed)
+        status = place_at(store, queue, run, before_ms, wait_ms, error);
+    if (status == CULEX_OK && is_ranked)
+        status = culex__sqlite_finish(
+            store,
+            SQL_BIND(store, RUN_PRIORITY, SQL_INT(run->seq), SQL_INT((int64_t)place->priority)),
+            error);
+    if (status == CULEX_OK && is_ranked)
+        run->priority = place->priority;
+    return status == CULEX_OK && (is_timed || is_ranked)
+               ? place_settle(store, queue, run, is_timed, error)
+               : status;
+}
+
 /* --- forgetting ------------------------------------------------------------------------------- */
 
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -341,8 +441,9 @@ culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_s
 {
     queue->kept[run->state]--;
     queue->is_changed = true;
-    culex_status status =
-        culex__sqlite_finish(store, SQL_BIND(store, RUN_DELETE, SQL_INT(run->seq)), error);
+    culex_status status = culex__sqlite_parking_leave(store, queue, run, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_finish(store, SQL_BIND(store, RUN_DELETE, SQL_INT(run->seq)), error);
     if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)
         status =
             culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(run->seq)), error);

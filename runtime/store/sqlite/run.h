@@ -30,6 +30,10 @@ struct culex_sqlite_run {
     bool is_cancel_requested;
     int64_t limit_ms, timeout_ms, keep_success_ms, keep_failure_ms, expires_at_ms;
     int64_t payload_len;
+    int64_t unique_while, unique_until_ms; /* of its unique key, if it has one */
+    bool has_key;                          /* and nobody else has taken that since */
+    bool is_limited;                       /* it has limits: see sqlite/parking.h */
+    int64_t aside;                         /* where it stands while it waits */
 };
 
 /* Where each column stands in a row that is read: those of CULEX__SQLITE_RUN_COLUMNS in all, the
@@ -40,15 +44,6 @@ enum {
 #undef COLUMN
         CULEX__SQLITE_COLUMN_COUNT
 };
-
-/* Saturating, for times that come from outside. */
-static inline int64_t culex__sqlite_later(int64_t at_ms, int64_t delay_ms)
-{
-    if (delay_ms <= 0)
-        return at_ms;
-    return at_ms > INT64_MAX / 4 - delay_ms || delay_ms > INT64_MAX / 4 ? INT64_MAX / 4
-                                                                        : at_ms + delay_ms;
-}
 
 /* A change to a run: an event with what comes along. */
 struct culex_sqlite_move {
@@ -95,6 +90,10 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
 culex_status culex__sqlite_run_vanish(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       struct culex_sqlite_run *run, const char *how,
                                       culex_error *error);
+/* Gives a run that waits, or is scheduled, another place: as MOVE. */
+culex_status culex__sqlite_run_place(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     struct culex_sqlite_run *run, const struct culex_place *place,
+                                     culex_error *error);
 /* Deletes the run. Its idempotency key is remembered as long as that was wanted. */
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_run *run, culex_error *error);

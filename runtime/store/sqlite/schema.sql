@@ -9,8 +9,9 @@
 CREATE TABLE queue (
     queue INTEGER PRIMARY KEY CHECK (queue BETWEEN 1 AND 32767),
     name TEXT NOT NULL UNIQUE,
-    is_paused INTEGER NOT NULL DEFAULT 0,
+    paused_until_ms INTEGER NOT NULL DEFAULT 0, -- 0: not paused; 9223372036854775807: until it is resumed
     capacity INTEGER NOT NULL DEFAULT 0,        -- most runs not yet final; 0 for no limit
+    dead_most INTEGER NOT NULL DEFAULT 0,       -- most dead runs that are kept; 0 for no limit
     front INTEGER NOT NULL DEFAULT 0,           -- last place given out at the front; counts down
     longest_lease_ms INTEGER NOT NULL DEFAULT 0, -- that was ever given
     salt INTEGER NOT NULL CHECK (salt BETWEEN 0 AND 67108863), -- of its runs' ids (core/run_id.h)
@@ -18,6 +19,10 @@ CREATE TABLE queue (
     sweep INTEGER NOT NULL DEFAULT 1,           -- the newest one
     swept INTEGER NOT NULL DEFAULT 0,           -- place where it goes on, 0 when it is over
     kinds_left INTEGER NOT NULL DEFAULT 64,     -- so many new ones until the next
+    -- Of its runs' limits: see sqlite/parking.c.
+    limits INTEGER NOT NULL DEFAULT 0,          -- that it has ever had; 0: no run of it has one
+    sweeps INTEGER NOT NULL DEFAULT 0,          -- 1: one of them may be swept
+    longest_fill_ms INTEGER NOT NULL DEFAULT 0, -- in which a bucket of theirs was ever full again
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state, but see the queue's rear
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
@@ -35,7 +40,7 @@ CREATE TABLE queue (
 
 -- A run is ordinary, and a row of table body, when nothing was wanted for it beyond its kind and
 -- nothing has happened to it but a claim and a success: it was due at once, does not expire, has no
--- unique key, no time for retries and a short payload. It is written once. Whatever looks for more moves it to table run,
+-- unique key, no limits, no time for retries and a short payload. It is written once. Whatever looks for more moves it to table run,
 -- where it keeps its key, and from where it never comes back.
 --
 -- Within a priority, ordinary runs are claimed in the order of their keys. So those behind the last
@@ -121,6 +126,9 @@ CREATE TABLE run (
     owner TEXT NOT NULL DEFAULT '',             -- session of the newest attempt
     is_started INTEGER NOT NULL DEFAULT 0,      -- A: its handler is at work; W: in doubt (store/store.h)
     is_cancel_requested INTEGER NOT NULL DEFAULT 0,
+    -- W, of a run with limits: 0 it stands in the ready order, as all without; -1 it waits for its
+    -- time, and then for a STEP that gives it a place; else parked, behind limit_key of that number.
+    aside INTEGER NOT NULL DEFAULT 0,
     limit_ms INTEGER NOT NULL DEFAULT 0,        -- A: no lease reaches further; 0 for no limit
     timeout_ms INTEGER NOT NULL,
     keep_success_ms INTEGER NOT NULL,
@@ -133,19 +141,65 @@ CREATE TABLE run (
     payload_len INTEGER NOT NULL,
     job TEXT NOT NULL,
     unique_key TEXT,
+    unique_while INTEGER NOT NULL DEFAULT 0,    -- states that keep it, bits; 0: table unique_window does
+    unique_until_ms INTEGER NOT NULL DEFAULT 0, -- it is free then at the latest; 0 for no bound
+    has_key INTEGER NOT NULL DEFAULT 0,         -- nobody else has taken it since
     tags TEXT NOT NULL,
+    limits TEXT,                                -- NAME=KEY;NAME=KEY, in the order of the schema
     error_text TEXT,
     progress TEXT,                              -- of the newest attempt
     result BLOB,
     payload BLOB                                -- NULL when it is in table payload, and once done
 ) STRICT;
 
-CREATE INDEX run_ready ON run (queue, priority, is_delayed, at_ms, seq) WHERE state = 'W';
+CREATE INDEX run_ready ON run (queue, priority, is_delayed, at_ms, seq)
+    WHERE state = 'W' AND aside = 0;
+CREATE INDEX run_parked ON run (queue, aside, priority DESC, at_ms, seq) WHERE aside > 0;
+CREATE INDEX run_timed ON run (queue, at_ms) WHERE aside < 0;
+CREATE INDEX run_timed_urgent ON run (queue, at_ms) WHERE aside < 0 AND priority > 0;
 CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed = 1;
 CREATE INDEX run_lease ON run (queue, at_ms) WHERE state = 'A';
 CREATE INDEX run_final ON run (queue, state, at_ms) WHERE state <> 'W' AND state <> 'A';
 CREATE UNIQUE INDEX run_unique ON run (queue, unique_key)
-    WHERE unique_key IS NOT NULL AND state IN ('W', 'A');
+    WHERE unique_key IS NOT NULL AND has_key = 1 AND state IN ('W', 'A');
+
+-- Limits of runs (store/store.h): what each name means in its queue.
+CREATE TABLE run_limit (
+    number INTEGER PRIMARY KEY,
+    queue INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind INTEGER NOT NULL DEFAULT 0,            -- as enum culex_limit_kind
+    count INTEGER NOT NULL DEFAULT 0,           -- as the newest run declared it
+    per_ms INTEGER NOT NULL DEFAULT 0,
+    burst INTEGER NOT NULL DEFAULT 0,
+    set_count INTEGER NOT NULL DEFAULT 0,       -- as an operator set it; 0: he did not
+    set_per_ms INTEGER NOT NULL DEFAULT 0,
+    set_burst INTEGER NOT NULL DEFAULT 0,
+    -- When what is in force has changed, STEPs look at all its keys: '' or '>' and the last one.
+    swept TEXT,
+    keys INTEGER NOT NULL DEFAULT 0,            -- rows of limit_key; and what these have in all
+    active INTEGER NOT NULL DEFAULT 0,
+    parked INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (queue, name)
+) STRICT;
+
+CREATE INDEX run_limit_swept ON run_limit (queue) WHERE swept IS NOT NULL;
+
+-- What counts apart within a limit. It goes when nothing is left of it.
+CREATE TABLE limit_key (
+    number INTEGER PRIMARY KEY,
+    run_limit INTEGER NOT NULL,
+    queue INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    active INTEGER NOT NULL DEFAULT 0,          -- runs with it that are at work
+    standing INTEGER NOT NULL DEFAULT 0,        -- that wait in the ready order
+    parked INTEGER NOT NULL DEFAULT 0,          -- that are parked behind it
+    tat_us INTEGER NOT NULL DEFAULT 0,          -- of a rate: when its bucket is full again
+    look_ms INTEGER,                            -- when a STEP looks at it
+    UNIQUE (run_limit, key)
+) STRICT;
+
+CREATE INDEX limit_key_look ON limit_key (queue, look_ms) WHERE look_ms IS NOT NULL;
 
 -- Payloads too long to be rewritten with every change of their run.
 CREATE TABLE payload (
@@ -180,6 +234,17 @@ CREATE TABLE idempotency (
 
 CREATE INDEX idempotency_until ON idempotency (until_ms);
 
+-- Unique keys that are kept for a time, whatever becomes of the run that has taken them.
+CREATE TABLE unique_window (
+    queue INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    until_ms INTEGER NOT NULL,                  -- free from then on
+    PRIMARY KEY (queue, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX unique_window_until ON unique_window (until_ms);
+
 -- What a session's last step was answered.
 CREATE TABLE memo (
     queue INTEGER NOT NULL,
@@ -212,6 +277,21 @@ CREATE TABLE schedule (
     template BLOB NOT NULL,                     -- its run (store/template.h)
     PRIMARY KEY (queue, name)
 ) STRICT, WITHOUT ROWID;
+
+-- Workers that are at work, and what is wished of them: see store.h.
+CREATE TABLE presence (
+    id TEXT PRIMARY KEY,
+    told_ms INTEGER NOT NULL,
+    heard INTEGER NOT NULL,                     -- number of the newest wish that it has taken up
+    concurrency INTEGER NOT NULL,               -- the most that it can have
+    number INTEGER NOT NULL,                    -- of the wish, 0: none
+    quiet INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    wish INTEGER NOT NULL,                      -- runs at a time, 0: none wished
+    sheet BLOB NOT NULL                         -- store/worker_sheet.h
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX presence_told ON presence (told_ms);
 
 -- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.
 CREATE TABLE waker (

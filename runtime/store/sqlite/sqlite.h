@@ -6,21 +6,28 @@
  *   opening.c     a store's beginning and end         option.c      what its URL says
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
+ *   workers.c     the registry of workers
  *   enqueue.c     runs coming in                      step.c        STEP
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
+ *   limits.c      what an operator sets and sees of limits
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
+ *   fsck_limits.c what is counted for limits
  *   memo.c        a session's last step               claim.c       granting ready runs
  *   group.c       acks and beats of a block's runs    lease.c       leases that are over
  *   retention.c   what is forgotten, and when
  *   verb.c        the bracket of a verb: one BEGIN IMMEDIATE, never held while anything but SQL
  *                 runs; the queue's row loaded before and saved behind; who is woken after it
  *   wake.c        the doors of idle workers
+ *   admission.c   parked runs that come in again
  *   producer.c    the last call of each producer     idempotency.c  keys that have brought a run
  *   session.c     sessions that have fallen silent
  *   body.c        ordinary runs: one row, written once
  *   kind.c        what those of one sort have in common
  *   block.c       what has happened to them: claims and successes
  *   run.c         one row of a run, which moves by core/run.h
+ *   unique.c      who holds a unique key, and who takes it
+ *   parking.c     where runs with limits count, and where they stand
+ *   ledger.c      limits and their keys, read once and saved before COMMIT
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
  *   rear.c        what an enqueue changes of it
@@ -47,6 +54,7 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
+#include "store/sqlite/clock.h"
 #include "store/sqlite/kind.h"
 #include "store/sqlite/option.h"
 #include "store/sqlite/place.h"
@@ -99,6 +107,7 @@ struct culex_sqlite {
         int64_t seen_ms; /* of the memo that the step under way has found; INT64_MAX: none */
     } idle;
     struct culex_sqlite_silence silence;
+    struct culex_sqlite_ledger *ledger; /* NULL: no run with limits was met yet */
 };
 
 static inline struct culex_sqlite *culex__sqlite_of(struct culex_store *base)

@@ -10,6 +10,7 @@
 #include "store/sqlite/group.h"
 #include "store/sqlite/lease.h"
 #include "store/sqlite/memo.h"
+#include "store/sqlite/admission.h"
 #include "store/sqlite/retention.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -189,7 +190,8 @@ static void sooner(const struct culex_sqlite *store, int64_t at_ms, int64_t *due
 static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                             struct culex_step_reply *reply, culex_error *error)
 {
-    int64_t lease = INT64_MAX, due = INT64_MAX, forget = INT64_MAX;
+    int64_t lease = INT64_MAX, due = INT64_MAX, forget = INT64_MAX, look = INT64_MAX;
+    int64_t resumes = culex__sqlite_queue_resumes_ms(store, queue);
     culex_status status = CULEX_OK;
     if (queue->kept[CULEX_RUN_ACTIVE] > 0)
         status = culex__sqlite_leases_next(store, queue, &lease, error);
@@ -198,13 +200,18 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
             store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue->key), SQL_INT(store->now_ms)),
             INT64_MAX, &due, error);
     if (status == CULEX_OK)
+        status = culex__sqlite_admission_next(store, queue, &look, error);
+    if (status == CULEX_OK)
         status = culex__sqlite_retention_next(store, queue, &forget, error);
     reply->now_ms = store->now_ms;
-    reply->is_paused = queue->is_paused != 0;
+    reply->is_paused = culex__sqlite_queue_is_paused(store, queue);
     reply->is_empty = queue->kept[CULEX_RUN_WAITING] + queue->kept[CULEX_RUN_ACTIVE] == 0;
     reply->due_in_ms = -1;
     sooner(store, lease, &reply->due_in_ms);
+    if (resumes < due)
+        due = resumes;
     sooner(store, due, &reply->due_in_ms);
+    sooner(store, look, &reply->due_in_ms);
     sooner(store, forget, &reply->due_in_ms);
     if (store->wake.known_due_ms <= store->now_ms)
         store->wake.known_due_ms = INT64_MAX;
@@ -213,11 +220,22 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
     return status;
 }
 
+/* For good, whatever the clock does. */
+static void pause_end(const struct culex_sqlite *store, struct culex_sqlite_queue *queue)
+{
+    if (queue->paused_until_ms == 0 || culex__sqlite_queue_is_paused(store, queue))
+        return;
+    queue->paused_until_ms = 0;
+    queue->is_changed = true;
+}
+
 static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              const struct culex_step *step, struct culex_step_reply *reply,
                              culex_error *error)
 {
     bool is_cut = false;
+    size_t budget = CULEX_ADMIT_MAX, moved;
+    pause_end(store, queue);
     culex_status status = settle(store, queue, step, reply, error);
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_leases_cut(store, queue, error);
@@ -226,11 +244,17 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
     if (status == CULEX_OK && queue->key != 0)
         status = culex__sqlite_retention_forget(store, queue, step->ack_count, error);
     if (status == CULEX_OK && queue->key != 0)
-        status = culex__sqlite_claim(store, queue, step, reply, &is_cut, error);
+        status = culex__sqlite_admission_maintain(store, queue, step->want, error);
+    if (status == CULEX_OK && queue->key != 0)
+        status = culex__sqlite_admission_run(store, queue, &budget, &moved, error);
+    if (status == CULEX_OK && queue->key != 0)
+        status = culex__sqlite_claim(store, queue, step, reply, &budget, &is_cut, error);
     if (reply->grant_count > 0)
         lease_note(queue, step);
     if (status == CULEX_OK)
         status = culex__sqlite_memo_keep(store, queue, step, reply, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_ledger_save(store, queue, error);
     /* What is left behind is for the next idle worker, who will wake one more. Runs that
      * this step both readied and claimed wake nobody. */
     if (step->want > 0)

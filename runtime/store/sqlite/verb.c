@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "store/sqlite/ledger.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/transaction.h"
@@ -29,6 +30,9 @@ static culex_status run(struct culex_sqlite *store, const char *name,
     culex_status status = load(store, name, absent, queue, error);
     if (status == CULEX_OK)
         status = verb(store, queue, request, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_ledger_save(store, queue, error);
+    culex__sqlite_ledger_clear(store);
     return status == CULEX_OK ? culex__sqlite_queue_save(store, queue, error) : status;
 }
 
@@ -49,7 +53,9 @@ culex_status culex__sqlite_verb_write(struct culex_sqlite *store, const char *na
     if (status != CULEX_OK)
         return status;
     status = run(store, name, absent, verb, request, &queue, error);
-    bool has_work = status == CULEX_OK && queue.has_new_work && !queue.is_paused;
+    bool is_told =
+        queue.has_news || (queue.has_new_work && !culex__sqlite_queue_is_paused(store, &queue));
+    bool has_work = status == CULEX_OK && is_told;
     if (has_work)
         status = culex__sqlite_wake_aim(store, name, error);
     status = culex__sqlite_end_transaction(store, status, error);

@@ -35,6 +35,7 @@
 #include "store/sqlite/beside.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/admission.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -268,14 +269,21 @@ static culex_status look_at(struct culex_sqlite *store, const char *name, bool *
     struct culex_sqlite_queue queue;
     int64_t has_ready = 0, due = INT64_MAX;
     culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
-    if (status != CULEX_OK || queue.is_paused || queue.kept[CULEX_RUN_WAITING] == 0)
-        return status;
-    status = has_ready_run(store, &queue, &has_ready, error);
-    if (status == CULEX_OK)
+    bool is_paused = culex__sqlite_queue_is_paused(store, &queue);
+    if (is_paused)
+        due = culex__sqlite_queue_resumes_ms(store, &queue);
+    bool has_runs = queue.kept[CULEX_RUN_WAITING] > 0 && !is_paused;
+    if (status == CULEX_OK && has_runs)
+        status = has_ready_run(store, &queue, &has_ready, error);
+    if (status == CULEX_OK && has_runs)
         status = culex__sqlite_first_int(
             store, SQL_BIND(store, NEXT_DUE, SQL_INT(queue.key), SQL_INT(store->now_ms)), INT64_MAX,
             &due, error);
-    *is_ready = *is_ready || has_ready;
+    int64_t look_ms = INT64_MAX;
+    if (status == CULEX_OK)
+        status = culex__sqlite_admission_next(store, &queue, &look_ms, error);
+    *is_ready = *is_ready || has_ready || look_ms <= store->now_ms;
+    due = look_ms < due ? look_ms : due;
     *due_ms = due < *due_ms ? due : *due_ms;
     return status;
 }

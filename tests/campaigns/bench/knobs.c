@@ -17,6 +17,8 @@ static const struct number {
     {"bytes", offsetof(struct knobs, bytes)},
     {"keep_ms", offsetof(struct knobs, keep_ms)},
     {"fail_percent", offsetof(struct knobs, fail_percent)},
+    {"is_declared", offsetof(struct knobs, is_declared)},
+    {"is_parked", offsetof(struct knobs, is_parked)},
     {"stop_after", offsetof(struct knobs, stop_after)},
     {"window", offsetof(struct knobs, window)},
     {"bulk", offsetof(struct knobs, bulk)},

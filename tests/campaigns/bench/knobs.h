@@ -20,6 +20,8 @@ struct knobs {
     size_t bytes;        /* of a payload; 0: that of five params */
     size_t keep_ms;      /* how long a success is kept */
     size_t fail_percent; /* so many of a hundred runs fail once */
+    size_t is_declared;  /* 1: the job is unique and has limits, none of which holds a run back */
+    size_t is_parked;    /* 1: a limit holds back all runs but one */
     size_t stop_after;   /* a worker stops after so many runs; 0: when nothing is left */
     size_t window;       /* most runs that are enqueued and not done; 0: all */
     size_t bulk;         /* runs that a producer beside a worker enqueues in a call */

@@ -72,6 +72,26 @@ def drain_beside(bed: Bed, side: str) -> Taken:
     return taken
 
 
+# --- unique runs and limits ------------------------------------------------------------------
+
+def through(bed: Bed, side: str) -> Taken:
+    """From enqueue to done, one after the other; the floor is the product, with nothing declared."""
+    bed.store.clear()
+    knobs = {"count": bed.count, "is_declared": int(side == "product"), **bed.knobs}
+    spent = [bed.run("product", verb, **knobs).answer["seconds"] for verb in ("enqueue", "drain")]
+    return Taken({"rate": bed.count / sum(spent)})
+
+
+def drain_beside_parked(bed: Bed, side: str) -> Taken:
+    """The floor is the product, with nothing parked."""
+    bed.store.clear()
+    if side == "product":
+        fill(bed, side, bed.knobs["backlog"], is_parked=1)
+        bed.run(side, "drain", stop_after=1)
+    fill(bed, "product", bed.count)
+    return bed.run_rated("product", "drain", stop_after=bed.count)
+
+
 # --- from enqueue to start -------------------------------------------------------------------
 
 def start(bed: Bed, side: str) -> Taken:
@@ -202,6 +222,7 @@ class Measure:
 MEASURES = {
     "enqueue": Measure(enqueue), "drain": Measure(drain), "mixed": Measure(mixed), "codec": Measure(codec),
     "enqueue_beside": Measure(enqueue_beside, backlog_ready), "drain_beside": Measure(drain_beside, backlog_ready),
+    "through": Measure(through), "drain_beside_parked": Measure(drain_beside_parked),
     "start": Measure(start), "start_at_half_load": Measure(start, load_ready), "idle": Measure(idle),
     "bytes_waiting": Measure(bytes_waiting), "bytes_done": Measure(bytes_done), "bytes_forgotten": Measure(bytes_forgotten),
     "sustained": Measure(sustained), "paced": Measure(paced), "peer_enqueue": Measure(peer_enqueue, peer_ready), "peer_drain": Measure(peer_drain, peer_ready),

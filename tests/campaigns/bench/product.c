@@ -20,9 +20,21 @@ bench_job product_job(int64_t number)
     return bench_job_make("ann@shop.example", "Hello, is anybody there?", number, campaign);
 }
 
+/* What another job, with the same params, declares of who may start. */
+static void rules_take(culex_job_type *type, const culex_job_type *of)
+{
+    type->unique = of->unique;
+    type->limits = of->limits;
+    type->limit_count = of->limit_count;
+}
+
 culex_job_type product_type(const struct knobs *knobs)
 {
     culex_job_type type = knobs->bytes > 0 ? bench_text_job_type : bench_job_type;
+    if (knobs->is_declared)
+        rules_take(&type, &bench_declared_job_type);
+    if (knobs->is_parked)
+        rules_take(&type, &bench_parked_job_type);
     type.keep_success_ms = (int64_t)knobs->keep_ms;
     return type;
 }

@@ -84,6 +84,20 @@ def enqueues() -> list[Row]:
     return rows
 
 
+def limits() -> list[Row]:
+    rows = []
+    for store, place in (("redis", "cross"), ("sqlite", "one")):
+        for name, batch, count in (("one by one", 1, 20000), ("bulk of 100", 100, 60000)):
+            rows.append(Row("unique, rate and concurrency", f"from enqueue to done, {name}", "through", "the same job without them",
+                            store=store, place=place, knobs=knobs(batch=batch), count=count,
+                            quick=count // 20 if batch == 100 else 0))
+        for parked in (10 ** 4, 10 ** 6):
+            rows.append(Row("drain beside parked runs", f"{parked:,} parked", "drain_beside_parked", "the same with nothing parked",
+                            store=store, place=place, knobs=knobs(backlog=parked), count=20000,
+                            quick=1000 if parked == 10 ** 4 else 0, axis=("runs that are parked", parked)))
+    return rows
+
+
 def starts() -> list[Row]:
     rows = []
     for store, isolation, load in itertools.product(("redis", "sqlite"), ("none", "process"), ("idle", "half load")):
@@ -187,6 +201,6 @@ def peers() -> list[Row]:
     return rows
 
 
-ROWS = [*drains(), *enqueues(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
+ROWS = [*drains(), *enqueues(), *limits(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
         *persistence(), *far_away(), *codecs(), *peers()]
 HOURS = hours()

@@ -42,6 +42,10 @@ unsigned fuzz_taken;
 #define at_fingerprint      record->facts.fingerprint
 #define at_tags             record->tags
 #define at_retry_for_ms     record->facts.counters.retry_for_ms
+#define at_unique_while     record->unique_while
+#define at_unique_until_ms  record->unique_until_ms
+#define at_behind           record->behind
+#define at_limits           record->limits
 #define WRITE_letter(value) fprintf(out, "|%c", culex__run_state_letter(value))
 
 static size_t record_write(const struct culex__redis_record *record, char *ret_text, size_t size)

@@ -51,7 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct module *module =
         compilation_load_text(&compilation, "fuzz.job", (const char *)data, size);
     check_module(&compilation, module);
-    check_supported(&compilation, module);
     clash_check(&compilation, true);
     if (compilation.sink.errors == 0)
         lint_module(&compilation, module, ~0u, NULL);

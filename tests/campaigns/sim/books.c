@@ -93,9 +93,9 @@ struct named *sim_worker_find(struct sim_oracle *oracle, const char *queue, cons
 
 /* --- printing ------------------------------------------------------------------------------ */
 
-const char *const sim_verbs[] = {"OTHER",  "ENQUEUE", "EACH",         "STEP",
-                                 "HELLO",  "TICK",    "SCHEDULE_SET", "SCHEDULE_RUN",
-                                 "CANCEL", "RETRY",   "FORGET",       "PURGE"};
+const char *const sim_verbs[] = {"OTHER",  "ENQUEUE",      "EACH",         "STEP",   "HELLO",
+                                 "TICK",   "SCHEDULE_SET", "SCHEDULE_RUN", "CANCEL", "RETRY",
+                                 "FORGET", "PURGE",        "MOVE"};
 static const char *const events[] = {
 #define EVENT(name, failures, crashes, losses, teller) #name,
 #include "core/run_rules.def"

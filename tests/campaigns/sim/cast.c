@@ -1,6 +1,7 @@
 /* sim/cast.c - who is there: workers, producers and an operator, and what befalls them. */
 #include <stdlib.h>
 
+#include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/schedules.h>
 
@@ -207,6 +208,44 @@ static void operate_schedule(struct sim_process *process, culex_client *client)
     }
 }
 
+/* Some pauses end by themselves. */
+static void queue_pause(struct sim_process *process, culex_client *client, const char *queue,
+                        int64_t ms)
+{
+    if (ms % 3 == 0) {
+        if (culex_client_pause_for(client, queue, culex_milliseconds(ms), NULL) == CULEX_OK)
+            SOMETIMES(QUEUE_PAUSED_FOR);
+        return;
+    }
+    if (culex_client_pause(client, queue, NULL) == CULEX_OK)
+        SOMETIMES(QUEUE_PAUSED);
+    sim_sleep(process, ms * SIM_MS);
+    sim_may_fail(culex_client_resume(client, queue, NULL));
+}
+
+/* More or less than runs declare, or what they declare again. */
+static void limit_set(struct sim_process *process, culex_client *client)
+{
+    struct sim_random *random = &process->world->random;
+    const culex_limit_value value = {.count = (uint32_t)sim_between(random, 1, 4)};
+    const culex_limit_value *set = sim_chance(random, 300) ? NULL : &value;
+    if (culex_client_limit_set(client, "alpha", SIM_LIMIT, set, NULL) == CULEX_OK)
+        SOMETIMES(LIMIT_SET_BY_OPERATOR);
+}
+
+static void run_move(struct sim_process *process, culex_client *client, const char *queue,
+                     culex_uuid id)
+{
+    struct sim_random *random = &process->world->random;
+    culex_move move = {.has_priority = sim_chance(random, 600),
+                       .priority = (int)sim_below(random, 10),
+                       .has_delay = sim_chance(random, 500)};
+    if (move.has_delay && sim_chance(random, 500))
+        move.delay = culex_milliseconds(sim_between(random, 1, 4000));
+    if (move.has_priority || move.has_delay)
+        sim_may_fail(culex_client_move(client, queue, id, &move, NULL));
+}
+
 static void operate_queue(struct sim_process *process, culex_client *client)
 {
     struct sim_random *random = &process->world->random;
@@ -228,10 +267,7 @@ static void operate_queue(struct sim_process *process, culex_client *client)
         fsck(process, client, queue, sim_chance(random, 500));
         break;
     case 0:
-        if (culex_client_pause(client, queue, NULL) == CULEX_OK)
-            SOMETIMES(QUEUE_PAUSED);
-        sim_sleep(process, sim_between(random, 1, 3000) * SIM_MS);
-        sim_may_fail(culex_client_resume(client, queue, NULL));
+        queue_pause(process, client, queue, sim_between(random, 1, 3000));
         break;
     case 1: {
         culex_run_state state = (culex_run_state)sim_below(random, CULEX_RUN_STATE_COUNT);
@@ -255,7 +291,8 @@ static void operate_run(struct sim_process *process, culex_client *client)
 {
     struct sim_cast *cast = process->world->cast;
     struct sim_random *random = &process->world->random;
-    int64_t verb = sim_below(random, 4);
+    bool is_sqlite = process->world->options.is_sqlite;
+    int64_t verb = sim_below(random, is_sqlite ? 6 : 4);
     const struct known *known =
         verb == 1 ? known_pick_dead(process->world) : sim_known_pick(cast, random);
     culex_run_state state;
@@ -274,6 +311,10 @@ static void operate_run(struct sim_process *process, culex_client *client)
     case 2:
         sim_may_fail(culex_client_delete(client, queue, id, NULL));
         break;
+    case 4:
+    case 5:
+        run_move(process, client, queue, id);
+        break;
     default:
         if (culex_client_get(client, queue, id, &info, NULL) == CULEX_OK)
             culex_run_info_free(info);
@@ -281,17 +322,23 @@ static void operate_run(struct sim_process *process, culex_client *client)
 }
 
 /* Nothing holds the queue back any more; one that nobody has used is not there. */
-static bool queue_resume(culex_client *client, const char *queue)
+static bool queue_resume(const struct sim_world *world, culex_client *client, const char *queue)
 {
     culex_status resumed = culex_client_resume(client, queue, NULL);
     culex_status lifted = culex_client_limit(client, queue, 0, NULL);
+    culex_status set = CULEX_OK;
+    if (world->options.is_sqlite)
+        set = culex_client_limit_set(client, queue, SIM_LIMIT, NULL, NULL);
+    if (set != CULEX_OK && set != CULEX_ENOTFOUND)
+        return false;
     return (resumed == CULEX_OK || resumed == CULEX_ENOTFOUND) &&
            (lifted == CULEX_OK || lifted == CULEX_ENOTFOUND);
 }
 
 static void queues_resume(struct sim_process *process, culex_client *client)
 {
-    while (!process->is_killed && (!queue_resume(client, "alpha") || !queue_resume(client, "beta")))
+    while (!process->is_killed && (!queue_resume(process->world, client, "alpha") ||
+                                   !queue_resume(process->world, client, "beta")))
         sim_sleep(process, 10 * SIM_MS);
 }
 
@@ -306,6 +353,8 @@ static void operator_body(struct sim_process *process)
             break;
         if (sim_chance(random, 300))
             operate_queue(process, client);
+        else if (world->options.is_sqlite && sim_chance(random, 150))
+            limit_set(process, client);
         else if (sim_chance(random, 450))
             operate_schedule(process, client);
         else

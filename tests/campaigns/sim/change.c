@@ -368,11 +368,31 @@ static bool is_same_record(const struct sim_record *a, const struct sim_record *
            a->expires_at_ms == b->expires_at_ms && strcmp(a->owner, b->owner) == 0;
 }
 
+/* To another time: nothing but that is changed, and the expiry of what was never started. */
+static void move_check(struct sim_oracle *oracle, const struct run *run,
+                       const struct sim_record *after)
+{
+    struct sim_record same = *after;
+    const struct sim_record *before = &run->record;
+    bool is_to_time = after->state == 'S' && after->at_ms > oracle->call.now_ms;
+    same.state = before->state;
+    same.at_ms = before->at_ms;
+    if (!is_charged(before))
+        same.expires_at_ms = before->expires_at_ms;
+    if ((after->state != 'W' && !is_to_time) || !is_same_record(&same, before))
+        sim_violation(oracle, &run->id, "a move changes more than the time");
+    SOMETIMES(MOVED_BY_OPERATOR);
+}
+
 static void change_waiting(struct sim_oracle *oracle, struct run *run,
                            const struct sim_record *after)
 {
     const struct sim_record *before = &run->record;
     const struct sim_call *call = &oracle->call;
+    if (call->verb == SIM_MOVE) {
+        move_check(oracle, run, after);
+        return;
+    }
     switch (after->state) {
     case 'A':
         change_claimed(oracle, run, after);

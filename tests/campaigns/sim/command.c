@@ -765,6 +765,71 @@ static void zscan(const struct call *call)
     scored_reply(call, zset, 0, zset == NULL ? 0 : zset->dict.count, true);
 }
 
+/* Whether the member of an entry is behind the bound: '[' and '(' before a text, '-' and '+'. */
+static bool is_behind_lex(const struct sim_scored *entry, const struct sim_arg *bound, bool is_end)
+{
+    if (bound->len == 1 && (bound->data[0] == '-' || bound->data[0] == '+'))
+        return bound->data[0] == '-';
+    size_t len = bound->len - 1, own = entry->member->len;
+    int order = memcmp(entry->member->data, bound->data + 1, own < len ? own : len);
+    order = order != 0 ? order : (own > len) - (own < len);
+    bool is_open = bound->data[0] == '(';
+    return order > 0 || (order == 0 && is_open == is_end);
+}
+
+static bool is_lex_bound(const struct sim_arg *bound)
+{
+    return bound->len > 0 && (bound->data[0] == '[' || bound->data[0] == '(' ||
+                              (bound->len == 1 && strchr("-+", bound->data[0]) != NULL));
+}
+
+/* First and count of the entries between the bounds args[2] and args[3], where all have one score.
+ */
+static bool lex_find(const struct call *call, struct sim_value **ret_zset, size_t *ret_first,
+                     size_t *ret_count)
+{
+    *ret_first = *ret_count = 0;
+    if (!is_lex_bound(&call->args[2]) || !is_lex_bound(&call->args[3])) {
+        sim_reply_error(call->reply, "ERR min or max not valid string range item");
+        return false;
+    }
+    if (!find(call, SIM_ZSET, ret_zset))
+        return false;
+    size_t count = *ret_zset != NULL ? (*ret_zset)->dict.count : 0, end = 0;
+    while (*ret_first < count &&
+           !is_behind_lex(&(*ret_zset)->sorted[*ret_first], &call->args[2], false))
+        ++*ret_first;
+    for (end = *ret_first;
+         end < count && !is_behind_lex(&(*ret_zset)->sorted[end], &call->args[3], true);)
+        end++;
+    *ret_count = end - *ret_first;
+    return true;
+}
+
+static void zrangebylex(const struct call *call)
+{
+    struct sim_value *zset;
+    struct page page;
+    size_t first, count;
+    if (!page_read(call, &page) || !lex_find(call, &zset, &first, &count))
+        return;
+    if (page.skip < 0 || (size_t)page.skip > count)
+        page.skip = (int64_t)count;
+    first += (size_t)page.skip;
+    count -= (size_t)page.skip;
+    if (page.most >= 0 && (size_t)page.most < count)
+        count = (size_t)page.most;
+    scored_reply(call, zset, first, count, false);
+}
+
+static void zlexcount(const struct call *call)
+{
+    struct sim_value *zset;
+    size_t first, count;
+    if (lex_find(call, &zset, &first, &count))
+        sim_reply_int(call->reply, (int64_t)count);
+}
+
 static void zcount(const struct call *call)
 {
     struct sim_value *zset;
@@ -944,6 +1009,8 @@ static const struct command commands[] = {
     {"ZREVRANGEBYSCORE", zrevrangebyscore, -4, 0},
     {"ZSCAN", zscan, -3, 0},
     {"ZCOUNT", zcount, 4, 0},
+    {"ZRANGEBYLEX", zrangebylex, -4, 0},
+    {"ZLEXCOUNT", zlexcount, 4, 0},
     {"ZREMRANGEBYRANK", zremrangebyrank, 4, WRITE},
     {"ZREMRANGEBYSCORE", zremrangebyscore, 4, WRITE},
     {"DEL", del, -2, WRITE},

@@ -48,6 +48,7 @@ static void rider_dress(struct convoy *convoy, size_t index)
     run->window_ms = rider->order.key >= 0 ? sim_window_of(rider->order.key) : 0;
     snprintf(rider->unique_key, sizeof rider->unique_key, "a%d", rider->order.unique - 1);
     run->unique_key = rider->order.unique > 0 ? rider->unique_key : NULL;
+    run->unique_while = CULEX_UNIQUE_LIVE;
 }
 
 static struct rider *rider_add(struct convoy *convoy, const struct known *order)

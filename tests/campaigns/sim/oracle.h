@@ -15,7 +15,9 @@
  *   I10 of the runs with one unique key, one is live
  *   I11 every end that the engine took from a handler in time reaches the store, and none that
  *       came after the lease
- *   I12 liveness: after healing every run becomes final (sim.c) */
+ *   I12 liveness: after healing every run becomes final, those that were parked too (sim.c)
+ *   I13 of one limit and key no more runs are at work than the limit in force has room for, and
+ *       none begins while those that were at work when it was lowered are too many: store.c */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
 
@@ -46,7 +48,8 @@ enum sim_verb {
     SIM_CANCEL,
     SIM_RETRY,
     SIM_FORGET,
-    SIM_PURGE
+    SIM_PURGE,
+    SIM_MOVE
 };
 
 /* What of a record can change, and what its changes depend on. */

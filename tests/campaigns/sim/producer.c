@@ -114,6 +114,7 @@ static void enqueue_unique(struct sim_process *process, culex_client *client)
     snprintf(key, sizeof key, "a%d", order.unique - 1);
     snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)order.n);
     run.unique_key = key;
+    run.unique_while = CULEX_UNIQUE_LIVE;
     run.payload = payload;
     run.payload_len = strlen(payload);
     run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
@@ -131,6 +132,41 @@ static void enqueue_unique(struct sim_process *process, culex_client *client)
         sim_order_refused(process, &order, status);
     if (status == CULEX_OK && sim_chance(random, 200))
         past_call_make(client, ticket, run);
+}
+
+/* Of few slots; some with a token too, or of a fair share. */
+static void enqueue_limited(struct sim_process *process, culex_client *client)
+{
+    static const char *const keys[SIM_LIMIT_KEYS] = {"a", "b"};
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    struct culex_run_limit limits[] = {
+        {CULEX_LIMIT_CONCURRENCY, SIM_LIMIT, keys[sim_below(random, SIM_LIMIT_KEYS)], .count = 2},
+        {CULEX_LIMIT_RATE, "sim:rate", "", .count = 20, .per_ms = 1000, .burst = 3}};
+    char payload[40];
+    int64_t n = cast->numbers++;
+    struct culex_new_run run = culex__new_run_make(&cast->jobs[0]);
+    struct culex_enqueue_result result;
+    culex_uuid own;
+    struct culex_ticket ticket;
+    snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)n);
+    run.payload = payload;
+    run.payload_len = strlen(payload);
+    run.priority = sim_chance(random, 200) ? 5 : 0;
+    run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
+    run.content = culex__content_hash(run.job, run.payload, run.payload_len);
+    run.limits = limits;
+    run.limit_count = sim_chance(random, 500) ? 2 : 1;
+    if (sim_chance(random, 200))
+        limits[1] = (struct culex_run_limit){CULEX_LIMIT_FAIR, "sim:fair", "t", .count = 0};
+    if (culex_client_new_ticket(client, &own, NULL) != CULEX_OK ||
+        !culex__ticket_parse(own, &ticket))
+        return;
+    culex_status status = sim_call_make(client, "alpha", &ticket, &run, false, &result);
+    if (process->is_killed || status != CULEX_OK)
+        return;
+    sim_oracle_acknowledged(process->world->oracle, result.id);
+    sim_known_id(sim_known_add(cast, 0, n), result.id);
 }
 
 static void enqueue_many(struct sim_process *process, culex_client *client)
@@ -208,7 +244,9 @@ static void enqueue_somehow(struct sim_process *process, culex_client *client)
     struct sim_random *random = &process->world->random;
     bool is_plain = sim_is_plain(process->world);
     int64_t draw = sim_below(random, 100);
-    if (draw < 56)
+    if (process->world->options.is_sqlite && draw < 20)
+        enqueue_limited(process, client);
+    else if (draw < 56)
         enqueue_one(process, client);
     else if (draw < (is_plain ? 70 : 63))
         enqueue_many(process, client);

@@ -20,8 +20,9 @@ struct handle;
 
 struct sim_store {
     sqlite3 *root; /* keeps the database alive, and looks at it */
-    sqlite3_stmt *row, *all, *queues, *capacity;
-    int64_t changed[CHANGES_MAX]; /* keys of runs that the call under way has touched */
+    sqlite3_stmt *row, *all, *queues, *capacity, *limited;
+    int64_t at_work[SIM_LIMIT_KEYS]; /* by the last look */
+    int64_t changed[CHANGES_MAX];    /* keys of runs that the call under way has touched */
     size_t changed_count;
     struct sim_dict ids;    /* row number to id */
     struct handle *handles; /* open ones */
@@ -366,6 +367,31 @@ static struct sim_call *call_told(struct culex_store *base, enum sim_verb verb, 
     return call;
 }
 
+/* By the records of those at work alone: what the store counts is not asked. I13. */
+static void limits_look(struct sim_world *world)
+{
+    struct sim_store *store = world->store;
+    int64_t at_work[SIM_LIMIT_KEYS] = {0};
+    while (sqlite3_step(store->limited) == SQLITE_ROW) {
+        const char *limits = (const char *)sqlite3_column_text(store->limited, 1);
+        int64_t room = sqlite3_column_int64(store->limited, 0);
+        int64_t count = sqlite3_column_int64(store->limited, 2);
+        size_t key = (size_t)(limits[sizeof SIM_LIMIT] - 'a');
+        if (key >= SIM_LIMIT_KEYS)
+            abort();
+        at_work[key] = count;
+        if (count > room && count > store->at_work[key])
+            sim_violation(world->oracle, NULL, "%lld runs of %s are at work, where %lld may be",
+                          (long long)count, limits, (long long)room);
+        if (count > room)
+            SOMETIMES(LIMIT_BELOW_WHAT_RUNS);
+        else if (count == room)
+            SOMETIMES(LIMIT_HAS_NO_ROOM);
+    }
+    must(store, sqlite3_reset(store->limited));
+    memcpy(store->at_work, at_work, sizeof at_work);
+}
+
 static void changes_tell(struct handle *handle)
 {
     struct sim_world *world = handle->process->world;
@@ -375,6 +401,8 @@ static void changes_tell(struct handle *handle)
     for (size_t i = 0; i < count; i++)
         row_tell(world, store->changed[i]);
     store->changed_count = 0;
+    if (count > 0)
+        limits_look(world);
     if (count > 0)
         wake_one(world);
 }
@@ -670,29 +698,38 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
     }
 #define WRITTEN_OUT(...)
 
-#define FRONT_enqueue      WRITTEN_OUT
-#define FRONT_enqueue_each WRITTEN_OUT
-#define FRONT_step         WRITTEN_OUT
-#define FRONT_hello        WRITTEN_OUT
-#define FRONT_tick         WRITTEN_OUT
-#define FRONT_schedules    ASKED
-#define FRONT_schedule_set WRITTEN_OUT
-#define FRONT_schedule_run WRITTEN_OUT
-#define FRONT_cancel(...)  CALLED(SIM_CANCEL, __VA_ARGS__)
-#define FRONT_retry(...)   CALLED(SIM_RETRY, __VA_ARGS__)
-#define FRONT_forget(...)  CALLED(SIM_FORGET, __VA_ARGS__)
-#define FRONT_purge(...)   CALLED(SIM_PURGE, __VA_ARGS__)
-#define FRONT_pause(...)   CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_limit(...)   CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_stats(...)   CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_fsck(...)    CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_get          ASKED
-#define FRONT_list         ASKED
-#define FRONT_queues       ASKED
-#define FRONT_doctor       ASKED
-#define FRONT_now          ASKED
-#define FRONT_wake_arm     WRITTEN_OUT
-#define FRONT_wake_take    WRITTEN_OUT
+#define FRONT_enqueue         WRITTEN_OUT
+#define FRONT_enqueue_each    WRITTEN_OUT
+#define FRONT_step            WRITTEN_OUT
+#define FRONT_hello           WRITTEN_OUT
+#define FRONT_tick            WRITTEN_OUT
+#define FRONT_schedules       ASKED
+#define FRONT_schedule_set    WRITTEN_OUT
+#define FRONT_schedule_run    WRITTEN_OUT
+#define FRONT_cancel(...)     CALLED(SIM_CANCEL, __VA_ARGS__)
+#define FRONT_retry(...)      CALLED(SIM_RETRY, __VA_ARGS__)
+#define FRONT_forget(...)     CALLED(SIM_FORGET, __VA_ARGS__)
+#define FRONT_purge(...)      CALLED(SIM_PURGE, __VA_ARGS__)
+#define FRONT_move(...)       CALLED(SIM_MOVE, __VA_ARGS__)
+#define FRONT_pause(...)      CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_pause_for(...)  CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_limit(...)      CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_dead_limit(...) CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_stats(...)      CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_fsck(...)       CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_get             ASKED
+#define FRONT_limit_set(...)  CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_limits          ASKED
+#define FRONT_limit_keys      ASKED
+#define FRONT_list            ASKED
+#define FRONT_queues          ASKED
+#define FRONT_worker_tell     ASKED
+#define FRONT_workers         ASKED
+#define FRONT_worker_set      ASKED
+#define FRONT_doctor          ASKED
+#define FRONT_now             ASKED
+#define FRONT_wake_arm        WRITTEN_OUT
+#define FRONT_wake_take       WRITTEN_OUT
 
 /* A new verb has no FRONT yet and does not compile before it has one: SIM_OTHER is right for one of
  * an operator. Until then the compiler points here, and at verbs behind it that have theirs. */
@@ -744,7 +781,7 @@ culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
         free(handle);
         return status;
     }
-    handle->base.ops = &handle_ops;
+    handle->base.ops = handle->base.table = &handle_ops;
     handle->base.env = &process->env;
     handle->process = process;
     handle->has_wake = sim_chance(&process->world->random, 800);
@@ -793,6 +830,13 @@ void sim_store_init(struct sim_world *world)
          sqlite3_create_function(store->root, "run_id", 3, SQLITE_UTF8, NULL, run_id, NULL, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS " WHERE seq = ?", -1, &store->row, NULL));
     must(store, sqlite3_prepare_v2(store->root, COLUMNS, -1, &store->all, NULL));
+    must(store,
+         sqlite3_prepare_v2(store->root,
+                            "SELECT (SELECT iif(set_count > 0, set_count, count) FROM run_limit l"
+                            " WHERE l.queue = run.queue AND name = '" SIM_LIMIT "'), limits,"
+                            " count(*) FROM run WHERE state = 'A' AND limits IS NOT NULL"
+                            " GROUP BY queue, substr(limits, 1, length('" SIM_LIMIT "=') + 1)",
+                            -1, &store->limited, NULL));
     must(store, sqlite3_prepare_v2(store->root, "SELECT capacity FROM queue WHERE name = ?", -1,
                                    &store->capacity, NULL));
     must(store, sqlite3_prepare_v2(
@@ -820,6 +864,7 @@ void sim_store_release(struct sim_world *world)
     sqlite3_finalize(store->all);
     sqlite3_finalize(store->queues);
     sqlite3_finalize(store->capacity);
+    sqlite3_finalize(store->limited);
     sqlite3_close(store->root);
     for (size_t i = 0; i < store->ids.cap; i++) {
         if (store->ids.entries[i].key == NULL)

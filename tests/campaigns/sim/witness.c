@@ -281,7 +281,7 @@ static struct culex_ticket ticket_read(const struct sim_arg *producer, const str
 }
 
 /* How a new run is told: ARGV of store/redis/lib_enqueue.lua, or of lib_line.lua. */
-enum { RIDER_FIRST = 5, RIDER_WORDS = 5 };
+enum { RIDER_FIRST = 5, RIDER_WORDS = 6 };
 
 static void rider_plain_read(const struct sim_arg *args, struct sim_rider *rider)
 {
@@ -292,10 +292,12 @@ static void rider_plain_read(const struct sim_arg *args, struct sim_rider *rider
 
 static void rider_read(const struct sim_arg *args, struct sim_rider *rider)
 {
-    char times[96], key[64];
+    char times[96], key[64], kept[64];
     arg_copy(&args[1], times, sizeof times);
     rider->delay_ms = strtoll(times, NULL, 10);
-    arg_copy(&args[2], rider->unique_key, sizeof rider->unique_key);
+    arg_copy(&args[2], kept, sizeof kept);
+    if (kept[0] != '\0')
+        snprintf(rider->unique_key, sizeof rider->unique_key, "%s", strrchr(kept, '|') + 1);
     arg_copy(&args[3], key, sizeof key);
     rider->window_ms = strtoll(key, NULL, 10);
     if (key[0] != '\0')

@@ -227,6 +227,10 @@ void sim_hands_heal(struct sim_hands *hands);
 
 /* --- store.c ------------------------------------------------------------------------------- */
 
+/* The limit of runs at work that some runs have, first of theirs; its keys are "a" and the next. */
+#define SIM_LIMIT "sim:slots"
+enum { SIM_LIMIT_KEYS = 2 };
+
 void sim_store_init(struct sim_world *world);
 void sim_store_release(struct sim_world *world);
 culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,

@@ -18,9 +18,9 @@ enum {
     FIELD_FAILURES = 10,
     FIELD_CRASHES = 11,
     FIELD_STREAK = 12,
-    FIELD_ATTEMPTS_MAX = 16,
-    FIELD_JOB = 17,
-    FIELD_COUNT = 24
+    FIELD_ATTEMPTS_MAX = 17,
+    FIELD_JOB = 18,
+    FIELD_COUNT = 28
 };
 
 static redisReply *ask(const struct redis_server *server, const char *format, const char *queue)

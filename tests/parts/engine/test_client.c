@@ -866,6 +866,27 @@ static bool queue_count(const char *queue, void *user)
     return true;
 }
 
+static void assert_pause_refused(struct world *world, culex_duration span, const char *words)
+{
+    culex_error error = {0};
+    assert_int_equal(culex_client_pause_for(world->client, "numbers", span, &error), CULEX_EINVAL);
+    assert_non_null(strstr(error.text, words));
+}
+
+static void assert_pause_spans(struct world *world)
+{
+    culex_queue_stats stats;
+    assert_pause_refused(world, 0, "1 ms or more; culex_client_resume ends one");
+    assert_pause_refused(world, -CULEX_SECOND, "1 ms or more");
+    assert_pause_refused(world, CULEX_MILLISECOND - 1, "1 ms or more");
+    assert_pause_refused(world, 30, "write culex_seconds(30)");
+    assert_pause_refused(world, INT64_MAX, "culex_client_pause is the one without an end");
+    assert_int_equal(culex_client_pause_for(world->client, "numbers", culex_hours(1), NULL),
+                     CULEX_OK);
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.paused_until_ms, stats.now_ms + 3600000);
+}
+
 static void test_every_verb_reaches_the_store(void **state)
 {
     struct world *world = *state;
@@ -888,6 +909,8 @@ static void test_every_verb_reaches_the_store(void **state)
     culex_queue_stats stats;
     assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
     assert_true(stats.paused);
+    assert_int_equal(stats.paused_until_ms, 0);
+    assert_pause_spans(world);
     assert_int_equal(culex_client_resume(world->client, "numbers", NULL), CULEX_OK);
     assert_int_equal(culex_client_limit(world->client, "numbers", 3, NULL), CULEX_OK);
     assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
@@ -1013,7 +1036,7 @@ static void test_unknown_run_of_a_queue_that_is_there_lists_no_queues(void **sta
     assert_int_equal(status, CULEX_ENOTFOUND);
 }
 
-enum { QUEUE_CALLS = 8 };
+enum { QUEUE_CALLS = 9 };
 
 /* Every call that takes a queue and no run. */
 static culex_status queue_call(culex_client *client, int call, const char *queue,
@@ -1039,6 +1062,8 @@ static culex_status queue_call(culex_client *client, int call, const char *queue
         return culex_client_live(client, queue, false, live_count, &count, error);
     case 6:
         return culex_client_fsck(client, queue, false, &counts, error);
+    case 7:
+        return culex_client_pause_for(client, queue, CULEX_SECOND, error);
     default:
         return culex_client_stats(client, queue, &stats, error);
     }

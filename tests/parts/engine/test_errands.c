@@ -978,6 +978,85 @@ static void test_errand_brings_its_ticket_and_its_key(void **state)
     store->ops->close(store);
 }
 
+/* --- what a run is unique by and counted by --------------------------------------------------- */
+
+/* A store that looks at what comes, in place of keeping it. */
+struct looker {
+    struct culex_store base;
+    const struct culex_new_run *wanted;
+    unsigned seen;
+};
+
+static void same_assert(const struct culex_new_run *run, const struct culex_new_run *wanted)
+{
+    assert_string_equal(run->unique_key, wanted->unique_key);
+    assert_int_equal(run->unique_while, wanted->unique_while);
+    assert_int_equal(run->unique_for_ms, wanted->unique_for_ms);
+    assert_int_equal(run->unique_replaces, wanted->unique_replaces);
+    assert_int_equal(run->limit_count, wanted->limit_count);
+    for (size_t i = 0; i < run->limit_count; i++) {
+        const struct culex_run_limit *one = &run->limits[i], *other = &wanted->limits[i];
+        assert_int_equal(one->kind, other->kind);
+        assert_int_equal(one->count, other->count);
+        assert_int_equal(one->per_ms, other->per_ms);
+        assert_int_equal(one->burst, other->burst);
+        assert_string_equal(one->name, other->name);
+        assert_string_equal(one->key, other->key);
+    }
+}
+
+static culex_status enqueue_look(struct culex_store *store, const char *queue,
+                                 const struct culex_ticket *ticket,
+                                 const struct culex_new_run *runs, size_t count,
+                                 struct culex_enqueue_result *results, culex_error *error)
+{
+    struct looker *looker = (struct looker *)store;
+    (void)queue, (void)ticket, (void)results, (void)error;
+    for (size_t i = 0; i < count; i++) {
+        same_assert(&runs[i], looker->wanted);
+        assert_int_equal(runs[i].payload_len, 9);
+        assert_memory_equal(runs[i].payload, "{\"act\":0}", 9);
+        looker->seen++;
+    }
+    return CULEX_OK;
+}
+
+/* As many limits as there may be, with the longest texts; both runs of the call. */
+static void test_errand_brings_its_unique_key_and_its_limits(void **state)
+{
+    static const struct culex_store_ops ops = {.name = "looker", .enqueue = enqueue_look};
+    char names[CULEX_RUN_LIMITS_MAX][CULEX_LIMIT_NAME_MAX + 1] = {""};
+    char keys[CULEX_RUN_LIMITS_MAX][CULEX_LIMIT_KEY_MAX + 1] = {""};
+    struct culex_run_limit limits[CULEX_RUN_LIMITS_MAX];
+    struct culex_new_run run = letter_run();
+    struct looker looker = {.base = {.ops = &ops}, .wanted = &run};
+    struct culex_enqueue_result results[2];
+    struct caught caught;
+    (void)state;
+    for (unsigned i = 0; i < CULEX_RUN_LIMITS_MAX; i++) {
+        memset(names[i], 'a' + (int)i, CULEX_LIMIT_NAME_MAX - i);
+        memset(keys[i], '0' + (int)i, i * CULEX_LIMIT_KEY_MAX / (CULEX_RUN_LIMITS_MAX - 1));
+        limits[i] = (struct culex_run_limit){.kind = CULEX_LIMIT_RATE,
+                                             .name = names[i],
+                                             .key = keys[i],
+                                             .count = i + 1,
+                                             .per_ms = 1000 * (i + 1),
+                                             .burst = CULEX_LIMIT_COUNT_MAX};
+    }
+    limits[1] = (struct culex_run_limit){CULEX_LIMIT_CONCURRENCY, names[1], keys[1], 9, 0, 0};
+    limits[2] = (struct culex_run_limit){CULEX_LIMIT_FAIR, names[2], keys[2], 0, 0, 0};
+    run.unique_key = "0123456789abcdef";
+    run.unique_while = CULEX_UNIQUE_LIVE;
+    run.unique_for_ms = 60000;
+    run.unique_replaces = true;
+    run.limits = limits;
+    run.limit_count = CULEX_RUN_LIMITS_MAX;
+    errand_catch(&caught, (struct culex_ticket){7, 1}, run);
+    assert_int_equal(errand_answer(&looker.base, &caught, results), CULEX_OK);
+    assert_int_equal(looker.seen, 2);
+    culex_buf_release(&caught.errand);
+}
+
 /* Byte for byte the key's length, and its NUL, are looked at. */
 static void test_errand_whose_key_holds_a_nul_is_refused(void **state)
 {
@@ -1062,6 +1141,7 @@ int main(void)
         ON(test_mangled_errand_gets_an_answer, memory_none),
         ON(test_errand_with_a_ticket_or_a_key_that_cannot_be_is_refused, memory_none),
         ON(test_errand_brings_its_ticket_and_its_key, memory_none),
+        ON(test_errand_brings_its_unique_key_and_its_limits, memory_none),
         ON(test_errand_whose_key_holds_a_nul_is_refused, memory_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

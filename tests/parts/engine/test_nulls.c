@@ -32,6 +32,9 @@
     } while (0)
 
 static const culex_uuid no_id;
+static const culex_move to_now = {.has_delay = true};
+static const culex_bulk retry = {.action = CULEX_BULK_RETRY};
+static culex_bulk_cursor start;
 static culex_job_type type;
 
 /* --- types and codec ---------------------------------------------------------------------- */
@@ -96,6 +99,37 @@ static bool schema_seen(const culex_live_schema *schema, void *user)
     return true;
 }
 
+static bool limit_seen(const culex_limit_info *limit, void *user)
+{
+    (void)limit, (void)user;
+    return true;
+}
+
+static bool limit_key_seen(const culex_limit_key_info *key, void *user)
+{
+    (void)key, (void)user;
+    return true;
+}
+
+static void test_null_for_a_limit_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    (void)state;
+    REFUSED(culex_client_limits(NULL, "q", limit_seen, NULL, &error));
+    REFUSED(culex_client_limit_keys(NULL, "q", "n", NULL, limit_key_seen, NULL, &error));
+    REFUSED(culex_client_limit_set(NULL, "q", "n", NULL, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_limits(client, NULL, limit_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_limits(client, "q", NULL, NULL, &error));
+    REFUSED(culex_client_limit_keys(client, NULL, "n", NULL, limit_key_seen, NULL, &error));
+    REFUSED_AS("no limit",
+               culex_client_limit_keys(client, "q", NULL, NULL, limit_key_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_limit_keys(client, "q", "n", NULL, NULL, NULL, &error));
+    REFUSED(culex_client_limit_set(client, NULL, "n", NULL, &error));
+    REFUSED_AS("no limit", culex_client_limit_set(client, "q", NULL, NULL, &error));
+    culex_client_close(client);
+}
+
 static bool schedule_seen(const culex_schedule_info *schedule, void *user)
 {
     (void)schedule, (void)user;
@@ -125,6 +159,29 @@ static void test_null_for_a_schedule_is_refused(void **state)
     culex_client_close(client);
 }
 
+static bool worker_seen(const culex_worker_info *worker, void *user)
+{
+    (void)worker, (void)user;
+    return true;
+}
+
+static void test_null_for_the_workers_is_refused(void **state)
+{
+    const culex_worker_order order = {.stop = true}, nothing = {0};
+    culex_client *client = NULL;
+    size_t count = 0;
+    (void)state;
+    REFUSED(culex_client_workers(NULL, worker_seen, NULL, &error));
+    REFUSED(culex_client_worker_set(NULL, "a1", &order, &count, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED_AS("no visitor", culex_client_workers(client, NULL, NULL, &error));
+    REFUSED_AS("no order", culex_client_worker_set(client, "a1", NULL, &count, &error));
+    REFUSED_AS("nothing is wished of the worker",
+               culex_client_worker_set(client, "a1", &nothing, NULL, &error));
+    assert_int_equal(culex_client_worker_set(client, NULL, &order, NULL, NULL), CULEX_OK);
+    culex_client_close(client);
+}
+
 static void test_null_for_a_client_is_refused(void **state)
 {
     const struct number params = {7};
@@ -146,9 +203,13 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_cancel(NULL, "q", no_id, NULL, &error));
     REFUSED(culex_client_retry(NULL, "q", no_id, &error));
     REFUSED(culex_client_delete(NULL, "q", no_id, &error));
+    REFUSED(culex_client_move(NULL, "q", no_id, &to_now, &error));
+    REFUSED(culex_client_bulk(NULL, "q", &retry, &start, 0, NULL, NULL, NULL, &error));
     REFUSED(culex_client_pause(NULL, "q", &error));
+    REFUSED(culex_client_pause_for(NULL, "q", CULEX_SECOND, &error));
     REFUSED(culex_client_resume(NULL, "q", &error));
     REFUSED(culex_client_limit(NULL, "q", 1, &error));
+    REFUSED(culex_client_dead_limit(NULL, "q", 1, &error));
     REFUSED(culex_client_purge(NULL, "q", CULEX_RUN_DONE, 1, NULL, &error));
     REFUSED(culex_client_stats(NULL, "q", &stats, &error));
     REFUSED(culex_client_queues(NULL, queue_seen, NULL, &error));
@@ -189,9 +250,18 @@ static void test_null_beside_a_client_is_refused(void **state)
     REFUSED(culex_client_cancel(client, NULL, no_id, NULL, &error));
     REFUSED(culex_client_retry(client, NULL, no_id, &error));
     REFUSED(culex_client_delete(client, NULL, no_id, &error));
+    REFUSED(culex_client_move(client, NULL, no_id, &to_now, &error));
+    REFUSED_AS("no place to move the run to", culex_client_move(client, "q", no_id, NULL, &error));
+    REFUSED(culex_client_bulk(client, NULL, &retry, &start, 0, NULL, NULL, NULL, &error));
+    REFUSED_AS("nothing is said of what to do",
+               culex_client_bulk(client, "q", NULL, &start, 0, NULL, NULL, NULL, &error));
+    REFUSED_AS("no cursor",
+               culex_client_bulk(client, "q", &retry, NULL, 0, NULL, NULL, NULL, &error));
     REFUSED(culex_client_pause(client, NULL, &error));
+    REFUSED(culex_client_pause_for(client, NULL, CULEX_SECOND, &error));
     REFUSED(culex_client_resume(client, NULL, &error));
     REFUSED(culex_client_limit(client, NULL, 1, &error));
+    REFUSED(culex_client_dead_limit(client, NULL, 1, &error));
     REFUSED(culex_client_purge(client, NULL, CULEX_RUN_DONE, 1, NULL, &error));
     REFUSED(culex_client_stats(client, NULL, NULL, &error));
     REFUSED(culex_client_stats(client, "q", NULL, &error));
@@ -332,6 +402,8 @@ int main(void)
         cmocka_unit_test(test_ids_ignore_or_refuse_each_null),
         cmocka_unit_test(test_arenas_and_texts_ignore_each_null),
         cmocka_unit_test(test_codec_refuses_each_null),
+        cmocka_unit_test(test_null_for_the_workers_is_refused),
+        cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),

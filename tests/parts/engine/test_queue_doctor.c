@@ -235,6 +235,11 @@ static void test_paused_queue_is_a_warning_once_it_holds_runs(void **state)
     expect(world, "queue-paused", CULEX_SEVERITY_WARNING,
            "queue numbers is paused: 2 runs wait (1 left by a worker that is gone) for the end of "
            "that, 1 is scheduled");
+    assert_int_equal(culex_client_pause_for(world->client, "numbers", culex_minutes(2), NULL),
+                     CULEX_OK);
+    expect(world, "queue-paused", CULEX_SEVERITY_WARNING,
+           "queue numbers is paused for another 120 s: 2 runs wait (1 left by a worker that is "
+           "gone) for the end of that, 1 is scheduled");
 }
 
 static void test_many_paused_queues_are_told_as_the_worst_of_them(void **state)

@@ -9,6 +9,9 @@
 
 #include <cmocka.h>
 
+#include <culex/limits.h>
+#include <culex/schedules.h>
+
 #include "world.h"
 
 static int setup(void **state)
@@ -1189,6 +1192,20 @@ static void test_drain_of_a_paused_queue_is_told_once_a_minute(void **state)
                      3);
 }
 
+/* Nobody resumes it: the worker asks again at that very moment. */
+static void test_pause_for_a_time_ends_without_a_call(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, 1);
+    assert_int_equal(
+        culex_client_pause_for(world->client, "numbers", culex_milliseconds(7123), NULL), CULEX_OK);
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world->call_ms[0], 7123, 7133);
+}
+
 static void test_drain_with_other_work_says_nothing_of_paused_queues(void **state)
 {
     struct world *world = *state;
@@ -1558,6 +1575,73 @@ static void test_periodic_job_runs_at_once_and_then_every_interval(void **state)
         assert_about_ms(world->call_ms[i], 60000 * i);
         assert_int_equal(world->call_n[i], 7);
     }
+}
+
+static culex_outcome act_once(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run, (void)n;
+    culex_worker_stop(world->worker);
+    return CULEX_DONE;
+}
+
+static bool key_look(const culex_limit_key_info *key, void *user)
+{
+    assert_string_equal(key->key, "7");
+    ++*(unsigned *)user;
+    return true;
+}
+
+static unsigned keys_of(struct world *world, const char *name)
+{
+    unsigned keys = 0;
+    assert_int_equal(
+        culex_client_limit_keys(world->client, "numbers", name, NULL, key_look, &keys, NULL),
+        CULEX_OK);
+    return keys;
+}
+
+static bool limit_look(const culex_limit_info *limit, void *user)
+{
+    bool is_rate = limit->kind == CULEX_LIMIT_RATE;
+    assert_int_equal(limit->declared.count, is_rate ? 100 : 3);
+    assert_int_equal(limit->declared.per_ms, is_rate ? 60000 : 0);
+    assert_int_equal(limit->declared.burst, is_rate ? 5 : 0);
+    ++*(unsigned *)user;
+    return true;
+}
+
+/* It is made from the template that the worker left, by who has no schema. */
+static void test_run_out_of_turn_is_unique_and_counted_as_one_in_turn(void **state)
+{
+    static const uint16_t by_n[] = {0};
+    static const culex_limit limits[] = {
+        {CULEX_LIMIT_CONCURRENCY, "t.sweep:concurrency_by_n", 3, 0, 0, by_n, 1},
+        {CULEX_LIMIT_RATE, "t.sweep:rate_by_n", 100, 60000, 5, by_n, 1}};
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    type.unique = (culex_unique){.is_unique = true,
+                                 .by = by_n,
+                                 .by_count = 1,
+                                 .while_states = CULEX_UNIQUE_LIVE,
+                                 .on_conflict = CULEX_ON_CONFLICT_KEEP};
+    type.limits = limits;
+    type.limit_count = 2;
+    world->act = act_once;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    assert_int_equal(keys_of(world, "t.sweep:concurrency_by_n"), 0);
+    for (int i = 0; i < 2; i++) {
+        culex_status wanted = i == 0 ? CULEX_OK : CULEX_EUNIQUE;
+        assert_int_equal(culex_client_schedule_run(world->client, "numbers", "t.sweep", NULL, NULL),
+                         wanted);
+        world_pass(world, 1000); /* a call of the same instant would be a repeat of the first */
+    }
+    unsigned seen = 0;
+    assert_int_equal(culex_client_limits(world->client, "numbers", limit_look, &seen, NULL),
+                     CULEX_OK);
+    assert_int_equal(seen, 2);
+    assert_int_equal(keys_of(world, "t.sweep:concurrency_by_n"), 1);
+    assert_int_equal(keys_of(world, "t.sweep:rate_by_n"), 1);
 }
 
 /* At random, and never beyond it. */
@@ -2002,6 +2086,7 @@ int main(void)
         UNIT(test_drain_lists_no_state_that_has_no_runs),
         UNIT(test_drain_for_a_run_of_soon_says_nothing),
         UNIT(test_drain_of_a_paused_queue_is_told_once_a_minute),
+        UNIT(test_pause_for_a_time_ends_without_a_call),
         UNIT(test_drain_with_other_work_says_nothing_of_paused_queues),
         UNIT(test_queues_take_turns_at_the_handlers),
         UNIT(test_run_of_an_empty_queue_overtakes_the_backlog_of_another),
@@ -2016,6 +2101,7 @@ int main(void)
         UNIT(test_run_of_a_killed_worker_is_taken_over_within_lease_and_a_second),
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
+        UNIT(test_run_out_of_turn_is_unique_and_counted_as_one_in_turn),
         UNIT(test_jitter_puts_each_run_off),
         UNIT(test_refused_tick_is_sent_again_until_it_is_taken),
         UNIT(test_refused_tick_of_a_short_interval_is_sent_again_after_it),

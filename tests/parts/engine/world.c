@@ -311,6 +311,7 @@ static void unique_key_take(struct world *world, const char *queue, const char *
                                       .delay_ms = 3600000,
                                       .attempts_max = 1,
                                       .unique_key = key,
+                                      .unique_while = CULEX_UNIQUE_LIVE,
                                       .tags = "",
                                       .payload = "{}",
                                       .payload_len = 2};
@@ -328,7 +329,7 @@ static culex_status fake_tick(struct culex_store *store, const struct culex_tick
     if (world->tick_refusals > 0 && tick->run != NULL) {
         world->tick_refusals--;
         run = *tick->run;
-        run.unique_key = "f00d";
+        run.unique_key = "f00d", run.unique_while = CULEX_UNIQUE_LIVE;
         unique_key_take(world, tick->queue, run.unique_key);
         request.run = &run;
     }
@@ -372,6 +373,24 @@ static culex_status fake_pause(struct culex_store *store, const char *queue, boo
                                culex_error *error)
 {
     return store_of(store)->ops->pause(store_of(store), queue, is_paused, error);
+}
+
+static culex_status fake_move(struct culex_store *store, const char *queue, culex_uuid id,
+                              const struct culex_place *place, culex_error *error)
+{
+    return store_of(store)->ops->move(store_of(store), queue, id, place, error);
+}
+
+static culex_status fake_dead_limit(struct culex_store *store, const char *queue, uint64_t most,
+                                    culex_error *error)
+{
+    return store_of(store)->ops->dead_limit(store_of(store), queue, most, error);
+}
+
+static culex_status fake_pause_for(struct culex_store *store, const char *queue, int64_t for_ms,
+                                   culex_error *error)
+{
+    return store_of(store)->ops->pause_for(store_of(store), queue, for_ms, error);
 }
 
 static culex_status fake_limit(struct culex_store *store, const char *queue, uint64_t most,
@@ -467,6 +486,35 @@ static void fake_close(struct culex_store *store)
     (void)store; /* the world closes the store itself */
 }
 
+static culex_status fake_schedules(struct culex_store *store, const char *queue,
+                                   struct culex_schedule_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->schedules(store_of(store), queue, ret_list, error);
+}
+
+static culex_status fake_schedule_run(struct culex_store *store, const char *queue,
+                                      const char *schedule, int64_t asked_ms,
+                                      const struct culex_new_run *run,
+                                      struct culex_enqueue_result *ret_result, culex_error *error)
+{
+    return store_of(store)->ops->schedule_run(store_of(store), queue, schedule, asked_ms, run,
+                                              ret_result, error);
+}
+
+static culex_status fake_limits(struct culex_store *store, const char *queue,
+                                struct culex_limit_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->limits(store_of(store), queue, ret_list, error);
+}
+
+static culex_status fake_limit_keys(struct culex_store *store, const char *queue, const char *name,
+                                    const char *after, size_t most,
+                                    struct culex_limit_key_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->limit_keys(store_of(store), queue, name, after, most, ret_list,
+                                            error);
+}
+
 static const struct culex_store_ops fake_ops = {
     .name = "world",
     .enqueue = fake_enqueue,
@@ -480,8 +528,15 @@ static const struct culex_store_ops fake_ops = {
     .retry = fake_retry,
     .forget = fake_forget,
     .fsck = fake_fsck,
+    .move = fake_move,
     .pause = fake_pause,
+    .pause_for = fake_pause_for,
     .limit = fake_limit,
+    .dead_limit = fake_dead_limit,
+    .schedules = fake_schedules,
+    .schedule_run = fake_schedule_run,
+    .limits = fake_limits,
+    .limit_keys = fake_limit_keys,
     .purge = fake_purge,
     .stats = fake_stats,
     .get = fake_get,

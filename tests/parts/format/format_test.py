@@ -317,7 +317,7 @@ def tree():
     files = [path for folder in LAID_OUT for path in sorted((ROOT / folder).rglob("*.job"))]
     expect(len(files) > 12, f"only {len(files)} schemas")
     for page in (ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "schemas" / "README.md"):
-        for block in re.findall(r"^```job(?: \S+\.job)?(?: check-only)?\n(.*?)^```$", page.read_text(), re.M | re.S):
+        for block in re.findall(r"^```job(?: \S+\.job)?\n(.*?)^```$", page.read_text(), re.M | re.S):
             done = run("fmt", "-d", "-", text=block.encode())
             expect((done.returncode, done.stdout) == (0, b""), f"{page}:\n{done.stdout.decode()}")
     done = run("fmt", "-d", *files)

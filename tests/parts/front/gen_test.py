@@ -97,7 +97,7 @@ class Gen(unittest.TestCase):
         self.assertFalse((self.out / "mail_job.h").is_symlink())
 
     def test_errors_write_nothing(self):
-        self.assertEqual(self.gen("job a { unique for 1m; }").returncode, 1)
+        self.assertEqual(self.gen("job a { unique for 0s; }").returncode, 1)
         self.assertEqual(self.gen("job a { priority 99; }").returncode, 1)
         self.assertEqual(self.names(), [])
 

@@ -32,6 +32,7 @@
 #include "platform/filesystem.h"
 #include "platform/packet.h"
 #include "platform/pages.h"
+#include "platform/runtime_folder.h"
 #include "platform/self.h"
 #include "platform/stack.h"
 #include "platform/zone_file.h"
@@ -123,6 +124,68 @@ static void test_write_to_a_file_is_told(void **state)
     close(file);
     unlink(path);
     assert_int_equal(culex__writes_open(path), -1);
+}
+
+static void test_memory_of_descendants_counts_grandchildren(void **state)
+{
+    (void)state;
+    int ready[2], go[2];
+    char byte = 'x';
+    assert_true(pipe(ready) == 0 && pipe(go) == 0);
+    int64_t before = culex__self_descendants_memory();
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            char *block = malloc(16 * MEBI);
+            memset(block, 1, 16 * MEBI);
+            bool is_told = write(ready[1], &byte, 1) == 1;
+            close(go[1]);
+            _exit(is_told && read(go[0], &byte, 1) == 0 && block[MEBI] == 1 ? 0 : 1);
+        }
+        close(go[1]);
+        _exit(waitpid(grandchild, NULL, 0) != grandchild);
+    }
+    close(go[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_true(culex__self_descendants_memory() - before > 16 * MEBI);
+    close(go[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(culex__self_descendants_memory(), before);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* The file stays open in a fork, as the lock of a worker does. */
+static void test_last_close_of_a_file_is_told(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/culex-platform-XXXXXX", path[sizeof folder + 2];
+    int go[2];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/f", folder);
+    int closes = culex__closes_open(folder);
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_true(closes >= 0 && file >= 0 && pipe(go) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        close(go[1]);
+        _exit(read(go[0], &byte, 1) != 0);
+    }
+    close(file);
+    close(open(path, O_RDONLY | O_CLOEXEC));
+    assert_false(is_readable(closes, 0));
+    close(go[0]);
+    close(go[1]);
+    assert_true(is_readable(closes, PATIENCE_MS));
+    culex__closes_take(closes);
+    assert_false(is_readable(closes, 0));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    culex__descriptor_close(closes);
+    unlink(path);
+    rmdir(folder);
+    assert_int_equal(culex__closes_open(folder), -1);
 }
 
 static void test_watch_names_who_has_news(void **state)
@@ -640,6 +703,54 @@ static void test_machine_without_a_tz_database_has_utc(void **state)
     unsetenv("TZDIR");
 }
 
+/* Makes $XDG_RUNTIME_DIR anew in `ret_base`, and asks; the answer goes into `ret_path`. */
+static bool folder_is_found_in(const char *base, char ret_path[CULEX_RUNTIME_FOLDER_SIZE],
+                               char ret_why[CULEX_RUNTIME_FOLDER_WHY_SIZE])
+{
+    setenv("XDG_RUNTIME_DIR", base, 1);
+    bool is_found = culex__runtime_folder_find(ret_path, ret_why);
+    unsetenv("XDG_RUNTIME_DIR");
+    return is_found && strncmp(ret_path, base, strlen(base)) == 0;
+}
+
+static void test_runtime_folder_is_made_for_us_alone(void **state)
+{
+    (void)state;
+    struct stat info;
+    char base[] = "/tmp/culex-platform-XXXXXX", path[CULEX_RUNTIME_FOLDER_SIZE],
+         why[CULEX_RUNTIME_FOLDER_WHY_SIZE];
+    assert_non_null(mkdtemp(base));
+    for (int i = 0; i < 2; i++) {
+        assert_true(folder_is_found_in(base, path, why));
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 07777, 0700);
+    }
+    rmdir(path);
+    rmdir(base);
+}
+
+static void test_runtime_folder_that_others_can_enter_is_not_used(void **state)
+{
+    (void)state;
+    char base[] = "/tmp/culex-platform-XXXXXX", path[CULEX_RUNTIME_FOLDER_SIZE],
+         made[sizeof base + 8], why[CULEX_RUNTIME_FOLDER_WHY_SIZE];
+    assert_non_null(mkdtemp(base));
+    snprintf(made, sizeof made, "%s/culex", base);
+    assert_int_equal(mkdir(made, 0700), 0);
+    assert_int_equal(chmod(made, 0770), 0);
+    assert_false(folder_is_found_in(base, path, why));
+    assert_int_equal(chmod(made, 0700), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(made, 12345, 12345), 0);
+        assert_false(folder_is_found_in(base, path, why));
+    }
+    rmdir(made);
+    assert_int_equal(symlink("/tmp", made), 0);
+    assert_false(folder_is_found_in(base, path, why));
+    unlink(made);
+    rmdir(base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -648,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_alarm_goes_off_at_its_last_time),
         cmocka_unit_test(test_blocked_signal_is_told_and_forgotten),
         cmocka_unit_test(test_write_to_a_file_is_told),
+        cmocka_unit_test(test_last_close_of_a_file_is_told),
         cmocka_unit_test(test_watch_names_who_has_news),
         cmocka_unit_test(test_busy_door_turns_knocks_away),
         cmocka_unit_test(test_full_door_has_heard),
@@ -660,6 +772,7 @@ int main(void)
         cmocka_unit_test(test_children_are_visited_until_one_is_enough),
         cmocka_unit_test(test_end_of_the_parent_is_a_signal),
         cmocka_unit_test(test_memory_in_use_grows_with_what_is_mapped),
+        cmocka_unit_test(test_memory_of_descendants_counts_grandchildren),
         cmocka_unit_test(test_list_of_timers_shows_a_new_one),
         cmocka_unit_test(test_signal_tells_where_it_struck),
         cmocka_unit_test(test_file_system_of_a_folder_has_a_name),
@@ -669,6 +782,8 @@ int main(void)
         cmocka_unit_test(test_zone_is_read_whole_from_the_database),
         cmocka_unit_test(test_zone_that_is_none_is_refused_with_the_cause),
         cmocka_unit_test(test_machine_without_a_tz_database_has_utc),
+        cmocka_unit_test(test_runtime_folder_is_made_for_us_alone),
+        cmocka_unit_test(test_runtime_folder_that_others_can_enter_is_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

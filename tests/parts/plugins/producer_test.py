@@ -1,6 +1,6 @@
 """What `culexc gen --plugin python` writes, beside the codec of the generated C and a real worker.
 
-producer_test.py CULEXC CODEC FOLDER WORKER ENQUEUE HELLO
+producer_test.py CULEXC CODEC FOLDER WORKER ENQUEUE HELLO KEYS
 """
 import base64
 import contextlib
@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -26,16 +27,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from codec import BITS, Codec, model_of, payloads  # noqa: E402
 
-CULEXC, CODEC, FOLDER, WORKER, ENQUEUE, HELLO = sys.argv[1:]
+CULEXC, CODEC, FOLDER, WORKER, ENQUEUE, HELLO, KEYS = sys.argv[1:]
 SCHEMAS = [f"{FOLDER}/{stem}.job" for stem in ("types", "types_defaults", "types_optional", "attributes")]
 OUT = tempfile.TemporaryDirectory()
 subprocess.run([CULEXC, "gen", "--plugin", "python", "--out", OUT.name, *SCHEMAS, f"{FOLDER}/mail_plain.job",
-                f"{FOLDER}/common.job", f"{FOLDER}/text.job", HELLO], check=True, timeout=60)
+                f"{FOLDER}/common.job", f"{FOLDER}/text.job", f"{FOLDER}/limits.job", HELLO], check=True, timeout=60)
 sys.path.insert(0, OUT.name)
 
 import attributes_job  # noqa: E402
 import culex_producer  # noqa: E402
 import hello_job  # noqa: E402
+import limits_job  # noqa: E402
 import mail_plain_job  # noqa: E402
 import types_defaults_job  # noqa: E402
 import types_job  # noqa: E402
@@ -252,7 +254,7 @@ def limit(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-class Enqueue(unittest.TestCase):
+class Stored(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -264,6 +266,8 @@ class Enqueue(unittest.TestCase):
         self.addCleanup(client.close)
         return client
 
+
+class Enqueue(Stored):
     def worked(self):
         """What the worker prints, sorted."""
         done = subprocess.run([WORKER, "--drain", "--log-level=error", "--url", self.url], stdout=subprocess.PIPE,
@@ -523,6 +527,85 @@ for line in sys.stdin:
         self.assertEqual(self.worked(), ["Hello, again!", "Hello, parent!"])
 
 
+def limits_of(url, run=None):
+    """What a run in an SQLite file is counted by, NAME=KEY;..., or the only run."""
+    with contextlib.closing(sqlite3.connect(url[len("sqlite:"):])) as file:
+        [(text,)] = file.execute("SELECT limits FROM run WHERE ? IS NULL OR id = ?", (run, run))
+        return text
+
+
+class Keys(Stored):
+    """Runs that are unique or counted by their params."""
+
+    def page_of_c(self, *params):
+        done = subprocess.run([KEYS, self.url, *map(str, params)], stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+        return uuid.UUID(done.stdout.strip())
+
+    def test_c_and_python_make_the_same_keys(self):
+        client = self.client()
+        for tenant, document, page in [("acme", "report", 1), ("acme", "report", 2), ("m\u00fc \"\n", "", 0), ("a", "creport", 1),
+                                       ("x" * 10000, "report", 4294967295)]:
+            job = limits_job.RenderPage(tenant=tenant, document=document, page=page)
+            first = self.page_of_c(tenant, document, page)
+            again = client.enqueue(job)
+            self.assertEqual((again, again.outcome), (first, "kept"))
+            self.assertEqual(self.page_of_c(tenant, document, page), first)
+        own = client.enqueue(limits_job.RenderPage(tenant="other", document="report", page=1))
+        self.assertEqual(own.outcome, "new")
+        self.assertEqual(self.page_of_c("other", "report", 1), own)
+
+    def test_limits_of_c_and_python_count_together(self):
+        client = self.client()
+        for tenant, document in [("acme", "report"), ("m\u00fc \"\n", ""), ("x" * 10000, "report"), ("1", "2")]:
+            runs = [self.page_of_c(tenant, document, 1), client.enqueue(limits_job.RenderPage(tenant=tenant, document=document, page=2))]
+            of_c, of_python = (limits_of(self.url, run.bytes) for run in runs)
+            self.assertEqual(of_c, of_python)
+            self.assertEqual(of_c.count("="), 5)
+        self.assertEqual(of_c, "shop.render_page:concurrency_by_tenant=1;shop.render_page:concurrency=;"
+                               "shop.render_page:rate_by_tenant=1;shop.render_page:rate_by_doc.tenant=2+1;shop.render_page:fair_by_tenant=1")
+
+    def test_conflict_has_the_id_of_the_run_that_is_there(self):
+        client = self.client()
+        first = client.enqueue(limits_job.RebuildEverything())
+        with self.assertRaises(CulexError) as caught:
+            client.enqueue(limits_job.RebuildEverything())
+        self.assertEqual((caught.exception.status, caught.exception.run, caught.exception.ticket), ("EUNIQUE", first, None))
+
+    def test_idempotency_key_that_was_used_is_told(self):
+        client = self.client()
+        outcomes = [client.enqueue(hello_job.Hello(), idempotency_key="k").outcome for _ in range(2)]
+        self.assertEqual(outcomes, ["new", "duplicate"])
+
+    def test_requests_have_the_keys_as_texts_of_the_payload(self):
+        client, asked = self.client(), []
+
+        def answer(request, payload=None):
+            asked.append(request)
+            return {"status": "OK", "id": str(uuid.uuid4()), "ticket": str(uuid.uuid4())}
+
+        with unittest.mock.patch.object(client, "_exchange", answer):
+            client.enqueue(limits_job.RenderPage(tenant="a\"b", document="d", page=7))
+            client.enqueue(limits_job.IndexDocument(document="d"))
+            client.enqueue(hello_job.Hello())
+        page, index, hello = (request for request in asked if "new_ticket" not in request)
+        document, number, tenant = ({"name": name, "value": value} for name, value in
+                                    [("doc", '"d"'), ("page", "7"), ("tenant", '"a\\"b"')])
+        self.assertEqual(page["unique"], {"by": [document, number, tenant], "while_states": 7, "for_ms": 0,
+                                          "on_conflict": "keep", "delay_ms": 0})
+        limits = [(limit["kind"], limit["name"], limit["count"], limit["per_ms"], limit["burst"], limit["by"])
+                  for limit in page["limits"]]
+        self.assertEqual(limits, [
+            ("concurrency", "shop.render_page:concurrency_by_tenant", 8, 0, 0, [tenant]),
+            ("concurrency", "shop.render_page:concurrency", 100, 0, 0, []),
+            ("rate", "shop.render_page:rate_by_tenant", 1000, 60000, 50, [tenant]),
+            ("rate", "shop.render_page:rate_by_doc.tenant", 10, 1000, 10, [document, tenant]),
+            ("fair", "shop.render_page:fair_by_tenant", 0, 0, 0, [tenant])])
+        self.assertEqual(index["unique"], {"by": [{"name": "document", "value": '"d"'}], "while_states": 1, "for_ms": 0, "on_conflict": "replace",
+                                           "delay_ms": 5000})
+        self.assertNotIn("unique", hello)
+        self.assertNotIn("limits", hello)
+
+
 class Program(unittest.TestCase):
     """culex-enqueue itself, on input that no producer of ours writes."""
 
@@ -552,6 +635,56 @@ class Program(unittest.TestCase):
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([answer["status"] for answer in answers], ["OK", "EINVAL"], answers)
         self.assertIn("options.expires is below 0", answers[1]["text"])
+
+    UNIQUE = {"by": [{"name": "a", "value": "1"}], "while_states": 7, "for_ms": 0, "on_conflict": "error", "delay_ms": 0}
+
+    def test_unique_request_is_answered_with_the_run_that_is_there(self):
+        other = {**self.UNIQUE, "by": [{"name": "a", "value": "2"}]}
+        done = self.run_program(b"".join(self.request(b"{}", unique=unique) for unique in (self.UNIQUE, self.UNIQUE, other)))
+        first, second, third = (json.loads(line) for line in done.stdout.splitlines())
+        self.assertEqual((first["status"], first["outcome"]), ("OK", "new"))
+        self.assertEqual((second["status"], second["id"]), ("EUNIQUE", first["id"]))
+        self.assertNotIn("outcome", second)
+        self.assertEqual(third["status"], "OK")
+
+    LIMIT = {"kind": "concurrency", "name": "a:concurrency", "count": 1, "per_ms": 0, "burst": 0, "by": []}
+
+    def test_limits_of_a_request_have_the_key_of_its_values(self):
+        for values, key in [([], r""), (['"acme"'], r"acme"), (['"acme"', "3"], r"acme\+3"), (['"a b"'], r"#[0-9a-f]{40}"),
+                            ([""], r"#[0-9a-f]{40}"), (['"acme"', ""], r"#[0-9a-f]{40}")]:
+            with self.subTest(values), tempfile.TemporaryDirectory() as folder:
+                url = f"sqlite:{folder}/jobs.db"
+                by = [{"name": f"p{number}", "value": value} for number, value in enumerate(values)]
+                done = self.run_program(self.request(b"{}", limits=[{**self.LIMIT, "by": by}]), url=url)
+                self.assertEqual(json.loads(done.stdout)["status"], "OK")
+                self.assertRegex(limits_of(url), f"^a:concurrency={key}$")
+
+    def test_limits_that_no_store_takes_are_told(self):
+        part = {"name": "a", "value": "acme"}
+        for more, words in [({"limits": [{**self.LIMIT, "count": 0}]}, "the number is 1 to"),
+                            ({"limits": [{**self.LIMIT, "name": "a|b"}]}, "the name of a limit"),
+                            ({"limits": [self.LIMIT, self.LIMIT]}, "is there twice"),
+                            ({"limits": [{**self.LIMIT, "kind": "rate"}]}, "the period of a rate"),
+                            ({"limits": [self.LIMIT, {**self.LIMIT, "by": [part]}]}, "limit 2: the value of param 1"),
+                            ({"unique": {**self.UNIQUE, "by": [*self.UNIQUE["by"], part]}}, "unique: the value of param 2"),
+                            ({"unique": {**self.UNIQUE, "by": [{"name": "a", "value": " "}]}}, "unique: the value of param 1"),
+                            ({"unique": {**self.UNIQUE, "by": [{"name": "a", "value": "1 2"}]}}, "unique: the value of param 1"),
+                            ({"unique": {**self.UNIQUE, "while_states": 0}}, "needs states that keep it"),
+                            ({"unique": {**self.UNIQUE, "while_states": 8}}, "in no other state")]:
+            with self.subTest(words):
+                done = self.run_program(self.request(b"{}", **more) + self.request(b"{}"))
+                refusal, other = (json.loads(line) for line in done.stdout.splitlines())
+                self.assertEqual((refusal["status"], other["status"], done.returncode), ("EINVAL", "OK", 0))
+                self.assertIn(words, refusal["text"])
+
+    def test_wrong_keys_are_refused(self):
+        limit = self.LIMIT
+        for more in [{"unique": {**self.UNIQUE, "on_conflict": "drop"}}, {"unique": {}}, {"unique": True},
+                     {"limits": [{**limit, "kind": "speed"}]}, {"limits": [limit] * 9}, {"limits": [{**limit, "by": ["a"]}]}]:
+            with self.subTest(more):
+                done = self.run_program(self.request(b"{}", **more))
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(json.loads(done.stdout)["status"], ("EDECODE", "EUNDERSTAND"))
 
     def test_whatever_else_comes_is_told_and_ends_it(self):
         for data in [b"x\n", b"{}\n", b"\n", b"[]\n", b"\xff\n", b"\0\n", b'{"job":"a"', b"{" * 5000 + b"\n",

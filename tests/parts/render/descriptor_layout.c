@@ -88,6 +88,27 @@ LAYOUT(culex_retry_policy, RETRY_POLICY_MEMBERS)
     MEMBER(int64_t, jitter_ms, of)
 LAYOUT(culex_schedule, SCHEDULE_MEMBERS)
 
+#define UNIQUE_MEMBERS(MEMBER, of)                                                                 \
+    MEMBER(bool, is_unique, of)                                                                    \
+    MEMBER(bool, by_all, of)                                                                       \
+    MEMBER(const uint16_t *, by, of)                                                               \
+    MEMBER(size_t, by_count, of)                                                                   \
+    MEMBER(unsigned, while_states, of)                                                             \
+    MEMBER(int64_t, for_ms, of)                                                                    \
+    MEMBER(culex_on_conflict, on_conflict, of)                                                     \
+    MEMBER(int64_t, delay_ms, of)
+LAYOUT(culex_unique, UNIQUE_MEMBERS)
+
+#define LIMIT_MEMBERS(MEMBER, of)                                                                  \
+    MEMBER(culex_limit_kind, kind, of)                                                             \
+    MEMBER(const char *, name, of)                                                                 \
+    MEMBER(uint32_t, count, of)                                                                    \
+    MEMBER(int64_t, per_ms, of)                                                                    \
+    MEMBER(uint32_t, burst, of)                                                                    \
+    MEMBER(const uint16_t *, by, of)                                                               \
+    MEMBER(size_t, by_count, of)
+LAYOUT(culex_limit, LIMIT_MEMBERS)
+
 #define JOB_TYPE_MEMBERS(MEMBER, of)                                                               \
     MEMBER(unsigned, descriptor_version, of)                                                       \
     MEMBER(const char *, name, of)                                                                 \
@@ -104,6 +125,9 @@ LAYOUT(culex_schedule, SCHEDULE_MEMBERS)
     MEMBER(int64_t, memory_bytes, of)                                                              \
     MEMBER(culex_retry_policy, retry, of)                                                          \
     MEMBER(culex_schedule, schedule, of)                                                           \
+    MEMBER(culex_unique, unique, of)                                                               \
+    MEMBER(const culex_limit *, limits, of)                                                        \
+    MEMBER(size_t, limit_count, of)                                                                \
     MEMBER(const char *const *, tags, of)                                                          \
     MEMBER(size_t, tag_count, of)
 LAYOUT(culex_job_type, JOB_TYPE_MEMBERS)
@@ -146,6 +170,14 @@ NUMBER(FIELD_MAX, 64)
 NUMBER(MISSED_ONCE, 0)
 NUMBER(MISSED_SKIP, 1)
 NUMBER(MISSED_ALL, 2)
+
+NUMBER(ON_CONFLICT_KEEP, 0)
+NUMBER(ON_CONFLICT_REPLACE, 1)
+NUMBER(ON_CONFLICT_ERROR, 2)
+
+NUMBER(LIMIT_CONCURRENCY, 0)
+NUMBER(LIMIT_RATE, 1)
+NUMBER(LIMIT_FAIR, 2)
 
 NUMBER(BACKOFF_CONSTANT, 0)
 NUMBER(BACKOFF_LINEAR, 1)

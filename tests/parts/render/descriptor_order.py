@@ -34,7 +34,11 @@ def main() -> None:
 _Static_assert(CULEX_DESCRIPTOR_VERSION == {settings.DESCRIPTOR_VERSION},
                "DESCRIPTOR_VERSION of codegen/render/settings.py is another number");
 """)
-    print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL)))
+    unique = jobs.unique_members(None, NULL)
+    limit = model.Limit("fair", "order:fair", None, None, None, ())
+    print(asserted("culex_unique", unique))
+    print(asserted("culex_limit", jobs.limit_members(limit, NULL)))
+    print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL, unique, NULL)))
     print(asserted("culex_retry_policy", jobs.retry_members(order.retry, NULL)), end="")
 
 

@@ -166,9 +166,22 @@ class Refusal(unittest.TestCase):
         for bad in bad_fields:
             with self.subTest(bad=bad):
                 self.assertRaises(model.IRError, files_of, schema("x", jobs=[job("j", [bad])]))
-        for setting in ("cron", "unique", "concurrency", "rate"):
+        for setting in ("cron", "unique"):
             ir = schema("x", jobs=[job("j", **{setting: {}})])
             self.assertRaisesRegex(model.IRError, setting, files_of, ir)
+
+    def test_keys_that_mean_nothing_are_refused(self) -> None:
+        unique = {"by": [], "all": False, "for_ns": None, "while": ["active"], "on_conflict": "keep", "delay_ns": "0"}
+        limit = {"kind": "concurrency", "name": "j:concurrency", "count": "1", "per_ns": None, "burst": None, "by": []}
+        rate = {**limit, "kind": "rate", "per_ns": "1", "burst": "1"}
+        files_of(schema("x", jobs=[job("j", unique=unique, limits=[limit, rate])]))
+        for key, bad in [("unique", {**unique, "while": ["done"]}), ("unique", {**unique, "while": []}),
+                         ("unique", {**unique, "by": ["x"]}), ("unique", {**unique, "on_conflict": "drop"}),
+                         ("limits", [{**limit, "count": None}]), ("limits", [{**limit, "count": "0"}]),
+                         ("limits", [{**limit, "burst": "1"}]), ("limits", [{**rate, "per_ns": None}]),
+                         ("limits", [{**limit, "kind": "fair"}]), ("limits", [{**limit, "by": ["x"]}])]:
+            with self.subTest(bad=bad):
+                self.assertRaisesRegex(model.IRError, key, files_of, schema("x", jobs=[job("j", **{key: bad})]))
 
     def test_struct_that_holds_itself_is_refused(self) -> None:
         ref = {"name": "s", "c": "s", "type_symbol": "s_type", "base": None}

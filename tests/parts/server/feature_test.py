@@ -448,7 +448,8 @@ class Completion(Feature):
                 ("retry_policy p { backoff linear 2s §", ["factor", "cap"]),
                 ("retry_policy p { backoff constant 2s §", []),
                 ("retry_policy p { jitter §", ["none", "full", "equal"]),
-                ("job a { unique §", ["by", "for", "while", "on_conflict"]),
+                ("job a { unique §", ["by", "for", "while", "on_conflict", "debounce"]),
+                ("job a { unique by §", ["all"]), ("job a { fair §", ["by"]), ("job a { fair by (§", []),
                 ("job a { unique while (§", ["scheduled", "waiting", "active"]),
                 ("job a { unique while (waiting, §", ["scheduled", "waiting", "active"]),
                 ("job a { unique on_conflict §", ["keep", "replace", "error"]),
@@ -567,7 +568,7 @@ class Completion(Feature):
                 uri = self.client.open(self.folder / f"f{seen}.job", text.replace("§", filled + " "))
                 self.assertEqual(self.client.diagnostics(uri), [], filled)
                 seen += 1
-        self.assertEqual(seen, 15)
+        self.assertEqual(seen, 17)
 
     def test_no_snippets_where_they_would_be_taken_for_text(self):
         self.start()

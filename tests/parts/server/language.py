@@ -37,7 +37,7 @@ def compiler_words(root):
     front = root / "codegen/front"
     parser = (front / "parser.c").read_text()
     setting = (front / "parse_setting.c").read_text()
-    check = (front / "check_setting.c").read_text()
+    check = (front / "check_limit.c").read_text()
     model = (front / "ir.c").read_text()
     retry = (front / "check_retry.c").read_text()
     value = (front / "check_value.c").read_text()

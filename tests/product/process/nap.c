@@ -7,6 +7,10 @@
  * nap text                   prints the error text of every run
  * nap progress               prints "PERCENT TEXT" of every run
  * nap stats                  prints "stale N lost N crashed N"
+ * nap workers                prints "NAME concurrency N of N quiet N stopping N pending N done N
+ *                            failed N runs N queues N told MILLISECONDS ID" of each worker that is
+ *                            listed, and a line "run JOB in QUEUE" of each of its runs
+ * nap order WHAT [ID]        orders worker ID, or all: on, off (quiet), stop, or a concurrency
  * nap OPTIONS                runs as a worker; each start of a handler is one line on stdout:
  *                            "start ATTEMPT PID MILLISECONDS"
  * $NAP_PROGRAM is a command that the handler of `look` runs. */
@@ -344,10 +348,51 @@ static culex_status enqueue(culex_client *client, const char *name, const char *
     return CULEX_EINVAL;
 }
 
+static bool worker_print(const culex_worker_info *worker, void *user)
+{
+    (void)user;
+    printf("%s concurrency %u of %u quiet %d stopping %d pending %d done %llu failed %llu runs %zu "
+           "queues %zu told %lld %s\n",
+           worker->name, worker->concurrency, worker->concurrency_max, worker->is_quiet,
+           worker->is_stopping, worker->is_pending, (unsigned long long)worker->done,
+           (unsigned long long)worker->failed, worker->runs_total, worker->queues_total,
+           (long long)worker->told_ms, worker->id);
+    for (size_t i = 0; i < worker->run_count; i++)
+        printf("run %s in %s\n", worker->runs[i].job, worker->runs[i].queue);
+    bool is_whole = worker->pid > 0 && worker->memory_bytes > 0 && worker->host[0] != '\0' &&
+                    strcmp(worker->version, culex_version()) == 0 &&
+                    worker->started_ms <= worker->told_ms && now_ms() - worker->told_ms < 60000 &&
+                    worker->queue_count > 0 && strcmp(worker->queues[0].name, "naps") == 0;
+    if (!is_whole)
+        printf("something is missing\n");
+    return true;
+}
+
+static culex_status order_give(culex_client *client, const char *what, const char *id,
+                               culex_error *error)
+{
+    culex_worker_order order = {.stop = strcmp(what, "stop") == 0};
+    size_t count = 0;
+    if (strcmp(what, "on") == 0)
+        order.quiet = CULEX_SWITCH_ON;
+    else if (strcmp(what, "off") == 0)
+        order.quiet = CULEX_SWITCH_OFF;
+    else
+        order.concurrency = (unsigned)strtoul(what, NULL, 10);
+    culex_status status = culex_client_worker_set(client, id, &order, &count, error);
+    if (status == CULEX_OK)
+        printf("for %zu\n", count);
+    return status;
+}
+
 static culex_status verb_do(culex_client *client, int argc, char **argv, culex_error *error)
 {
     if (strcmp(argv[1], "state") == 0)
         return each_run(client, run_print, error);
+    if (strcmp(argv[1], "workers") == 0)
+        return culex_client_workers(client, worker_print, NULL, error);
+    if (strcmp(argv[1], "order") == 0)
+        return order_give(client, argv[2], argc > 3 ? argv[3] : NULL, error);
     if (strcmp(argv[1], "text") == 0)
         return each_run(client, text_print, error);
     if (strcmp(argv[1], "progress") == 0)

@@ -1,8 +1,11 @@
 /* bounds/bounds.c - what one script costs at most beside very many runs.
  *
- * A queue of 100000 runs in each of several shapes; on each every verb is called once, while
- * MONITOR tells what the scripts do. Counted are commands and their words, which are the runs
- * they name: never time. Commands that answer with a whole key are refused whatever they cost. */
+ *     bounds_redis [RUNS]
+ *
+ * With RUNS only what limits and unique keys cost beside so many. A queue of 100000 runs in each of
+ * several shapes; on each every verb is called once, while MONITOR tells what the scripts do.
+ * Counted are commands and their words, which are the runs they name: never time. Commands that
+ * answer with a whole key are refused whatever they cost. */
 #include "redis_server.h"
 #include "traffic.h"
 
@@ -92,7 +95,7 @@ static void command_check(const char *line)
         span_check(line);
     if (is_command(line, "LPOS"))
         need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
-    if (is_command(line, "ZRANGEBYSCORE"))
+    if (is_command(line, "ZRANGEBYSCORE") || is_command(line, "ZRANGEBYLEX"))
         need(strstr(line, "\"LIMIT\"") != NULL, "a range without a limit:", line);
     if (is_command(line, "LPOS"))
         need(strstr(line, "\"MAXLEN\"") != NULL, "a search without an end:", line);
@@ -167,6 +170,7 @@ static void enqueue_once(void)
     for (int i = 0; i < 4; i++) {
         runs[i] = traffic_run(&traffic);
         runs[i].unique_key = i == 0 ? "abc" : NULL;
+        runs[i].unique_while = CULEX_UNIQUE_LIVE;
         runs[i].priority = i == 1 ? 5 : 0;
     }
     traffic_put(&traffic, runs, 4);
@@ -226,12 +230,19 @@ static void look_once(void)
 
 static void manage_once(void)
 {
+    static const struct culex_place later = {.has_time = true, .delay_ms = 60000, .priority = -1};
+    static const struct culex_place sooner = {.has_time = true, .priority = 0};
+    static const struct culex_place higher = {.priority = 5};
     struct culex_store *store = traffic.store;
     culex_run_state state;
     store->ops->cancel(store, TRAFFIC_QUEUE, traffic.newest, &state, NULL);
     store->ops->retry(store, TRAFFIC_QUEUE, traffic.newest, NULL);
     store->ops->forget(store, TRAFFIC_QUEUE, traffic.newest, NULL);
     store->ops->pause(store, TRAFFIC_QUEUE, true, NULL);
+    store->ops->move(store, TRAFFIC_QUEUE, traffic.newest, &later, NULL);
+    store->ops->move(store, TRAFFIC_QUEUE, traffic.newest, &higher, NULL);
+    store->ops->move(store, TRAFFIC_QUEUE, traffic.newest, &sooner, NULL);
+    store->ops->pause_for(store, TRAFFIC_QUEUE, 1000, NULL);
     store->ops->pause(store, TRAFFIC_QUEUE, false, NULL);
 }
 
@@ -277,7 +288,7 @@ static void verbs_measure(const char *name)
     } verbs[] = {{"STEP", step_once, {200, 3000}},        {"ENQUEUE", enqueue_once, {200, 150}},
                  {"EACH", enqueue_each_once, {200, 150}}, {"TICK", tick_once, {200, 100}},
                  {"look", look_once, {200, 250}},         {"manage", manage_once, {200, 100}},
-                 {"PURGE", purge_once, {200, 5000}},      {"HELLO", hello_once, {200, 6000}}};
+                 {"PURGE", purge_once, {200, 6500}},      {"HELLO", hello_once, {200, 6000}}};
     shape = name;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         measure_begin(verbs[i].name);
@@ -301,7 +312,7 @@ static void shape_begin(void)
     size_t released;
     int64_t now_ms;
     shape = verb = "setting up";
-    freeReplyObject(redis_server_command(&server, "FLUSHALL"));
+    freeReplyObject(redis_server_command(&server, "FLUSHALL ASYNC"));
     need(traffic.store->ops->hello(traffic.store, TRAFFIC_QUEUE, "ann", "00000000000000aa",
                                    &released, &now_ms, NULL) == CULEX_OK,
          "no hello", "");
@@ -352,6 +363,135 @@ static void ghosts_make(int64_t expires_ms)
                                         NULL) == CULEX_OK,
              "no cancel", "");
     }
+}
+
+static void put_limited(const struct culex_run_limit *limit, long count)
+{
+    struct culex_new_run runs[200];
+    for (long done = 0; done < count;) {
+        size_t part = 0;
+        for (; part < 200 && done < count; part++, done++) {
+            runs[part] = traffic_run(&traffic);
+            runs[part].limits = limit;
+            runs[part].limit_count = 1;
+        }
+        traffic_put(&traffic, runs, part);
+    }
+}
+
+/* So many with one limit of one, so that all but one are parked. */
+static void parked_make(void)
+{
+    static const struct culex_run_limit limit = {
+        CULEX_LIMIT_CONCURRENCY, "job:concurrency", "a", 1, 0, 0};
+    put_limited(&limit, RUNS);
+}
+
+/* --- beside very many of one key --------------------------------------------------------- */
+
+enum { STEP_WANT = 16, FAIR_PLACES = 16 };
+
+/* How many it has granted; *ret_at is the place of `id` among them, from 1 on, 0: it is not there.
+ */
+static size_t step_claim(culex_uuid id, size_t *ret_at)
+{
+    struct culex_step step = traffic_step_make(&traffic, 3, STEP_WANT);
+    struct culex_step_reply reply = traffic_step(&traffic, &step);
+    size_t count = reply.grant_count;
+    *ret_at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (memcmp(&reply.grants[i].facts.id, &id, sizeof id) == 0)
+            *ret_at = i + 1;
+    }
+    traffic.store->ops->step_release(traffic.store, &reply);
+    return count;
+}
+
+/* The script that was measured costs no more than beside few. */
+static void same_cost(struct cost usual)
+{
+    char detail[64];
+    snprintf(detail, sizeof detail, "%ld commands beside few, %ld beside many", usual.commands,
+             worst.commands);
+    need(worst.commands <= usual.commands && worst.words <= usual.words, "dearer:", detail);
+}
+
+/* A STEP that finds work of another key beside `parked` runs behind a limit. */
+static struct cost free_work_measure(long parked)
+{
+    static const struct culex_run_limit busy = {
+        CULEX_LIMIT_CONCURRENCY, "job:concurrency", "busy", STEP_WANT, 0, 0};
+    struct culex_run_limit other = busy;
+    size_t at;
+    other.key = "other";
+    shape_begin();
+    put_limited(&busy, STEP_WANT + parked);
+    need(step_claim(traffic.newest, &at) == STEP_WANT, "not all were granted", "");
+    put_limited(&other, STEP_WANT);
+    shape = "parked behind a limit";
+    measure_begin("STEP");
+    need(step_claim(traffic.newest, &at) == STEP_WANT && at == STEP_WANT, "no free work", "");
+    measure_end((struct cost){200, 3000});
+    return worst;
+}
+
+/* After how many runs the first one of another tenant is granted. */
+static void fair_measure(long runs)
+{
+    static const struct culex_run_limit busy = {CULEX_LIMIT_FAIR, "job:fair", "busy", 0, 0, 0};
+    struct culex_run_limit other = busy;
+    size_t granted = 0, at = 0, steps = 0;
+    char detail[64];
+    other.key = "other";
+    shape_begin();
+    put_limited(&busy, runs);
+    put_limited(&other, 1);
+    shape = "parked of another tenant";
+    measure_begin("STEP");
+    for (; at == 0 && steps < 10; steps++)
+        granted += step_claim(traffic.newest, &at);
+    measure_end((struct cost){400, 3000});
+    snprintf(detail, sizeof detail, "%zu steps, %zu runs", steps, granted);
+    need(steps <= 2 && granted <= (size_t)2 * FAIR_PLACES, "the first run is late:", detail);
+}
+
+/* Each with a key of its own. */
+static void put_unique(long count)
+{
+    static char keys[200][24];
+    struct culex_new_run runs[200];
+    for (long done = 0; done < count;) {
+        size_t part = 0;
+        for (; part < 200 && done < count; part++, done++) {
+            runs[part] = traffic_run(&traffic);
+            snprintf(keys[part], sizeof keys[part], "%016llx", (unsigned long long)traffic.serial);
+            runs[part].unique_key = keys[part];
+            runs[part].unique_while = CULEX_UNIQUE_LIVE;
+        }
+        traffic_put(&traffic, runs, part);
+    }
+}
+
+static struct cost unique_measure(long held)
+{
+    shape_begin();
+    put_unique(held);
+    shape = "unique keys held";
+    measure_begin("ENQUEUE");
+    put_unique(4);
+    measure_end((struct cost){200, 150});
+    return worst;
+}
+
+static void keys_measure(long runs)
+{
+    struct cost usual = free_work_measure(200);
+    free_work_measure(runs);
+    same_cost(usual);
+    fair_measure(runs);
+    usual = unique_measure(200);
+    unique_measure(runs);
+    same_cost(usual);
 }
 
 /* Many that wait, leased ones, and ones that have ended: ordinary runs, or such with records. */
@@ -433,18 +573,28 @@ static void shapes_measure(void)
     shape_begin();
     ghosts_make(0);
     verbs_measure("holes first");
+    shape_begin();
+    parked_make();
+    verbs_measure("parked behind one");
     dues_measure(0, "due at once in the line");
     dues_measure(7, "due all over the line");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    long runs = argc < 2 ? RUNS : strtol(argv[1], NULL, 10);
+    if (argc > 2 || runs < 1) {
+        fprintf(stderr, "usage: bounds_redis [RUNS]\n");
+        return 2;
+    }
     if (!redis_server_start(&server, NULL)) {
         fprintf(stderr, "skipped: no redis-server can be started here\n");
         return 77;
     }
     traffic_open(&traffic, server.url);
-    shapes_measure();
+    if (argc < 2)
+        shapes_measure();
+    keys_measure(runs);
     traffic_close(&traffic);
     redis_server_stop(&server);
     return 0;

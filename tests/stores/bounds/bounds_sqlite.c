@@ -2,8 +2,13 @@
  * not concern it.
  *
  * Counted are the instructions of SQLite's machine, over all statements of the handle: a row that
- * is walked past costs some, and no two machines count otherwise. Never time. */
+ * is walked past costs some, and no two machines count otherwise. Never time.
+ *
+ *   bounds_sqlite [RUNS]   so many are parked, and hold keys, instead of 100000 */
 #include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "stores.h"
 #include "store/sqlite/sqlite.h"
@@ -19,6 +24,7 @@ enum {
 };
 
 static struct suite suite;
+static int crowd = 100000; /* parked runs, keys */
 
 static int setup(void **state)
 {
@@ -243,8 +249,121 @@ static void test_list_of_what_is_left_walks_no_kept_successes(void **state)
     }
 }
 
-int main(void)
+static void put_limited(int count, const struct culex_run_limit *limit)
 {
+    struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
+    struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
+    for (int done = 0; done < count; done += CULEX_ENQUEUE_BATCH_MAX) {
+        for (int i = 0; i < CULEX_ENQUEUE_BATCH_MAX; i++) {
+            runs[i] = suite_run(&suite);
+            runs[i].limits = limit;
+            runs[i].limit_count = 1;
+        }
+        assert_int_equal(suite.store->ops->enqueue(suite.store, suite.queue, NULL, runs,
+                                                   CULEX_ENQUEUE_BATCH_MAX, results, NULL),
+                         CULEX_OK);
+    }
+}
+
+/* Behind one key, of each kind. */
+static void test_steps_walk_no_parked_runs(void **state)
+{
+    static const struct culex_run_limit limits[] = {
+        {CULEX_LIMIT_CONCURRENCY, "job:concurrency", "a", 1, 0, 0},
+        {CULEX_LIMIT_RATE, "job:rate", "a", 1, 3600000, 1},
+        {CULEX_LIMIT_FAIR, "job:fair", "a", 0, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        snprintf(suite.queue, sizeof suite.queue, "parked%zu", i);
+        put_limited(crowd, &limits[i]);
+        assert_true(suite_claim(&suite, ANN, 1) == 1);
+        culex_uuid parked = suite.reply.grants[0].facts.id;
+        work_take();
+        culex_uuid id = suite_put(&suite);
+        assert_little_work("ENQUEUE beside parked runs");
+        bool is_met = false;
+        for (int claims = 0; claims < 20 && !is_met; claims++) {
+            suite.now_ms++;
+            assert_int_equal(suite_claim(&suite, BOB, 1), 1);
+            assert_little_work("STEP beside parked runs");
+            is_met = suite_same_id(suite.reply.grants[0].facts.id, id);
+        }
+        assert_true(is_met);
+        suite_end(&suite, ANN, parked, 1, CULEX_EVENT_DONE, 0);
+        assert_little_work("STEP that frees a slot before parked runs");
+    }
+}
+
+/* Of two tenants. */
+static void test_crowd_of_one_share_delays_another_by_two_batches(void **state)
+{
+    static const struct culex_run_limit crowded = {CULEX_LIMIT_FAIR, "job:fair", "a", 0, 0, 0};
+    static const struct culex_run_limit rare = {CULEX_LIMIT_FAIR, "job:fair", "b", 0, 0, 0};
+    enum { BATCH = 16 };
+    (void)state;
+    put_limited(crowd, &crowded);
+    struct culex_new_run run = suite_run(&suite);
+    run.limits = &rare;
+    run.limit_count = 1;
+    work_take();
+    culex_uuid id = suite_put_run(&suite, &run);
+    assert_little_work("ENQUEUE beside a crowded share");
+    bool is_met = false;
+    for (int batch = 0; batch < 2 && !is_met; batch++) {
+        suite.now_ms++; /* of one moment any may be first */
+        size_t count = suite_claim(&suite, ANN, BATCH);
+        assert_work_below("STEP of 16 beside a crowded share", BATCH * WORK_MAX);
+        assert_int_equal(count, BATCH);
+        for (size_t i = 0; i < count; i++)
+            is_met = is_met || suite_same_id(suite.reply.grants[i].facts.id, id);
+    }
+    assert_true(is_met);
+}
+
+enum { UNIQUE_FOREVER, UNIQUE_WINDOW };
+
+static enum culex_enqueued put_unique(int number, int kind)
+{
+    struct culex_new_run run = suite_run(&suite);
+    struct culex_enqueue_result result;
+    char key[32];
+    snprintf(key, sizeof key, "%08x", (unsigned)number);
+    run.unique_key = key;
+    run.unique_while = kind == UNIQUE_FOREVER ? CULEX_UNIQUE_LIVE : 0;
+    run.unique_for_ms = kind == UNIQUE_WINDOW ? HOUR_MS : 0;
+    assert_ok(suite.store->ops->enqueue(suite.store, suite.queue, NULL, &run, 1, &result, NULL));
+    return result.outcome;
+}
+
+/* Held by runs that live, and for a time; then free again by that, a portion at a time. */
+static void test_enqueues_walk_no_unique_keys(void **state)
+{
+    (void)state;
+    for (int kind = UNIQUE_FOREVER; kind <= UNIQUE_WINDOW; kind++) {
+        snprintf(suite.queue, sizeof suite.queue, "unique%d", kind);
+        for (int i = 0; i < crowd; i++)
+            assert_int_equal(put_unique(i, kind), CULEX_ENQUEUED_NEW);
+        work_take();
+        assert_int_equal(put_unique(crowd, kind), CULEX_ENQUEUED_NEW);
+        assert_little_work("ENQUEUE beside unique keys");
+        assert_int_equal(put_unique(crowd / 2, kind), CULEX_ENQUEUED_UNIQUE_TAKEN);
+        assert_little_work("ENQUEUE of a key that is held");
+        assert_int_equal(suite_claim(&suite, ANN, 1), 1);
+        assert_little_work("STEP beside unique keys");
+    }
+    suite.now_ms += 2 * HOUR_MS;
+    assert_int_equal(put_unique(crowd / 2, UNIQUE_WINDOW), CULEX_ENQUEUED_NEW);
+    assert_work_below("ENQUEUE that forgets windows", FORGET_WORK_MAX);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        crowd = (int)strtol(argv[1], NULL, 10);
+    if (crowd < 1000 || crowd % CULEX_ENQUEUE_BATCH_MAX != 0) {
+        fprintf(stderr, "usage: bounds_sqlite [RUNS], a multiple of %d\n", CULEX_ENQUEUE_BATCH_MAX);
+        return 2;
+    }
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         UNIT(test_purge_of_one_state_walks_no_other),
@@ -253,6 +372,9 @@ int main(void)
         UNIT(test_steps_walk_nothing_that_is_not_due),
         UNIT(test_calls_walk_no_producers_and_keys),
         UNIT(test_hello_walks_few_sessions),
+        UNIT(test_steps_walk_no_parked_runs),
+        UNIT(test_crowd_of_one_share_delays_another_by_two_batches),
+        UNIT(test_enqueues_walk_no_unique_keys),
         UNIT(test_list_of_what_is_left_walks_no_kept_successes),
     };
     if (stores_start("memory", false) != 0)

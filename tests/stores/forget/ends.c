@@ -1,4 +1,5 @@
 #include "ends.h"
+#include "store/limit_list.h"
 
 #include "base/limits.h"
 
@@ -22,6 +23,7 @@ struct portion {
 struct ends_end {
     const char *name;
     void (*shape)(struct culex_new_run *run, size_t serial);
+    bool is_limited; /* its runs have limits */
     void (*act)(struct portion *portion);
     struct culex_ack (*judge)(const struct culex_grant *grant);
     size_t share; /* of a portion's runs; 0 for all */
@@ -330,6 +332,28 @@ static void unique(struct culex_new_run *run, size_t serial)
     run->unique_key = key_of(serial);
 }
 
+static void throttled(struct culex_new_run *run, size_t serial)
+{
+    run->unique_key = key_of(serial);
+    run->unique_while = 0;
+    run->unique_for_ms = SUITE_MINUTE_MS;
+}
+
+/* Several runs of a call share a key. */
+static void limited(struct culex_new_run *run, size_t serial)
+{
+    static const char *const keys[] = {"a", "b", "c", "d", "e"};
+    static struct culex_run_limit limits[5][3];
+    struct culex_run_limit *own = limits[serial % 5];
+    const char *key = keys[serial % 5];
+    kept(run, serial);
+    own[0] = (struct culex_run_limit){CULEX_LIMIT_CONCURRENCY, "job:concurrency", key, 3, 0, 0};
+    own[1] = (struct culex_run_limit){CULEX_LIMIT_RATE, "job:rate", key, 1000, 1000, 1000};
+    own[2] = (struct culex_run_limit){CULEX_LIMIT_FAIR, "job:fair", key, 0, 0, 0};
+    run->limits = own;
+    run->limit_count = 3;
+}
+
 static void keyed(struct culex_new_run *run, size_t serial)
 {
     run->idempotency_key = key_of(serial);
@@ -363,6 +387,30 @@ static void bound_and_lift(struct portion *portion)
     assert_int_equal(step_with(portion, NULL, 0), 0);
     look(portion);
     assert_ok(ops->pause(suite->store, suite->queue, false, NULL));
+}
+
+static void worker_tell(struct suite *suite, int number, bool is_leaving)
+{
+    char id[16];
+    struct culex_worker_tell tell = {
+        .id = id, .is_leaving = is_leaving, .concurrency = 1, .sheet = "n one", .sheet_len = 5};
+    struct culex_worker_wish wish;
+    snprintf(id, sizeof id, "%x", (unsigned)number);
+    assert_ok(suite->store->ops->worker_tell(suite->store, &tell, &wish, NULL));
+}
+
+/* Workers that die are cleared away by one that lives, which leaves at its end. */
+static void workers_tell(struct portion *portion)
+{
+    enum { DEAD = 16 };
+    struct suite *suite = portion->suite;
+    for (int i = 1; i <= DEAD; i++)
+        worker_tell(suite, i, false);
+    look(portion);
+    suite->now_ms += CULEX_WORKER_GONE_MS + 1;
+    for (int i = 0; i < DEAD / 8; i++)
+        worker_tell(suite, 0, false);
+    worker_tell(suite, 0, true);
 }
 
 /* --- all of them -------------------------------------------------------------------------------
@@ -399,8 +447,11 @@ static const struct ends_end ends[] = {
      .judge = done_with_result,
      .act = end_and_forget},
     {.name = "held by a unique key", .shape = unique},
+    {.name = "with a unique key for a time", .shape = throttled},
+    {.name = "behind limits", .shape = limited, .is_limited = true},
     {.name = "with an idempotency key", .shape = keyed},
     {.name = "of a schedule", .act = tick_all, .share = 20},
+    {.name = "beside workers that tell of themselves", .act = workers_tell, .share = 20},
     {.name = "in a bounded queue", .act = bound_and_lift},
 };
 
@@ -427,6 +478,11 @@ static void portion_run(struct portion *portion)
 
 void ends_run(struct suite *suite, const struct ends_end *end, size_t count, ends_watch_fn watch)
 {
+    struct culex_limit_list list = {.rows = NULL};
+    if (end->is_limited &&
+        suite->store->ops->limits(suite->store, suite->queue, &list, NULL) == CULEX_EUNSUPPORTED)
+        return;
+    culex__limit_list_release(&list);
     size_t left = end->share > 1 ? (count + end->share - 1) / end->share : count;
     while (left > 0) {
         struct portion portion = {.suite = suite, .end = end, .watch = watch};

@@ -210,6 +210,9 @@ static const char *key_name(const char *key)
         return NULL;
     size_t own = strlen(begin);
     snprintf(begin, sizeof begin, "%s:{%s}:", watched.name, watched.queue);
+    if (strncmp(key, begin, strlen(begin)) == 0)
+        return key + strlen(begin);
+    snprintf(begin, sizeof begin, "%s:{#}:", watched.name); /* of no queue */
     return strncmp(key, begin, strlen(begin)) == 0 ? key + strlen(begin) : key + own;
 }
 

@@ -46,10 +46,13 @@ static void seed_put(struct fixture *fixture, int which, int priority, int64_t d
     struct culex_new_run run = odd_run();
     run.priority = priority;
     run.delay_ms = delay_ms;
-    run.unique_key = which == WAITING_B  ? "aa"
+    run.unique_key = which == URGENT_B   ? "aa"
                      : which == ACTIVE_B ? "bb"
                      : which == DEAD_A   ? "dd"
                                          : NULL;
+    run.unique_while = CULEX_UNIQUE_LIVE;
+    if (run.unique_key != NULL)
+        run.expires_ms = 0; /* what is over holds no key */
     run.attempts_max = 5;
     ids[which] = fixture_enqueue(fixture, &run);
 }
@@ -246,6 +249,20 @@ static void test_strange_or_doubled_ready_entries_count_as_ghosts(void **state)
     }
 }
 
+/* Its entry in the list is no place for a run that was moved out of it. */
+static void test_moved_run_whose_entry_is_lost_is_put_back(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct culex_place there = {.has_time = true, .delay_ms = 1000, .priority = -1};
+    const struct culex_place back = {.has_time = true, .priority = -1};
+    again(fixture);
+    assert_ok(fixture->store->ops->move(fixture->store, "q", ids[WAITING_A], &there, &call_error));
+    assert_ok(fixture->store->ops->move(fixture->store, "q", ids[WAITING_A], &back, &call_error));
+    assert_int_equal(look_report(fixture).wrong, 0);
+    look_damage(fixture, "ZREM", "urgent", "%b", ids[WAITING_A]);
+    look_expect_and_drain(fixture, 1, 0, LIVE_COUNT);
+}
+
 /* What is missing and what is too much do not make up for each other. */
 static void test_lost_entry_beside_a_strange_one_is_put_back(void **state)
 {
@@ -328,6 +345,7 @@ static void test_second_holder_of_a_key_loses_it(void **state)
     seed(fixture);
     look_damage(fixture, "HDEL", "unique", "aa", stranger);
     run.unique_key = "aa";
+    run.unique_while = CULEX_UNIQUE_LIVE;
     fixture_enqueue(fixture, &run);
     look_expect(fixture, 1, 0);
     assert_int_equal(fixture_offer(fixture, NULL, &run).outcome, CULEX_ENQUEUED_UNIQUE_TAKEN);
@@ -415,7 +433,11 @@ static const struct {
               {"tags", "\xff"},
               {"tags", "\xc0\x80"},
               {"job", "shop\n"},
-              {"job", "\xed\xa0\x80"}};
+              {"job", "\xed\xa0\x80"},
+              {"behind", "1"},
+              {"behind", "10"},
+              {"limits", "a=b"},
+              {"limits", "ab"}};
 enum { SPOILS = sizeof spoils / sizeof spoils[0] };
 
 static void field_add(char *text, const char *name, const char *value, size_t spoil)
@@ -437,8 +459,9 @@ static const char *record_make(size_t spoil)
     text[0] = '\0';
     if (spoil < SPOILS && strcmp(spoils[spoil].field, "text") == 0)
         return spoils[spoil].value;
-    field_add(text, "version", "4", spoil);
-#define RECORD_FIELD(field, kind) field_add(text, #field, record_##kind, spoil);
+    field_add(text, "version", "5", spoil);
+#define RECORD_FIELD(field, kind)                                                                  \
+    field_add(text, #field, strcmp(#field, "limits") == 0 ? "" : record_##kind, spoil);
     const char *const record_letter = letter, *const record_int = integer, *const record_hex = hex,
                       *const record_name = name;
 #include "core/run_rules.def"
@@ -486,8 +509,8 @@ static void test_every_kind_of_damage_to_a_record_is_seen(void **state)
         record_put(*state, ids[WAITING_A], record_make(i));
         culex_fsck_counts counts = look_report(*state);
         assert_int_equal(counts.damaged, i < SPOILS);
-        /* The sound one is missed: where it waits, and its key. */
-        assert_int_equal(counts.wrong, i < SPOILS ? 0 : 2);
+        /* The sound one is missed where it waits. Its states may have cost it its key. */
+        assert_int_equal(counts.wrong, i < SPOILS ? 0 : 1);
     }
 }
 
@@ -636,7 +659,7 @@ static void test_salt_that_is_none_is_that_of_the_open_queue(void **state)
 
 static void test_queue_that_is_not_open_is_not_called_so(void **state)
 {
-    static const char *const facts[] = {"layout 4|5", "layout 4|abc", "layout 4|67108864",
+    static const char *const facts[] = {"layout 5|6", "layout 5|abc", "layout 5|67108864",
                                         "limit 100", "paused 1"};
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         again(*state);
@@ -646,7 +669,7 @@ static void test_queue_that_is_not_open_is_not_called_so(void **state)
         assert_int_equal(fixture_say(*state, "HSTRLEN culex:{q}:meta %s", "layout"), 1);
     }
     again(*state);
-    look_damage(*state, "HSET", "meta", "salt 67108864 layout 4|67108864", stranger);
+    look_damage(*state, "HSET", "meta", "salt 67108864 layout 5|67108864", stranger);
     look_expect(*state, 2, 0);
 }
 
@@ -655,7 +678,7 @@ static void test_salt_that_is_none_is_replaced(void **state)
     static const char *const salts[] = {"salt abc", "salt -1", "salt 67108864", "salt 1.5"};
     for (size_t i = 0; i < sizeof salts / sizeof salts[0]; i++) {
         again(*state);
-        look_damage(*state, "HSET", "meta", "layout 4", stranger);
+        look_damage(*state, "HSET", "meta", "layout 5", stranger);
         look_damage(*state, "HSET", "meta", salts[i], stranger);
         look_expect(*state, 1, 0);
         number_of_next(*state);
@@ -864,6 +887,7 @@ int main(void)
         TEST(test_lost_ready_list_is_rebuilt),
         TEST(test_lost_ready_entry_is_put_back),
         TEST(test_strange_or_doubled_ready_entries_count_as_ghosts),
+        TEST(test_moved_run_whose_entry_is_lost_is_put_back),
         TEST(test_lost_entry_beside_a_strange_one_is_put_back),
         TEST(test_ready_entry_of_no_place_is_replaced),
         TEST(test_miscounted_ghosts_are_set_right),

@@ -133,6 +133,7 @@ static size_t drain(struct fixture *fixture)
     bool is_empty = false;
     fixture->now_ms += 60000;
     for (int calls = 0; calls < 100 && !is_empty; calls++) {
+        fixture->now_ms += 1000; /* for the tokens of a rate */
         struct culex_step_reply reply = fixture_step(fixture->store, "q", TWO, 4, NULL, 0);
         struct culex_ack acks[4];
         size_t count = reply.grant_count;
@@ -346,6 +347,126 @@ static void test_each_damage_of_a_block_is_repaired(void **state)
     }
 }
 
+/* --- limits ---------------------------------------------------------------------------------- */
+
+static const struct culex_run_limit by_tenant = {CULEX_LIMIT_CONCURRENCY, "j:concurrency", "a",
+                                                 .count = 1};
+static const struct culex_run_limit by_other = {CULEX_LIMIT_CONCURRENCY, "j:concurrency", "b",
+                                                .count = 1};
+static const struct culex_run_limit by_rate = {CULEX_LIMIT_RATE, "j:rate",       "k",
+                                               .count = 1,       .per_ms = 1000, .burst = 1};
+static const struct culex_run_limit by_share = {CULEX_LIMIT_FAIR, "j:fair", "t", .count = 0};
+
+static void put_limited(struct fixture *fixture, const struct culex_run_limit *limit, int priority,
+                        int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct culex_new_run run = fixture_own_run("{}", 2);
+        run.limits = limit;
+        run.limit_count = 1;
+        run.priority = priority;
+        assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    }
+}
+
+enum { LIMITED_COUNT = 4 + 1 + 3 + 18 };
+
+/* Behind the seed: of a slot and of a token one is at work and some are parked, of another slot one
+ * stands; a fair share has all its places and some parked. */
+static void seed_limited(struct fixture *fixture)
+{
+    put_limited(fixture, &by_tenant, 9, 1);
+    take(fixture);
+    put_limited(fixture, &by_rate, 9, 1);
+    take(fixture);
+    put_limited(fixture, &by_tenant, 0, 3);
+    put_limited(fixture, &by_other, 0, 1);
+    put_limited(fixture, &by_rate, 0, 2);
+    put_limited(fixture, &by_share, 0, 18);
+    assert_int_equal(fixture_ask(fixture, "SELECT sum(parked) FROM limit_key"), 3 + 2 + 2);
+}
+
+#define OF(kind) " WHERE limits LIKE 'j:" kind "=%' AND state = 'W'"
+
+static const struct {
+    const char *sql;
+    unsigned wrong;
+} limit_damages[] = {
+    {"SELECT 1", 0},
+    /* What a key counts, and then the total of its limit too. */
+    {"UPDATE limit_key SET active = 0 WHERE key = 'a'", 2},
+    {"UPDATE limit_key SET active = 9 WHERE key = 'a'", 2},
+    {"UPDATE limit_key SET parked = 0 WHERE key = 'a'", 2},
+    {"UPDATE limit_key SET standing = 0 WHERE key = 't'", 1},
+    {"UPDATE limit_key SET standing = 99 WHERE key = 'b'", 1},
+    {"UPDATE run_limit SET keys = 0, active = 7, parked = 99", 3},
+    {"UPDATE queue SET limits = 0", 1},
+    /* Nobody would look. */
+    {"UPDATE limit_key SET look_ms = NULL WHERE key = 'k'", 1},
+    {"UPDATE run_limit SET swept = '' WHERE name LIKE '%rate';"
+     "UPDATE limit_key SET look_ms = NULL WHERE key = 'k'",
+     1},
+    /* A key is lost, has another name, or is of a limit that is lost. */
+    {"DELETE FROM limit_key WHERE key = 'a'", 3 + 1 + 1},
+    {"UPDATE limit_key SET key = 'z' WHERE key = 'a'", 3 + 1 + 1},
+    {"DELETE FROM run_limit WHERE name LIKE '%concurrency'", 3 + 2 + 1},
+    {"INSERT INTO limit_key (run_limit, queue, key, look_ms) SELECT 99, queue, 'x', 0 FROM queue",
+     1},
+    /* Where runs stand. */
+    {"UPDATE run SET aside = 0" OF("concurrency"), 1},
+    {"UPDATE run SET aside = 999" OF("rate"), 2 + 1},
+    {"UPDATE run SET aside = -1" OF("concurrency") " AND aside = 0", 1},
+    {"UPDATE run SET aside = 1 WHERE state = 'A'", 3},
+    {"UPDATE run SET aside = 0 WHERE is_delayed = 1", 0},
+    /* Numbers that no limit has. */
+    {"UPDATE run_limit SET count = 0 WHERE name LIKE '%concurrency'", 1},
+    {"UPDATE run_limit SET burst = -1 WHERE name LIKE '%rate'", 1},
+    {"UPDATE run_limit SET kind = 77 WHERE name LIKE '%fair'", 1},
+    {"UPDATE run_limit SET set_count = -5 WHERE name LIKE '%concurrency'", 1},
+    /* A bucket as of a clock that was ahead: no fault, it is cut. */
+    {"UPDATE limit_key SET tat_us = 9000000000000000, look_ms = 9000000000000 WHERE key = 'k'", 0},
+};
+
+static void test_each_damage_of_limits_is_repaired(void **state)
+{
+    for (size_t i = 0; i < sizeof limit_damages / sizeof limit_damages[0]; i++) {
+        if (i > 0)
+            assert_int_equal(teardown(state) + setup(state), 0);
+        struct fixture *fixture = *state;
+        seed_limited(fixture);
+        fixture_sql(fixture, limit_damages[i].sql);
+        for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+            culex_fsck_counts counts = is_repairing ? fsck(fixture, "q", true) : report(fixture);
+            if (counts.wrong != limit_damages[i].wrong || counts.damaged != 0)
+                fail_msg("%s: %d wrong, %d damaged", limit_damages[i].sql, (int)counts.wrong,
+                         (int)counts.damaged);
+            assert_int_equal(counts.records, SEED_COUNT + LIMITED_COUNT);
+        }
+        culex_fsck_counts after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        size_t live = drain(fixture);
+        if (live != LIVE_COUNT + LIMITED_COUNT)
+            fail_msg("%s: %zu runs were executed", limit_damages[i].sql, live);
+        after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        fixture->now_ms += 3600000;
+        drain(fixture);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM limit_key"), 0);
+    }
+}
+
+/* Until somebody repairs it too: the queue goes on, and the next run tells what the limit is. */
+static void test_limit_of_damaged_numbers_stops_no_queue(void **state)
+{
+    struct fixture *fixture = *state;
+    seed_limited(fixture);
+    fixture_sql(fixture, "UPDATE run_limit SET count = 0 WHERE name LIKE '%concurrency'");
+    put_limited(fixture, &by_tenant, 0, 1);
+    assert_int_equal(
+        fixture_ask(fixture, "SELECT count FROM run_limit WHERE name LIKE '%concurrency'"), 1);
+    assert_int_equal(drain(fixture), LIVE_COUNT + LIMITED_COUNT + 1);
+}
+
 static void test_damaged_run_is_dead_and_says_why(void **state)
 {
     struct fixture *fixture = *state;
@@ -494,6 +615,8 @@ int main(void)
         TEST(test_each_damage_is_counted_and_repaired),
         TEST(test_each_damage_of_an_ordinary_run_is_repaired),
         TEST(test_each_damage_of_a_block_is_repaired),
+        TEST(test_each_damage_of_limits_is_repaired),
+        TEST(test_limit_of_damaged_numbers_stops_no_queue),
         TEST(test_damaged_run_is_dead_and_says_why),
         TEST(test_active_run_without_payload_may_finish),
         TEST(test_other_queue_is_left_alone),

@@ -18,7 +18,7 @@ CASES = [
     ("step.lua", "-- level: works", "-- level: produces", "a script that produces holds LPOP"),
     ("stats.lua", "-- level: reads", "-- level: looks", "unknown level 'looks'"),
     ("stats.lua", "-- level: reads\n", "", "no line '-- level:'"),
-    ("probe.lua", "{'LSET', probe, 0, 'e'}, ", "", "step.lua: a script that works holds LSET"),
+    ("probe.lua", "{'ZREMRANGEBYRANK', probe, 0, 0}, ", "", "step.lua: a script that works holds ZREMRANGEBYRANK"),
     ("stats.lua", "active done", "active gone", "unknown key 'gone'"),
     ("../verbs.def", "VERB(pause, MANAGES", "VERB(pause, READS",
      "a script that works, and in verbs.def its verb READS: ADDS or MANAGES is wanted"),

@@ -431,8 +431,10 @@ static culex_uuid id_pick(struct history *h)
 static void op_operate(struct history *h)
 {
     culex_uuid id = id_pick(h);
-    int64_t verb = below(h, 8);
+    int64_t verb = below(h, 11), for_ms = 1 + below(h, 60);
     bool is_paused = chance(h, 20);
+    struct culex_place place = {
+        .has_time = chance(h, 50), .delay_ms = below(h, 100), .priority = (int)below(h, 3)};
     uint64_t limit = chance(h, 30) ? (uint64_t)below(h, 300) : 0;
     culex_status statuses[WAYS];
     for (int at = 0; at < WAYS; at++) {
@@ -445,7 +447,9 @@ static void op_operate(struct history *h)
                        : verb == 5 ? store->ops->limit(store, "q", limit, NULL)
                        : verb == 6
                            ? store->ops->purge(store, "q", CULEX_RUN_DONE, 20, &purged, NULL)
-                           : store->ops->pause(store, "q", is_paused, NULL);
+                       : verb == 7 ? store->ops->pause_for(store, "q", for_ms, NULL)
+                       : verb >= 9 ? store->ops->move(store, "q", id, &place, NULL)
+                                   : store->ops->pause(store, "q", is_paused, NULL);
     }
     assert_int_equal(statuses[FAST], statuses[FULL]);
 }

@@ -182,8 +182,8 @@ static void test_refusals__each_wording_has_its_status(void **state)
 static void test_permission__hello_notices_each_missing_command(void **state)
 {
     static const char *const needed[] = {
-        "zrem",  "hset",   "hdel",   "hmget", "lset",    "lpop", "rpush",  "zadd",         "sadd",
-        "zcard", "unlink", "lrange", "llen",  "hincrby", "hget", "zrange", "zrangebyscore"};
+        "zrem",  "hset",   "hdel",   "hmget", "lpop",    "rpush", "zadd",   "sadd",
+        "zcard", "unlink", "lrange", "llen",  "hincrby", "hget",  "zrange", "zrangebyscore"};
     struct fixture *f = *state;
     char url[256];
     url_with(f, "user=bob&password=pw", url, sizeof url);
@@ -344,6 +344,7 @@ static void test_damaged_record__is_set_aside_and_never_granted(void **state)
     struct culex_new_run bad = fixture_run(), good = fixture_run();
     culex_run_info *info;
     bad.unique_key = "abc"; /* so that it has a record */
+    bad.unique_while = CULEX_UNIQUE_LIVE;
     culex_uuid bad_id = fixture_enqueue(f, &bad);
     culex_uuid good_id = fixture_enqueue(f, &good);
     freeReplyObject(redis_server_command(&f->server, "HSET culex:{q}:runs %b 3|W|what", bad_id.b,

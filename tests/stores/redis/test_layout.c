@@ -105,9 +105,25 @@ static culex_status act_pause(struct fixture *f, culex_error *error)
     return f->store->ops->pause(f->store, "q", true, error);
 }
 
+static culex_status act_move(struct fixture *f, culex_error *error)
+{
+    struct culex_place place = {.priority = 3};
+    return f->store->ops->move(f->store, "q", fixture_stranger(f), &place, error);
+}
+
+static culex_status act_pause_for(struct fixture *f, culex_error *error)
+{
+    return f->store->ops->pause_for(f->store, "q", 1000, error);
+}
+
 static culex_status act_limit(struct fixture *f, culex_error *error)
 {
     return f->store->ops->limit(f->store, "q", 10, error);
+}
+
+static culex_status act_dead_limit(struct fixture *f, culex_error *error)
+{
+    return f->store->ops->dead_limit(f->store, "q", 10, error);
 }
 
 static culex_status act_purge(struct fixture *f, culex_error *error)
@@ -161,7 +177,10 @@ static const struct verb {
     {"retry", act_retry, false},
     {"forget", act_forget, false},
     {"pause", act_pause, false},
+    {"move", act_move, false},
+    {"pause_for", act_pause_for, false},
     {"limit", act_limit, false},
+    {"dead_limit", act_dead_limit, false},
     {"purge", act_purge, false},
     {"stats", act_stats, false},
     {"get", act_get, false},
@@ -184,7 +203,7 @@ static void refusal_expect(struct fixture *f, const struct verb *verb, const cha
         fail_msg("%s: %s, and the queue is %s: %s", verb->name, culex_status_name(status),
                  strcmp(before, after) == 0 ? "as it was" : "touched", error.text);
     assert_non_null(strstr(error.text, other));
-    assert_non_null(strstr(error.text, "of version 4"));
+    assert_non_null(strstr(error.text, "of version 5"));
 }
 
 static void handle_renew(struct fixture *f)
@@ -202,8 +221,8 @@ static void test_layout__another_one_is_refused_by_every_verb(void **state)
         refusal_expect(f, &verbs[i], "layout version 1,");
         fixture_say(f, "HSET culex:{q}:meta layout %s", "2");
         refusal_expect(f, &verbs[i], "layout version 2,");
-        fixture_say(f, "HSET culex:{q}:meta layout %s", "5");
-        refusal_expect(f, &verbs[i], "layout version 5,");
+        fixture_say(f, "HSET culex:{q}:meta layout %s", "6");
+        refusal_expect(f, &verbs[i], "layout version 6,");
         fixture_say(f, "HDEL culex:{q}:meta %s", "layout");
         fixture_say(f, "HDEL culex:{q}:meta %s", "enqueued");
         fixture_say(f, "HSET culex:{q}:meta served %s", "1");
@@ -257,7 +276,7 @@ static void test_layout__is_marked_as_a_queue_begins(void **state)
         handle_renew(f);
         culex_status status = verbs[i].act(f, &error);
         assert_int_not_equal(status, CULEX_EVERSION);
-        assert_int_equal(marked_version(f), verbs[i].begins ? 4 : 0);
+        assert_int_equal(marked_version(f), verbs[i].begins ? 5 : 0);
     }
 }
 

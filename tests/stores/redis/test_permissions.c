@@ -21,6 +21,7 @@ struct stage {
     struct redis_server server;
     redisContext *direct;
     unsigned done;
+    unsigned unlisted; /* warnings of a worker that it is not listed */
 };
 
 static const char *security_path;
@@ -124,11 +125,11 @@ static culex_outcome act(culex_run *run, culex_handler_fn handler, const void *p
     return s->done == 1 ? CULEX_DONE : culex_run_discard(run, "enough");
 }
 
-static void no_log(void *self, const char *line, size_t len)
+static void log_look(void *self, const char *line, size_t len)
 {
-    (void)self;
-    (void)line;
-    (void)len;
+    static const char wanted[] = "not listed in its store, and takes no orders";
+    struct stage *s = self;
+    s->unlisted += memmem(line, len, wanted, sizeof wanted - 1) != NULL;
 }
 
 static void worker_drain(struct stage *s)
@@ -139,7 +140,7 @@ static void worker_drain(struct stage *s)
     options.isolation = CULEX_ISOLATION_NONE;
     options.url = url_of(s, "culex-worker", "worker-password");
     assert_ok(culex_worker_create(&options, &worker, &call_error));
-    culex__worker_set_sink(worker, (struct culex_log_sink){no_log, NULL, NULL});
+    culex__worker_set_sink(worker, (struct culex_log_sink){log_look, s, NULL});
     assert_int_equal(culex_worker_register(worker, &type, act, number_handler, s), CULEX_OK);
     assert_ok(culex_worker_run(worker, &call_error));
     culex_worker_free(worker);
@@ -223,6 +224,45 @@ static void test_documented_users_suffice_for_their_programs(void **state)
     operate(operator, second, third);
     culex_client_close(operator);
     culex_client_close(producer);
+}
+
+static struct culex_new_run new_run(void)
+{
+    return (struct culex_new_run){.job = "j",
+                                  .attempts_max = 1,
+                                  .keep_success_ms = 1000,
+                                  .keep_failure_ms = 1000,
+                                  .tags = "",
+                                  .payload = "{}",
+                                  .payload_len = 2};
+}
+
+/* The registry of workers is in no queue. Without it a worker works, but is not listed. */
+static void test_users_of_one_queue_reach_no_other_and_workers_need_the_registry(void **state)
+{
+    struct stage *s = *state;
+    users_make(s);
+    for (int is_listed = 1; is_listed >= 0; is_listed--) {
+        static const char *const roles[] = {"producer", "worker"};
+        for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+            tell(s, "ACL SETUSER culex-%s resetkeys ~culex:queues ~culex:{numbers}:*", roles[i]);
+        if (is_listed)
+            tell(s, "ACL SETUSER culex-%s ~culex:{#}:*", "worker");
+        culex_client *producer = client_open(s, "producer");
+        enqueue(producer);
+        culex_client_close(producer);
+        s->done = s->unlisted = 0;
+        worker_drain(s);
+        assert_int_equal(s->done, 1);
+        assert_int_equal(s->unlisted, !is_listed);
+    }
+    struct culex_store *store = store_open(url_of(s, "culex-producer", "producer-password"));
+    struct culex_new_run run = new_run();
+    struct culex_enqueue_result result;
+    culex_error error;
+    assert_int_equal(store->ops->enqueue(store, "other", NULL, &run, 1, &result, &error),
+                     CULEX_EDENIED);
+    store->ops->close(store);
 }
 
 static void test_producer_cannot_claim_cancel_or_delete(void **state)
@@ -370,17 +410,6 @@ static void test_permission_worker_is_refused_without_each_command(void **state)
     printf("%zu commands\n", commands.count);
 }
 
-static struct culex_new_run new_run(void)
-{
-    return (struct culex_new_run){.job = "j",
-                                  .attempts_max = 1,
-                                  .keep_success_ms = 1000,
-                                  .keep_failure_ms = 1000,
-                                  .tags = "",
-                                  .payload = "{}",
-                                  .payload_len = 2};
-}
-
 static void test_permission_producer_is_refused_without_each_command(void **state)
 {
     struct stage *s = *state;
@@ -507,6 +536,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup(name, stage_open)
     const struct CMUnitTest tests[] = {
         TEST(test_documented_users_suffice_for_their_programs),
+        TEST(test_users_of_one_queue_reach_no_other_and_workers_need_the_registry),
         TEST(test_producer_cannot_claim_cancel_or_delete),
         TEST(test_only_an_operator_lists_live_schemas),
         TEST(test_nobody_flushes_configures_or_leaves_the_prefix),

@@ -14,8 +14,9 @@
 #include "store/redis/reply.h"
 
 static const char good[] =
-    "4|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|"
-    "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9|7";
+    "5|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|3|"
+    "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9|7|3|8|"
+    "shop.mail:n=a;shop.mail:m=";
 
 /* A copy of exactly `len` bytes, so that ASan sees a read past the end. */
 static bool parse(const char *text, size_t len, struct culex__redis_record *ret_record)
@@ -54,6 +55,8 @@ static void test_record__each_field_is_read(void **state)
     assert_int_equal(r.keep_failure_ms, 86400000);
     assert_true(r.facts.fingerprint == 0xff);
     assert_memory_equal(r.unique_key.text, "abc123", 6);
+    assert_int_equal(r.unique_while, 3);
+    assert_true(r.unique_until_ms == 8);
     assert_memory_equal(r.tags.text, "red,green", 9);
 }
 
@@ -70,12 +73,12 @@ static void test_record__one_wrong_field_is_refused(void **state)
     (void)state;
     static const char *const bads[][2] = {
         /* what in the good one, by what it is replaced */
-        {"4|A", "3|A"},
-        {"4|A", "04|A"},
-        {"4|A", "4|a"},
-        {"4|A", "4|AA"},
-        {"4|A", "4|Z"},
-        {"4|A", "4|"},
+        {"5|A", "4|A"},
+        {"5|A", "05|A"},
+        {"5|A", "5|a"},
+        {"5|A", "5|AA"},
+        {"5|A", "5|Z"},
+        {"5|A", "5|"},
         {"|A|2|", "|A|-2|"},
         {"|A|2|", "|A|+2|"},
         {"|A|2|", "|A||"},
@@ -90,7 +93,9 @@ static void test_record__one_wrong_field_is_refused(void **state)
         {"shop.mail", ""},
         {"shop.mail", "shop\x01mail"},
         {"shop.mail", "shop\xffmail"},
-        {"|9", "|10"},
+        {"|9|7|", "|10|7|"},
+        {"|0|0|3|", "|0|0|10|"},
+        {"shop.mail:n=a", "shop.mail:n|a"},
         {"00000000000000ff", "ff"},
         {"00000000000000ff", "00000000000000FF"},
         {"00000000000000ff", "00000000000000fg"},
@@ -212,9 +217,9 @@ static void test_answer__of_step_makes_runs_of_bodies(void **state)
 static void test_answer__of_step_keeps_the_order_of_its_grants(void **state)
 {
 #define RECORD(before, attempt)                                                                    \
-    ":" before "\r\n$16\r\n0123456789abcdef\r\n$118\r\n4|A|" attempt                               \
-    "|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|0|0|0|0|0|0|1749999999999|1000|30000|5|b|"    \
-    "8|00000000000000ff|||0|0\r\n$1\r\np\r\n"
+    ":" before "\r\n$16\r\n0123456789abcdef\r\n$125\r\n5|A|" attempt                               \
+    "|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|0|0|0|0|0|0|0|1749999999999|1000|30000|5|b|"  \
+    "8|00000000000000ff|||0|0|0|0|\r\n$1\r\np\r\n"
     struct culex_step_reply read;
     redisReply *reply;
     (void)state;

@@ -142,6 +142,26 @@ static void test_wake__resume_wakes_and_a_paused_queue_does_not_spin(void **stat
     assert_int_equal(tokens(f), 1);
 }
 
+static void test_wake__a_full_worker_hands_on_when_a_pause_ends(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    struct culex_step_reply reply;
+    fixture_enqueue(f, &run);
+    assert_true(is_woken(f, arm(f, 60000)));
+    assert_ok(f->store->ops->pause_for(f->store, "q", 60000, &call_error));
+    assert_true(is_woken(f, arm(f, 60000)));
+    for (uint32_t want = 0; want < 2; want++) {
+        struct culex_step step = fixture_step(f, SESSION_A, want);
+        fixture_run_step(f, &step, &reply);
+        assert_true(reply.is_paused);
+        f->store->ops->step_release(f->store, &reply);
+        assert_int_equal(tokens(f), want == 0);
+        if (want == 0)
+            assert_true(is_woken(f, arm(f, 60000)));
+    }
+}
+
 static void test_wake__a_killed_connection_is_an_error_then_a_new_one(void **state)
 {
     struct fixture *f = *state;
@@ -167,6 +187,7 @@ int main(void)
         TEST(test_wake__a_release_by_a_full_worker_wakes_another),
         TEST(test_wake__a_full_worker_hands_its_token_on),
         TEST(test_wake__a_full_worker_hands_on_what_comes_due),
+        TEST(test_wake__a_full_worker_hands_on_when_a_pause_ends),
         TEST(test_wake__resume_wakes_and_a_paused_queue_does_not_spin),
         TEST(test_wake__a_killed_connection_is_an_error_then_a_new_one),
     };

@@ -118,6 +118,7 @@ static void prepare_new_later(struct play *play)
     prepare_new(play);
     play->run.delay_ms = 3000;
     play->run.unique_key = KEY;
+    play->run.unique_while = CULEX_UNIQUE_LIVE;
 }
 
 static void prepare_new_for_once(struct play *play)
@@ -136,6 +137,7 @@ static void prepare_enqueued(struct play *play, int priority, int64_t delay_ms)
     play->run.priority = priority;
     play->run.delay_ms = delay_ms;
     play->run.unique_key = KEY;
+    play->run.unique_while = CULEX_UNIQUE_LIVE;
     assert_ok(
         play->bob->ops->hello(play->bob, "q", "bob", SESSION_A, &released, &now_ms, &call_error));
     assert_int_equal(bob_enqueue(play), CULEX_OK);
@@ -257,6 +259,7 @@ static void prepare_expired(struct play *play)
     prepare_new(play);
     play->run.expires_ms = 1000;
     play->run.unique_key = KEY;
+    play->run.unique_while = CULEX_UNIQUE_LIVE;
     assert_int_equal(bob_enqueue(play), CULEX_OK);
     play->is_enqueued = true;
     play->f->now_ms += 1001;
@@ -455,7 +458,7 @@ static void prepare_fast_bare_part(struct play *play)
 }
 
 /* Looks like a waiting run's, so whoever leaves it as it is is found out. */
-#define DAMAGE "4|W"
+#define DAMAGE "5|W"
 
 static void record_damage(struct play *play)
 {

@@ -177,6 +177,17 @@ static void assert_known(struct fixture *fixture, const culex_uuid ids[2])
     assert_int_equal(call(fixture->store, 3, fixture->now_ms, 7, &id), CULEX_EFULL);
 }
 
+/* A long run of another kind needs more pages than a short one: where it was refused, some of those
+ * have room still. */
+static int64_t last_pages_fill(const struct fixture *fixture)
+{
+    culex_uuid id;
+    uint64_t stored = 0;
+    while (call(fixture->store, 100 + stored, fixture->now_ms, 7, &id) == CULEX_OK)
+        assert_true(++stored < 100);
+    return (int64_t)stored;
+}
+
 static void test_disk_full__repeat_of_what_was_done_is_answered(void **state)
 {
     struct fixture *fixture = *state;
@@ -186,6 +197,7 @@ static void test_disk_full__repeat_of_what_was_done_is_answered(void **state)
         assert_int_equal(call(fixture->store, 1 + i, fixture->now_ms, 7, &ids[i]), CULEX_OK);
     disk_fill(fixture);
     int64_t stored = 2 + enqueue_some(fixture->store, 5000);
+    stored += last_pages_fill(fixture);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
     assert_known(fixture, ids);
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
@@ -275,9 +287,28 @@ static culex_status spend_by_pause(const struct spender *spender, int number, cu
     return spender->store->ops->pause(spender->store, "q", number % 2 == 0, error);
 }
 
+static culex_status spend_by_move(const struct spender *spender, int number, culex_error *error)
+{
+    struct culex_place place = {.has_time = true, .delay_ms = 60000 + number, .priority = -1};
+    return spender->store->ops->move(spender->store, "q", spender->ids[number % SPARE_RUNS], &place,
+                                     error);
+}
+
+static culex_status spend_by_pause_for(const struct spender *spender, int number,
+                                       culex_error *error)
+{
+    return spender->store->ops->pause_for(spender->store, "q", 1000 + number, error);
+}
+
 static culex_status spend_by_limit(const struct spender *spender, int number, culex_error *error)
 {
     return spender->store->ops->limit(spender->store, "q", 1000000 + (uint64_t)number, error);
+}
+
+static culex_status spend_by_dead_limit(const struct spender *spender, int number,
+                                        culex_error *error)
+{
+    return spender->store->ops->dead_limit(spender->store, "q", 1000 + (uint64_t)number, error);
 }
 
 static culex_status spend_by_schedule(const struct spender *spender, int number, culex_error *error)
@@ -286,12 +317,59 @@ static culex_status spend_by_schedule(const struct spender *spender, int number,
     return spender->store->ops->schedule_set(spender->store, "q", "sweep", act, error);
 }
 
+static culex_status spend_by_limit_set(const struct spender *spender, int number,
+                                       culex_error *error)
+{
+    const culex_limit_value value = {.count = 1000 + (uint32_t)number};
+    return spender->store->ops->limit_set(spender->store, "q", "job:concurrency", &value, error);
+}
+
+/* Of a run that is far away. */
+static void begun_limit(struct spender *spender)
+{
+    const struct culex_run_limit limit = {CULEX_LIMIT_CONCURRENCY, "job:concurrency", "", 1, 0, 0};
+    const struct culex_new_run run = {.job = "job",
+                                      .attempts_max = 1,
+                                      .delay_ms = INT64_C(31536000000),
+                                      .tags = "",
+                                      .payload = "{}",
+                                      .payload_len = 2,
+                                      .limits = &limit,
+                                      .limit_count = 1};
+    struct culex_enqueue_result result;
+    assert_int_equal(
+        spender->store->ops->enqueue(spender->store, "q", NULL, &run, 1, &result, NULL), CULEX_OK);
+}
+
 static void begun_schedule(struct spender *spender)
 {
     struct culex_tick tick = {
         .queue = "q", .schedule = "sweep", .interval_ms = 1, .is_of_calendar = true};
     struct culex_tick_reply reply;
     assert_int_equal(spender->store->ops->tick(spender->store, &tick, &reply, NULL), CULEX_OK);
+}
+
+static culex_status spend_by_worker(const struct spender *spender, int number, culex_error *error)
+{
+    char sheet[4096];
+    struct culex_worker_wish wish;
+    const struct culex_worker_tell tell = {
+        .id = "a1", .concurrency = 1, .sheet = sheet, .sheet_len = sizeof sheet};
+    memset(sheet, 'a' + number % 26, sizeof sheet);
+    return spender->store->ops->worker_tell(spender->store, &tell, &wish, error);
+}
+
+static culex_status spend_by_wish(const struct spender *spender, int number, culex_error *error)
+{
+    const struct culex_worker_wish wish = {.quiet = number % 2 == 0 ? CULEX_SWITCH_ON
+                                                                    : CULEX_SWITCH_OFF};
+    size_t count;
+    return spender->store->ops->worker_set(spender->store, "a1", &wish, &count, error);
+}
+
+static void told_worker(struct spender *spender)
+{
+    assert_int_equal(spend_by_worker(spender, 0, NULL), CULEX_OK);
 }
 
 static culex_status spend_by_cancel(const struct spender *spender, int number, culex_error *error)
@@ -399,10 +477,19 @@ static void all_spend_half(struct fixture *fixture, int version,
     static const struct {
         spend_fn spend;
         void (*prepare)(struct spender *spender);
-    } cases[] = {{spend_by_hello, spare_runs},  {spend_by_pause, NULL},
-                 {spend_by_limit, NULL},        {spend_by_schedule, begun_schedule},
-                 {spend_by_cancel, spare_runs}, {spend_by_forget, cancelled_runs},
-                 {spend_by_purge, spare_runs}};
+    } cases[] = {{spend_by_hello, spare_runs},
+                 {spend_by_pause, NULL},
+                 {spend_by_pause_for, NULL},
+                 {spend_by_move, spare_runs},
+                 {spend_by_limit, NULL},
+                 {spend_by_schedule, begun_schedule},
+                 {spend_by_limit_set, begun_limit},
+                 {spend_by_cancel, spare_runs},
+                 {spend_by_forget, cancelled_runs},
+                 {spend_by_purge, spare_runs},
+                 {spend_by_dead_limit, NULL},
+                 {spend_by_worker, NULL},
+                 {spend_by_wish, told_worker}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");
     struct spender spender = {.store = fixture->store = fixture_open(fixture, version)};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -144,6 +144,7 @@ static void test_enqueue__unique_key_is_held_until_the_end(void **state)
     struct culex_new_run first = fixture_run("x", 1), second = fixture_run("x", 1);
     struct culex_enqueue_result result;
     first.unique_key = second.unique_key = "abc123";
+    first.unique_while = second.unique_while = CULEX_UNIQUE_LIVE;
     culex_uuid first_id = fixture_put(fixture->store, "q", &first);
     assert_int_equal(
         fixture->store->ops->enqueue(fixture->store, "q", NULL, &second, 1, &result, NULL),

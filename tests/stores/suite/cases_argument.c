@@ -237,6 +237,24 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
         CULEX_EINVAL, &error, "1 to 500 runs are purged at once");
     refused(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX + 1, &error), CULEX_EINVAL,
             &error, "a queue's limit is at most 1000000000");
+    struct culex_place place = {.priority = 10};
+    culex_uuid id = suite_id(suite);
+    refused(store->ops->move(store, queue, id, &place, &error), CULEX_EINVAL, &error,
+            "priority is 0 to 9, or -1 for the one it has");
+    place = (struct culex_place){.priority = -1};
+    refused(store->ops->move(store, queue, id, &place, &error), CULEX_EINVAL, &error,
+            "a move to where the run stands");
+    place = (struct culex_place){.has_time = true, .at_ms = CULEX_INSTANT_MAX_MS + 1};
+    refused(store->ops->move(store, queue, id, &place, &error), CULEX_EINVAL, &error,
+            "a run is moved by up to 100 years, to an instant from 1970 to 2149");
+    place = (struct culex_place){.has_time = true, .delay_ms = CULEX_DELAY_MAX_MS + 1};
+    refused(store->ops->move(store, queue, id, &place, &error), CULEX_EINVAL, &error,
+            "a run is moved by up to 100 years, to an instant from 1970 to 2149");
+    refused(store->ops->pause_for(store, queue, 0, &error), CULEX_EINVAL, &error,
+            "a pause that ends by itself lasts 1 to 3155760000000 ms");
+    refused(store->ops->pause_for(store, queue, CULEX_STORE_PAUSE_MAX_MS + 1, &error), CULEX_EINVAL,
+            &error, "a pause that ends by itself lasts 1 to 3155760000000 ms");
+    assert_ok(store->ops->pause_for(store, queue, CULEX_STORE_PAUSE_MAX_MS, NULL));
     refused(store->ops->list(store, queue, CULEX_RUN_WAITING, CULEX_LIST_START, 0, &page, &error),
             CULEX_EINVAL, &error, "a page has 1 to 1000 runs");
     refused(store->ops->list(store, queue, CULEX_RUN_WAITING, CULEX_LIST_START,

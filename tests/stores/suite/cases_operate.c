@@ -322,6 +322,20 @@ void case_retry__refused_while_another_run_has_the_unique_key(struct suite *suit
     assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_UNIQUE_TAKEN);
 }
 
+/* It would not take the key again while it waits: somebody else may have it. */
+void case_retry__key_that_waiting_runs_do_not_keep_refuses_nobody(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite), other = suite_run(suite);
+    run.unique_key = other.unique_key = "0123456789abcdef";
+    run.unique_while = 1u << CULEX_RUN_ACTIVE;
+    culex_uuid id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DISCARD, 0);
+    suite_put_run(suite, &other);
+    assert_ok(retry(suite, id));
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    assert_int_equal(suite_enqueue(suite, &other), CULEX_ENQUEUED_UNIQUE_TAKEN);
+}
+
 void case_retry__expired_run_may_start(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
@@ -345,6 +359,260 @@ void case_forget__final_runs_only(struct suite *suite)
     assert_null(suite_get(suite, id));
     assert_int_equal(ops->forget(suite->store, suite->queue, id, NULL), CULEX_ENOTFOUND);
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_DONE], 0);
+}
+
+/* --- MOVE ------------------------------------------------------------------------------------ */
+
+static culex_status move(struct suite *suite, culex_uuid id, struct culex_place place)
+{
+    return suite->store->ops->move(suite->store, suite->queue, id, &place, NULL);
+}
+
+static const struct culex_place now_place = {.has_time = true, .priority = -1};
+
+static struct culex_place later(int64_t delay_ms)
+{
+    return (struct culex_place){.has_time = true, .delay_ms = delay_ms, .priority = -1};
+}
+
+static struct culex_place ranked(int priority)
+{
+    return (struct culex_place){.priority = priority};
+}
+
+static culex_uuid put_delayed(struct suite *suite, int64_t delay_ms)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.delay_ms = delay_ms;
+    return suite_put_run(suite, &run);
+}
+
+/* With something that makes it a run of its own from the first. */
+static culex_uuid put_odd(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.expires_ms = SUITE_MINUTE_MS;
+    return suite_put_run(suite, &run);
+}
+
+/* Each kind of waiting run, as stores keep it. */
+static void waiting_put(struct suite *suite, culex_uuid ret_ids[4])
+{
+    ret_ids[0] = suite_put(suite);
+    ret_ids[1] = put_odd(suite);
+    ret_ids[2] = suite_put(suite);
+    suite_end(suite, ANN, ret_ids[0], suite_take(suite, ANN, ret_ids[0]), CULEX_EVENT_RELEASE, 0);
+    ret_ids[3] = put_delayed(suite, 1);
+    suite->now_ms++;
+    suite_pass(suite, 0);
+}
+
+void case_move__waiting_run_is_put_off(struct suite *suite)
+{
+    culex_uuid ids[4];
+    waiting_put(suite, ids);
+    for (int i = 0; i < 4; i++) {
+        for (int again = 0; again < 2; again++) {
+            assert_ok(move(suite, ids[i], later(5000)));
+            assert_state(suite, ids[i], CULEX_RUN_SCHEDULED);
+            assert_int_equal(suite_get(suite, ids[i])->at_ms, suite->now_ms + 5000);
+        }
+    }
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_SCHEDULED], 4);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 0);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, 5000);
+    suite->now_ms += 5000;
+    assert_int_equal(suite_claim(suite, ANN, 9), 4);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+}
+
+/* It comes back to where it came from, and is granted once. */
+void case_move__run_that_was_put_off_is_granted_once(struct suite *suite)
+{
+    culex_uuid ids[4];
+    waiting_put(suite, ids);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(move(suite, ids[i], later(5000)));
+        assert_ok(move(suite, ids[i], now_place));
+        assert_state(suite, ids[i], CULEX_RUN_WAITING);
+    }
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 4);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 2);
+    assert_int_equal(suite_claim(suite, BOB, 9), 2);
+    assert_int_equal(suite_claim(suite, BOB, 9), 0);
+    assert_true(suite_stats(suite).count[CULEX_RUN_WAITING] == 0);
+}
+
+/* One that failed after it was moved waits in one place only. */
+void case_move__moved_run_that_fails_is_granted_once(struct suite *suite)
+{
+    culex_uuid other = put_odd(suite), id = put_odd(suite);
+    assert_ok(move(suite, id, later(1000)));
+    assert_ok(move(suite, id, now_place));
+    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    suite_end(suite, ANN, id, 1, CULEX_EVENT_RELEASE, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 1);
+    assert_int_equal(suite_claim(suite, BOB, 9), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, id));
+    assert_int_equal(suite_claim(suite, BOB, 9), 0);
+    suite_end(suite, ANN, other, 1, CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+}
+
+void case_move__scheduled_run_gets_another_time(struct suite *suite)
+{
+    culex_uuid id = put_delayed(suite, 5000), other = put_delayed(suite, 6000);
+    assert_ok(move(suite, id, later(9000)));
+    assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms + 9000);
+    struct culex_place at = {.has_time = true, .at_ms = suite->now_ms + 7000, .priority = -1};
+    assert_ok(move(suite, id, at));
+    assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms + 7000);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, 6000);
+    suite->now_ms += 6999;
+    suite_take(suite, ANN, other);
+    suite->now_ms++;
+    suite_take(suite, ANN, id);
+}
+
+void case_move__scheduled_run_is_due_now(struct suite *suite)
+{
+    culex_uuid id = put_delayed(suite, 5000), waiting = suite_put(suite), third;
+    struct culex_place past = {.has_time = true, .at_ms = suite->now_ms - 5000, .priority = -1};
+    suite->now_ms++;
+    assert_ok(move(suite, id, past));
+    assert_state(suite, id, CULEX_RUN_WAITING);
+    suite->now_ms++;
+    third = suite_put(suite);
+    suite_take(suite, ANN, waiting);
+    assert_ok(move(suite, id, now_place)); /* it waits already, and stays where it is */
+    suite_take(suite, ANN, id);
+    suite_take(suite, ANN, third);
+}
+
+/* Within its new priority it stands by its age. */
+void case_move__priority_changes_and_age_stays(struct suite *suite)
+{
+    culex_uuid ids[3];
+    for (int i = 0; i < 3; i++) {
+        ids[i] = suite_put(suite);
+        suite->now_ms++;
+    }
+    assert_ok(move(suite, ids[1], ranked(9)));
+    assert_int_equal(suite_get(suite, ids[1])->priority, 9);
+    assert_state(suite, ids[1], CULEX_RUN_WAITING);
+    assert_ok(move(suite, ids[2], ranked(9)));
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    suite_take(suite, ANN, ids[1]);
+    assert_ok(move(suite, ids[2], ranked(suite->priority)));
+    suite_take(suite, ANN, ids[0]);
+    suite_take(suite, ANN, ids[2]);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+}
+
+void case_move__scheduled_run_gets_another_priority(struct suite *suite)
+{
+    culex_uuid first = put_delayed(suite, 4000), id = put_delayed(suite, 5000);
+    assert_ok(move(suite, id, ranked(9)));
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
+    assert_int_equal(suite_get(suite, id)->at_ms, suite->now_ms + 5000);
+    assert_ok(move(suite, first, ranked(1)));
+    assert_ok(move(suite, first, ranked(0)));
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    suite->now_ms += 5000;
+    assert_ok(move(suite, id, ranked(8))); /* due, and nobody has looked */
+    suite_take(suite, ANN, id);
+    suite_take(suite, ANN, first);
+}
+
+void case_move__both_at_once(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    struct culex_place place = {.has_time = true, .delay_ms = 3000, .priority = 7};
+    assert_ok(move(suite, id, place));
+    assert_int_equal(suite_get(suite, id)->priority, 7);
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
+    assert_memory_equal(suite_get(suite, id)->payload.data, "{}", 2);
+    suite->now_ms += 3000;
+    suite_take(suite, ANN, id);
+    assert_memory_equal(suite->reply.grants[0].payload, "{}", 2);
+}
+
+void case_move__others_are_refused(struct suite *suite)
+{
+    culex_error error = {0};
+    culex_uuid id = suite_put(suite);
+    assert_int_equal(move(suite, suite_id(suite), now_place), CULEX_ENOTFOUND);
+    suite_take(suite, ANN, id);
+    struct culex_place place = ranked(9);
+    assert_int_equal(suite->store->ops->move(suite->store, suite->queue, id, &place, &error),
+                     CULEX_ESTATE);
+    assert_string_equal(error.text,
+                        "the run is active: only one that is scheduled or waiting can be moved");
+    assert_int_equal(suite_get(suite, id)->priority, suite->priority);
+    suite_end(suite, ANN, id, 1, CULEX_EVENT_DONE, 0);
+    assert_int_equal(move(suite, id, later(1000)), CULEX_ESTATE);
+    id = suite_put(suite);
+    suite_cancel(suite, id);
+    assert_int_equal(move(suite, id, now_place), CULEX_ESTATE);
+}
+
+void case_move__expiry_moves_along(struct suite *suite)
+{
+    culex_uuid id = put_odd(suite);
+    int64_t expires_ms = suite_get(suite, id)->expires_at_ms;
+    suite->now_ms += 1000;
+    assert_ok(move(suite, id, later(7000)));
+    assert_int_equal(suite_get(suite, id)->expires_at_ms, expires_ms + 7000);
+    assert_ok(move(suite, id, later(9000)));
+    assert_int_equal(suite_get(suite, id)->expires_at_ms, expires_ms + 9000);
+    assert_ok(move(suite, id, now_place));
+    assert_int_equal(suite_get(suite, id)->expires_at_ms, expires_ms);
+    assert_ok(move(suite, id, ranked(3)));
+    assert_int_equal(suite_get(suite, id)->expires_at_ms, expires_ms);
+}
+
+void case_move__not_beyond_the_time_for_retries(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.retry_for_ms = 10000;
+    culex_uuid id = suite_put_run(suite, &run);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_FAIL, 1000);
+    int64_t end_ms = suite_get(suite, id)->expires_at_ms;
+    assert_int_equal(move(suite, id, later(10000)), CULEX_ESTATE);
+    assert_ok(move(suite, id, later(9999)));
+    assert_int_equal(suite_get(suite, id)->expires_at_ms, end_ms);
+    assert_ok(move(suite, id, now_place));
+    assert_int_equal(suite_take(suite, ANN, id), 2);
+    suite_end(suite, ANN, id, 2, CULEX_EVENT_FAIL, 1000);
+    assert_state(suite, id, CULEX_RUN_SCHEDULED);
+}
+
+/* It is shown once, wherever it was moved, and cancelled and purged as any other. */
+void case_move__moved_runs_are_like_others(struct suite *suite)
+{
+    culex_uuid ids[4];
+    struct culex_list_reply page = {0};
+    waiting_put(suite, ids);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(move(suite, ids[i], later(5000)));
+        assert_ok(move(suite, ids[i], now_place));
+    }
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING,
+                                      CULEX_LIST_START, 100, &page, NULL));
+    assert_int_equal(page.count, 4);
+    suite->store->ops->list_release(suite->store, &page);
+    suite_cancel(suite, ids[1]);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 3);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 100), 3);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
 }
 
 /* Who has just taken runs, and more of them lie there. */
@@ -380,9 +648,156 @@ void case_pause__takes_in_and_gives_nothing_out(struct suite *suite)
     suite_take(suite, ANN, id);
 }
 
+static void pause_for(struct suite *suite, int64_t for_ms)
+{
+    assert_ok(suite->store->ops->pause_for(suite->store, suite->queue, for_ms, NULL));
+}
+
+static void assert_paused_until(struct suite *suite, bool is_paused, int64_t until_ms)
+{
+    culex_queue_stats stats = suite_stats(suite);
+    assert_int_equal(stats.paused, is_paused);
+    assert_int_equal(stats.paused_until_ms, until_ms);
+}
+
+void case_pause_for__queue_goes_on_at_the_instant(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    int64_t until_ms = suite->now_ms + 5000;
+    pause_for(suite, 5000);
+    assert_paused_until(suite, true, until_ms);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_true(suite->reply.is_paused);
+    assert_int_equal(suite->reply.due_in_ms, 5000);
+    suite->now_ms += 4999;
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, 1);
+    suite_put(suite); /* it takes in as before */
+    assert_paused_until(suite, true, until_ms);
+    suite->now_ms++;
+    assert_paused_until(suite, false, 0);
+    suite_take(suite, ANN, id);
+    assert_false(suite->reply.is_paused);
+}
+
+/* Nothing else wants a step, and nobody resumes it. */
+void case_pause_for__empty_queue_asks_for_a_step_too(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    pause_for(suite, 700);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, 700);
+    assert_true(suite->reply.is_empty);
+}
+
+void case_pause_for__later_one_takes_its_place(struct suite *suite)
+{
+    suite_put(suite);
+    const struct culex_store_ops *ops = suite->store->ops;
+    pause_for(suite, 9000);
+    pause_for(suite, 1000);
+    assert_paused_until(suite, true, suite->now_ms + 1000);
+    pause_for(suite, 90000);
+    assert_paused_until(suite, true, suite->now_ms + 90000);
+    assert_ok(ops->pause(suite->store, suite->queue, true, NULL));
+    assert_paused_until(suite, true, 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+    assert_int_equal(suite->reply.due_in_ms, -1);
+    pause_for(suite, 1000);
+    assert_paused_until(suite, true, suite->now_ms + 1000);
+    assert_ok(ops->pause(suite->store, suite->queue, false, NULL));
+    assert_paused_until(suite, false, 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 1);
+}
+
+/* The clock is set back after the pause was over: it comes back only where nobody has looked. */
+void case_pause_for__step_ends_it_for_good(struct suite *suite)
+{
+    suite_put(suite);
+    pause_for(suite, 1000);
+    suite->now_ms += 1000;
+    assert_int_equal(suite_claim(suite, ANN, 9), 1);
+    suite->now_ms -= 500;
+    assert_paused_until(suite, false, 0);
+    suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 9), 1);
+}
+
+/* Runs that come once it is over, before and after a step has seen it. */
+void case_pause_for__queue_takes_in_after_it(struct suite *suite)
+{
+    suite_hello(suite, "host/1", ANN);
+    pause_for(suite, 1000);
+    suite->now_ms += 1000;
+    suite_put(suite);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    suite_put(suite);
+    suite_put(suite);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    assert_int_equal(suite_claim(suite, ANN, 9), 3);
+    pause_for(suite, 1000);
+    suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 9), 0);
+}
+
+static void dead_limit(struct suite *suite, uint64_t most)
+{
+    assert_ok(suite->store->ops->dead_limit(suite->store, suite->queue, most, NULL));
+    assert_int_equal(suite_stats(suite).dead_limit, most);
+}
+
+static culex_uuid put_dead(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    suite_end(suite, ANN, id, suite_take(suite, ANN, id), CULEX_EVENT_DISCARD, 0);
+    suite->now_ms++;
+    return id;
+}
+
+void case_dead_limit__oldest_beyond_it_are_forgotten(struct suite *suite)
+{
+    culex_uuid ids[5];
+    for (int i = 0; i < 4; i++)
+        ids[i] = put_dead(suite);
+    culex_uuid done = suite_put(suite);
+    suite_end(suite, ANN, done, suite_take(suite, ANN, done), CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], 4);
+    dead_limit(suite, 3);
+    suite_pass(suite, 0);
+    assert_null(suite_get(suite, ids[0]));
+    ids[4] = put_dead(suite);
+    suite_pass(suite, 0);
+    assert_null(suite_get(suite, ids[1]));
+    for (int i = 2; i < 5; i++)
+        assert_state(suite, ids[i], CULEX_RUN_DEAD);
+    assert_state(suite, done, CULEX_RUN_DONE);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    dead_limit(suite, 0);
+    put_dead(suite);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], 4);
+}
+
+/* A step forgets no more than it does of what is over, and asks for the next one at once. */
+void case_dead_limit__portion_in_each_step(struct suite *suite)
+{
+    enum { DEAD = CULEX_FORGET_MAX + 20 };
+    for (int i = 0; i < DEAD; i++)
+        put_dead(suite);
+    dead_limit(suite, 5);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], DEAD - CULEX_FORGET_MAX);
+    assert_int_equal(suite->reply.due_in_ms, 0);
+    suite_pass(suite, 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_DEAD], 5);
+    assert_true(suite->reply.due_in_ms > 0);
+}
+
 /* --- queues ----------------------------------------------------------------------------- */
 
-enum { QUEUE_VERBS = 7 };
+enum { QUEUE_VERBS = 9 };
 
 /* What concerns a queue as a whole. */
 static culex_status queue_call(struct suite *suite, int verb, int state)
@@ -412,6 +827,10 @@ static culex_status queue_call(struct suite *suite, int verb, int state)
         if (status == CULEX_OK)
             store->ops->list_release(store, &page);
         return status;
+    case 7:
+        return store->ops->dead_limit(store, suite->queue, 0, NULL);
+    case 6:
+        return store->ops->pause_for(store, suite->queue, 1000, NULL);
     default:
         return store->ops->stats(store, suite->queue, &stats, NULL);
     }
@@ -1407,6 +1826,31 @@ static void due_resume(struct suite *suite, struct due *due)
     assert_ok(suite->store->ops->pause(suite->store, suite->queue, false, NULL));
 }
 
+static void due_put_later(struct suite *suite, struct due *due)
+{
+    due->id = put_delayed(suite, SUITE_MINUTE_MS);
+    suite_pass(suite, 0);
+}
+
+static void due_move(struct suite *suite, struct due *due)
+{
+    assert_ok(move(suite, due->id, now_place));
+}
+
+static void due_move_soon(struct suite *suite, struct due *due)
+{
+    assert_ok(move(suite, due->id, later(1)));
+    suite->now_ms++;
+}
+
+/* Who waits is woken to see when that is. */
+static void due_pause_for(struct suite *suite, struct due *due)
+{
+    (void)due;
+    assert_ok(suite->store->ops->pause_for(suite->store, suite->queue, 1, NULL));
+    suite->now_ms++;
+}
+
 static void due_pause_empty(struct suite *suite, struct due *due)
 {
     (void)due;
@@ -1424,6 +1868,51 @@ static void due_resume_late(struct suite *suite, struct due *due)
     due_resume(suite, due);
 }
 
+/* The second of two is parked behind a limit of 1. */
+static void due_park(struct suite *suite, struct due *due)
+{
+    const struct culex_run_limit limit = {CULEX_LIMIT_CONCURRENCY, "j:concurrency", "", .count = 1};
+    struct culex_new_run runs[] = {suite_run(suite), suite_run(suite)};
+    suite_hello(suite, "host/2", BOB);
+    for (int i = 0; i < 2; i++) {
+        runs[i].limits = &limit;
+        runs[i].limit_count = 1;
+        culex_uuid id = suite_put_run(suite, &runs[i]);
+        if (i == 0)
+            suite_take(suite, BOB, id);
+        due->id = id;
+    }
+}
+
+static void due_raise(struct suite *suite, struct due *due)
+{
+    const culex_limit_value two = {.count = 2};
+    (void)due;
+    assert_ok(
+        suite->store->ops->limit_set(suite->store, suite->queue, "j:concurrency", &two, NULL));
+}
+
+/* What the runs declare is more than what an operator has set. */
+static void due_park_by_operator(struct suite *suite, struct due *due)
+{
+    const culex_limit_value one = {.count = 1};
+    const struct culex_run_limit limit = {CULEX_LIMIT_CONCURRENCY, "j:concurrency", "", .count = 2};
+    struct culex_new_run run = suite_run(suite);
+    due_park(suite, due);
+    assert_ok(
+        suite->store->ops->limit_set(suite->store, suite->queue, "j:concurrency", &one, NULL));
+    run.limits = &limit;
+    run.limit_count = 1;
+    suite_put_run(suite, &run);
+}
+
+static void due_set_free(struct suite *suite, struct due *due)
+{
+    (void)due;
+    assert_ok(
+        suite->store->ops->limit_set(suite->store, suite->queue, "j:concurrency", NULL, NULL));
+}
+
 /* In which ways each verb of store/verbs.def makes a run due. A new verb has no row here yet, and
  * does not compile before it has one: empty for a verb that makes none. A delay that ends is not
  * among them: who waits knows from its STEP when that is, or is woken to see it. */
@@ -1438,17 +1927,31 @@ static void due_resume_late(struct suite *suite, struct due *due)
 #define DUE_pause                                                                                  \
     {.way = "resume", .prepare = due_pause, .act = due_resume},                                    \
         {.way = "resume, late", .prepare = due_pause_empty, .act = due_resume_late},
+#define DUE_move                                                                                   \
+    {.way = "move to now", .prepare = due_put_later, .act = due_move},                             \
+        {.way = "move to a time before all", .prepare = due_put_later, .act = due_move_soon},
+#define DUE_pause_for                                                                              \
+    {.way = "pause_for, to tell when it ends", .prepare = due_pause, .act = due_pause_for},
 #define DUE_schedules
 #define DUE_schedule_set
 #define DUE_schedule_run {.way = "schedule_run", .prepare = due_schedule, .act = due_schedule_run},
 #define DUE_cancel
 #define DUE_forget
+#define DUE_dead_limit
 #define DUE_limit /* counts runs that are taken in, not those that start */
+#define DUE_limit_set                                                                              \
+    {.way = "limit_set, raised", .prepare = due_park, .act = due_raise},                           \
+        {.way = "limit_set, taken away", .prepare = due_park_by_operator, .act = due_set_free},
+#define DUE_limits
+#define DUE_limit_keys
 #define DUE_purge
 #define DUE_stats
 #define DUE_get
 #define DUE_list
 #define DUE_queues
+#define DUE_worker_tell
+#define DUE_workers
+#define DUE_worker_set
 #define DUE_fsck /* what it repairs was damaged: see tests/stores/redis/test_verbs.c */
 #define DUE_doctor
 #define DUE_now

@@ -151,6 +151,7 @@ void case_schedule__refused_tick_tells_nothing(struct suite *suite)
     struct culex_schedule_list list = list_all(suite);
     assert_int_equal(list.count, 0);
     culex__schedule_list_release(&list);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
     finish_newest(suite);
     assert_true(tick(suite, request).is_enqueued);
     assert_int_equal(row_of(suite).template_len, 1);

@@ -70,8 +70,8 @@ static bool is_first_in_line(const struct model *model, const struct culex_step 
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *other = model->runs[i];
         if (other == run || !is_waiting(other, step->queue) || model_is_expired(model, other) ||
-            model_is_passed(step, other))
-            continue;
+            model_is_passed(step, other) || other->made.limit_count > 0)
+            continue; /* those with limits are compared in the conformance suite */
         if (other->made.priority > run->made.priority)
             return differs("%s was granted before one of priority %d", text_of(run->id),
                            other->made.priority);
@@ -118,6 +118,8 @@ static bool take_grant(struct compare *compare, const struct culex_step *step,
         return differs("grant of the suspect %s in company", text_of(run->id));
     if (model_is_passed(step, run) || model_must_wait(step, run, index))
         return differs("grant %zu of %s, which had to wait", index, text_of(run->id));
+    if (!model_has_room(compare->model, run) && !model_trust(compare->model, run))
+        return differs("grant of %s, for which a limit has no room", text_of(run->id));
     if (!is_first_in_line(compare->model, step, run))
         return false;
     model_claim(compare->model, step, session, run);
@@ -130,15 +132,16 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
                      const struct culex_step_reply *reply, size_t bytes, bool *ret_is_held)
 {
     int top = -1;
-    bool may = false, may_hold = false, must_hold = false;
+    bool may = false, may_hold = false, must_hold = false, is_left = false;
     size_t granted = reply->grant_count;
+    bool has_passed = model_has_passed(compare->model, step, NULL);
     if (granted > 0 && model_is_suspect(model_find(compare->model, step->queue,
                                                    reply->grants[granted - 1].facts.id)))
         return !reply->is_held;
     for (size_t i = 0; i < compare->model->run_count; i++) {
         const struct model_run *run = compare->model->runs[i];
         if (!is_waiting(run, step->queue) || model_is_expired(compare->model, run) ||
-            model_is_passed(step, run) || run->made.priority < top)
+            model_is_passed(step, run) || run->made.priority < top || run->made.limit_count > 0)
             continue;
         if (run->made.priority > top) {
             may = may_hold = false;
@@ -151,6 +154,21 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
         may = may || (granted > 0 && bytes + run->made.payload_len > step->max_bytes);
     }
     *ret_is_held = must_hold;
+    for (size_t i = 0; i < compare->model->run_count; i++) {
+        const struct model_run *run = compare->model->runs[i];
+        if (!is_waiting(run, step->queue) || run->made.limit_count == 0 ||
+            model_is_expired(compare->model, run) || model_is_passed(step, run) ||
+            !model_has_room(compare->model, run))
+            continue;
+        bool waits = model_must_wait(step, run, granted);
+        may_hold = may_hold || waits;
+        may = may || (granted > 0 && bytes + run->made.payload_len > step->max_bytes);
+        is_left = is_left || (!waits && !model_is_open(compare->model, run));
+        *ret_is_held = false; /* the claim may have ended at this one */
+    }
+    /* A suspect that was passed by takes a place of its keys. */
+    if (is_left && !may && !reply->is_held && !has_passed)
+        return false;
     return (top < 0 || may || may_hold) && (may_hold || !reply->is_held);
 }
 
@@ -199,7 +217,8 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
         expired_count += is_dead;
         if (is_dead)
             model_expire(model, run);
-        else if ((reply->grant_count == 0 && !reply->is_held) || run->made.priority > worst)
+        else if (run->made.limit_count == 0 &&
+                 ((reply->grant_count == 0 && !reply->is_held) || run->made.priority > worst))
             return differs("the expired run %s was passed by", text_of(run->id));
     }
     if (reply->expired_count != expired_count &&
@@ -215,8 +234,18 @@ static bool check_passed(const struct compare *compare, const struct culex_step 
                          const struct culex_step_reply *reply)
 {
     bool may_pass = step->want > 0 && model_has_passed(compare->model, step, NULL);
-    bool must_pass = may_pass && reply->grant_count == 0 && !reply->is_held && !reply->is_paused;
-    if (reply->has_passed ? !may_pass : must_pass)
+    bool has_limits = false; /* one with limits may be parked behind another */
+    bool is_open = false;    /* one of its buckets was full, or the clock has left it in doubt */
+    for (size_t i = 0; i < compare->model->run_count; i++) {
+        const struct model_run *run = compare->model->runs[i];
+        if (!is_waiting(run, step->queue) || run->made.limit_count == 0 || !model_is_suspect(run))
+            continue;
+        has_limits = true;
+        is_open = is_open || (model_is_passed(step, run) && model_is_open(compare->model, run));
+    }
+    bool must_pass =
+        may_pass && !has_limits && reply->grant_count == 0 && !reply->is_held && !reply->is_paused;
+    if (reply->has_passed ? !may_pass && !is_open : must_pass)
         return differs("suspects were passed by: %d", reply->has_passed);
     return true;
 }
@@ -277,13 +306,26 @@ static bool is_harmless(const struct model *model, const struct culex_step *step
     return is_calm;
 }
 
+/* Limits are at play: a run that stands in the ready order has its next token told when a claim has
+ * met it, and a bucket is forgotten when it is full. */
+static bool is_of_limits(const struct model *model, const char *queue, int64_t due_in_ms)
+{
+    bool has_bucket = false, has_run = false;
+    for (size_t i = 0; i < model->bucket_count; i++)
+        has_bucket = has_bucket || strcmp(model->buckets[i]->limit->queue->name, queue) == 0;
+    for (size_t i = 0; i < model->run_count; i++)
+        has_run =
+            has_run || (is_waiting(model->runs[i], queue) && model->runs[i]->made.limit_count > 0);
+    return has_run || (has_bucket && due_in_ms >= 0);
+}
+
 static bool same_outlook(struct compare *compare, const struct culex_step *step,
                          const struct culex_step_reply *reply, const struct model_session *session,
                          bool is_repeat)
 {
     struct culex_step_reply model = {.now_ms = reply->now_ms};
     model_outlook(compare->model, session->queue, &model);
-    if (reply->is_paused != session->queue->stats.paused)
+    if (reply->is_paused != model_is_paused(compare->model, session->queue))
         return differs("is_paused is %d", reply->is_paused);
     if (reply->is_replaced != session->is_replaced)
         return differs("is_replaced is %d", reply->is_replaced);
@@ -292,6 +334,7 @@ static bool same_outlook(struct compare *compare, const struct culex_step *step,
     /* A repeat promotes nothing, so what is due may count or not. */
     if (!is_repeat && reply->due_in_ms != model.due_in_ms &&
         !(step->want > 0 && reply->due_in_ms == 0) &&
+        !is_of_limits(compare->model, step->queue, reply->due_in_ms) &&
         !is_harmless(compare->model, step, reply->due_in_ms, model.due_in_ms))
         return differs("due_in_ms is %" PRId64 ", not %" PRId64, reply->due_in_ms, model.due_in_ms);
     return true;

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "store/limit_list.h"
 #include "store/schedule_list.h"
+#include "store/worker_list.h"
 #include "stores.h"
 
 enum {
@@ -28,6 +30,7 @@ enum {
     ACTIVE_MAX = 30,
     PRODUCERS = 4,
     CALLS = 24,
+    LIMITS_POOL = 1024, /* more than there are in known calls */
     OPS_PER_COMPARE = 150
 };
 
@@ -73,6 +76,8 @@ struct world {
     uint64_t random;
     culex_uuid newcomer; /* id that the model is to give */
     unsigned long op;
+    size_t limits_made;
+    bool has_limits; /* the store keeps them */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
                          applied more than once */
@@ -151,6 +156,39 @@ static struct culex_store *handle_pick(struct world *world)
 
 static const char payload_bytes[4096] = "{\"text\":\"it's 50% \\\" | \xe2\x82\xac\"}";
 
+/* States, a window, or both. */
+static void unique_give(struct world *world, struct culex_new_run *run)
+{
+    static const int64_t windows[] = {1, 500, 3000, 20000, 200000};
+    static const unsigned states[] = {CULEX_UNIQUE_LIVE, CULEX_UNIQUE_LIVE, 3, 1, 2, 4, 5, 6};
+    run->unique_while = states[below(world, 8)];
+    if (chance(world, 40)) {
+        run->unique_for_ms = windows[below(world, 5)];
+        run->unique_while = chance(world, 50) ? 0 : run->unique_while;
+    }
+    run->unique_replaces = chance(world, 40);
+}
+
+/* One number for each name most of the time, so that runs meet at it. */
+static void limits_give(struct world *world, struct culex_new_run *run)
+{
+    static const char *const keys[] = {"a", "b", "", "a,'b"};
+    static const struct culex_run_limit kinds[] = {
+        {CULEX_LIMIT_CONCURRENCY, "shop.send:concurrency", NULL, 2, 0, 0},
+        {CULEX_LIMIT_RATE, "shop.send:rate", NULL, 3, 7000, 2},
+        {CULEX_LIMIT_CONCURRENCY, "it's:hosts", NULL, 3, 0, 0}};
+    static struct culex_run_limit pool[LIMITS_POOL][3];
+    struct culex_run_limit *limits = pool[world->limits_made++ % LIMITS_POOL];
+    size_t first = (size_t)below(world, 3);
+    run->limit_count = 1 + (size_t)below(world, 2);
+    for (size_t i = 0; i < run->limit_count; i++) {
+        limits[i] = kinds[(first + i) % 3];
+        limits[i].key = keys[below(world, 4)];
+        limits[i].count += chance(world, 3);
+    }
+    run->limits = limits;
+}
+
 static struct culex_new_run run_make(struct world *world)
 {
     static const int priorities[] = {0, 0, 0, 1, 5, 5, 9, 3};
@@ -170,7 +208,10 @@ static struct culex_new_run run_make(struct world *world)
     run.fingerprint = random_next(world);
     run.content = random_next(world);
     run.unique_key = keys[below(world, 8)];
+    unique_give(world, &run);
     run.tags = chance(world, 20) ? "a,b'c" : "";
+    if (world->has_limits && chance(world, 20))
+        limits_give(world, &run);
     run.payload_len = (size_t)(chance(world, 10) ? below(world, 4096) : below(world, 40));
     return run;
 }
@@ -189,6 +230,18 @@ static bool key_was_left(const struct world *world, int queue, const char *text)
         const struct model_key *key = model->keys[i];
         if (strcmp(key->queue->name, queues[queue]) == 0 && strcmp(key->text, text) == 0 &&
             was_left(world, key->until_ms - 1))
+            return true;
+    }
+    return false;
+}
+
+static bool window_was_left(const struct world *world, int queue, const char *text)
+{
+    const struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->unique_count && text != NULL; i++) {
+        const struct model_unique *unique = model->uniques[i];
+        if (strcmp(unique->queue->name, queues[queue]) == 0 && unique->until_ms != 0 &&
+            strcmp(unique->text, text) == 0 && was_left(world, unique->until_ms - 1))
             return true;
     }
     return false;
@@ -241,6 +294,7 @@ static void run_plain(struct culex_new_run *run)
     run->priority = 0;
     run->delay_ms = run->at_ms = run->expires_ms = 0;
     run->unique_key = NULL;
+    run->limit_count = 0;
 }
 
 static struct known_call call_make(struct world *world, int queue)
@@ -263,6 +317,8 @@ static bool call_was_left(const struct world *world, const struct known_call *ca
     for (size_t i = 0; i < call->count; i++) {
         if (call->runs[i].idempotency_key != NULL &&
             key_was_left(world, call->queue, call->runs[i].idempotency_key))
+            return true;
+        if (window_was_left(world, call->queue, call->runs[i].unique_key))
             return true;
     }
     return producer_was_left(world, call->queue, call->ticket.producer);
@@ -295,6 +351,15 @@ static bool same_result(struct culex_enqueue_result store, struct culex_enqueue_
     return true;
 }
 
+/* One that was replaced may stand elsewhere by now: it may be shown or not, and twice. */
+static void replaced_forget(struct world *world, int queue,
+                            const struct culex_enqueue_result *result)
+{
+    struct model_run *run = model_find(world->compare.model, queues[queue], result->id);
+    if (result->outcome == CULEX_ENQUEUED_REPLACED && run != NULL)
+        run->is_listed = false;
+}
+
 static bool same_results(struct world *world, const struct known_call *call, culex_status status,
                          const struct culex_enqueue_result *results)
 {
@@ -315,6 +380,7 @@ static bool same_results(struct world *world, const struct known_call *call, cul
     for (size_t i = 0; i < call->count && status == CULEX_OK; i++) {
         if (!same_result(results[i], mine[i]))
             return false;
+        replaced_forget(world, call->queue, &results[i]);
     }
     return world->compare.model->id_fault == NULL ||
            differs("ENQUEUE: %s", world->compare.model->id_fault);
@@ -582,6 +648,115 @@ static bool op_schedules(struct world *world, int queue)
     return is_same;
 }
 
+/* --- the registry of workers ------------------------------------------------------------------ */
+
+static const char *const worker_ids[] = {"a1", "B2", "c3", "d4"};
+
+/* The entry of one of them: told, set and listed are all of them together. */
+static bool worker_was_left(const struct world *world)
+{
+    const struct model *model = world->compare.model;
+    for (size_t i = 0; i < model->presence_count; i++) {
+        const struct culex_worker_row *row = &model->presences[i]->row;
+        if (row->id != NULL && was_left(world, row->told_ms + CULEX_WORKER_GONE_MS))
+            return true;
+    }
+    return false;
+}
+
+static const char *worker_pick(struct world *world)
+{
+    return worker_ids[below(world, sizeof worker_ids / sizeof worker_ids[0])];
+}
+
+static bool same_wish(const char *verb, const struct culex_worker_wish *theirs,
+                      const struct culex_worker_wish *mine)
+{
+    return (theirs->number == mine->number && theirs->quiet == mine->quiet &&
+            theirs->is_stop == mine->is_stop && theirs->concurrency == mine->concurrency) ||
+           differs("%s: wish %" PRIu64 " quiet %d stop %d concurrency %u, model %" PRIu64
+                   " %d %d %u",
+                   verb, theirs->number, (int)theirs->quiet, theirs->is_stop, theirs->concurrency,
+                   mine->number, (int)mine->quiet, mine->is_stop, mine->concurrency);
+}
+
+static bool op_worker_tell(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_worker_wish theirs = {0}, mine = {0};
+    struct culex_worker_tell tell = {.id = worker_pick(world),
+                                     .is_leaving = chance(world, 10),
+                                     .heard = (uint64_t)below(world, 3),
+                                     .concurrency = 1 + (uint32_t)below(world, 4),
+                                     .sheet = "n a|b\nc 1",
+                                     .sheet_len = (size_t)below(world, 10)};
+    culex_status status;
+    (void)queue;
+    if (worker_was_left(world))
+        return true;
+    TRACE(world, "worker_tell");
+    PERSIST(world, status, store->ops->worker_tell(store, &tell, &theirs, NULL));
+    return same_status(world, "WORKER_TELL", status,
+                       model->ops->worker_tell(model, &tell, &mine, NULL)) &&
+           same_wish("WORKER_TELL", &theirs, &mine);
+}
+
+static bool op_worker_set(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *id = chance(world, 20) ? NULL : worker_pick(world);
+    struct culex_worker_wish wish = {.quiet = (culex_switch)below(world, CULEX_SWITCH_OFF + 1),
+                                     .is_stop = chance(world, 10),
+                                     .concurrency = (uint32_t)below(world, 5)};
+    size_t theirs = 0, mine = 0;
+    culex_status status;
+    (void)queue;
+    if (worker_was_left(world))
+        return true;
+    TRACE(world, "worker_set");
+    PERSIST(world, status, store->ops->worker_set(store, id, &wish, &theirs, NULL));
+    if (!same_status(world, "WORKER_SET", status,
+                     model->ops->worker_set(model, id, &wish, &mine, NULL)))
+        return false;
+    return theirs == mine || differs("WORKER_SET: for %zu, model %zu", theirs, mine);
+}
+
+static bool same_worker(const struct culex_worker_row *theirs, const struct culex_worker_row *mine)
+{
+    if (theirs == NULL)
+        return differs("WORKERS: %s is missing", mine->id);
+    if (theirs->told_ms != mine->told_ms || theirs->heard != mine->heard ||
+        theirs->concurrency != mine->concurrency)
+        return differs("WORKERS: %s tells something else", mine->id);
+    if (theirs->sheet_len != mine->sheet_len ||
+        (mine->sheet_len > 0 && memcmp(theirs->sheet, mine->sheet, mine->sheet_len) != 0))
+        return differs("WORKERS: %s has another sheet", mine->id);
+    return same_wish("WORKERS", &theirs->wish, &mine->wish);
+}
+
+static bool op_workers(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_worker_list theirs = {0}, mine = {0};
+    culex_status status;
+    bool is_same = true;
+    (void)queue;
+    if (worker_was_left(world))
+        return true;
+    TRACE(world, "workers");
+    PERSIST(world, status, store->ops->workers(store, &theirs, NULL));
+    if (status != CULEX_OK)
+        return differs("WORKERS: status %d", (int)status);
+    model->ops->workers(model, &mine, NULL);
+    if (mine.count != theirs.count)
+        is_same = differs("WORKERS: %zu, model %zu", theirs.count, mine.count);
+    for (size_t i = 0; i < mine.count && is_same; i++)
+        is_same = same_worker(culex__worker_list_find(&theirs, mine.rows[i].id), &mine.rows[i]);
+    culex__worker_list_release(&theirs);
+    culex__worker_list_release(&mine);
+    return is_same;
+}
+
 /* --- STEP ------------------------------------------------------------------------------ */
 
 static bool step_apply(struct world *world, const struct culex_step *step,
@@ -821,6 +996,25 @@ static bool op_forget(struct world *world, int queue)
     return same_status(world, "DELETE", status, model->ops->forget(model, queues[queue], id, NULL));
 }
 
+static bool op_move(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_uuid id = id_pick(world, queue);
+    struct culex_place place = {.priority = chance(world, 50) ? (int)below(world, 10) : -1};
+    culex_status status;
+    place.has_time = place.priority < 0 || chance(world, 40);
+    place.delay_ms = chance(world, 50) ? below(world, 30000) - 2000 : 0;
+    place.at_ms = chance(world, 30) ? world->now_ms + below(world, 30000) - 5000 : 0;
+    TRACE(world, "move to priority %d, delay %d: %" PRId64 " at %" PRId64, place.priority,
+          place.has_time, place.delay_ms, place.at_ms);
+    PERSIST(world, status, store->ops->move(store, queues[queue], id, &place, NULL));
+    struct model_run *run = model_find(world->compare.model, queues[queue], id);
+    if (run != NULL)
+        run->is_listed = false; /* it may be shown or not, and twice */
+    return same_status(world, "MOVE", status,
+                       model->ops->move(model, queues[queue], id, &place, NULL));
+}
+
 static bool op_purge(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -848,6 +1042,17 @@ static bool op_pause(struct world *world, int queue)
                        model->ops->pause(model, queues[queue], is_paused, NULL));
 }
 
+static bool op_pause_for(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    int64_t for_ms = 1 + below(world, chance(world, 50) ? 100 : 10000);
+    culex_status status;
+    TRACE(world, "pause for %" PRId64, for_ms);
+    PERSIST(world, status, store->ops->pause_for(store, queues[queue], for_ms, NULL));
+    return same_status(world, "PAUSE_FOR", status,
+                       model->ops->pause_for(model, queues[queue], for_ms, NULL));
+}
+
 static bool op_limit(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -856,6 +1061,73 @@ static bool op_limit(struct world *world, int queue)
     TRACE(world, "limit %d", (int)most);
     PERSIST(world, status, store->ops->limit(store, queues[queue], most, NULL));
     return same_status(world, "LIMIT", status, model->ops->limit(model, queues[queue], most, NULL));
+}
+
+static bool op_dead_limit(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    uint64_t most = chance(world, 60) ? (uint64_t)below(world, 20) : 0;
+    culex_status status;
+    TRACE(world, "dead limit %d", (int)most);
+    PERSIST(world, status, store->ops->dead_limit(store, queues[queue], most, NULL));
+    return same_status(world, "DEAD_LIMIT", status,
+                       model->ops->dead_limit(model, queues[queue], most, NULL));
+}
+
+static const char *limit_name(struct world *world)
+{
+    static const char *const names[] = {"shop.send:concurrency", "shop.send:rate", "it's:hosts",
+                                        "no:body"};
+    return names[below(world, 4)];
+}
+
+static bool op_limit_set(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *name = limit_name(world);
+    culex_limit_value value = {.count = 1 + (uint32_t)below(world, 5)};
+    bool is_rate = strcmp(name, "shop.send:rate") == 0;
+    if (chance(world, is_rate ? 50 : 5)) {
+        value.per_ms = 1 + below(world, 20000);
+        value.burst = (uint32_t)below(world, 4);
+    }
+    const culex_limit_value *set = chance(world, 40) ? NULL : &value;
+    culex_status status;
+    TRACE(world, "limit_set %s %d", name, set != NULL ? (int)value.count : 0);
+    if (!world->has_limits)
+        return true;
+    PERSIST(world, status, store->ops->limit_set(store, queues[queue], name, set, NULL));
+    return same_status(world, "LIMIT_SET", status,
+                       model->ops->limit_set(model, queues[queue], name, set, NULL));
+}
+
+static bool same_value(const culex_limit_value *one, const culex_limit_value *other)
+{
+    return one->count == other->count && one->per_ms == other->per_ms && one->burst == other->burst;
+}
+
+static bool same_limit(const struct culex_limit_row *one, const struct culex_limit_row *other)
+{
+    return one != NULL && one->kind == other->kind && one->active == other->active &&
+           same_value(&one->declared, &other->declared) && same_value(&one->set, &other->set);
+}
+
+static bool op_limits(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_limit_list theirs = {0}, mine = {0};
+    culex_status status;
+    if (!world->has_limits)
+        return true;
+    PERSIST(world, status, store->ops->limits(store, queues[queue], &theirs, NULL));
+    bool is_same = status == CULEX_OK &&
+                   model->ops->limits(model, queues[queue], &mine, NULL) == CULEX_OK &&
+                   theirs.count == mine.count;
+    for (size_t i = 0; i < mine.count && is_same; i++)
+        is_same = same_limit(culex__limit_list_find(&theirs, mine.rows[i].name), &mine.rows[i]);
+    culex__limit_list_release(&theirs);
+    culex__limit_list_release(&mine);
+    return is_same || differs("LIMITS: status %d, or other limits", (int)status);
 }
 
 static bool op_hello(struct world *world, int queue)
@@ -1017,18 +1289,27 @@ struct operation {
 #define OPERATION_cancel       {4, op_cancel},
 #define OPERATION_retry        {4, op_retry},
 #define OPERATION_forget       {3, op_forget},
+#define OPERATION_move         {6, op_move},
 #define OPERATION_pause        {2, op_pause},
+#define OPERATION_pause_for    {1, op_pause_for},
 #define OPERATION_limit        {1, op_limit},
+#define OPERATION_dead_limit   {1, op_dead_limit},
+#define OPERATION_limit_set    {2, op_limit_set},
+#define OPERATION_limits       {2, op_limits},
+#define OPERATION_limit_keys   /* conformance */
 #define OPERATION_purge        {1, op_purge},
 #define OPERATION_fsck         {1, op_fsck},
 #define OPERATION_stats                      /* compare_queue */
 #define OPERATION_get                        /* compare_queue */
 #define OPERATION_list         {8, op_list}, /* and compare_queue */
-#define OPERATION_queues                     /* conformance */
-#define OPERATION_doctor                     /* each store's own tests */
-#define OPERATION_now                        /* the clock is driven */
-#define OPERATION_wake_arm                   /* conformance, wake__each_verb_that_makes_a_run_due */
-#define OPERATION_wake_take                  /* as wake_arm */
+#define OPERATION_worker_tell  {2, op_worker_tell},
+#define OPERATION_workers      {1, op_workers},
+#define OPERATION_worker_set   {1, op_worker_set},
+#define OPERATION_queues       /* conformance */
+#define OPERATION_doctor       /* each store's own tests */
+#define OPERATION_now          /* the clock is driven */
+#define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take    /* as wake_arm */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name
@@ -1102,6 +1383,7 @@ static bool world_run(struct world *world, unsigned long ops)
     for (world->op = 1; world->op <= ops; world->op++) {
         world->is_doubtful = false;
         clock_advance(world, below(world, 20));
+        model_doubt(world->compare.model);
         if (world->fault_every > 0 && below(world, (int64_t)world->fault_every) == 0)
             world->is_doubtful = stores_fault((unsigned)random_next(world));
         if (!operate(world))
@@ -1125,6 +1407,10 @@ static bool handles_open(struct world *world)
         if ((world->handles[i] = stores_open(&world->env, STORE_NAME)) == NULL)
             return false;
     }
+    struct culex_limit_list list = {0};
+    world->has_limits = world->handles[0]->ops->limits(world->handles[0], queues[0], &list, NULL) !=
+                        CULEX_EUNSUPPORTED;
+    culex__limit_list_release(&list);
     return true;
 }
 

@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "core/progress.h"
+#include "store/limit_list.h"
 #include "store/schedule_list.h"
+#include "store/worker_list.h"
 
 /* The rules' numbers, written again on purpose: changing one in run_rules.def alone
  * turns the suite red. */
@@ -22,6 +24,7 @@ enum {
     PROMOTED_AT_ONCE = 64,
     PURGED_AT_ONCE = 64,
     FORGET_GAP_MS = 1000,
+    FAIR_PLACES = 16,
 };
 
 /* --- memory, kept until close --------------------------------------------------------- */
@@ -124,6 +127,250 @@ static bool is_final(culex_run_state state)
     return state == CULEX_RUN_DONE || state == CULEX_RUN_DEAD || state == CULEX_RUN_CANCELLED;
 }
 
+/* --- limits ----------------------------------------------------------------------------- */
+
+static struct model_limit *limit_find(const struct model *model, const struct model_queue *queue,
+                                      const char *name)
+{
+    for (size_t i = 0; i < model->limit_count; i++) {
+        if (model->limits[i]->queue == queue && strcmp(model->limits[i]->name, name) == 0)
+            return model->limits[i];
+    }
+    return NULL;
+}
+
+/* The newest run tells what its limits are. */
+static void limit_tell(struct model *model, struct model_queue *queue,
+                       const struct culex_run_limit *told)
+{
+    struct model_limit *limit = limit_find(model, queue, told->name);
+    if (limit == NULL) {
+        limit = APPEND(model, model->limits, model->limit_count);
+        limit->queue = queue;
+        limit->name = keep_text(model, told->name);
+    } else if (limit->kind != told->kind) {
+        limit->set = (culex_limit_value){.count = 0};
+    }
+    limit->kind = told->kind;
+    limit->declared = (culex_limit_value){told->count, told->per_ms, told->burst};
+}
+
+static void limits_keep(struct model *model, struct model_queue *queue, struct model_run *run)
+{
+    size_t count = run->made.limit_count;
+    struct culex_run_limit *limits = keep(model, count * sizeof *limits);
+    for (size_t i = 0; i < count; i++) {
+        limits[i] = run->made.limits[i];
+        limits[i].name = keep_text(model, limits[i].name);
+        limits[i].key = keep_text(model, limits[i].key);
+        limit_tell(model, queue, &limits[i]);
+    }
+    run->made.limits = limits;
+}
+
+static culex_limit_value value_of(const struct model_limit *limit)
+{
+    return limit->set.count > 0 ? limit->set : limit->declared;
+}
+
+/* Of the run, as it says them; NULL when it does not count there. */
+static const struct culex_run_limit *counts_at(const struct model_run *run,
+                                               const struct model_limit *limit, const char *key)
+{
+    for (size_t i = 0; i < run->made.limit_count && run->queue == limit->queue; i++) {
+        const struct culex_run_limit *own = &run->made.limits[i];
+        if (!run->is_gone && strcmp(own->name, limit->name) == 0 && strcmp(own->key, key) == 0)
+            return own;
+    }
+    return NULL;
+}
+
+static uint64_t active_at(const struct model *model, const struct model_limit *limit,
+                          const char *key)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < model->run_count; i++)
+        count += model->runs[i]->state == CULEX_RUN_ACTIVE &&
+                 counts_at(model->runs[i], limit, key) != NULL;
+    return count;
+}
+
+static struct model_bucket *bucket_find(const struct model *model, const struct model_limit *limit,
+                                        const char *key)
+{
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        if (model->buckets[i]->limit == limit && strcmp(model->buckets[i]->key, key) == 0)
+            return model->buckets[i];
+    }
+    return NULL;
+}
+
+/* Microseconds that one token is worth: never more of them than declared. */
+static int64_t token_us(culex_limit_value rate)
+{
+    int64_t whole = rate.per_ms * 1000 / rate.count;
+    return whole * rate.count < rate.per_ms * 1000 ? whole + 1 : whole;
+}
+
+/* When a bucket was, or will be, full of which `tat_us` is kept; never further ahead than that of
+ * an empty one. */
+static int64_t clamp_us(const struct model *model, culex_limit_value rate, int64_t tat_us)
+{
+    int64_t now_us = now_of(model) * 1000, last_us = now_us + token_us(rate) * rate.burst;
+    if (tat_us < now_us)
+        return now_us;
+    return tat_us < last_us ? tat_us : last_us;
+}
+
+static int64_t full_us(const struct model *model, const struct model_limit *limit, const char *key)
+{
+    const struct model_bucket *bucket = bucket_find(model, limit, key);
+    return clamp_us(model, value_of(limit), bucket != NULL ? bucket->tat_us : 0);
+}
+
+/* From now until such a bucket has a token, in ms, rounded up. */
+static int64_t wait_ms(const struct model *model, culex_limit_value rate, int64_t tat_us)
+{
+    int64_t first_us = clamp_us(model, rate, tat_us) - token_us(rate) * (rate.burst - INT64_C(1));
+    int64_t in_us = first_us - now_of(model) * 1000;
+    return in_us <= 0 ? 0 : (in_us + 999) / 1000;
+}
+
+static int64_t token_in_ms(const struct model *model, const struct model_limit *limit,
+                           const char *key)
+{
+    return wait_ms(model, value_of(limit), full_us(model, limit, key));
+}
+
+static int64_t least(int64_t one, int64_t other)
+{
+    return one < other ? one : other;
+}
+
+/* Buckets that are further from being full than an empty one: the clock was set back, or the limit
+ * gives more by now. */
+static void buckets_cut(const struct model *model, const struct model_queue *queue)
+{
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        struct model_bucket *bucket = model->buckets[i];
+        if (bucket->limit->queue != queue || bucket->limit->kind != CULEX_LIMIT_RATE)
+            continue;
+        bucket->tat_us = least(bucket->tat_us, full_us(model, bucket->limit, bucket->key));
+        bucket->least_us = least(bucket->least_us, bucket->tat_us);
+    }
+}
+
+/* Whoever has granted had a token: that much is known of what a store keeps. */
+static void token_take(struct model *model, const struct model_limit *limit, const char *key)
+{
+    culex_limit_value rate = value_of(limit);
+    struct model_bucket *bucket = bucket_find(model, limit, key);
+    if (bucket == NULL) {
+        bucket = APPEND(model, model->buckets, model->bucket_count);
+        bucket->limit = limit;
+        bucket->key = keep_text(model, key);
+    }
+    int64_t *tats_us[] = {&bucket->tat_us, &bucket->least_us, &bucket->most_us};
+    int64_t last_us = now_of(model) * 1000 + token_us(rate) * (rate.burst - INT64_C(1));
+    for (size_t i = 0; i < 3; i++)
+        *tats_us[i] = least(clamp_us(model, rate, *tats_us[i]), last_us) + token_us(rate);
+}
+
+static bool has_room_at(const struct model *model, const struct model_run *run,
+                        const struct culex_run_limit *own)
+{
+    const struct model_limit *limit = limit_find(model, run->queue, own->name);
+    switch (limit->kind) {
+    case CULEX_LIMIT_CONCURRENCY:
+        return active_at(model, limit, own->key) < value_of(limit).count;
+    case CULEX_LIMIT_RATE:
+        return token_in_ms(model, limit, own->key) == 0;
+    default:
+        return !run->is_aside;
+    }
+}
+
+/* The first of its limits that holds the run back; NULL for none. */
+static const struct culex_run_limit *first_without_room(const struct model *model,
+                                                        const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        if (!has_room_at(model, run, &run->made.limits[i]))
+            return &run->made.limits[i];
+    }
+    return NULL;
+}
+
+bool model_has_room(struct model *model, const struct model_run *run)
+{
+    return first_without_room(model, run) == NULL;
+}
+
+void model_doubt(struct model *model)
+{
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        struct model_bucket *bucket = model->buckets[i];
+        if (bucket->least_us <= now_of(model) * 1000)
+            bucket->least_us = 0;
+    }
+}
+
+/* Of a rate of the run's; NULL for other limits, and when it is full. */
+static struct model_bucket *own_bucket(const struct model *model, const struct model_run *run,
+                                       const struct culex_run_limit *own)
+{
+    const struct model_limit *limit = limit_find(model, run->queue, own->name);
+    return limit->kind == CULEX_LIMIT_RATE ? bucket_find(model, limit, own->key) : NULL;
+}
+
+bool model_is_open(const struct model *model, const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct model_bucket *bucket = own_bucket(model, run, &run->made.limits[i]);
+        if (bucket != NULL && wait_ms(model, value_of(bucket->limit), bucket->most_us) > 0)
+            return true;
+    }
+    return false;
+}
+
+bool model_trust(struct model *model, const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        struct model_bucket *bucket = own_bucket(model, run, &run->made.limits[i]);
+        if (bucket != NULL && wait_ms(model, value_of(bucket->limit), bucket->tat_us) > 0)
+            bucket->tat_us = bucket->least_us;
+    }
+    return model_has_room(model, run);
+}
+
+/* Of one fair share, in the ready order. */
+static int standing_at(const struct model *model, const struct model_limit *limit, const char *key)
+{
+    int count = 0;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        count += run->state == CULEX_RUN_WAITING && !run->is_aside &&
+                 counts_at(run, limit, key) != NULL && first_without_room(model, run) == NULL;
+    }
+    return count;
+}
+
+/* One of its fair shares has no place in the ready order for it. */
+static bool is_of_full_share(const struct model *model, struct model_run *run)
+{
+    bool is_full = false;
+    culex_run_state state = run->state;
+    run->state = CULEX_RUN_STATE_COUNT; /* it does not count itself */
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct model_limit *limit = limit_find(model, run->queue, run->made.limits[i].name);
+        is_full = is_full || (limit->kind == CULEX_LIMIT_FAIR &&
+                              standing_at(model, limit, run->made.limits[i].key) >=
+                                  FAIR_PLACES + run->made.priority);
+    }
+    run->state = state;
+    return is_full;
+}
+
 /* --- the life of a run ------------------------------------------------------------------ */
 
 static void make_ready(struct model *model, struct model_run *run, bool in_front)
@@ -137,6 +384,7 @@ static void make_ready(struct model *model, struct model_run *run, bool in_front
     run->was_clock_behind = now < model->newest_ms;
     run->was_put_in_front = in_front;
     run->was_promoted = false;
+    run->is_aside = is_of_full_share(model, run);
 }
 
 static void make_due(struct model *model, struct model_run *run)
@@ -153,7 +401,8 @@ void model_unpromote(struct model *model)
 {
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
-        if (run->state == CULEX_RUN_WAITING && run->was_promoted && run->ready_ms > now_of(model))
+        if (run->state == CULEX_RUN_WAITING && run->was_promoted && run->ready_ms > now_of(model) &&
+            run->made.limit_count == 0) /* a step has given the others their place */
             run->state = CULEX_RUN_SCHEDULED;
     }
 }
@@ -162,6 +411,11 @@ culex_run_state model_state(const struct model *model, const struct model_run *r
 {
     bool is_due = run->state == CULEX_RUN_SCHEDULED && run->at_ms <= now_of(model);
     return is_due ? CULEX_RUN_WAITING : run->state;
+}
+
+bool model_is_paused(const struct model *model, const struct model_queue *queue)
+{
+    return now_of(model) < queue->paused_until_ms;
 }
 
 static void make_scheduled(struct model *model, struct model_run *run, int64_t at_ms)
@@ -189,6 +443,75 @@ static bool is_spent(const struct culex_run_counters *counters)
     return counters->failures + counters->crashes >= counters->attempts_max ||
            counters->crash_streak >= CRASHES_IN_A_ROW || counters->losses >= LOSSES;
 }
+
+/* --- unique keys ------------------------------------------------------------------------ */
+
+static bool is_key(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* NULL where nobody has ever taken it. */
+static struct model_unique *unique_find(struct model *model, const struct model_queue *queue,
+                                        const char *text)
+{
+    for (size_t i = 0; i < model->unique_count && is_key(text); i++) {
+        struct model_unique *unique = model->uniques[i];
+        if (unique->queue == queue && strcmp(unique->text, text) == 0)
+            return unique;
+    }
+    return NULL;
+}
+
+static bool is_within(const struct model *model, const struct model_run *run)
+{
+    return run->unique_until_ms == 0 || run->unique_until_ms > now_of(model);
+}
+
+static bool is_keeping(const struct model_run *run, culex_run_state state)
+{
+    return is_key(run->made.unique_key) && (run->made.unique_while >> state & 1) != 0;
+}
+
+/* NULL when the key is free. */
+static struct model_unique *unique_holder(struct model *model, const struct model_queue *queue,
+                                          const char *text)
+{
+    struct model_unique *unique = unique_find(model, queue, text);
+    if (unique == NULL || unique->until_ms != 0)
+        return unique != NULL && unique->until_ms > now_of(model) ? unique : NULL;
+    const struct model_run *run = find(model, queue, unique->id);
+    if (run == NULL || strcmp(run->made.unique_key, text) != 0)
+        return NULL;
+    culex_run_state state = model_state(model, run);
+    bool is_expired = state == CULEX_RUN_WAITING && model_is_expired(model, run);
+    return is_keeping(run, state) && is_within(model, run) && !is_expired ? unique : NULL;
+}
+
+static void unique_take(struct model *model, const struct model_run *run)
+{
+    struct model_unique *unique = unique_find(model, run->queue, run->made.unique_key);
+    if (!is_key(run->made.unique_key))
+        return;
+    if (unique == NULL) {
+        unique = APPEND(model, model->uniques, model->unique_count);
+        unique->queue = run->queue;
+        unique->text = run->made.unique_key;
+    }
+    unique->id = run->id;
+    unique->until_ms = run->made.unique_while == 0 ? run->unique_until_ms : 0;
+}
+
+/* An ack, a claim or an operator has brought it where it is: it has its key again, if that is free.
+ */
+static void unique_return(struct model *model, const struct model_run *run)
+{
+    if (is_keeping(run, model_state(model, run)) && is_within(model, run) &&
+        unique_holder(model, run->queue, run->made.unique_key) == NULL)
+        unique_take(model, run);
+}
+
+/* --- ends ------------------------------------------------------------------------------- */
 
 static void set_error(struct model *model, struct model_run *run, const char *text)
 {
@@ -222,7 +545,7 @@ static void make_late(struct model *model, struct model_run *run)
 
 /* Ends an execution that did not succeed and may be tried again. */
 static void give_back(struct model *model, struct model_run *run, const struct culex_ack *ack,
-                      bool is_charged)
+                      bool is_charged, bool is_vanished)
 {
     int64_t now = now_of(model);
     int64_t next = now + (ack->event != CULEX_EVENT_LOSS && ack->delay_ms > 0 ? ack->delay_ms : 0);
@@ -246,9 +569,13 @@ static void give_back(struct model *model, struct model_run *run, const struct c
     if (has_begun &&
         !is_final(run->state)) /* only a run that nobody ever began expires by itself */
         run->expires_at_ms = has_bound ? until : 0;
+    if (!is_vanished && ack->event != CULEX_EVENT_LOSS)
+        unique_return(model, run);
 }
 
-static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack)
+/* `is_vanished`: nobody has told it. */
+static void settle(struct model *model, struct model_run *run, const struct culex_ack *ack,
+                   bool is_vanished)
 {
     struct culex_run_counters *counters = &run->counters;
     culex_queue_stats *stats = &run->queue->stats;
@@ -263,24 +590,24 @@ static void settle(struct model *model, struct model_run *run, const struct cule
         counters->crash_streak = 0;
         stats->failed++;
         set_error(model, run, ack->text);
-        give_back(model, run, ack, true);
+        give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_CRASH:
         counters->crashes++;
         counters->crash_streak++;
         stats->crashed++;
         set_error(model, run, ack->text);
-        give_back(model, run, ack, true);
+        give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_LOSS:
         counters->losses++;
         stats->lost++;
         set_error(model, run, ack->text);
-        give_back(model, run, ack, true);
+        give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_RELEASE:
         set_error(model, run, ack->text);
-        give_back(model, run, ack, false);
+        give_back(model, run, ack, false, is_vanished);
         break;
     case CULEX_EVENT_DISCARD:
         counters->failures++;
@@ -305,7 +632,7 @@ static void vanish(struct model *model, struct model_run *run, const char *how)
         snprintf(story, sizeof story, "%s before the worker said how the run ended (loss %u of %d)",
                  how, run->counters.losses + 1, LOSSES);
     }
-    settle(model, run, &end);
+    settle(model, run, &end, true);
     run->is_started = run->state == CULEX_RUN_WAITING;
 }
 
@@ -333,12 +660,21 @@ static void *fit(void *array, size_t count)
     return fitted;
 }
 
+static bool unique_is_over(struct model *model, const struct model_unique *unique, int64_t long_ago)
+{
+    return unique->until_ms != 0 ? unique->until_ms < long_ago
+                                 : find(model, unique->queue, unique->id) == NULL;
+}
+
 void model_shrink(struct model *model)
 {
     int64_t long_ago = now_of(model) - HORIZON_MS; /* a clock that was set back finds them again */
     DROP(model->runs, model->run_count, model->runs[i]->is_gone);
     DROP(model->producers, model->producer_count, model->producers[i]->last_ms < long_ago);
     DROP(model->keys, model->key_count, model->keys[i]->until_ms < long_ago);
+    DROP(model->uniques, model->unique_count, unique_is_over(model, model->uniques[i], long_ago));
+    DROP(model->buckets, model->bucket_count,
+         model->buckets[i]->most_us < long_ago * INT64_C(1000));
 }
 
 /* --- ENQUEUE ---------------------------------------------------------------------------- */
@@ -407,43 +743,92 @@ void model_give_ids(struct model *model, const culex_uuid *ids)
     model->given = ids;
 }
 
-static struct model_run *unique_holder(struct model *model, const struct model_queue *queue,
-                                       const char *key)
-{
-    if (key == NULL || key[0] == '\0')
-        return NULL;
-    for (size_t i = 0; i < model->run_count; i++) {
-        struct model_run *run = model->runs[i];
-        if (run->queue == queue && !run->is_gone && !is_final(run->state) &&
-            strcmp(run->made.unique_key, key) == 0)
-            return run;
-    }
-    return NULL;
-}
-
-static void run_add(struct model *model, struct model_queue *queue, culex_uuid id,
-                    const struct culex_new_run *made)
+/* All that a call tells of a run. */
+static void run_fill(struct model *model, struct model_run *run, const struct culex_new_run *made)
 {
     int64_t now = now_of(model);
-    int64_t due = made->at_ms != 0 ? made->at_ms : made->delay_ms > 0 ? now + made->delay_ms : now;
-    struct model_run *run = APPEND(model, model->runs, model->run_count);
-    run->id = id;
-    run->queue = queue;
     run->made = *made;
     run->made.job = keep_text(model, made->job);
     run->made.tags = keep_text(model, made->tags);
     run->made.unique_key = keep_text(model, made->unique_key);
     run->made.payload = keep_bytes(model, made->payload, made->payload_len);
+    limits_keep(model, run->queue, run);
     run->counters.attempts_max = made->attempts_max;
-    run->owner = run->error_text = run->result = run->progress = "";
-    run->created_at_ms = now;
-    run->expires_at_ms = made->expires_ms > 0 ? (due > now ? due : now) + made->expires_ms : 0;
-    if (due > now)
+    run->unique_until_ms = made->unique_for_ms > 0 ? now + made->unique_for_ms : 0;
+}
+
+static int64_t due_of(const struct model *model, const struct culex_new_run *made)
+{
+    int64_t now = now_of(model);
+    return made->at_ms != 0 ? made->at_ms : made->delay_ms > 0 ? now + made->delay_ms : now;
+}
+
+static void run_place(struct model *model, struct model_run *run, int64_t due)
+{
+    if (due > now_of(model))
         make_scheduled(model, run, due);
     else
         make_ready(model, run, false);
+}
+
+static void run_date(const struct model *model, struct model_run *run, int64_t due)
+{
+    int64_t now = now_of(model), expires_ms = run->made.expires_ms;
+    run->expires_at_ms = expires_ms > 0 ? (due > now ? due : now) + expires_ms : 0;
+}
+
+static void run_add(struct model *model, struct model_queue *queue, culex_uuid id,
+                    const struct culex_new_run *made)
+{
+    struct model_run *run = APPEND(model, model->runs, model->run_count);
+    run->id = id;
+    run->queue = queue;
+    run_fill(model, run, made);
+    run->owner = run->error_text = run->result = run->progress = "";
+    run->created_at_ms = now_of(model);
+    run_date(model, run, due_of(model, made));
+    run_place(model, run, due_of(model, made));
+    unique_take(model, run);
     queue->stats.enqueued++;
     queue->is_begun = true;
+}
+
+/* Names and keys, in their order. */
+static bool limits_are_same(const struct culex_new_run *left, const struct culex_new_run *right)
+{
+    if (left->limit_count != right->limit_count)
+        return false;
+    for (size_t i = 0; i < left->limit_count; i++) {
+        const struct culex_run_limit *a = &left->limits[i], *b = &right->limits[i];
+        const char *key = b->key != NULL ? b->key : "";
+        if (strcmp(a->name, b->name) != 0 || strcmp(a->key, key) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What waits, has the same limits and may go on at once keeps its place. */
+static void run_replace(struct model *model, struct model_run *run,
+                        const struct culex_new_run *made)
+{
+    int64_t due = due_of(model, made);
+    bool stays = model_state(model, run) == CULEX_RUN_WAITING && due <= now_of(model) &&
+                 run->made.priority == made->priority && limits_are_same(&run->made, made);
+    run_fill(model, run, made);
+    run_date(model, run, due);
+    if (!stays)
+        run_place(model, run, due);
+    unique_take(model, run);
+}
+
+/* NULL when it may not be replaced. */
+static struct model_run *replaceable(struct model *model, const struct model_unique *holder,
+                                     const struct culex_new_run *made)
+{
+    struct model_run *run = find(model, holder->queue, holder->id);
+    bool may = made->unique_replaces && run != NULL && run->attempt == 0 &&
+               (run->state == CULEX_RUN_SCHEDULED || run->state == CULEX_RUN_WAITING);
+    return may ? run : NULL;
 }
 
 static uint64_t live_count(const struct model *model, const struct model_queue *queue)
@@ -454,11 +839,6 @@ static uint64_t live_count(const struct model *model, const struct model_queue *
         count += run->queue == queue && !run->is_gone && !is_final(run->state);
     }
     return count;
-}
-
-static bool is_key(const char *text)
-{
-    return text != NULL && text[0] != '\0';
 }
 
 /* NULL when it is not remembered. */
@@ -484,17 +864,27 @@ static void key_add(struct model *model, struct model_queue *queue, culex_uuid i
                               .until_ms = now_of(model) + made->window_ms};
 }
 
+static bool has_brought(const struct culex_enqueue_result *result)
+{
+    return result->outcome == CULEX_ENQUEUED_NEW || result->outcome == CULEX_ENQUEUED_REPLACED;
+}
+
 /* Run `index` of its call. What a key leads to comes before all else. */
 static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
                                                const struct culex_new_run *made, size_t index)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
     const struct model_key *key = key_find(model, queue, made->idempotency_key);
-    const struct model_run *holder = unique_holder(model, queue, made->unique_key);
+    const struct model_unique *holder = unique_holder(model, queue, made->unique_key);
+    struct model_run *replaced = holder != NULL ? replaceable(model, holder, made) : NULL;
     if (key != NULL) {
         bool is_same = key->content == made->content;
         result.outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
         result.id = key->id;
+    } else if (replaced != NULL) {
+        result = (struct culex_enqueue_result){CULEX_ENQUEUED_REPLACED, holder->id};
+        run_replace(model, replaced, made);
+        replaced->is_listed = false; /* it may be shown or not, and twice */
     } else if (holder != NULL) {
         result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
         result.id = holder->id;
@@ -504,9 +894,9 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
         result.id = model->given != NULL ? id_take(model, queue, model->given[index])
                                          : id_make(model, queue);
         run_add(model, queue, result.id, made);
-        if (is_key(made->idempotency_key))
-            key_add(model, queue, result.id, made);
     }
+    if (has_brought(&result) && is_key(made->idempotency_key))
+        key_add(model, queue, result.id, made);
     return result;
 }
 
@@ -543,10 +933,10 @@ static void producer_note(struct model *model, struct model_queue *queue,
 {
     int64_t now = now_of(model), ticket_ms = (int64_t)(ticket.sequence / 4096);
     struct model_producer *producer = producer_find(model, queue, ticket.producer);
-    bool has_brought = false;
+    bool is_brought = false;
     for (size_t i = 0; i < count; i++)
-        has_brought = has_brought || results[i].outcome == CULEX_ENQUEUED_NEW;
-    if (!has_brought)
+        is_brought = is_brought || has_brought(&results[i]);
+    if (!is_brought)
         return;
     if (producer == NULL)
         producer = APPEND(model, model->producers, model->producer_count);
@@ -647,7 +1037,7 @@ static enum culex_answer ack_one(struct model *model, const struct culex_step *s
     }
     if (ack->progress != NULL && ack->progress[0] != '\0')
         run->progress = keep_text(model, ack->progress);
-    settle(model, run, ack);
+    settle(model, run, ack, false);
     return CULEX_ANSWER_OK;
 }
 
@@ -730,12 +1120,41 @@ static void cut_leases(struct model *model, const struct model_queue *queue)
     }
 }
 
+static uint64_t dead_count(const struct model *model, const struct model_queue *queue)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        count += run->queue == queue && !run->is_gone && run->state == CULEX_RUN_DEAD;
+    }
+    return count;
+}
+
+static bool has_dead_excess(const struct model *model, const struct model_queue *queue)
+{
+    return queue->stats.dead_limit > 0 && dead_count(model, queue) > queue->stats.dead_limit;
+}
+
+/* The dead run that would be forgotten first. */
+static struct model_run *first_dead(const struct model *model, const struct model_queue *queue)
+{
+    struct model_run *first = NULL;
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue == queue && !run->is_gone && run->state == CULEX_RUN_DEAD &&
+            (first == NULL || run->at_ms < first->at_ms))
+            first = run;
+    }
+    return first;
+}
+
 static void maintain(struct model *model, const struct model_queue *queue, size_t ack_count,
                      uint32_t want)
 {
     static const culex_run_state finals[] = {CULEX_RUN_DONE, CULEX_RUN_DEAD, CULEX_RUN_CANCELLED};
     uint32_t most = want > PROMOTED_AT_ONCE ? want : PROMOTED_AT_ONCE;
     struct model_run *run;
+    buckets_cut(model, queue);
     cut_leases(model, queue);
     reap(model, queue);
     /* Then as many again that need not wait behind others. */
@@ -749,6 +1168,8 @@ static void maintain(struct model *model, const struct model_queue *queue, size_
                 run->is_gone = true;
         }
     }
+    for (size_t n = 0; n < PURGED_AT_ONCE + ack_count && has_dead_excess(model, queue); n++)
+        first_dead(model, queue)->is_gone = true;
 }
 
 /* What is said to a request that comes after the session's next one, and to no other. */
@@ -793,6 +1214,8 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
         session->acks[i] = ack_one(model, step, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
         session->beats[i] = beat_one(model, step, &step->beats[i]);
+    if (!model_is_paused(model, session->queue))
+        session->queue->paused_until_ms = 0;
     maintain(model, session->queue, step->ack_count, step->want);
     return session;
 }
@@ -810,13 +1233,37 @@ static bool is_before(const struct model_run *run, const struct model_run *other
     return run->place < other->place;
 }
 
-struct model_run *model_next(struct model *model, const struct culex_step *step)
+/* The best of those that a fair share holds back, and that have room everywhere else. */
+static struct model_run *next_aside(struct model *model, const char *queue)
 {
     struct model_run *next = NULL;
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
+        if (run->is_gone || run->state != CULEX_RUN_WAITING || !run->is_aside ||
+            strcmp(run->queue->name, queue) != 0 || is_of_full_share(model, run))
+            continue;
+        if (next == NULL || is_before(run, next))
+            next = run;
+    }
+    return next;
+}
+
+void model_share(struct model *model, const char *queue)
+{
+    struct model_run *run;
+    while ((run = next_aside(model, queue)) != NULL)
+        make_ready(model, run, false);
+}
+
+struct model_run *model_next(struct model *model, const struct culex_step *step)
+{
+    struct model_run *next = NULL;
+    model_share(model, step->queue);
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
-            strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run))
+            strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run) ||
+            !model_has_room(model, run))
             continue;
         if (next == NULL || is_before(run, next))
             next = run;
@@ -850,7 +1297,8 @@ bool model_has_passed(const struct model *model, const struct culex_step *step,
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
-            strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run))
+            strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run) ||
+            first_without_room(model, run) != NULL)
             continue;
         if (next == NULL || is_before(run, next))
             return true;
@@ -879,7 +1327,15 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
                  struct model_run *run)
 {
     int64_t now = now_of(model);
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct model_limit *limit = limit_find(model, run->queue, run->made.limits[i].name);
+        if (limit->kind == CULEX_LIMIT_RATE)
+            token_take(model, limit, run->made.limits[i].key);
+    }
+    bool was_keeping = is_keeping(run, CULEX_RUN_WAITING);
     run->state = CULEX_RUN_ACTIVE;
+    if (!was_keeping)
+        unique_return(model, run);
     run->is_started = session->grant_count + step->ahead < step->want;
     run->attempt++;
     run->owner = session->name;
@@ -892,10 +1348,11 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
     session->attempts[session->grant_count++] = run->attempt;
 }
 
-static bool claim_may_go_on(const struct culex_step *step, const struct model_session *session)
+static bool claim_may_go_on(const struct model *model, const struct culex_step *step,
+                            const struct model_session *session)
 {
     return session->grant_count < step->want && session->grant_count < MODEL_BATCH_MAX &&
-           !session->queue->stats.paused;
+           !model_is_paused(model, session->queue);
 }
 
 /* True when it ended at a run that must wait. */
@@ -904,7 +1361,7 @@ static bool claim_all(struct model *model, const struct culex_step *step,
 {
     struct model_run *run;
     size_t bytes = 0;
-    while (claim_may_go_on(step, session)) {
+    while (claim_may_go_on(model, step, session)) {
         run = model_next(model, step);
         *ret_has_passed = *ret_has_passed || model_has_passed(model, step, run);
         if (run == NULL)
@@ -941,13 +1398,22 @@ static void grant_fill(struct culex_grant *grant, const struct model_run *run)
     grant->payload_len = run->made.payload_len;
 }
 
+/* How long until a run that waits has a token; -1 for any other. */
+static int64_t token_wait_of(const struct model *model, const struct model_run *run)
+{
+    const struct culex_run_limit *own = first_without_room(model, run);
+    const struct model_limit *limit = own != NULL ? limit_find(model, run->queue, own->name) : NULL;
+    return limit != NULL && limit->kind == CULEX_LIMIT_RATE ? token_in_ms(model, limit, own->key)
+                                                            : -1;
+}
+
 /* How long until `run` wants a step; -1 for never. Ended runs that go one by one want them less
  * often than that. */
-static int64_t wait_of(const struct model_run *run, int64_t now)
+static int64_t wait_of(const struct model *model, const struct model_run *run, int64_t now)
 {
     int64_t in = run->at_ms - now;
     if (run->state == CULEX_RUN_WAITING)
-        return -1;
+        return token_wait_of(model, run);
     if (in <= 0)
         return 0;
     return is_final(run->state) && in < FORGET_GAP_MS ? FORGET_GAP_MS : in;
@@ -956,17 +1422,20 @@ static int64_t wait_of(const struct model_run *run, int64_t now)
 void model_outlook(struct model *model, const struct model_queue *queue,
                    struct culex_step_reply *reply)
 {
-    reply->due_in_ms = -1;
+    bool resumes = model_is_paused(model, queue) && queue->paused_until_ms != INT64_MAX;
+    reply->due_in_ms = resumes ? queue->paused_until_ms - reply->now_ms : -1;
     reply->is_empty = true;
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         if (run->queue != queue || run->is_gone)
             continue;
-        int64_t in = wait_of(run, reply->now_ms);
+        int64_t in = wait_of(model, run, reply->now_ms);
         reply->is_empty = reply->is_empty && is_final(run->state);
         if (in >= 0 && (reply->due_in_ms < 0 || in < reply->due_in_ms))
             reply->due_in_ms = in;
     }
+    if (has_dead_excess(model, queue))
+        reply->due_in_ms = 0;
 }
 
 static culex_status model_step(struct culex_store *store, const struct culex_step *step,
@@ -985,7 +1454,7 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
                                      .has_passed = has_passed,
                                      .is_replaced = session->is_replaced,
                                      .expired_count = expired_count,
-                                     .is_paused = session->queue->stats.paused};
+                                     .is_paused = model_is_paused(model, session->queue)};
     model_outlook(model, session->queue, &reply);
     reply.acks = keep(model, sizeof session->acks);
     memcpy(reply.acks, session->acks, sizeof session->acks);
@@ -1085,6 +1554,8 @@ static struct culex_enqueue_result periodic_enqueue(struct model *model, struct 
     queue->stats.limit = 0; /* of no concern to periodic runs */
     struct culex_enqueue_result result = enqueue_one(model, queue, &run, 0);
     queue->stats.limit = limit;
+    if (result.outcome == CULEX_ENQUEUED_REPLACED)
+        result.outcome = CULEX_ENQUEUED_NEW; /* it is there, as it was wanted */
     if (result.outcome == CULEX_ENQUEUED_NEW)
         schedule->newest = result.id;
     return result;
@@ -1188,6 +1659,144 @@ static struct model_name *schedule_find(struct model *model, const char *queue, 
     return NULL;
 }
 
+/* --- the registry of workers ------------------------------------------------------------------ */
+
+static bool is_there(struct model *model, const struct model_presence *presence)
+{
+    int64_t age = now_of(model) - presence->row.told_ms;
+    return presence->row.id != NULL && age <= 30000 && age >= -30000;
+}
+
+/* Its entry, which may be gone; NULL when it never had one. */
+static struct model_presence *presence_find(struct model *model, const char *id)
+{
+    for (size_t i = 0; i < model->presence_count; i++) {
+        if (strcmp(model->presences[i]->id, id) == 0)
+            return model->presences[i];
+    }
+    return NULL;
+}
+
+static struct model_presence *presence_make(struct model *model, const char *id)
+{
+    size_t size = (model->presence_count + 1) * sizeof *model->presences;
+    struct model_presence *made = calloc(1, sizeof *made);
+    model->presences = realloc(model->presences, size);
+    if (model->presences == NULL || made == NULL)
+        abort();
+    snprintf(made->id, sizeof made->id, "%s", id);
+    model->presences[model->presence_count++] = made;
+    return made;
+}
+
+static size_t presences_there(struct model *model)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < model->presence_count; i++)
+        count += is_there(model, model->presences[i]);
+    return count;
+}
+
+static culex_status model_worker_tell(struct culex_store *store,
+                                      const struct culex_worker_tell *tell,
+                                      struct culex_worker_wish *ret_wish, culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_presence *presence = presence_find(model, tell->id);
+    *ret_wish = (struct culex_worker_wish){0};
+    bool was_there = presence != NULL && is_there(model, presence);
+    if (tell->is_leaving) {
+        if (presence != NULL)
+            presence->row.id = NULL;
+        return CULEX_OK;
+    }
+    if (!was_there && presences_there(model) >= 2048)
+        return culex__fail(error, CULEX_ELIMIT, "the store lists at most 2048 workers");
+    if (presence == NULL)
+        presence = presence_make(model, tell->id);
+    if (was_there)
+        *ret_wish = presence->row.wish;
+    if (tell->sheet_len > 0)
+        memcpy(presence->sheet, tell->sheet, tell->sheet_len);
+    presence->row = (struct culex_worker_row){.id = presence->id,
+                                              .told_ms = now_of(model),
+                                              .heard = tell->heard,
+                                              .concurrency = tell->concurrency,
+                                              .wish = *ret_wish,
+                                              .sheet = presence->sheet,
+                                              .sheet_len = tell->sheet_len};
+    return CULEX_OK;
+}
+
+static culex_status model_workers(struct culex_store *store, struct culex_worker_list *ret_list,
+                                  culex_error *error)
+{
+    struct model *model = of(store);
+    (void)error;
+    *ret_list = (struct culex_worker_list){.now_ms = now_of(model)};
+    for (size_t i = 0; i < model->presence_count; i++) {
+        if (is_there(model, model->presences[i]) &&
+            !culex__worker_list_add(ret_list, &model->presences[i]->row))
+            abort();
+    }
+    return CULEX_OK;
+}
+
+/* True when the wish became another one. */
+static bool wish_join(struct culex_worker_wish *wish, const struct culex_worker_wish *wanted,
+                      uint32_t most)
+{
+    struct culex_worker_wish before = *wish;
+    if (wanted->quiet != 0)
+        wish->quiet = wanted->quiet;
+    if (wanted->is_stop)
+        wish->is_stop = true;
+    if (wanted->concurrency != 0)
+        wish->concurrency = wanted->concurrency < most ? wanted->concurrency : most;
+    return before.number == 0 || wish->quiet != before.quiet || wish->is_stop != before.is_stop ||
+           wish->concurrency != before.concurrency;
+}
+
+static void wish_of(struct model *model, struct culex_worker_row *row,
+                    const struct culex_worker_wish *wanted)
+{
+    uint64_t number = (uint64_t)now_of(model);
+    if (!wish_join(&row->wish, wanted, row->concurrency))
+        return;
+    if (number <= row->wish.number)
+        number = row->wish.number + 1;
+    if (number <= row->heard)
+        number = row->heard + 1;
+    row->wish.number = number;
+}
+
+static culex_status model_worker_set(struct culex_store *store, const char *id,
+                                     const struct culex_worker_wish *wish, size_t *ret_count,
+                                     culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_presence *one = id != NULL ? presence_find(model, id) : NULL;
+    size_t count = 0;
+    if (id != NULL && (one == NULL || !is_there(model, one)))
+        return culex__fail(error, CULEX_ENOTFOUND, "no worker '%s' is at work", id);
+    if (one != NULL && wish->concurrency > one->row.concurrency)
+        return culex__fail(error, CULEX_EINVAL,
+                           "worker '%s' was started for at most %u runs at a time", id,
+                           one->row.concurrency);
+    for (size_t i = 0; i < model->presence_count; i++) {
+        struct model_presence *presence = model->presences[i];
+        if (!is_there(model, presence) || (one != NULL && presence != one))
+            continue;
+        wish_of(model, &presence->row, wish);
+        count++;
+    }
+    *ret_count = count;
+    return CULEX_OK;
+}
+
+/* --- schedules, as an operator sets them --------------------------------------------------------
+ */
+
 static culex_status model_schedule_set(struct culex_store *store, const char *queue,
                                        const char *name, enum culex_schedule_act act,
                                        culex_error *error)
@@ -1267,12 +1876,14 @@ static culex_status model_retry(struct culex_store *store, const char *queue, cu
         return status;
     if (run->state != CULEX_RUN_DEAD)
         return culex__fail(error, CULEX_ESTATE, "only a dead run can be retried");
-    if (unique_holder(of(store), run->queue, run->made.unique_key) != NULL)
+    bool is_wanted = is_keeping(run, CULEX_RUN_WAITING) && is_within(of(store), run);
+    if (is_wanted && unique_holder(of(store), run->queue, run->made.unique_key) != NULL)
         return culex__fail(error, CULEX_EUNIQUE, "another run holds its unique key by now");
     run->counters = (struct culex_run_counters){.attempts_max = run->counters.attempts_max};
     run->is_cancel_requested = run->is_started = false;
     run->expires_at_ms = 0; /* somebody wants it to run now */
     make_ready(of(store), run, false);
+    unique_return(of(store), run);
     return CULEX_OK;
 }
 
@@ -1289,6 +1900,49 @@ static culex_status model_forget(struct culex_store *store, const char *queue, c
     return CULEX_OK;
 }
 
+/* `wait` and `before`: until when it is to wait, and was; now at the earliest. */
+static bool move_in_time(struct model *model, struct model_run *run, int64_t wait, int64_t before)
+{
+    bool has_expiry = run->expires_at_ms != 0;
+    if (has_expiry && has_failed(run) && wait >= run->expires_at_ms)
+        return false;
+    if (has_expiry && !has_failed(run))
+        run->expires_at_ms += wait - before;
+    if (wait > now_of(model))
+        make_scheduled(model, run, wait);
+    else
+        make_ready(model, run, false);
+    unique_return(model, run);
+    return true;
+}
+
+static culex_status model_move(struct culex_store *store, const char *queue, culex_uuid id,
+                               const struct culex_place *place, culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_run *run;
+    int64_t now = now_of(model);
+    culex_status status = get_run(store, queue, id, &run, error);
+    if (status != CULEX_OK)
+        return status;
+    if (is_final(run->state) || run->state == CULEX_RUN_ACTIVE)
+        return culex__fail(error, CULEX_ESTATE,
+                           "the run is %s: only one that is scheduled or waiting can be moved",
+                           culex_run_state_name(run->state));
+    int64_t before = model_state(model, run) == CULEX_RUN_SCHEDULED ? run->at_ms : now;
+    int64_t wait = place->at_ms != 0 ? place->at_ms : now + place->delay_ms;
+    wait = wait > now ? wait : now;
+    if (place->has_time && (wait > now || before > now) && !move_in_time(model, run, wait, before))
+        return culex__fail(error, CULEX_ESTATE,
+                           "the time for the run's retries is over by then: move it to an earlier "
+                           "time, or retry it once it is dead");
+    if (place->priority >= 0 && place->priority != run->made.priority) {
+        run->made.priority = place->priority;
+        run->is_aside = run->state == CULEX_RUN_WAITING && is_of_full_share(model, run);
+    }
+    return CULEX_OK;
+}
+
 /* CULEX_ENOTFOUND until somebody has used the queue. */
 static culex_status queue_check(struct model *model, const char *queue, culex_error *error)
 {
@@ -1302,7 +1956,16 @@ static culex_status model_pause(struct culex_store *store, const char *queue, bo
 {
     culex_status status = queue_check(of(store), queue, error);
     if (status == CULEX_OK)
-        queue_of(of(store), queue)->stats.paused = is_paused;
+        queue_of(of(store), queue)->paused_until_ms = is_paused ? INT64_MAX : 0;
+    return status;
+}
+
+static culex_status model_pause_for(struct culex_store *store, const char *queue, int64_t for_ms,
+                                    culex_error *error)
+{
+    culex_status status = queue_check(of(store), queue, error);
+    if (status == CULEX_OK)
+        queue_of(of(store), queue)->paused_until_ms = now_of(of(store)) + for_ms;
     return status;
 }
 
@@ -1313,6 +1976,153 @@ static culex_status model_limit(struct culex_store *store, const char *queue, ui
     if (status == CULEX_OK)
         queue_of(of(store), queue)->stats.limit = most;
     return status;
+}
+
+static culex_status model_dead_limit(struct culex_store *store, const char *queue, uint64_t most,
+                                     culex_error *error)
+{
+    culex_status status = queue_check(of(store), queue, error);
+    if (status == CULEX_OK)
+        queue_of(of(store), queue)->stats.dead_limit = most;
+    return status;
+}
+
+/* NULL, and `error` filled, where there is none. */
+static struct model_limit *limit_get(struct model *model, const char *queue, const char *name,
+                                     culex_error *error)
+{
+    struct model_limit *limit = limit_find(model, queue_of(model, queue), name);
+    if (limit == NULL)
+        culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no limit '%s'", queue, name);
+    return limit;
+}
+
+/* Whether the limit may be so, once what is left out was filled in. */
+static bool is_sane(const struct model_limit *limit, culex_limit_value value)
+{
+    if (limit->kind == CULEX_LIMIT_CONCURRENCY)
+        return value.count <= CULEX_LIMIT_COUNT_MAX && value.per_ms == 0 && value.burst == 0;
+    return limit->kind == CULEX_LIMIT_RATE && value.count <= CULEX_LIMIT_COUNT_MAX &&
+           value.per_ms >= 1 && value.per_ms <= CULEX_LIMIT_PERIOD_MAX_MS && value.burst >= 1 &&
+           value.burst <= CULEX_LIMIT_COUNT_MAX && value.count <= value.per_ms * 1000 &&
+           token_us(value) <= CULEX_LIMIT_PERIOD_MAX_MS * 1000 / value.burst;
+}
+
+static culex_status model_limit_set(struct culex_store *store, const char *queue, const char *name,
+                                    const culex_limit_value *value, culex_error *error)
+{
+    struct model_limit *limit = limit_get(of(store), queue, name, error);
+    if (limit == NULL)
+        return CULEX_ENOTFOUND;
+    culex_limit_value wanted = value != NULL ? *value : (culex_limit_value){.count = 0};
+    culex_limit_value now = value_of(limit);
+    if (value != NULL && limit->kind == CULEX_LIMIT_RATE) {
+        wanted.per_ms = wanted.per_ms == 0 ? now.per_ms : wanted.per_ms;
+        wanted.burst = wanted.burst == 0 ? now.burst : wanted.burst;
+    }
+    if (value != NULL && !is_sane(limit, wanted))
+        return culex__fail(error, CULEX_EINVAL, "limit '%s' cannot have these numbers", name);
+    limit->set = wanted;
+    return CULEX_OK;
+}
+
+/* Something is kept of the key that this run has at this limit. */
+static void key_row_add(struct model *model, const struct model_limit *limit, const char *key,
+                        struct culex_limit_key_list *list)
+{
+    struct culex_limit_key_row row = {.key = key, .active = active_at(model, limit, key)};
+    bool has_waiting = false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->rows[i].key, key) == 0)
+            return;
+    }
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        if (run->state != CULEX_RUN_WAITING || counts_at(run, limit, key) == NULL)
+            continue;
+        const struct culex_run_limit *behind = first_without_room(model, run);
+        has_waiting = has_waiting || behind == NULL;
+        row.parked += behind != NULL && strcmp(behind->name, limit->name) == 0;
+    }
+    if (limit->kind == CULEX_LIMIT_RATE)
+        row.next_ms = token_in_ms(model, limit, key);
+    bool is_full =
+        limit->kind != CULEX_LIMIT_RATE || full_us(model, limit, key) <= now_of(model) * 1000;
+    bool is_kept = row.active > 0 || row.parked > 0 || has_waiting || !is_full;
+    if (is_kept && !culex__limit_key_list_add(list, &row))
+        abort();
+}
+
+static void key_rows_fill(struct model *model, const struct model_limit *limit,
+                          struct culex_limit_key_list *list)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        for (size_t k = 0; k < run->made.limit_count && run->queue == limit->queue; k++) {
+            if (strcmp(run->made.limits[k].name, limit->name) == 0)
+                key_row_add(model, limit, run->made.limits[k].key, list);
+        }
+    }
+    for (size_t i = 0; i < model->bucket_count; i++) {
+        if (model->buckets[i]->limit == limit)
+            key_row_add(model, limit, model->buckets[i]->key, list);
+    }
+    culex__limit_key_list_sort(list);
+}
+
+static culex_status model_limits(struct culex_store *store, const char *queue,
+                                 struct culex_limit_list *ret_list, culex_error *error)
+{
+    (void)error;
+    struct model *model = of(store);
+    *ret_list = (struct culex_limit_list){.now_ms = now_of(model)};
+    model_share(model, queue);
+    for (size_t i = 0; i < model->limit_count; i++) {
+        const struct model_limit *limit = model->limits[i];
+        struct culex_limit_key_list keys = {.rows = NULL};
+        struct culex_limit_row row = {.name = limit->name,
+                                      .kind = limit->kind,
+                                      .declared = limit->declared,
+                                      .set = limit->set};
+        if (limit->queue != queue_of(model, queue))
+            continue;
+        key_rows_fill(model, limit, &keys);
+        row.keys = keys.count;
+        for (size_t k = 0; k < keys.count; k++) {
+            row.active += keys.rows[k].active;
+            row.parked += keys.rows[k].parked;
+        }
+        culex__limit_key_list_release(&keys);
+        if (!culex__limit_list_add(ret_list, &row))
+            abort();
+    }
+    culex__limit_list_sort(ret_list);
+    return CULEX_OK;
+}
+
+static culex_status model_limit_keys(struct culex_store *store, const char *queue, const char *name,
+                                     const char *after, size_t most,
+                                     struct culex_limit_key_list *ret_list, culex_error *error)
+{
+    struct model *model = of(store);
+    struct culex_limit_key_list all = {.rows = NULL};
+    const struct model_limit *limit = limit_get(model, queue, name, error);
+    if (limit == NULL)
+        return CULEX_ENOTFOUND;
+    *ret_list = (struct culex_limit_key_list){.now_ms = now_of(model)};
+    model_share(model, queue);
+    key_rows_fill(model, limit, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        if (after != NULL && strcmp(all.rows[i].key, after) <= 0)
+            continue;
+        ret_list->is_more = ret_list->count == most;
+        if (ret_list->is_more)
+            break;
+        if (!culex__limit_key_list_add(ret_list, &all.rows[i]))
+            abort();
+    }
+    culex__limit_key_list_release(&all);
+    return CULEX_OK;
 }
 
 static culex_status model_purge(struct culex_store *store, const char *queue, culex_run_state state,
@@ -1345,6 +2155,9 @@ static culex_status model_stats(struct culex_store *store, const char *queue,
         return status;
     culex_queue_stats stats = queue_of(model, queue)->stats;
     stats.now_ms = now_of(model);
+    stats.paused = model_is_paused(model, queue_of(model, queue));
+    int64_t until_ms = queue_of(model, queue)->paused_until_ms;
+    stats.paused_until_ms = stats.paused && until_ms != INT64_MAX ? until_ms : 0;
     for (size_t i = 0; i < model->run_count; i++) {
         if (model->runs[i]->queue == queue_of(model, queue) && !model->runs[i]->is_gone)
             stats.count[model_state(model, model->runs[i])]++;
@@ -1528,9 +2341,15 @@ static void model_close(struct culex_store *store)
     free(model->queues);
     free(model->sessions);
     free(model->workers);
+    for (size_t i = 0; i < model->presence_count; i++)
+        free(model->presences[i]);
+    free(model->presences);
     free(model->schedules);
     free(model->producers);
     free(model->keys);
+    free(model->uniques);
+    free(model->limits);
+    free(model->buckets);
     free(model);
 }
 

@@ -24,18 +24,20 @@ struct model_run {
     bool is_started;   /* active: a handler is at it; waiting: its holder vanished */
     bool is_cancel_requested;
     int64_t created_at_ms, expires_at_ms;
-    int64_t at_ms;         /* as in culex_run_info */
-    int64_t lease_max_ms;  /* beats extend to here; 0: no bound */
-    int64_t place;         /* order among waiting runs: smallest first */
-    int64_t ready_ms;      /* when it became ready, by the clock at its furthest */
-    bool was_clock_behind; /* the clock had been further before */
-    bool was_put_in_front; /* released or lost: goes before those that queue up */
-    bool is_delayed;       /* its time was in the future when it was set */
-    bool was_promoted;     /* became ready because its time had come, at `ready_ms` */
+    int64_t unique_until_ms; /* 0: its key has no window */
+    int64_t at_ms;           /* as in culex_run_info */
+    int64_t lease_max_ms;    /* beats extend to here; 0: no bound */
+    int64_t place;           /* order among waiting runs: smallest first */
+    int64_t ready_ms;        /* when it became ready, by the clock at its furthest */
+    bool was_clock_behind;   /* the clock had been further before */
+    bool was_put_in_front;   /* released or lost: goes before those that queue up */
+    bool is_delayed;         /* its time was in the future when it was set */
+    bool was_promoted;       /* became ready because its time had come, at `ready_ms` */
     const char *error_text;
     const char *progress; /* as the beat brought it, of the newest attempt */
     const void *result;
     size_t result_len;
+    bool is_aside;  /* a fair limit has no place for it in the ready order yet */
     bool is_listed; /* for a differential test: in the state of its listing all the time */
     int shown;      /* so often, by that */
 };
@@ -85,6 +87,32 @@ struct model_key {
     int64_t until_ms; /* not remembered any more then */
 };
 
+/* Who was the last to take a unique key. */
+struct model_unique {
+    struct model_queue *queue;
+    const char *text;
+    culex_uuid id;
+    int64_t until_ms; /* of one without states: it is held until then; else 0 */
+};
+
+/* What a limit is, of one name. */
+struct model_limit {
+    struct model_queue *queue;
+    const char *name;
+    enum culex_limit_kind kind;
+    culex_limit_value declared, set;
+};
+
+/* The bucket of one key of a rate. */
+struct model_bucket {
+    const struct model_limit *limit;
+    const char *key;
+    int64_t tat_us; /* when it is full again */
+    /* A store may have less, or more: it has forgotten the bucket when it was full, before the
+     * clock was set back, or has not cut it yet. */
+    int64_t least_us, most_us;
+};
+
 enum { MODEL_LANES = 16 };
 
 struct model_queue {
@@ -92,9 +120,17 @@ struct model_queue {
     bool has_salt; /* of its ids; from the first one */
     uint32_t salt;
     uint64_t numbers[MODEL_LANES]; /* of the newest id of each lane */
-    culex_queue_stats stats;       /* totals and paused; counts and now are made when asked */
+    culex_queue_stats stats;       /* totals; counts, pause and now are made when asked */
+    int64_t paused_until_ms;       /* 0: not paused; INT64_MAX: until it is resumed */
     int64_t longest_lease_ms;
     bool is_begun; /* a worker said HELLO, or a run was enqueued */
+};
+
+/* A worker in the registry. */
+struct model_presence {
+    char id[CULEX_STORE_SESSION_MAX + 1];
+    struct culex_worker_row row;
+    char sheet[CULEX_STORE_SHEET_MAX];
 };
 
 struct model {
@@ -107,12 +143,20 @@ struct model {
     size_t session_count;
     struct model_name **workers;
     size_t worker_count;
+    struct model_presence **presences;
+    size_t presence_count;
     struct model_name **schedules;
     size_t schedule_count;
     struct model_producer **producers;
     size_t producer_count;
     struct model_key **keys;
     size_t key_count;
+    struct model_unique **uniques;
+    size_t unique_count;
+    struct model_limit **limits;
+    size_t limit_count;
+    struct model_bucket **buckets;
+    size_t bucket_count;
     uint32_t newest_salt;
     const culex_uuid *given; /* ids of the next call's runs; NULL: the model makes them */
     const char *id_fault;    /* what is wrong with an id that was given; NULL: nothing */
@@ -152,6 +196,8 @@ void model_unpromote(struct model *model);
  * has moved it. */
 culex_run_state model_state(const struct model *model, const struct model_run *run);
 
+bool model_is_paused(const struct model *model, const struct model_queue *queue);
+
 /* Drops what is forgotten: runs, producers and keys. */
 void model_shrink(struct model *model);
 
@@ -168,5 +214,17 @@ bool model_is_expired(const struct model *model, const struct model_run *run);
 bool model_is_early(const struct model *model, const struct model_run *run);
 bool model_is_suspect(const struct model_run *run);
 void model_expire(struct model *model, struct model_run *run);
+
+/* Each of its limits lets it begin now. */
+bool model_has_room(struct model *model, const struct model_run *run);
+/* Before each operation: buckets that are full now may be forgotten by it. */
+void model_doubt(struct model *model);
+/* Whether a store may have no token for it where the model has one. */
+bool model_is_open(const struct model *model, const struct model_run *run);
+/* The store grants the run: it may have tokens for it that the model has not. Whether it has room
+ * then. */
+bool model_trust(struct model *model, const struct model_run *run);
+/* Places in the ready order that are free go to the next of each fair share. */
+void model_share(struct model *model, const char *queue);
 
 #endif

@@ -66,6 +66,7 @@ struct culex_new_run suite_run(struct suite *suite)
     struct culex_new_run run = {.job = "shop.send_email",
                                 .priority = suite->priority,
                                 .attempts_max = 5,
+                                .unique_while = CULEX_UNIQUE_LIVE,
                                 .keep_success_ms = SUITE_MINUTE_MS,
                                 .keep_failure_ms = 60 * SUITE_MINUTE_MS,
                                 .fingerprint = 0xfedcba9876543210u,

@@ -101,6 +101,7 @@ static struct culex_new_run run_make(struct world *world)
     run.priority = below(world, 3) == 0 ? (int)below(world, 10) : 0;
     run.delay_ms = below(world, 4) == 0 ? below(world, 3000) : 0;
     run.unique_key = keys[below(world, 6)];
+    run.unique_while = CULEX_UNIQUE_LIVE;
     run.payload_len = (size_t)below(world, (int64_t)sizeof payload);
     return run;
 }

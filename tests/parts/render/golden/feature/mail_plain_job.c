@@ -94,6 +94,9 @@ const culex_job_type shop_mail_send_email_job_type = {
     0,                                 /* memory, bytes */
     {12, 0, CULEX_BACKOFF_EXPONENTIAL, 2000, 2.0, 3600000, NULL, 0, CULEX_JITTER_FULL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                              /* limits */
+    0,                                 /* how many */
     shop_mail_send_email_job_tags,     /* tags */
     2,                                 /* how many */
 };

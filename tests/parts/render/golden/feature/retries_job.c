@@ -24,6 +24,9 @@ const culex_job_type quick_retry_job_type = {
     0,                            /* memory, bytes */
     {2, 0, CULEX_BACKOFF_CONSTANT, 100, 1.0, 0, NULL, 0, CULEX_JITTER_RATIO, 0.5},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -116,6 +119,9 @@ const culex_job_type retry_for_two_days_job_type = {
     {1000, 172800000, CULEX_BACKOFF_EXPONENTIAL, 30000, 2.0, 3600000, NULL, 0, CULEX_JITTER_NONE,
      0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                           /* limits */
+    0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
 };
@@ -212,6 +218,9 @@ const culex_job_type retry_for_an_hour_job_type = {
     0,                             /* memory, bytes */
     {9, 3600000, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                          /* limits */
+    0,                             /* how many */
     NULL,                          /* tags */
     0,                             /* how many */
 };
@@ -307,6 +316,9 @@ const culex_job_type linear_retry_job_type = {
     0,                            /* memory, bytes */
     {5, 0, CULEX_BACKOFF_LINEAR, 10000, 1.0, 600000, NULL, 0, CULEX_JITTER_EQUAL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -398,6 +410,9 @@ const culex_job_type power_retry_job_type = {
     0,                            /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 500, 1.5, 60000, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -489,6 +504,9 @@ const culex_job_type doubling_retry_job_type = {
     0,                            /* memory, bytes */
     {1000, 0, CULEX_BACKOFF_EXPONENTIAL, 1000, 3.0, 86400000, NULL, 0, CULEX_JITTER_FULL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -586,6 +604,9 @@ const culex_job_type stepped_retry_job_type = {
     0,                            /* memory, bytes */
     {3, 0, CULEX_BACKOFF_STEPS, 0, 1.0, 0, stepped_retry_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };

@@ -29,6 +29,9 @@ const culex_job_type shop_periodic_ticking_job_type = {
     0,                                 /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 5000},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                              /* limits */
+    0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
 };
@@ -133,6 +136,9 @@ const culex_job_type shop_periodic_beside_job_type = {
     0,                                /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, true, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                             /* limits */
+    0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
 };
@@ -237,6 +243,9 @@ const culex_job_type shop_periodic_alone_job_type = {
     0,                               /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                            /* limits */
+    0,                               /* how many */
     NULL,                            /* tags */
     0,                               /* how many */
 };
@@ -344,6 +353,9 @@ const culex_job_type shop_periodic_nightly_job_type = {
     0,                                 /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "10 3 \052 \052 \052", "Europe/Rome", CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                              /* limits */
+    0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
 };
@@ -448,6 +460,9 @@ const culex_job_type shop_periodic_weekly_job_type = {
     0,                                /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "\100weekly", "UTC", CULEX_MISSED_SKIP, false, 3600000},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                             /* limits */
+    0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
 };
@@ -552,6 +567,9 @@ const culex_job_type shop_periodic_hourly_job_type = {
     0,                                /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "0 \052 \052 \052 MON-FRI", "America/New_York", CULEX_MISSED_ALL, true, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                             /* limits */
+    0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
 };
@@ -656,6 +674,9 @@ const culex_job_type shop_periodic_once_job_type = {
     0,                              /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "\052/15 8-17 \052 jan,jul \052", "Asia/Kolkata", CULEX_MISSED_ONCE, true, 300000},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                           /* limits */
+    0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
 };

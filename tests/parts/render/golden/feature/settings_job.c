@@ -29,6 +29,9 @@ const culex_job_type plain_job_type = {
     0,                            /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -116,6 +119,9 @@ const culex_job_type from_defaults_job_type = {
     0,                            /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -212,6 +218,9 @@ const culex_job_type no_retry_job_type = {
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     no_retry_job_tags,            /* tags */
     2,                            /* how many */
 };
@@ -300,6 +309,9 @@ const culex_job_type bounded_job_type = {
     268435456,                    /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -400,6 +412,9 @@ const culex_job_type ticking_job_type = {
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {5400000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };

@@ -173,6 +173,9 @@ const culex_job_type use_enums_job_type = {
     0,                            /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };

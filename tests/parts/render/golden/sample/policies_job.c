@@ -35,6 +35,9 @@ const culex_job_type steps_job_type = {
     0,                            /* memory, bytes */
     {3, 0, CULEX_BACKOFF_STEPS, 0, 1.0, 0, steps_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     steps_job_tags,               /* tags */
     2,                            /* how many */
 };
@@ -123,6 +126,9 @@ const culex_job_type ratio_job_type = {
     {UINT32_C(4294967295), 0, CULEX_BACKOFF_EXPONENTIAL, 2000, 1.5, 3600000, NULL, 0,
      CULEX_JITTER_RATIO, 0.25},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -210,6 +216,9 @@ const culex_job_type linear_job_type = {
     0,                            /* memory, bytes */
     {4, 172800000, CULEX_BACKOFF_LINEAR, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_FULL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -297,6 +306,9 @@ const culex_job_type constant_job_type = {
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_EQUAL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };

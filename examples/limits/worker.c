@@ -1,0 +1,32 @@
+/* limits/worker.c - renders pages and warns tenants: worker [--url URL] ... */
+#include <time.h>
+
+#include "limits_job.h"
+
+static culex_outcome render_page(culex_run *run, const shop_render_page_job *job, void *user)
+{
+    const struct timespec work = {0, 20000000};
+    (void)user;
+    culex_log(run, "%s: page %u begins", job->tenant, job->page);
+    nanosleep(&work, NULL);
+    culex_log(run, "%s: page %u ends", job->tenant, job->page);
+    return CULEX_DONE;
+}
+
+static culex_outcome warn_tenant(culex_run *run, const shop_warn_tenant_job *job, void *user)
+{
+    (void)user;
+    culex_log(run, "%s: %s", job->tenant, job->text);
+    return CULEX_DONE;
+}
+
+static int setup(culex_worker *worker, void *user)
+{
+    int status = shop_render_page_job_register(worker, render_page, user);
+    return status == CULEX_OK ? shop_warn_tenant_job_register(worker, warn_tenant, user) : status;
+}
+
+int main(int argc, char **argv)
+{
+    return culex_worker_main(argc, argv, setup, NULL);
+}

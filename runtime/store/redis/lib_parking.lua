@@ -1,0 +1,228 @@
+-- store/redis/lib_parking.lua - runs with limits (redis/lib_slots.lua): where they stand, and who comes in.
+--
+-- What redis/lib_plan.lua asks of it, for a run whose `behind` is not 0:
+--   place_enter(id, r, score)   it becomes ready: into the ready order, or behind the first gate that has no
+--                               place for it; sets r.behind, which the caller writes
+--   place_settle(id, score)     and gets its entry; the score may be known later
+--   place_leave(id, r)          it leaves the state it has: work, the ready order, a gate
+-- and of a claim:
+--   place_hold(id, r)           whether it is parked, behind the first gate that has no room
+--   place_grant(id, r)          it goes to work
+--   place_calls()               whether somebody may come in who is to be claimed yet
+--   place_admit()               what a step has to do at gates that are due
+
+local ADMIT_PAGE = 16
+local admits_left, parks_left = ADMIT_MAX, PARK_MAX
+
+function places_open() slots_open() end
+function places_close() slots_close() end
+
+local function gates_of(r)
+  if not r.gates then
+    r.gates = {}
+    for name in gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do r.gates[#r.gates + 1] = gate_open(name) end
+  end
+  return r.gates
+end
+
+-- The first gate that does not let it into the ready order; `from` is one of which it comes. nil: they all do.
+local function place_behind(r, score, from)
+  local priority = priority_of(r)
+  for at, g in ipairs(gates_of(r)) do
+    if g == from and not gate_has_place(g, priority, score) or g ~= from and not gate_lets_in(g, priority, score) then
+      return at
+    end
+  end
+end
+
+-- Where each of these gets its entry: a gate, or nil for the ready order.
+local places = {}
+
+function place_enter(id, r, score, from)
+  is_limited = true
+  local at = place_behind(r, score, from)
+  local list = gates_of(r)
+  places[id] = {gate = at and list[at], list = list}
+  r.behind = at and at + 1 or 1
+  -- Those that come behind it in this script must see it there.
+  if at then list[at].first = math.min(list[at].first or score, score) end
+end
+
+-- Whether it is parked.
+function place_settle(id, score)
+  local place = places[id]
+  if not place then return false end
+  places[id] = nil
+  limited_put(id, score)
+  if place.gate then gate_park(place.gate, id, score, true) else gates_stand(place.list, id, score, 1) end
+  return place.gate ~= nil
+end
+
+function place_leave(id, r)
+  is_limited = true
+  local list, g = gates_of(r), gates_of(r)[r.behind - 1]
+  if r.state == ACTIVE then
+    gates_work(list, id, -1)
+  elseif r.state == WAITING then
+    local score = limited_score(id)
+    if g then gate_park(g, id, score, false) else gates_stand(list, id, score, -1) end
+    limited_put(id, false)
+  end
+end
+
+-- The first gate that a claim does not get by.
+local function place_lacks(list)
+  for at, g in ipairs(list) do
+    if not gate_has_room(g) then return at end
+  end
+end
+
+local function place_park(id, r, list, at)
+  local score = limited_score(id)
+  gates_stand(list, id, score, -1)
+  r.behind = at + 1
+  limited_put(id, score)
+  gate_park(list[at], id, score, true)
+  plan_put('record_puts', id, record_text(r))
+  parks_left = parks_left - 1
+end
+
+-- Places are free now at gates where it stood: whoever waits for them may come before all that follows.
+local function places_call(list)
+  for _, g in ipairs(list) do
+    if gate_waits(g) then return true end
+  end
+  return false
+end
+
+-- Whether one of its gates has no room: then it is parked. And whether the claim has to begin anew.
+local function place_hold(id, r)
+  local list = gates_of(r)
+  local at = place_lacks(list)
+  if not at then return false, false end
+  is_limited = true
+  place_park(id, r, list, at)
+  return true, places_call(list)
+end
+
+-- It is granted: what it takes is written with the grants. Whether the claim has to begin anew, as above: of a
+-- fair share the next comes in, and not behind all others when it has a priority.
+local function place_grant(id, r)
+  is_limited = true
+  local list, is_call = gates_of(r), false
+  gates_stand(list, id, limited_score(id), -1)
+  gates_work(list, id, 1)
+  limited_put(id, false)
+  for _, g in ipairs(list) do
+    gate_take(g)
+    is_call = is_call or g.limit.kind == 'F' and g.first and score_priority(g.first) > 0 and gate_waits(g)
+  end
+  return is_call
+end
+
+-- Somebody whom a claim has not met may be let in by what it did.
+local function place_calls()
+  for _, g in ipairs(gates_touched) do
+    if gate_waits(g) then return true end
+  end
+  return false
+end
+
+-- The back of the ready order: the list, and of a priority an instant after the last that was given.
+local function back_score(priority)
+  if priority == 0 then return gates_now() end
+  local back = math.max(tonumber(call('HGET', meta, 'back') or 0) + 1, gates_now())
+  call('HSET', meta, 'back', back)
+  return back - priority * 17592186044416
+end
+
+-- Whether it comes to the list. What has been there, or has a unique key, does not.
+local function back_put(id, r, score)
+  if priority_of(r) > 0 or not is_listed(r) or string.match(r.tail, TAIL_unique_key) ~= '' then return false end
+  if not place_settle(id, score) then
+    plan_add('backs', id .. string.format('%.0f@%.0f', counted.last, gates_now()))
+  end
+  return true
+end
+
+-- Those behind the gate, in their order, as long as it has places. Whether it has been left for the next step.
+local function gate_admit(g)
+  local head = 'P' .. g.name .. '\0'
+  local from, last = '[' .. head, '(P' .. g.name .. '\1'
+  g.is_looked_at = true
+  gate_touch(g)
+  while g.first and admits_left > 0 do
+    local members, ids = call('ZRANGEBYLEX', slots, from, last, 'LIMIT', 0, math.min(ADMIT_PAGE, admits_left)), {}
+    if #members == 0 then return end
+    for at, member in ipairs(members) do ids[at] = string.sub(member, -16) end
+    local texts = read(runs, ids)
+    for at, id in ipairs(ids) do
+      local score = tonumber(string.sub(members[at], #head + 1, #head + 15)) - PLACE_BASE
+      -- One that this call has let in already, for another reason to look, leaves with what it writes.
+      local r = slot_marks[members[at]] ~= false and texts[at] and record_parse(texts[at])
+      local is_here = r and r.state == WAITING and gates_of(r)[tonumber(r.behind) - 1] == g
+      if is_here and not gate_has_place(g, priority_of(r), score) then return end
+      slot_marks[members[at]], g.is_first_gone = false, true
+      admits_left = admits_left - 1
+      if is_here then
+        if g.limit.kind == 'F' then score = back_score(priority_of(r)) end
+        place_enter(id, r, score, g)
+        if not (g.limit.kind == 'F' and back_put(id, r, score)) then ready_at(id, score) end
+        plan_put('record_puts', id, record_text(r))
+      end
+    end
+    from = '(' .. members[#members]
+  end
+end
+
+-- Of a limit that has changed, or of all when it has no name: its gates, some at a time.
+local function limit_sweep(entry)
+  local name = string.sub(entry, 1, -2)
+  local last = call('HGET', limits, entry)
+  local first, behind = '[K' .. name .. '=', '(K' .. name .. '>'
+  if name == '' then first, behind = '[K', '(L' end
+  local members = call('ZRANGEBYLEX', slots, last and '(K' .. last or first, behind, 'LIMIT', 0, REFILL_KEYS_MAX)
+  for _, member in ipairs(members) do
+    gate_admit(gate_open(string.sub(member, 2)))
+  end
+  if #members == REFILL_KEYS_MAX then
+    call('HSET', limits, entry, string.sub(members[#members], 2))
+  else
+    call('HDEL', limits, entry)
+    refill_drops[#refill_drops + 1] = entry
+  end
+end
+
+local function place_admit()
+  is_limited = true
+  local names = call('ZRANGEBYSCORE', refills, '-inf', string.format('%.0f', gates_now()), 'LIMIT', 0, REFILL_KEYS_MAX)
+  for _, name in ipairs(names) do
+    if string.sub(name, -1) == '\0' then limit_sweep(name) else gate_admit(gate_open(name)) end
+  end
+  plan_write()
+end
+
+-- Buckets that are full by now; gates of nothing else are forgotten with them. When the next one is.
+local function buckets_forget(most)
+  local names = call('ZRANGEBYSCORE', buckets, '-inf', string.format('%.0f', gates_now() * 1000), 'LIMIT', 0, most)
+  for _, name in ipairs(names) do gate_touch(gate_open(name)) end
+  is_limited = true
+  plan_write()
+  write('ZREM', buckets, names)
+  return head(buckets)
+end
+
+-- The clock was set back: each gate is looked at.
+local function limits_look()
+  limits_noted = gates_now()
+  call('HSET', meta, 'limits', limits_noted)
+  call('HDEL', limits, '\0')
+  call('ZADD', refills, limits_noted, '\0')
+end
+
+-- Nothing of limits is left in the queue.
+local function limits_forget()
+  if call('ZCARD', slots) + call('ZCARD', refills) + call('ZCARD', buckets) > 0 then return end
+  call('HDEL', meta, 'limits')
+  limits_noted = nil
+end

@@ -1,0 +1,298 @@
+-- store/redis/lib_slots.lua - the limits of runs: which of their gates have room, and who stands there.
+--
+-- A limit is what `limits` says of its name: 'KIND|COUNT|PER|BURST|', as the newest run told, and
+-- 'COUNT|PER|BURST' as somebody has set it, zeroes when nobody has. KIND is C, R or F. A gate is the counter of
+-- a limit's key; its name is 'NAME=KEY', and a run's record has the names of its gates, joined by ';'. Of a gate
+-- `slots` has, all of score 0, so that they stand as texts do:
+--   'A' gate NUL id         a run at work
+--   'W' gate NUL place id   one that waits in the ready order; place: 15 digits, in the order of claims
+--   'P' gate NUL place id   one that is parked behind it
+--   'K' gate                there is any of these, or the bucket is not full
+-- `limited` has each waiting run that has limits, with its score in the order of claims, that of `urgent`.
+-- `buckets` has the gates of rates, with the instant in us at which they are full (core/run_limit.c).
+-- `refills` tells when a step has to look at a gate behind which runs are parked; NAME and NUL, or NUL: at all gates
+-- of a limit that has changed, or of all, which may take several steps: what has been looked at stands in `limits` under the same.
+--
+--   gate_open(name)          the gate, read once
+--   gate_has_room(g)         whether a claim may pass it
+--   gate_lets_in(g, priority, score)   whether a run may stand in the ready order: while so few stand before it
+--                            that it could be granted
+--   gates_work(list, id, by) a run at work comes to the gates (1), or leaves them (-1)
+--   gates_stand(list, id, score, by)   the same of one in the ready order
+--   gate_park(g, id, score, is_there)
+--   gate_take(g)             takes a token
+--   limited_put(id, score)   false for a run that does not wait any more
+--   slots_open()             writes what comes, before the records
+--   slots_close()            takes out what leaves, behind them, and sees to `refills`
+--
+-- A gate: name, limit, active, standing, first (the score of the first parked run, nil: none), tat.
+
+local PLACE_BASE = 281474976710656
+
+local gates, gates_touched, limits_known = {}, {}, {}
+local slot_marks, limited_marks, bucket_puts, refill_drops = {}, {}, {}, {}
+-- The soonest look that was asked for in this script.
+local look_soonest = nil
+local gates_ms = nil
+-- Only a step cuts buckets.
+local is_cutting = false
+-- What meta says in `limits`: the newest instant at which something of limits was changed; nil: there is nothing.
+local limits_noted = nil
+local gmatch = string.gmatch
+
+local function gates_now()
+  gates_ms = gates_ms or clock()
+  return gates_ms
+end
+
+-- Who can be read of what begins so and goes on with a character like the last one.
+local function slots_count(first, last)
+  return call('ZLEXCOUNT', slots, '[' .. first, '(' .. last)
+end
+
+local function place_text(score)
+  return string.format('%015.0f', score + PLACE_BASE)
+end
+
+-- The score of the first run that is parked behind the gate; nil for none.
+local function gate_first(name)
+  local head = 'P' .. name
+  local member = call('ZRANGEBYLEX', slots, '[' .. head .. '\0', '(' .. head .. '\1', 'LIMIT', 0, 1)[1]
+  return member and tonumber(string.sub(member, #head + 2, #head + 16)) - PLACE_BASE
+end
+
+-- What is in force of a limit, nil when it cannot be read.
+local function limit_read(text)
+  local kind, count, per, burst, set_count, set_per, set_burst =
+    string.match(text or '', '^([CRF])|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)$')
+  if not kind then return nil end
+  local l = {kind = kind, told = kind .. '|' .. count .. '|' .. per .. '|' .. burst,
+    set = set_count .. '|' .. set_per .. '|' .. set_burst}
+  if set_count ~= '0' then count, per, burst = set_count, set_per, set_burst end
+  l.count, l.burst = tonumber(count), tonumber(burst)
+  if kind ~= 'F' and l.count == 0 or kind == 'R' and (tonumber(per) == 0 or l.burst == 0) then return nil end
+  if kind == 'R' then l.token_us = math.ceil(per * 1000 / l.count) end
+  return l
+end
+
+-- Of the limit `name`; `kind` is nil when nothing is known of it.
+local function limit_of(name)
+  local l = limits_known[name]
+  if not l then
+    l = limit_read(call('HGET', limits, name)) or {}
+    limits_known[name] = l
+  end
+  return l
+end
+
+local function gate_touch(g)
+  if g.is_touched then return end
+  g.is_touched = true
+  gates_touched[#gates_touched + 1] = g
+end
+
+-- A bucket that is further from being full than an empty one (the limit was raised, the clock set back) is an empty
+-- one from the next step on.
+local function bucket_cut(g)
+  local most_us = gates_now() * 1000 + g.limit.token_us * g.limit.burst
+  if g.tat <= most_us then return end
+  g.tat = most_us
+  bucket_puts[g.name] = g.tat
+  gate_touch(g)
+end
+
+local function gate_open(name)
+  local g = gates[name]
+  if g then return g end
+  g = {name = name, limit = limit_of(string.match(name, '^[^=]*')), coming = {}, leaving = {}}
+  g.active = slots_count('A' .. name .. '\0', 'A' .. name .. '\1')
+  g.standing = slots_count('W' .. name .. '\0', 'W' .. name .. '\1')
+  g.first = gate_first(name)
+  g.tat = tonumber(g.limit.kind == 'R' and call('ZSCORE', buckets, name) or 0)
+  gates[name] = g
+  if is_cutting and g.tat > 0 then bucket_cut(g) end
+  return g
+end
+
+-- The bucket, as core/run_limit.c has it: how far it is from being full.
+local function bucket_missing(g)
+  local missing = math.max(g.tat - gates_now() * 1000, 0)
+  return math.min(missing, g.limit.token_us * g.limit.burst)
+end
+
+local function bucket_tokens(g)
+  local l = g.limit
+  return math.floor((l.token_us * l.burst - bucket_missing(g)) / l.token_us)
+end
+
+-- From now until there are so many tokens, at most its burst, in ms.
+local function bucket_wait(g, tokens)
+  local l = g.limit
+  return math.max(math.ceil((bucket_missing(g) - l.token_us * (l.burst - tokens)) / 1000), 0)
+end
+
+-- How many more may be granted; of a limit of which nothing is known, any number.
+local function gate_room(g)
+  local l = g.limit
+  if l.kind == 'C' then return l.count - g.active end
+  if l.kind == 'R' then return bucket_tokens(g) end
+  return math.huge
+end
+
+local function gate_has_room(g)
+  return gate_room(g) > 0
+end
+
+-- How many stand in the ready order that are granted before what comes there with this score.
+local function gate_before(g, score)
+  local head = 'W' .. g.name .. '\0'
+  local count = slots_count(head, head .. place_text(score + 1))
+  for _, other in ipairs(g.coming) do if other <= score then count = count + 1 end end
+  for _, other in ipairs(g.leaving) do if other <= score then count = count - 1 end end
+  return count
+end
+
+-- Whether there is a place for such a run, be others parked or not.
+local function gate_has_place(g, priority, score)
+  if g.limit.kind == 'F' then return g.standing < FAIR_QUEUED + priority end
+  local room = gate_room(g)
+  return room > 0 and (g.standing < room or gate_before(g, score) < room)
+end
+
+local function gate_lets_in(g, priority, score)
+  if g.first and g.first <= score then return false end
+  return gate_has_place(g, priority, score)
+end
+
+local function score_priority(score)
+  return math.floor((8796093022208 - score) / 17592186044416)
+end
+
+-- Whether the first that is parked may come in.
+local function gate_waits(g)
+  return g.first ~= nil and gate_has_place(g, score_priority(g.first), g.first)
+end
+
+local function gates_work(list, id, by)
+  for _, g in ipairs(list) do
+    g.active = g.active + by
+    slot_marks['A' .. g.name .. '\0' .. id] = by > 0
+    gate_touch(g)
+  end
+end
+
+local function gates_stand(list, id, score, by)
+  for _, g in ipairs(list) do
+    local unwritten = by > 0 and g.coming or g.leaving
+    g.standing = g.standing + by
+    unwritten[#unwritten + 1] = score
+    slot_marks['W' .. g.name .. '\0' .. place_text(score) .. id] = by > 0
+    gate_touch(g)
+  end
+end
+
+local function gate_park(g, id, score, is_there)
+  slot_marks['P' .. g.name .. '\0' .. place_text(score) .. id] = is_there
+  if is_there then
+    g.first = math.min(g.first or score, score)
+  elseif g.first and score <= g.first then
+    g.is_first_gone = true
+  end
+  gate_touch(g)
+end
+
+local function gate_take(g)
+  if g.limit.kind ~= 'R' then return end
+  g.tat = gates_now() * 1000 + bucket_missing(g) + g.limit.token_us
+  bucket_puts[g.name] = g.tat
+  gate_touch(g)
+end
+
+local function limited_put(id, score)
+  limited_marks[id] = score
+end
+
+-- Where a waiting run stands in the order of claims.
+local function limited_score(id)
+  local score = limited_marks[id]
+  if score == nil then score = call('ZSCORE', limited, id) end
+  return tonumber(score or 0)
+end
+
+-- When a step has to look at the gate, nil for never. Of a rate that is when there is a token more than runs
+-- stand before the first that is parked; with all its tokens taken by those, only one who leaves makes place.
+local function gate_look(g)
+  if not g.first or g.limit.kind ~= 'R' then return gate_waits(g) and gates_now() or nil end
+  local tokens = gate_before(g, g.first) + 1
+  return tokens <= g.limit.burst and gates_now() + bucket_wait(g, tokens) or nil
+end
+
+-- All members of `marks` that come, or leave, and their score.
+local function marks_take(marks, is_coming, score)
+  local list = {}
+  for member, mark in pairs(marks) do
+    if (mark ~= false) == is_coming then
+      if is_coming then list[#list + 1] = score or string.format('%.0f', mark) end
+      list[#list + 1] = member
+      marks[member] = nil
+    end
+  end
+  return list
+end
+
+local function look_put(list, g, at)
+  list[#list + 1] = string.format('%.0f', at)
+  list[#list + 1] = g.name
+  look_soonest = look_soonest and math.min(look_soonest, at) or at
+end
+
+-- A gate that may have to be looked at is said to be so before anything leaves it.
+local function slots_open()
+  local looks = {}
+  for _, g in ipairs(gates_touched) do
+    slot_marks['K' .. g.name], g.coming = true, {}
+    local at = g.first and (g.is_first_gone and gates_now() or gate_look(g))
+    if at and at ~= g.look then
+      look_put(looks, g, at)
+      g.look = at
+    end
+  end
+  if not limits_noted or gates_now() > limits_noted then
+    limits_noted = gates_now()
+    call('HSET', meta, 'limits', limits_noted)
+  end
+  write('ZADD', refills, looks)
+  write('ZADD', slots, marks_take(slot_marks, true, 0))
+  write('ZADD', limited, marks_take(limited_marks, true))
+  write('ZADD', buckets, marks_take(bucket_puts, true))
+end
+
+-- Nobody is at work there or waits, and nothing is to be remembered.
+local function gate_is_void(g)
+  return g.active + g.standing <= 0 and not g.first and g.tat <= gates_now() * 1000
+end
+
+local function gate_settle(g, looks)
+  g.leaving = {}
+  if g.is_first_gone then g.first = gate_first(g.name) end
+  local at = gate_look(g)
+  if at and at ~= g.look then look_put(looks, g, at) end
+  if not at and (g.look or g.is_looked_at) then refill_drops[#refill_drops + 1] = g.name end
+  if gate_is_void(g) then
+    slot_marks['K' .. g.name] = false
+    refill_drops[#refill_drops + 1] = g.name
+  end
+  g.look, g.is_touched, g.is_first_gone, g.is_looked_at = at, nil, nil, nil
+end
+
+local function slots_close()
+  local looks, touched = {}, gates_touched
+  write('ZREM', slots, marks_take(slot_marks, false))
+  write('ZREM', limited, marks_take(limited_marks, false))
+  gates_touched = {}
+  for _, g in ipairs(touched) do gate_settle(g, looks) end
+  write('ZADD', refills, looks)
+  write('ZREM', refills, refill_drops)
+  write('ZREM', slots, marks_take(slot_marks, false))
+  refill_drops = {}
+end

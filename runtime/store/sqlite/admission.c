@@ -1,0 +1,237 @@
+#include "store/sqlite/admission.h"
+
+#include <stdio.h>
+
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+
+static culex_status looks_cut(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              culex_error *error)
+{
+    int64_t last_ms = culex__sqlite_later(store->now_ms, queue->longest_fill_ms);
+    last_ms = culex__sqlite_later(last_ms, CULEX_LEASE_LOOK_MS);
+    return culex__sqlite_finish(store,
+                                SQL_BIND(store, COUNTER_CUT, SQL_INT(queue->key), SQL_INT(last_ms),
+                                         SQL_INT(store->now_ms), SQL_INT(CULEX_REFILL_KEYS_MAX)),
+                                error);
+}
+
+/* The limit of the queue that is swept; NULL: none is any more. */
+static culex_status swept_find(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               struct culex_sqlite_limit **ret_limit, culex_error *error)
+{
+    char name[CULEX_LIMIT_NAME_MAX + 1];
+    sqlite3_stmt *row = SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key));
+    int has = culex__sqlite_next(store, row, error);
+    if (has > 0)
+        snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(row, 1));
+    culex__sqlite_end(row);
+    *ret_limit = NULL;
+    if (has > 0)
+        return culex__sqlite_ledger_limit(store, queue, name, ret_limit, error);
+    queue->is_changed = queue->is_changed || queue->sweeps != 0;
+    queue->sweeps = 0;
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static culex_status swept_look(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               struct culex_sqlite_limit *limit, culex_error *error)
+{
+    int64_t numbers[CULEX_REFILL_KEYS_MAX];
+    size_t count = 0;
+    bool is_first = limit->swept[0] == '\0';
+    struct culex_sqlite_counter *counter = NULL;
+    culex_status status =
+        culex__sqlite_collect(store,
+                              SQL_BIND(store, COUNTER_SWEEP, SQL_INT(limit->number),
+                                       SQL_TEXT(is_first ? "" : limit->swept + 1),
+                                       SQL_INT(is_first), SQL_INT(CULEX_REFILL_KEYS_MAX)),
+                              CULEX_REFILL_KEYS_MAX, numbers, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        status = culex__sqlite_ledger_numbered(store, queue, numbers[i], &counter, error);
+        if (status == CULEX_OK && counter != NULL)
+            counter->is_freed = true;
+    }
+    limit->is_swept = count == CULEX_REFILL_KEYS_MAX && counter != NULL;
+    if (limit->is_swept)
+        snprintf(limit->swept, sizeof limit->swept, ">%s", counter->key);
+    limit->is_changed = true;
+    return status;
+}
+
+/* The run's time has come: it takes its place, or is parked, as of then. */
+static culex_status timed_arrive(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                 int64_t seq, culex_error *error)
+{
+    struct culex_sqlite_run run;
+    bool is_aside;
+    culex_status status =
+        culex__sqlite_run_or_aside(store, queue, CULEX_RUN_WAITING, seq, &run, &is_aside, error);
+    if (status != CULEX_OK || is_aside)
+        return status;
+    culex__sqlite_queue_back(store, queue); /* no place is later than the newest one */
+    run.is_delayed = false;
+    status = culex__sqlite_parking_arrive(store, queue, &run, error);
+    queue->has_new_work = queue->has_new_work || run.aside == CULEX__SQLITE_ASIDE_NOT;
+    return status == CULEX_OK
+               ? culex__sqlite_finish(store,
+                                      SQL_BIND(store, RUN_STAND, SQL_INT(seq), SQL_INT(run.aside),
+                                               SQL_INT(run.at_ms)),
+                                      error)
+               : status;
+}
+
+/* As many by their time, and as many again that need not wait behind others. */
+static culex_status timed_promote(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                  int least, size_t most, culex_error *error)
+{
+    int64_t seqs[CULEX_STORE_BATCH_MAX];
+    size_t count = 0;
+    culex_status status =
+        culex__sqlite_collect(store,
+                              least == 0 ? SQL_BIND(store, TIMED_DUE, SQL_INT(queue->key),
+                                                    SQL_INT(store->now_ms), SQL_INT((int64_t)most))
+                                         : SQL_BIND(store, TIMED_URGENT, SQL_INT(queue->key),
+                                                    SQL_INT(store->now_ms), SQL_INT((int64_t)most)),
+                              most, seqs, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = timed_arrive(store, queue, seqs[i], error);
+    return status;
+}
+
+culex_status culex__sqlite_admission_maintain(struct culex_sqlite *store,
+                                              struct culex_sqlite_queue *queue, uint32_t want,
+                                              culex_error *error)
+{
+    struct culex_sqlite_limit *limit = NULL;
+    size_t most = want > CULEX_PROMOTE_MAX ? want : CULEX_PROMOTE_MAX;
+    if (queue->limits == 0)
+        return CULEX_OK;
+    culex_status status = looks_cut(store, queue, error);
+    if (status == CULEX_OK && queue->sweeps > 0)
+        status = swept_find(store, queue, &limit, error);
+    if (status == CULEX_OK && limit != NULL)
+        status = swept_look(store, queue, limit, error);
+    if (status == CULEX_OK)
+        status = timed_promote(store, queue, 0, most, error);
+    if (status == CULEX_OK)
+        status = timed_promote(store, queue, 1, most, error);
+    return status;
+}
+
+/* --- admission ------------------------------------------------------------------------------ */
+
+/* The one that is next behind a key. */
+struct parked {
+    int64_t seq, at_ms;
+    int priority;
+    struct culex_sqlite_keys keys;
+};
+
+/* False when nobody is there. */
+static culex_status parked_first(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                 const struct culex_sqlite_counter *counter,
+                                 struct parked *ret_parked, bool *ret_is_there, culex_error *error)
+{
+    char text[CULEX__SQLITE_LIMITS_SIZE] = "";
+    sqlite3_stmt *row =
+        SQL_BIND(store, PARKED_FIRST, SQL_INT(queue->key), SQL_INT(counter->number));
+    int has = culex__sqlite_next(store, row, error);
+    *ret_is_there = has > 0;
+    if (has > 0) {
+        const char *limits = (const char *)sqlite3_column_text(row, 3);
+        ret_parked->seq = sqlite3_column_int64(row, 0);
+        ret_parked->priority = sqlite3_column_int(row, 1);
+        ret_parked->at_ms = sqlite3_column_int64(row, 2);
+        snprintf(text, sizeof text, "%s", limits != NULL ? limits : "");
+    }
+    culex__sqlite_end(row);
+    if (has <= 0)
+        return has < 0 ? (culex_status)has : CULEX_OK;
+    return culex__sqlite_keys_read(store, queue, text, &ret_parked->keys, error);
+}
+
+/* It takes its place in the ready order, or is parked behind another of its limits. */
+static culex_status parked_move(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                struct culex_sqlite_counter *counter, const struct parked *parked,
+                                culex_error *error)
+{
+    int64_t aside, at_ms = parked->at_ms;
+    culex_status status = culex__sqlite_keys_admit(store, queue, &parked->keys, counter,
+                                                   parked->priority, &aside, error);
+    if (status != CULEX_OK)
+        return status;
+    if (counter->limit->kind == CULEX_LIMIT_FAIR)
+        at_ms = culex__sqlite_queue_back(store, queue);
+    queue->has_new_work = true;
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, RUN_STAND, SQL_INT(parked->seq), SQL_INT(aside), SQL_INT(at_ms)),
+        error);
+}
+
+/* As many as have a place. What is left for the next time stays freed. */
+static culex_status counter_admit(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                  struct culex_sqlite_counter *counter, size_t *budget,
+                                  size_t *moved, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    struct parked parked;
+    bool is_there = true;
+    while (status == CULEX_OK && counter->parked > 0 && *budget > 0) {
+        status = parked_first(store, queue, counter, &parked, &is_there, error);
+        if (status != CULEX_OK || !is_there ||
+            !culex__sqlite_key_has_place(store, counter, parked.priority)) {
+            counter->is_freed = false;
+            return status;
+        }
+        status = parked_move(store, queue, counter, &parked, error);
+        --*budget;
+        ++*moved;
+    }
+    counter->is_freed = counter->parked > 0;
+    return status;
+}
+
+culex_status culex__sqlite_admission_run(struct culex_sqlite *store,
+                                         struct culex_sqlite_queue *queue, size_t *budget,
+                                         size_t *ret_moved, culex_error *error)
+{
+    int64_t numbers[CULEX_REFILL_KEYS_MAX];
+    size_t count = 0;
+    *ret_moved = 0;
+    if (queue->limits == 0)
+        return CULEX_OK;
+    culex_status status = culex__sqlite_ledger_save(store, queue, error);
+    if (status == CULEX_OK)
+        status =
+            culex__sqlite_collect(store,
+                                  SQL_BIND(store, COUNTER_DUE, SQL_INT(queue->key),
+                                           SQL_INT(store->now_ms), SQL_INT(CULEX_REFILL_KEYS_MAX)),
+                                  CULEX_REFILL_KEYS_MAX, numbers, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        struct culex_sqlite_counter *counter;
+        status = culex__sqlite_ledger_numbered(store, queue, numbers[i], &counter, error);
+        if (status == CULEX_OK && counter != NULL)
+            status = counter_admit(store, queue, counter, budget, ret_moved, error);
+    }
+    return status;
+}
+
+culex_status culex__sqlite_admission_next(struct culex_sqlite *store,
+                                          const struct culex_sqlite_queue *queue,
+                                          int64_t *ret_at_ms, culex_error *error)
+{
+    *ret_at_ms = INT64_MAX;
+    if (queue->limits == 0)
+        return CULEX_OK;
+    int64_t is_swept = -1;
+    culex_status status = CULEX_OK;
+    if (queue->sweeps > 0)
+        status = culex__sqlite_first_int(store, SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key)),
+                                         -1, &is_swept, error);
+    *ret_at_ms = store->now_ms;
+    if (status != CULEX_OK || is_swept >= 0)
+        return status;
+    return culex__sqlite_first_int(store, SQL_BIND(store, COUNTER_NEXT, SQL_INT(queue->key)),
+                                   INT64_MAX, ret_at_ms, error);
+}

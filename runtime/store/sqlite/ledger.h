@@ -1,0 +1,83 @@
+/* store/sqlite/ledger.h - limits and their keys while a transaction is under way: rows of tables
+ * run_limit and limit_key, each read once and written back at the end.
+ *
+ * What a run counts for in a key of one of its limits follows from its row: see sqlite/parking.h.
+ */
+#ifndef CULEX_STORE_SQLITE_LEDGER_H
+#define CULEX_STORE_SQLITE_LEDGER_H
+
+#include "store/sqlite/queue.h"
+
+#include "base/limits.h"
+#include "core/run_limit.h"
+
+struct culex_sqlite;
+struct culex_sqlite_ledger;
+
+struct culex_sqlite_limit {
+    int64_t number;
+    char name[CULEX_LIMIT_NAME_MAX + 1];
+    enum culex_limit_kind kind;
+    culex_limit_value declared, set;     /* set.count 0: nothing was set */
+    bool is_damaged;                     /* its row said what no limit can be */
+    bool is_swept;                       /* keys are looked at since the limit gives more, */
+    char swept[CULEX_LIMIT_KEY_MAX + 2]; /* "" or '>' and the last one that was */
+    int64_t keys, active, parked;
+    bool is_changed;
+};
+
+struct culex_sqlite_counter {
+    struct culex_sqlite_limit *limit;
+    int64_t number;
+    char key[CULEX_LIMIT_KEY_MAX + 1];
+    int64_t active, standing, parked;
+    int64_t tat_us;  /* of a rate's bucket: see core/run_limit.h */
+    int64_t look_ms; /* when a STEP looks at it; INT64_MAX: no need */
+    bool is_freed;   /* somebody may have room since the last look */
+    struct {
+        int64_t active, standing, parked, tat_us, look_ms;
+    } saved;
+};
+
+/* What is in force. */
+static inline const culex_limit_value *
+culex__sqlite_limit_value(const struct culex_sqlite_limit *limit)
+{
+    return limit->set.count > 0 ? &limit->set : &limit->declared;
+}
+
+/* The limit of that name; NULL when the file has none. */
+culex_status culex__sqlite_ledger_limit(struct culex_sqlite *store,
+                                        const struct culex_sqlite_queue *queue, const char *name,
+                                        struct culex_sqlite_limit **ret_limit, culex_error *error);
+
+/* The same, as `told`, which it is from now on. */
+culex_status culex__sqlite_ledger_tell(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       const struct culex_run_limit *told,
+                                       struct culex_sqlite_limit **ret_limit, culex_error *error);
+
+/* What is in force has changed: all its keys will be looked at. */
+void culex__sqlite_ledger_sweep(struct culex_sqlite_queue *queue, struct culex_sqlite_limit *limit);
+
+/* The row of that key, made where there is none. */
+culex_status culex__sqlite_ledger_counter(struct culex_sqlite *store,
+                                          const struct culex_sqlite_queue *queue,
+                                          struct culex_sqlite_limit *limit, const char *key,
+                                          struct culex_sqlite_counter **ret_counter,
+                                          culex_error *error);
+
+/* That row by its number; NULL when there is none. */
+culex_status culex__sqlite_ledger_numbered(struct culex_sqlite *store,
+                                           const struct culex_sqlite_queue *queue, int64_t number,
+                                           struct culex_sqlite_counter **ret_counter,
+                                           culex_error *error);
+
+/* Writes back what has changed, and drops keys of which nothing is left to keep. */
+culex_status culex__sqlite_ledger_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       culex_error *error);
+
+/* Forgets what was read. */
+void culex__sqlite_ledger_clear(struct culex_sqlite *store);
+void culex__sqlite_ledger_free(struct culex_sqlite *store);
+
+#endif

@@ -1,0 +1,343 @@
+#include "store/sqlite/parking.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/sqlite/error.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+
+/* --- the keys of a run ---------------------------------------------------------------------- */
+
+static const char *key_of(const struct culex_run_limit *limit)
+{
+    return limit->key != NULL ? limit->key : "";
+}
+
+culex_status culex__sqlite_keys_tell(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     const struct culex_new_run *run,
+                                     char ret_text[CULEX__SQLITE_LIMITS_SIZE],
+                                     struct culex_sqlite_keys *ret_keys, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    size_t len = 0;
+    ret_keys->count = 0;
+    ret_text[0] = '\0';
+    assert(run->limit_count <= CULEX_RUN_LIMITS_MAX); /* culex__argument_enqueue */
+    for (size_t i = 0; i < run->limit_count && status == CULEX_OK; i++) {
+        const struct culex_run_limit *told = &run->limits[i];
+        struct culex_sqlite_limit *limit;
+        len += (size_t)snprintf(ret_text + len, CULEX__SQLITE_LIMITS_SIZE - len, "%s%s=%s",
+                                i > 0 ? ";" : "", told->name, key_of(told));
+        assert(len < CULEX__SQLITE_LIMITS_SIZE);
+        status = culex__sqlite_ledger_tell(store, queue, told, &limit, error);
+        if (status == CULEX_OK)
+            status = culex__sqlite_ledger_counter(store, queue, limit, key_of(told),
+                                                  &ret_keys->counters[ret_keys->count++], error);
+    }
+    return status;
+}
+
+/* Takes "NAME=KEY" from the front of *text; false at its end, or for anything else. */
+static bool pair_take(const char **text, char ret_name[CULEX_LIMIT_NAME_MAX + 1],
+                      char ret_key[CULEX_LIMIT_KEY_MAX + 1])
+{
+    size_t name_len = strcspn(*text, "=;");
+    if ((*text)[name_len] != '=' || name_len == 0 || name_len > CULEX_LIMIT_NAME_MAX)
+        return false;
+    memcpy(ret_name, *text, name_len);
+    ret_name[name_len] = '\0';
+    *text += name_len + 1;
+    size_t key_len = strcspn(*text, "=;");
+    if ((*text)[key_len] == '=' || key_len > CULEX_LIMIT_KEY_MAX)
+        return false;
+    memcpy(ret_key, *text, key_len);
+    ret_key[key_len] = '\0';
+    *text += key_len + ((*text)[key_len] == ';');
+    return true;
+}
+
+culex_status culex__sqlite_keys_read(struct culex_sqlite *store,
+                                     const struct culex_sqlite_queue *queue, const char *text,
+                                     struct culex_sqlite_keys *ret_keys, culex_error *error)
+{
+    char name[CULEX_LIMIT_NAME_MAX + 1], key[CULEX_LIMIT_KEY_MAX + 1];
+    culex_status status = CULEX_OK;
+    ret_keys->count = 0;
+    while (status == CULEX_OK && text != NULL && ret_keys->count < CULEX_RUN_LIMITS_MAX &&
+           pair_take(&text, name, key)) {
+        struct culex_sqlite_limit *limit;
+        status = culex__sqlite_ledger_limit(store, queue, name, &limit, error);
+        if (status == CULEX_OK && limit != NULL)
+            status = culex__sqlite_ledger_counter(store, queue, limit, key,
+                                                  &ret_keys->counters[ret_keys->count++], error);
+    }
+    return status;
+}
+
+/* Of the row `seq`. */
+static culex_status keys_of_row(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                int64_t seq, struct culex_sqlite_keys *ret_keys, culex_error *error)
+{
+    char text[CULEX__SQLITE_LIMITS_SIZE] = "";
+    sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(seq));
+    int has = culex__sqlite_next(store, row, error);
+    const char *limits = has > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    snprintf(text, sizeof text, "%s", limits != NULL ? limits : "");
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has
+                   : culex__sqlite_keys_read(store, queue, text, ret_keys, error);
+}
+
+/* --- room ----------------------------------------------------------------------------------- */
+
+/* How many could begin now. */
+static int64_t room_of(const struct culex_sqlite *store, const struct culex_sqlite_counter *counter)
+{
+    const culex_limit_value *value = culex__sqlite_limit_value(counter->limit);
+    switch (counter->limit->kind) {
+    case CULEX_LIMIT_CONCURRENCY:
+        return (int64_t)value->count - counter->active;
+    case CULEX_LIMIT_RATE:
+        return culex__bucket_tokens(value, counter->tat_us, store->now_ms);
+    default:
+        return INT64_MAX;
+    }
+}
+
+/* How many runs up to this priority may stand in the ready order: as many as could begin, and as
+ * many again for each priority, so that lower ones never keep it from higher ones. */
+bool culex__sqlite_key_has_place(const struct culex_sqlite *store,
+                                 const struct culex_sqlite_counter *counter, int priority)
+{
+    if (counter->limit->kind == CULEX_LIMIT_FAIR)
+        return counter->standing < CULEX_FAIR_QUEUED + priority;
+    int64_t room = room_of(store, counter);
+    return room > 0 && counter->standing < room * (priority + 1);
+}
+
+/* Who comes now is not before those of its priority that wait behind the key. */
+static culex_status is_overtaking(struct culex_sqlite *store,
+                                  const struct culex_sqlite_queue *queue,
+                                  const struct culex_sqlite_counter *counter, int priority,
+                                  bool *ret_is_overtaking, culex_error *error)
+{
+    int64_t highest = -1;
+    *ret_is_overtaking = false;
+    if (counter->parked == 0)
+        return CULEX_OK;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number)), -1,
+        &highest, error);
+    *ret_is_overtaking = highest >= priority;
+    return status;
+}
+
+/* The first key of the run's, but for `passed`, that has no place for it in the ready order. */
+static culex_status first_without_place(struct culex_sqlite *store,
+                                        const struct culex_sqlite_queue *queue,
+                                        const struct culex_sqlite_keys *keys,
+                                        const struct culex_sqlite_counter *passed, int priority,
+                                        struct culex_sqlite_counter **ret_full, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    *ret_full = NULL;
+    for (size_t i = 0; i < keys->count && status == CULEX_OK && *ret_full == NULL; i++) {
+        struct culex_sqlite_counter *counter = keys->counters[i];
+        bool is_late = false;
+        if (counter == passed)
+            continue;
+        if (culex__sqlite_key_has_place(store, counter, priority))
+            status = is_overtaking(store, queue, counter, priority, &is_late, error);
+        else
+            is_late = true;
+        if (is_late)
+            *ret_full = counter;
+    }
+    return status;
+}
+
+static void stand(const struct culex_sqlite_keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        keys->counters[i]->standing++;
+}
+
+static void stand_leave(const struct culex_sqlite_keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        keys->counters[i]->standing--;
+        keys->counters[i]->is_freed = true;
+    }
+}
+
+/* Where a run gets its place that is past the limit `passed`, NULL for none. */
+static culex_status keys_place(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               const struct culex_sqlite_keys *keys,
+                               const struct culex_sqlite_counter *passed, int priority,
+                               int64_t *ret_aside, culex_error *error)
+{
+    struct culex_sqlite_counter *full;
+    culex_status status = first_without_place(store, queue, keys, passed, priority, &full, error);
+    *ret_aside = CULEX__SQLITE_ASIDE_NOT;
+    if (status != CULEX_OK)
+        return status;
+    if (full == NULL) {
+        stand(keys);
+        return CULEX_OK;
+    }
+    full->parked++;
+    full->is_freed = full->is_freed || culex__sqlite_key_has_place(store, full, priority);
+    *ret_aside = full->number;
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_keys_arrive(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue,
+                                       const struct culex_sqlite_keys *keys, int priority,
+                                       int64_t *ret_aside, culex_error *error)
+{
+    return keys_place(store, queue, keys, NULL, priority, ret_aside, error);
+}
+
+culex_status culex__sqlite_keys_admit(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_keys *keys,
+                                      struct culex_sqlite_counter *passed, int priority,
+                                      int64_t *ret_aside, culex_error *error)
+{
+    passed->parked--;
+    return keys_place(store, queue, keys, passed, priority, ret_aside, error);
+}
+
+bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
+                                  const struct culex_sqlite_keys *keys,
+                                  struct culex_sqlite_counter **ret_full)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        if (room_of(store, keys->counters[i]) <= 0) {
+            *ret_full = keys->counters[i];
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the first that waits behind the key goes before the run. */
+static culex_status is_behind_parked(struct culex_sqlite *store,
+                                     const struct culex_sqlite_queue *queue,
+                                     const struct culex_sqlite_counter *counter,
+                                     const struct culex_sqlite_run *run, bool *ret_is_behind,
+                                     culex_error *error)
+{
+    sqlite3_stmt *first =
+        SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number));
+    int has = culex__sqlite_next(store, first, error);
+    *ret_is_behind = false;
+    if (has > 0) {
+        int priority = sqlite3_column_int(first, 0);
+        int64_t at_ms = sqlite3_column_int64(first, 1);
+        bool is_older =
+            at_ms != run->at_ms ? at_ms < run->at_ms : sqlite3_column_int64(first, 2) < run->seq;
+        *ret_is_behind = priority > run->priority || (priority == run->priority && is_older);
+    }
+    culex__sqlite_end(first);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_keys *keys,
+                                      const struct culex_sqlite_run *run,
+                                      struct culex_sqlite_counter **ret_before, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    *ret_before = NULL;
+    for (size_t i = 0; i < keys->count && status == CULEX_OK && *ret_before == NULL; i++) {
+        struct culex_sqlite_counter *counter = keys->counters[i];
+        bool is_behind = false;
+        if (counter->parked > 0 && counter->limit->kind != CULEX_LIMIT_FAIR)
+            status = is_behind_parked(store, queue, counter, run, &is_behind, error);
+        if (is_behind)
+            *ret_before = counter;
+    }
+    return status;
+}
+
+void culex__sqlite_keys_claim(const struct culex_sqlite *store,
+                              const struct culex_sqlite_keys *keys)
+{
+    stand_leave(keys);
+    for (size_t i = 0; i < keys->count; i++) {
+        struct culex_sqlite_counter *counter = keys->counters[i];
+        counter->active++;
+        if (counter->limit->kind == CULEX_LIMIT_RATE)
+            counter->tat_us = culex__bucket_take(culex__sqlite_limit_value(counter->limit),
+                                                 counter->tat_us, store->now_ms);
+    }
+}
+
+void culex__sqlite_keys_park(const struct culex_sqlite_keys *keys,
+                             struct culex_sqlite_counter *full)
+{
+    stand_leave(keys);
+    full->parked++;
+}
+
+/* --- a run's row changes -------------------------------------------------------------------- */
+
+static void active_leave(const struct culex_sqlite_keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        keys->counters[i]->active--;
+        keys->counters[i]->is_freed = true;
+    }
+}
+
+static culex_status parked_leave(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                 int64_t number, culex_error *error)
+{
+    struct culex_sqlite_counter *counter;
+    culex_status status = culex__sqlite_ledger_numbered(store, queue, number, &counter, error);
+    if (status == CULEX_OK && counter != NULL)
+        counter->parked--;
+    return status;
+}
+
+culex_status culex__sqlite_parking_leave(struct culex_sqlite *store,
+                                         const struct culex_sqlite_queue *queue,
+                                         const struct culex_sqlite_run *run, culex_error *error)
+{
+    struct culex_sqlite_keys keys;
+    bool is_waiting = run->state == CULEX_RUN_WAITING;
+    if (!run->is_limited || culex__run_state_is_final(run->state) ||
+        (is_waiting && run->aside == CULEX__SQLITE_ASIDE_TIMED))
+        return CULEX_OK;
+    if (is_waiting && run->aside > 0)
+        return parked_leave(store, queue, run->aside, error);
+    culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
+    if (status == CULEX_OK && is_waiting)
+        stand_leave(&keys);
+    else if (status == CULEX_OK)
+        active_leave(&keys);
+    return status;
+}
+
+culex_status culex__sqlite_parking_arrive(struct culex_sqlite *store,
+                                          const struct culex_sqlite_queue *queue,
+                                          struct culex_sqlite_run *run, culex_error *error)
+{
+    struct culex_sqlite_keys keys;
+    run->aside = CULEX__SQLITE_ASIDE_NOT;
+    if (!run->is_limited || run->state != CULEX_RUN_WAITING)
+        return CULEX_OK;
+    if (run->is_delayed) {
+        run->aside = CULEX__SQLITE_ASIDE_TIMED;
+        return CULEX_OK;
+    }
+    culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
+    return status == CULEX_OK
+               ? culex__sqlite_keys_arrive(store, queue, &keys, run->priority, &run->aside, error)
+               : status;
+}

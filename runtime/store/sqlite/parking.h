@@ -1,0 +1,89 @@
+/* store/sqlite/parking.h - runs with limits: who counts where, who stands aside, who comes in
+ * again.
+ *
+ * A run with limits names them in its row (run.limits, "NAME=KEY;NAME=KEY"); the column aside tells
+ * where it stands while it waits: 0 in the ready order, as all runs without limits; above that
+ * parked, behind the key of that number in limit_key; -1 it waits for its time, after which a STEP
+ * gives it a place. What a run counts for follows from these: active in the keys of all its limits,
+ * standing in all of them, or parked in one.
+ *
+ * Whoever changes the row of such a run takes it out of the counts before (leave) and puts it in
+ * after (arrive, or claim); runs without limits cost a look at a flag. */
+#ifndef CULEX_STORE_SQLITE_PARKING_H
+#define CULEX_STORE_SQLITE_PARKING_H
+
+#include "store/sqlite/ledger.h"
+#include "store/sqlite/run.h"
+
+enum {
+    CULEX__SQLITE_ASIDE_NOT = 0,
+    CULEX__SQLITE_ASIDE_TIMED = -1,
+    /* Bytes of the text of a run's limits, its end included. */
+    CULEX__SQLITE_LIMITS_SIZE =
+        CULEX_RUN_LIMITS_MAX * (CULEX_LIMIT_NAME_MAX + CULEX_LIMIT_KEY_MAX + 2)
+};
+
+/* The keys of a run's limits, in their order. */
+struct culex_sqlite_keys {
+    struct culex_sqlite_counter *counters[CULEX_RUN_LIMITS_MAX];
+    size_t count;
+};
+
+/* Of a new run, which tells what its limits are. Writes the text for its row. */
+culex_status culex__sqlite_keys_tell(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     const struct culex_new_run *run,
+                                     char ret_text[CULEX__SQLITE_LIMITS_SIZE],
+                                     struct culex_sqlite_keys *ret_keys, culex_error *error);
+
+/* Of the text of a row. A limit that the file does not have, by damage, holds nobody up. */
+culex_status culex__sqlite_keys_read(struct culex_sqlite *store,
+                                     const struct culex_sqlite_queue *queue, const char *text,
+                                     struct culex_sqlite_keys *ret_keys, culex_error *error);
+
+/* A run of this priority begins to wait, ready: gives it a place in the order or parks it. */
+culex_status culex__sqlite_keys_arrive(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue,
+                                       const struct culex_sqlite_keys *keys, int priority,
+                                       int64_t *ret_aside, culex_error *error);
+
+/* The same for one that was parked behind `passed`, which has a place for it. */
+culex_status culex__sqlite_keys_admit(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_keys *keys,
+                                      struct culex_sqlite_counter *passed, int priority,
+                                      int64_t *ret_aside, culex_error *error);
+
+/* Whether one more run of this priority may stand in the ready order, by this key. */
+bool culex__sqlite_key_has_place(const struct culex_sqlite *store,
+                                 const struct culex_sqlite_counter *counter, int priority);
+
+/* Each of the limits has room for one more. The first that has none otherwise. */
+bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
+                                  const struct culex_sqlite_keys *keys,
+                                  struct culex_sqlite_counter **ret_full);
+
+/* The first of the keys behind which somebody is parked that goes before the run: of a higher
+ * priority, or ready for longer, as one whose priority was raised. NULL for none. Of a fair share
+ * none does, whose runs come in at the back. */
+culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue,
+                                      const struct culex_sqlite_keys *keys,
+                                      const struct culex_sqlite_run *run,
+                                      struct culex_sqlite_counter **ret_before, culex_error *error);
+
+/* A run that stood in the order is claimed; or it is parked behind `full`. */
+void culex__sqlite_keys_claim(const struct culex_sqlite *store,
+                              const struct culex_sqlite_keys *keys);
+void culex__sqlite_keys_park(const struct culex_sqlite_keys *keys,
+                             struct culex_sqlite_counter *full);
+
+/* The run, as its row stands, counts no more; and: it counts, as it will be saved, with the place
+ * in `aside` that it gets. Of a run without limits nothing is done. */
+culex_status culex__sqlite_parking_leave(struct culex_sqlite *store,
+                                         const struct culex_sqlite_queue *queue,
+                                         const struct culex_sqlite_run *run, culex_error *error);
+culex_status culex__sqlite_parking_arrive(struct culex_sqlite *store,
+                                          const struct culex_sqlite_queue *queue,
+                                          struct culex_sqlite_run *run, culex_error *error);
+
+#endif
