@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
@@ -16,14 +17,6 @@ static void params_find(const struct ir_job *job, struct map *params)
 {
     for (struct ir_field *field = job->params; field != NULL; field = field->next)
         map_add(params, field->name, field);
-}
-
-static const char *param_wire(const struct ir_job *job, const char *name)
-{
-    const struct ir_field *field = job->params;
-    while (field != NULL && strcmp(field->name, name) != 0)
-        field = field->next;
-    return field != NULL ? field->wire : name;
 }
 
 static void check_names_once(struct diag_sink *sink, const struct ast_names *names)
@@ -83,21 +76,28 @@ static void check_key(struct setting_check *check, const struct ast_name *name,
         report_unknown_param(check, name);
 }
 
-/* Puts a param into a key, in the order of names in the store: however a schema lists them, in
- * whatever version, the key is the same. Once. */
-static void key_add(struct arena *arena, const struct ast_names **key, const struct ir_job *job,
-                    const struct ast_name *name)
+static int key_compare(const void *left, const void *right)
 {
-    const struct ast_names **at = key;
-    const char *wire = param_wire(job, name->text);
-    while (*at != NULL && strcmp(param_wire(job, (*at)->name.text), wire) < 0)
-        at = (const struct ast_names **)&(*at)->next;
-    if (*at != NULL && strcmp((*at)->name.text, name->text) == 0)
-        return;
-    struct ast_names *made = arena_alloc(arena, sizeof(*made));
-    made->name = *name;
-    made->next = (struct ast_names *)*at;
-    *at = made;
+    const struct ir_field *const *a = left, *const *b = right;
+    return strcmp((*a)->wire, (*b)->wire);
+}
+
+/* The key of these params, each once, in the order of their names in the store: however a schema
+ * lists them, in whatever version, the key is the same. */
+static const struct ast_names *key_make(struct arena *arena, const struct ir_field **params,
+                                        size_t count)
+{
+    const struct ast_names *key = NULL;
+    qsort(params, count, sizeof(const struct ir_field *), key_compare);
+    while (count-- > 0) {
+        if (key != NULL && strcmp(key->name.text, params[count]->name) == 0)
+            continue;
+        struct ast_names *made = arena_alloc(arena, sizeof(*made));
+        made->name = (struct ast_name){.text = params[count]->name};
+        made->next = (struct ast_names *)key;
+        key = made;
+    }
+    return key;
 }
 
 /* The key that `by` names, without what was reported. */
@@ -105,38 +105,52 @@ static const struct ast_names *check_by(struct setting_check *check, const struc
 {
     struct arena scratch = {0};
     struct map params;
-    const struct ast_names *key = NULL;
+    size_t count = 0, room = 0;
     assert(check->job != NULL);
+    if (by == NULL)
+        return NULL;
     map_init(&params, &scratch);
-    if (by != NULL)
-        params_find(check->job, &params);
+    params_find(check->job, &params);
     check_names_once(check->checker->sink, by);
+    for (const struct ast_names *at = by; at != NULL; at = at->next)
+        room++;
+    const struct ir_field **found = arena_alloc(&scratch, room * sizeof(const struct ir_field *));
     for (; by != NULL; by = by->next) {
         const struct ir_field *field = map_get(&params, by->name.text);
         check_key(check, &by->name, field);
         if (field != NULL)
-            key_add(check->checker->arena, &key, check->job, &by->name);
+            found[count++] = field;
     }
+    const struct ast_names *key = key_make(check->checker->arena, found, count);
     arena_release(&scratch);
     return key;
+}
+
+static void report_secret_in_all(struct diag_sink *sink, const struct ast_name *all,
+                                 const struct ir_field *field)
+{
+    diag_report(sink, DIAG_BAD_KEY, all->span, "'%s' is secret, so it cannot be in a key",
+                field->name);
+    diag_note(sink, field->span, "declared here");
+    diag_help(sink, "name the params that tell runs apart: unique by (...)");
 }
 
 /* Any value has its text, so all but a secret may be in a key of all params: it is only ever
  * compared, as a whole. */
 static const struct ast_names *check_by_all(struct setting_check *check, const struct ast_name *all)
 {
-    struct diag_sink *sink = check->checker->sink;
-    const struct ast_names *key = NULL;
+    struct arena scratch = {0};
+    size_t count = 0, room = 1;
+    for (const struct ir_field *field = check->job->params; field != NULL; field = field->next)
+        room++;
+    const struct ir_field **found = arena_alloc(&scratch, room * sizeof(const struct ir_field *));
     for (const struct ir_field *field = check->job->params; field != NULL; field = field->next) {
-        struct ast_name name = {.text = field->name, .span = all->span};
-        key_add(check->checker->arena, &key, check->job, &name);
-        if (!field->is_secret)
-            continue;
-        diag_report(sink, DIAG_BAD_KEY, all->span, "'%s' is secret, so it cannot be in a key",
-                    field->name);
-        diag_note(sink, field->span, "declared here");
-        diag_help(sink, "name the params that tell runs apart: unique by (...)");
+        if (field->is_secret)
+            report_secret_in_all(check->checker->sink, all, field);
+        found[count++] = field;
     }
+    const struct ast_names *key = key_make(check->checker->arena, found, count);
+    arena_release(&scratch);
     return key;
 }
 
@@ -236,10 +250,16 @@ static bool is_same_key(const struct ast_names *a, const struct ast_names *b)
 static const char *limit_name(struct setting_check *check, const struct ir_limit *limit)
 {
     struct buf name = {0};
+    struct arena scratch = {0};
+    struct map params;
+    map_init(&params, &scratch);
+    params_find(check->job, &params);
     buf_printf(&name, "%s:%s", check->job->wire, setting_word(limit->kind));
-    for (const struct ast_names *at = limit->by; at != NULL; at = at->next)
-        buf_printf(&name, "%s%s", at == limit->by ? "_by_" : ".",
-                   param_wire(check->job, at->name.text));
+    for (const struct ast_names *at = limit->by; at != NULL; at = at->next) {
+        const struct ir_field *field = map_get(&params, at->name.text);
+        buf_printf(&name, "%s%s", at == limit->by ? "_by_" : ".", field->wire);
+    }
+    arena_release(&scratch);
     if (name.len > LIMIT_LIMIT_NAME) {
         enum { HASH_BYTES = 17 };
         uint64_t hash = fnv_text(FNV_START, name.data);
