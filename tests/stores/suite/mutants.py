@@ -679,7 +679,7 @@ MUTANTS = [
 ]
 
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
-# --all or --only takes every sixteenth.
+# --all or --only takes every sixtieth.
 FSCK_MUTANTS = [
     ("a stray slot leaves nobody to look", LUA + "fsck.lua", "  if is_repairing and wrong > wrong_before and call('ZSCORE', slots, 'K' .. name) then call('ZADD', refills, now, name) end\n", "", "redis"),
     ("a slot is good anywhere", LUA + "fsck.lua", "return score and place_text(score) == place", "return score", "redis"),
@@ -1281,9 +1281,9 @@ def judge(mutant, trees):
 def chosen_read():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="TEXT", default="", help="those with TEXT in their name or in their file's path")
-    parser.add_argument("--all", action="store_true", help="try every mutant, instead of each fifth one, and each sixteenth of FSCK")
+    parser.add_argument("--all", action="store_true", help="try every mutant, instead of each twentieth one, and each sixtieth of FSCK")
     options = parser.parse_args()
-    every, fsck = (1, 1) if options.only or options.all else (5, 16)
+    every, fsck = (1, 1) if options.only or options.all else (20, 60)
     chosen = [mutant for mutant in MUTANTS[::every] + FAST_MUTANTS[::every] + FSCK_MUTANTS[::fsck] if options.only in mutant[0] + mutant[1]]
     return chosen or parser.error(f"no mutant has '{options.only}' in its name or in its file's path")
 
