@@ -291,8 +291,7 @@ static void operate_run(struct sim_process *process, culex_client *client)
 {
     struct sim_cast *cast = process->world->cast;
     struct sim_random *random = &process->world->random;
-    bool is_sqlite = process->world->options.is_sqlite;
-    int64_t verb = sim_below(random, is_sqlite ? 6 : 4);
+    int64_t verb = sim_below(random, 6);
     const struct known *known =
         verb == 1 ? known_pick_dead(process->world) : sim_known_pick(cast, random);
     culex_run_state state;
@@ -322,13 +321,11 @@ static void operate_run(struct sim_process *process, culex_client *client)
 }
 
 /* Nothing holds the queue back any more; one that nobody has used is not there. */
-static bool queue_resume(const struct sim_world *world, culex_client *client, const char *queue)
+static bool queue_resume(culex_client *client, const char *queue)
 {
     culex_status resumed = culex_client_resume(client, queue, NULL);
     culex_status lifted = culex_client_limit(client, queue, 0, NULL);
-    culex_status set = CULEX_OK;
-    if (world->options.is_sqlite)
-        set = culex_client_limit_set(client, queue, SIM_LIMIT, NULL, NULL);
+    culex_status set = culex_client_limit_set(client, queue, SIM_LIMIT, NULL, NULL);
     if (set != CULEX_OK && set != CULEX_ENOTFOUND)
         return false;
     return (resumed == CULEX_OK || resumed == CULEX_ENOTFOUND) &&
@@ -337,8 +334,7 @@ static bool queue_resume(const struct sim_world *world, culex_client *client, co
 
 static void queues_resume(struct sim_process *process, culex_client *client)
 {
-    while (!process->is_killed && (!queue_resume(process->world, client, "alpha") ||
-                                   !queue_resume(process->world, client, "beta")))
+    while (!process->is_killed && (!queue_resume(client, "alpha") || !queue_resume(client, "beta")))
         sim_sleep(process, 10 * SIM_MS);
 }
 
@@ -353,7 +349,7 @@ static void operator_body(struct sim_process *process)
             break;
         if (sim_chance(random, 300))
             operate_queue(process, client);
-        else if (world->options.is_sqlite && sim_chance(random, 150))
+        else if (sim_chance(random, 150))
             limit_set(process, client);
         else if (sim_chance(random, 450))
             operate_schedule(process, client);

@@ -13,6 +13,7 @@ struct look {
     const char *queue;
     const struct sim_value *runs;
     size_t in_state[128];
+    size_t limited, parked; /* waiting runs that have limits, and those behind one of them */
 };
 
 static const struct sim_value *key_find(const struct look *look, const char *name)
@@ -53,6 +54,12 @@ static void records_look(struct look *look)
         if (!record_of(look, entry->key, &record))
             sim_violation(look->world->oracle, NULL, "%s: a record cannot be read", look->queue);
         look->in_state[record.state & 127]++;
+        look->limited += record.is_limited && record.state == 'W';
+        look->parked += record.is_parked && record.state == 'W';
+        if (record.is_parked && record.state != 'W') {
+            culex_uuid id = id_of(entry->key);
+            sim_violation(look->world->oracle, &id, "a run is parked that does not wait");
+        }
     }
 }
 
@@ -72,6 +79,11 @@ static void set_look(const struct look *look, const char *name, char state)
         sim_violation(look->world->oracle, NULL, "%s:%s lacks runs", look->queue, name);
 }
 
+static bool is_member(const struct sim_value *set, const struct sim_text *member)
+{
+    return set != NULL && sim_dict_find(&set->dict, member->data, member->len) != NULL;
+}
+
 static void ready_look(const struct look *look)
 {
     const struct sim_value *urgent = key_find(look, "urgent"), *ready = key_find(look, "ready");
@@ -82,7 +94,8 @@ static void ready_look(const struct look *look)
     int64_t ghosts = 0, counted = 0;
     for (size_t i = 0; urgent != NULL && i < urgent->dict.count; i++, waiting++) {
         culex_uuid id = id_of(urgent->sorted[i].member);
-        if (!record_of(look, urgent->sorted[i].member, &record) || record.state != 'W')
+        if (!record_of(look, urgent->sorted[i].member, &record) || record.state != 'W' ||
+            record.is_parked)
             sim_violation(look->world->oracle, &id, "a stranger among the urgent");
     }
     for (size_t i = 0; ready != NULL && i < ready->count; i++) {
@@ -92,7 +105,9 @@ static void ready_look(const struct look *look)
             sim_violation(look->world->oracle, NULL, "%s: a strange entry is ready", look->queue);
         struct sim_text *text = sim_text_make(entry->data, sizeof(culex_uuid));
         sim_dict_put(&seen, text->data, text->len, &is_new);
-        bool is_waiting = is_new && record_of(look, text, &record) && record.state == 'W';
+        /* Who was moved, or let in by a limit, stands among the urgent. */
+        bool is_waiting = is_new && record_of(look, text, &record) && record.state == 'W' &&
+                          !record.is_parked && !is_member(urgent, text);
         sim_text_drop(text);
         waiting += is_waiting;
         ghosts += !is_waiting;
@@ -104,11 +119,35 @@ static void ready_look(const struct look *look)
         meta == NULL ? NULL : sim_dict_find(&meta->dict, "ghosts", strlen("ghosts"));
     if (entry != NULL)
         counted = strtoll(entry->slot.text->data, NULL, 10);
-    if (waiting != look->in_state['W'])
-        sim_violation(look->world->oracle, NULL, "%s: a waiting run is not ready", look->queue);
+    if (waiting + look->parked != look->in_state['W'])
+        sim_violation(look->world->oracle, NULL,
+                      "%s: %zu of %zu waiting runs are ready, %zu parked", look->queue, waiting,
+                      look->in_state['W'], look->parked);
     if (ghosts != counted)
         sim_violation(look->world->oracle, NULL, "%s: %lld ghosts, counted %lld", look->queue,
                       (long long)ghosts, (long long)counted);
+}
+
+/* Each waiting run that has limits is told among them, and in `slots` once for each gate behind
+ * which it is parked, which is one. */
+static void limited_look(const struct look *look)
+{
+    const struct sim_value *limited = key_find(look, "limited"), *slots = key_find(look, "slots");
+    struct sim_record record;
+    size_t parked = 0;
+    for (size_t i = 0; limited != NULL && i < limited->dict.count; i++) {
+        culex_uuid id = id_of(limited->sorted[i].member);
+        if (!record_of(look, limited->sorted[i].member, &record) || record.state != 'W' ||
+            !record.is_limited)
+            sim_violation(look->world->oracle, &id, "a stranger in %s:limited", look->queue);
+    }
+    for (size_t i = 0; slots != NULL && i < slots->dict.count; i++)
+        parked += slots->sorted[i].member->data[0] == 'P';
+    if (size_of(limited) != look->limited)
+        sim_violation(look->world->oracle, NULL, "%s:limited lacks runs", look->queue);
+    if (parked != look->parked)
+        sim_violation(look->world->oracle, NULL, "%s: %zu places of %zu parked runs", look->queue,
+                      parked, look->parked);
 }
 
 /* Fields of the hash belong to runs in one of `states`; with `is_complete` all of these have one.
@@ -206,6 +245,7 @@ void sim_check_keys(struct sim_world *world)
         set_look(&look, "dead", 'X');
         set_look(&look, "cancelled", 'C');
         ready_look(&look);
+        limited_look(&look);
         hash_look(&look, "payloads", "SWAXC", true);
         hash_look(&look, "results", "D", false);
         hash_look(&look, "errors", "SWADXC", false);

@@ -121,8 +121,10 @@ static void record_tell(const struct call *call, const struct sim_arg *id,
                         const struct sim_text *before, const struct sim_arg *after)
 {
     const struct sim_arg *key = &call->args[1];
-    if (call->redis->on_record != NULL && key->len > 5 &&
-        memcmp(key->data + key->len - 5, ":runs", 5) == 0)
+    if (key->len <= 5 || memcmp(key->data + key->len - 5, ":runs", 5) != 0)
+        return;
+    call->redis->is_record_new = true;
+    if (call->redis->on_record != NULL)
         call->redis->on_record(call->redis->user, key, id, before, after);
 }
 

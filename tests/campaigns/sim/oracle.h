@@ -17,7 +17,7 @@
  *       came after the lease
  *   I12 liveness: after healing every run becomes final, those that were parked too (sim.c)
  *   I13 of one limit and key no more runs are at work than the limit in force has room for, and
- *       none begins while those that were at work when it was lowered are too many: store.c */
+ *       none begins while those that were at work when it was lowered are too many: slots.c */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
 
@@ -57,7 +57,8 @@ struct sim_record {
     char state; /* S W A D X C; '-' when there is none */
     uint32_t attempt, failures, crashes, crash_streak, losses, attempts_max;
     bool has_cancel;
-    bool is_started; /* active: its handler is at work; waiting: its holder vanished */
+    bool is_started;            /* active: its handler is at work; waiting: its holder vanished */
+    bool is_limited, is_parked; /* Redis: has limits, and stands behind one of them */
     int64_t at_ms, expires_at_ms, retry_for_ms, timeout_ms;
     int64_t limit_ms; /* active: no lease reaches further; 0 for none */
     char unique_key[8];

@@ -244,7 +244,7 @@ static void enqueue_somehow(struct sim_process *process, culex_client *client)
     struct sim_random *random = &process->world->random;
     bool is_plain = sim_is_plain(process->world);
     int64_t draw = sim_below(random, 100);
-    if (process->world->options.is_sqlite && draw < 20)
+    if (!is_plain && draw < 20)
         enqueue_limited(process, client);
     else if (draw < 56)
         enqueue_one(process, client);

@@ -35,8 +35,9 @@ struct sim_redis {
     int64_t now_us;
     bool has_written; /* a script has written already: OOM is too late */
     bool in_script;
-    bool was_pushed;  /* to a list: blocked clients may be served */
-    bool is_line_new; /* a body, a block or one's lease was written since somebody cleared this */
+    bool was_pushed;    /* to a list: blocked clients may be served */
+    bool is_line_new;   /* a body, a block or one's lease was written since somebody cleared this */
+    bool is_record_new; /* a field of a hash of records was, in the same way */
     uint64_t commands;
 
     /* Called for every change of a field of a hash whose key ends in ":runs". */

@@ -186,6 +186,7 @@ void sim_server_restart(struct sim_world *world, bool is_rolled_back, int64_t do
         sim_space_clear(&server->redis.space);
         sim_space_copy(&server->snapshot, &server->redis.space);
         sim_oracle_roll_back(world->oracle);
+        sim_slots_forget(world);
     }
     sim_at(world, server->down_until_ns, up_event, NULL, (uint64_t)loading_ns, NULL);
 }

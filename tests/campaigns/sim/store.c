@@ -21,8 +21,7 @@ struct handle;
 struct sim_store {
     sqlite3 *root; /* keeps the database alive, and looks at it */
     sqlite3_stmt *row, *all, *queues, *capacity, *limited;
-    int64_t at_work[SIM_LIMIT_KEYS]; /* by the last look */
-    int64_t changed[CHANGES_MAX];    /* keys of runs that the call under way has touched */
+    int64_t changed[CHANGES_MAX]; /* keys of runs that the call under way has touched */
     size_t changed_count;
     struct sim_dict ids;    /* row number to id */
     struct handle *handles; /* open ones */
@@ -367,29 +366,18 @@ static struct sim_call *call_told(struct culex_store *base, enum sim_verb verb, 
     return call;
 }
 
-/* By the records of those at work alone: what the store counts is not asked. I13. */
 static void limits_look(struct sim_world *world)
 {
     struct sim_store *store = world->store;
-    int64_t at_work[SIM_LIMIT_KEYS] = {0};
+    struct sim_slots slots = {{0}};
+    int64_t room = INT64_MAX;
     while (sqlite3_step(store->limited) == SQLITE_ROW) {
-        const char *limits = (const char *)sqlite3_column_text(store->limited, 1);
-        int64_t room = sqlite3_column_int64(store->limited, 0);
-        int64_t count = sqlite3_column_int64(store->limited, 2);
-        size_t key = (size_t)(limits[sizeof SIM_LIMIT] - 'a');
-        if (key >= SIM_LIMIT_KEYS)
-            abort();
-        at_work[key] = count;
-        if (count > room && count > store->at_work[key])
-            sim_violation(world->oracle, NULL, "%lld runs of %s are at work, where %lld may be",
-                          (long long)count, limits, (long long)room);
-        if (count > room)
-            SOMETIMES(LIMIT_BELOW_WHAT_RUNS);
-        else if (count == room)
-            SOMETIMES(LIMIT_HAS_NO_ROOM);
+        room = sqlite3_column_int64(store->limited, 0);
+        sim_slots_count(&slots, (const char *)sqlite3_column_text(store->limited, 1),
+                        (size_t)sqlite3_column_bytes(store->limited, 1));
     }
     must(store, sqlite3_reset(store->limited));
-    memcpy(store->at_work, at_work, sizeof at_work);
+    sim_slots_check(world, &slots, room);
 }
 
 static void changes_tell(struct handle *handle)
@@ -833,9 +821,8 @@ void sim_store_init(struct sim_world *world)
     must(store,
          sqlite3_prepare_v2(store->root,
                             "SELECT (SELECT iif(set_count > 0, set_count, count) FROM run_limit l"
-                            " WHERE l.queue = run.queue AND name = '" SIM_LIMIT "'), limits,"
-                            " count(*) FROM run WHERE state = 'A' AND limits IS NOT NULL"
-                            " GROUP BY queue, substr(limits, 1, length('" SIM_LIMIT "=') + 1)",
+                            " WHERE l.queue = run.queue AND name = '" SIM_LIMIT "'), limits"
+                            " FROM run WHERE state = 'A' AND limits IS NOT NULL",
                             -1, &store->limited, NULL));
     must(store, sqlite3_prepare_v2(store->root, "SELECT capacity FROM queue WHERE name = ?", -1,
                                    &store->capacity, NULL));

@@ -60,6 +60,8 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
                             .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
                             .has_cancel = number_of(&fields, FIELD_cancel) != 0,
                             .is_started = number_of(&fields, FIELD_started) != 0,
+                            .is_limited = number_of(&fields, FIELD_behind) > 0,
+                            .is_parked = number_of(&fields, FIELD_behind) > 1,
                             .at_ms = number_of(&fields, FIELD_at_ms),
                             .expires_at_ms = number_of(&fields, FIELD_expires_at_ms),
                             .retry_for_ms = number_of(&fields, FIELD_retry_for_ms),
@@ -80,12 +82,18 @@ static culex_uuid id_of(const struct sim_arg *arg)
     return id;
 }
 
+static const struct sim_value *key_find(struct sim_world *world, const char *queue,
+                                        const char *name)
+{
+    char key[128];
+    int len = snprintf(key, sizeof key, "culex:{%s}:%s", queue, name);
+    return sim_space_find(&world->server.redis.space, key, (size_t)len);
+}
+
 static const struct sim_text *field_find(struct sim_world *world, const char *queue,
                                          const char *name, const void *field, size_t len)
 {
-    char key[128];
-    int key_len = snprintf(key, sizeof key, "culex:{%s}:%s", queue, name);
-    const struct sim_value *hash = sim_space_find(&world->server.redis.space, key, (size_t)key_len);
+    const struct sim_value *hash = key_find(world, queue, name);
     const struct sim_entry *entry = hash == NULL ? NULL : sim_dict_find(&hash->dict, field, len);
     return entry == NULL ? NULL : entry->slot.text;
 }
@@ -168,6 +176,39 @@ static void line_look(struct sim_oracle *oracle)
     free(missing.ids);
     for (int i = 0; i < QUEUES; i++)
         sim_line_each(world, queues[i], ordinary_tell, oracle);
+}
+
+/* --- limits -------------------------------------------------------------------------------- */
+
+/* As somebody has set it, or as runs told: 'KIND|COUNT|PER|BURST|COUNT|PER|BURST', the second for
+ * what was set, 0 when nothing was. */
+static int64_t room_read(struct sim_world *world)
+{
+    long long told = 0, set = 0;
+    const struct sim_text *limit =
+        field_find(world, "alpha", "limits", SIM_LIMIT, sizeof SIM_LIMIT - 1);
+    if (limit != NULL)
+        sscanf(limit->data, "C|%lld|%*d|%*d|%lld", &told, &set);
+    return set > 0 ? set : told;
+}
+
+static void limits_look(struct sim_oracle *oracle)
+{
+    struct sim_world *world = sim_oracle_world(oracle);
+    struct sim_slots slots = {{0}};
+    struct fields fields;
+    const struct sim_value *runs = key_find(world, "alpha", "runs");
+    if (!world->server.redis.is_record_new)
+        return;
+    world->server.redis.is_record_new = false;
+    for (size_t i = 0; runs != NULL && i < runs->dict.cap; i++) {
+        const struct sim_entry *entry = &runs->dict.entries[i];
+        if (entry->key != NULL &&
+            fields_split(entry->slot.text->data, entry->slot.text->len, &fields) &&
+            fields.text[FIELD_state][0] == 'A')
+            sim_slots_count(&slots, fields.text[FIELD_limits], fields.len[FIELD_limits]);
+    }
+    sim_slots_check(world, &slots, room_read(world));
 }
 
 /* --- requests ------------------------------------------------------------------------------ */
@@ -364,6 +405,7 @@ static const struct {
     {&culex__redis_script_retry, SIM_RETRY},
     {&culex__redis_script_forget, SIM_FORGET},
     {&culex__redis_script_purge, SIM_PURGE},
+    {&culex__redis_script_move, SIM_MOVE},
 };
 
 static bool is_script(const struct culex__redis_script *script, const char *digest)
@@ -536,6 +578,7 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
     struct sim_arg items[3] = {{"", 0}, {"", 0}, {"", 0}};
     const char *end = reply + len;
     line_look(oracle);
+    limits_look(oracle);
     call->is_failed = reply[0] == '-';
     /* Of a schedule that is not there. */
     if (call->verb == SIM_SCHEDULE_SET && reply[0] == ':' && reply[1] == '0')

@@ -115,6 +115,14 @@ struct sim_server {
     struct sim_conn *blocked_first, *blocked_last;
 };
 
+/* The limit of runs at work that some runs of alpha have; its keys are "a" and the next. */
+#define SIM_LIMIT "sim:slots"
+enum { SIM_LIMIT_KEYS = 2 };
+
+struct sim_slots {
+    int64_t at_work[SIM_LIMIT_KEYS];
+};
+
 struct sim_options {
     uint64_t seed;
     uint64_t steps; /* before everything is healed */
@@ -126,9 +134,10 @@ struct sim_options {
 struct sim_world {
     struct sim_options options;
     struct sim_random random;
-    int64_t now_ns;       /* boot time of everybody */
-    int64_t skew_ms;      /* the store's clock against it */
-    int64_t skew_most_ms; /* the furthest that the clock was ahead */
+    int64_t now_ns;         /* boot time of everybody */
+    int64_t skew_ms;        /* the store's clock against it */
+    struct sim_slots slots; /* by the last look */
+    int64_t skew_most_ms;   /* the furthest that the clock was ahead */
     uint64_t steps, hash, order;
     int64_t still_since_ns;
     uint64_t still_steps;
@@ -227,16 +236,21 @@ void sim_hands_heal(struct sim_hands *hands);
 
 /* --- store.c ------------------------------------------------------------------------------- */
 
-/* The limit of runs at work that some runs have, first of theirs; its keys are "a" and the next. */
-#define SIM_LIMIT "sim:slots"
-enum { SIM_LIMIT_KEYS = 2 };
-
 void sim_store_init(struct sim_world *world);
 void sim_store_release(struct sim_world *world);
 culex_status sim_store_open(struct sim_process *process, int64_t timeout_ms,
                             struct culex_store **ret_store, culex_error *error);
 void sim_store_check(struct sim_world *world);
 void sim_store_heal(struct sim_world *world);
+
+/* --- slots.c ------------------------------------------------------------------------------- */
+
+/* Counts a run at work that has these limits, as a store writes them: NAME=KEY;NAME=KEY. */
+void sim_slots_count(struct sim_slots *slots, const char *limits, size_t len);
+/* Behind each call: those that are at work now, where `room` may be. */
+void sim_slots_check(struct sim_world *world, const struct sim_slots *slots, int64_t room);
+/* The store is an earlier one again: nobody knows how many are at work. */
+void sim_slots_forget(struct sim_world *world);
 
 /* --- check.c ------------------------------------------------------------------------------- */
 
