@@ -1,6 +1,7 @@
 /* sim/cast.c - who is there: workers, producers and an operator, and what befalls them. */
 #include <stdlib.h>
 
+#include <culex/bulk.h>
 #include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/schedules.h>
@@ -233,6 +234,36 @@ static void limit_set(struct sim_process *process, culex_client *client)
         SOMETIMES(LIMIT_SET_BY_OPERATOR);
 }
 
+/* Few dead ones are kept from now on, or as many as die. A call that fails may have happened. */
+static void dead_limit(struct sim_process *process, culex_client *client, const char *queue)
+{
+    struct sim_random *random = &process->world->random;
+    bool *is_bounded = &process->world->are_dead_bounded[queue[0] == 'b'];
+    uint64_t most = sim_chance(random, 500) ? (uint64_t)sim_between(random, 1, 4) : 0;
+    *is_bounded = *is_bounded || most > 0;
+    culex_status status = culex_client_dead_limit(client, queue, most, NULL);
+    if (status == CULEX_OK && !process->is_killed)
+        *is_bounded = most > 0;
+}
+
+/* Dead ones are tried again or deleted, and now and then all that live are cancelled. */
+static void many_operate(struct sim_process *process, culex_client *client, const char *queue)
+{
+    struct sim_random *random = &process->world->random;
+    culex_bulk bulk = {.action = sim_chance(random, 500) ? CULEX_BULK_RETRY : CULEX_BULK_DELETE,
+                       .states = CULEX_BULK_STATE(CULEX_RUN_DEAD)};
+    culex_bulk_cursor cursor = {0};
+    culex_bulk_counts counts = {0};
+    if (sim_chance(random, 100))
+        bulk = (culex_bulk){.action = CULEX_BULK_CANCEL};
+    while (!process->is_killed && !cursor.is_over &&
+           culex_client_bulk(client, queue, &bulk, &cursor, 10, NULL, NULL, &counts, NULL) ==
+               CULEX_OK) {
+        if (counts.done > 0)
+            SOMETIMES(MANY_OPERATED);
+    }
+}
+
 static void run_move(struct sim_process *process, culex_client *client, const char *queue,
                      culex_uuid id)
 {
@@ -253,7 +284,13 @@ static void operate_queue(struct sim_process *process, culex_client *client)
     culex_queue_stats stats;
     culex_list_cursor cursor = {.place = 0};
     size_t deleted;
-    switch (sim_below(random, 9)) {
+    switch (sim_below(random, 11)) {
+    case 9:
+        dead_limit(process, client, queue);
+        break;
+    case 10:
+        many_operate(process, client, queue);
+        break;
     case 6:
         sim_may_fail(culex_client_limit(
             client, queue,

@@ -275,22 +275,30 @@ static void change_left(struct sim_oracle *oracle, struct run *run, const struct
         SOMETIMES(CANCELLED_AT_BEAT);
 }
 
+static bool is_dead_bounded(const struct sim_oracle *oracle, const struct run *run)
+{
+    return oracle->world->are_dead_bounded[run->queue[0] == 'b'];
+}
+
 /* What is kept for no time leaves no record: a success at its ack, a cancelled run in the step that
- * took it from its holder. It is judged as if the record were there, by each way in which it may
- * have ended. */
+ * took it from its holder, a dead one in the step in which there were enough of them. It is judged
+ * as if the record were there, by each way in which it may have ended. */
 static void change_unkept(struct sim_oracle *oracle, struct run *run)
 {
     static const struct {
         char state;
         uint32_t failures, crashes, losses;
-    } ends[] = {{'D', 0, 0, 0}, {'C', 0, 0, 0}, {'C', 1, 0, 0}, {'C', 0, 1, 0}, {'C', 0, 0, 1}};
+    } ends[] = {{'D', 0, 0, 0}, {'C', 0, 0, 0}, {'C', 1, 0, 0}, {'C', 0, 1, 0},
+                {'C', 0, 0, 1}, {'X', 1, 0, 0}, {'X', 0, 1, 0}, {'X', 0, 0, 1}};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct sim_record after = run->record;
         after.state = ends[i].state;
         after.failures += ends[i].failures;
         after.crashes += ends[i].crashes;
         after.losses += ends[i].losses;
+        after.crash_streak = ends[i].crashes > 0 ? after.crash_streak + 1 : 0;
         if ((after.state == 'C' && !after.has_cancel) ||
+            (after.state == 'X' && !is_dead_bounded(oracle, run)) ||
             (!ack_explains(oracle, run, &after) && !hello_explains(oracle, run, &after) &&
              !loss_explains(oracle, run, &after)))
             continue;
@@ -320,6 +328,11 @@ static void change_gone(struct sim_oracle *oracle, struct run *run)
     default:
         if (before->state == 'A') {
             change_unkept(oracle, run);
+            return;
+        }
+        if (before->state == 'X' && before->at_ms > oracle->call.now_ms &&
+            is_dead_bounded(oracle, run)) {
+            SOMETIMES(FORGOTTEN_FOR_THEIR_NUMBER);
             return;
         }
         if (!sim_is_final(before->state) || before->at_ms > oracle->call.now_ms)

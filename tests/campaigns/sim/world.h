@@ -134,10 +134,11 @@ struct sim_options {
 struct sim_world {
     struct sim_options options;
     struct sim_random random;
-    int64_t now_ns;         /* boot time of everybody */
-    int64_t skew_ms;        /* the store's clock against it */
-    struct sim_slots slots; /* by the last look */
-    int64_t skew_most_ms;   /* the furthest that the clock was ahead */
+    int64_t now_ns;           /* boot time of everybody */
+    int64_t skew_ms;          /* the store's clock against it */
+    bool are_dead_bounded[2]; /* of alpha and beta: maybe, by an operator */
+    struct sim_slots slots;   /* by the last look */
+    int64_t skew_most_ms;     /* the furthest that the clock was ahead */
     uint64_t steps, hash, order;
     int64_t still_since_ns;
     uint64_t still_steps;
