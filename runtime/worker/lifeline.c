@@ -127,6 +127,24 @@ static void file_rename(culex_worker *worker)
     strcpy(lifeline->name, name);
 }
 
+static void line_write(culex_worker *worker, const char *line, int len)
+{
+    struct culex_lifeline *lifeline = &worker->lifeline;
+    if (lifeline->fd < 0 || lifeline->is_broken || write(lifeline->fd, line, (size_t)len) == len)
+        return;
+    lifeline->is_broken = true; /* the next one would be read as the rest of this one */
+    off_tell(worker, "it cannot be written");
+}
+
+/* A line of one word, which a Culex that knows no such line passes over. */
+static void entry_note(culex_worker *worker)
+{
+    char line[sizeof worker->presence.id + 1];
+    int len = snprintf(line, sizeof line, "%s\n", worker->presence.id);
+    if (worker->presence.is_on)
+        line_write(worker, line, len);
+}
+
 void culex__lifeline_place(culex_worker *worker)
 {
     struct culex_lifeline *lifeline = &worker->lifeline;
@@ -141,6 +159,7 @@ void culex__lifeline_place(culex_worker *worker)
     }
     snprintf(lifeline->store, sizeof lifeline->store, "%016llx-",
              (unsigned long long)text_digest(place));
+    entry_note(worker);
     if (lifeline->fd >= 0)
         file_rename(worker);
 }
@@ -150,15 +169,9 @@ void culex__lifeline_place(culex_worker *worker)
 void culex__lifeline_note(const struct culex_lane *lane)
 {
     culex_worker *worker = lane->worker;
-    struct culex_lifeline *lifeline = &worker->lifeline;
     char line[CULEX_QUEUE_NAME_MAX + sizeof worker->identity.name + 3];
-    if (lifeline->fd < 0 || lifeline->is_broken)
-        return;
     int len = snprintf(line, sizeof line, "%s %s\n", lane->name, worker->identity.name);
-    if (write(lifeline->fd, line, (size_t)len) == len)
-        return;
-    lifeline->is_broken = true; /* the next one would be read as the rest of this one */
-    off_tell(worker, "it cannot be written");
+    line_write(worker, line, len);
 }
 
 void culex__lifeline_close(culex_worker *worker)

@@ -2,10 +2,10 @@
  *
  * A worker without a fixed name holds a lock on a file of its own, and so do its zygote and its
  * children, which inherit it: the kernel drops the lock when the last of them is gone, and with it
- * whatever a handler could still have done. The file says in which queues the worker lives, and
- * under which name in each. A worker that ends by itself takes its file away, so one that is there
- * without a lock is of a dead worker: see neighbours.h. No process id is trusted, and one that is
- * stopped holds its lock.
+ * whatever a handler could still have done. The file says which entry of the registry is the
+ * worker's, in which queues it lives, and under which name in each. A worker that ends by itself
+ * takes its file away, so one that is there without a lock is of a dead worker: see neighbours.h.
+ * No process id is trusted, and one that is stopped holds its lock.
  *
  * A worker with a fixed name has none: whoever is started anew in its place says HELLO itself, and
  * a neighbour that said so later would take the runs away from that one. */
@@ -35,7 +35,8 @@ struct culex_lifeline {
  * cannot be, the log says so once, and leases do what they always did. */
 void culex__lifeline_open(culex_worker *worker);
 
-/* The store is known by now: gives the file its name, by which others find it. */
+/* The store is known by now: notes the worker's entry in its registry, and gives the file its name,
+ * by which others find it. */
 void culex__lifeline_place(culex_worker *worker);
 
 /* The worker is about to live in the lane's queue, under its present name. */

@@ -87,14 +87,24 @@ static bool hello_say(culex_worker *worker, const char *queue, const char *name)
     return true;
 }
 
+/* Where that fails, the entry goes by itself after a while. */
+static void entry_remove(culex_worker *worker, const char *id)
+{
+    const struct culex_worker_tell request = {.id = id, .is_leaving = true};
+    struct culex_worker_wish wish;
+    (void)worker->store->ops->worker_tell(worker->store, &request, &wish, NULL);
+}
+
 /* True when nothing more is to be done in its place. */
 static bool lines_work_off(culex_worker *worker, char *text)
 {
     for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
         char *name = strchr(line, ' ');
-        if (name == NULL)
+        if (name == NULL) {
+            entry_remove(worker, line);
             continue;
+        }
         *name++ = '\0';
         if (!hello_say(worker, line, name))
             return false;

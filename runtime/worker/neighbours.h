@@ -1,10 +1,10 @@
 /* worker/neighbours.h - workers on this machine that serve the same store: who of them has died.
  *
- * Of a dead one the lifeline is left, without a lock (lifeline.h). Whoever gets the lock says HELLO
- * in its place, under its names and as a session that does nothing else: so what it held goes back
- * by the rules of every HELLO. Then the file goes. A worker looks when it starts, and when a file
- * in the folder was closed by its last holder; where the system does not tell that, ten times a
- * second while there are neighbours. */
+ * Of a dead one the lifeline is left, without a lock (lifeline.h). Whoever gets the lock takes its
+ * entry out of the registry and says HELLO in its place, under its names and as a session that does
+ * nothing else: so what it held goes back by the rules of every HELLO. Then the file goes. A worker
+ * looks when it starts, and when a file in the folder was closed by its last holder; where the
+ * system does not tell that, ten times a second while there are neighbours. */
 #ifndef CULEX_WORKER_NEIGHBOURS_H
 #define CULEX_WORKER_NEIGHBOURS_H
 

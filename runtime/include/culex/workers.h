@@ -1,8 +1,10 @@
 /* culex/workers.h - the workers of a store that are alive, seen and steered from any process.
  *
  * Each worker tells its store of itself every 2.5 s, at its start, and when it was given an order;
- * at its end it takes its entry away. One that is not heard of for 30 s is not listed any more. A
- * worker that was started with `unlisted` is never listed and takes no orders. Clients, threads and
+ * at its end it takes its entry away. Of one that was killed, and had no fixed name, another worker
+ * of this user on the same machine that serves the store takes it away at once; else one that is
+ * not heard of for 30 s is not listed any more. A worker that was started with `unlisted` is never
+ * listed and takes no orders. Clients, threads and
  * errors are as in culex/client.h.
  */
 #ifndef CULEX_WORKERS_H

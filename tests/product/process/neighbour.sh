@@ -1,6 +1,6 @@
 #!/bin/sh
 # A worker without a fixed name is killed mid-run: a neighbour on the same machine has its run long
-# before the lease ends. One that is stopped keeps its run; one that comes later finds what the dead
+# before the lease ends, and it is not listed any more. One that is stopped keeps its run; one that comes later finds what the dead
 # left.
 . "$(dirname "$0")/lib.sh"
 store_start
@@ -8,6 +8,7 @@ unset CULEX_NAME
 start_of() { sed -n "s/^start $2 [0-9]* \([0-9]*\)$/\1/p" "$scratch/$1"; }
 lifelines() { ls "$XDG_RUNTIME_DIR/culex" 2>/dev/null | wc -l; }
 lifelines_are() { [ "$(lifelines)" = "$1" ]; }
+listed_are() { [ "$("$nap" workers | grep -c ' concurrency ')" = "$1" ]; }
 export XDG_RUNTIME_DIR="$scratch/run"
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 
@@ -26,6 +27,7 @@ for isolation in process none; do
     worker_start "near-$isolation" --lease 60s --queues naps --isolation "$isolation"
     near=$background
     wait_until 10 lifelines_are 2
+    wait_until 10 listed_are 2
     # It looks at once, and has seen that the other one lives.
     expect 'held by who lives' 'active attempt 1 losses 0 failures 0 crashes 0' "$("$nap" state | grep ^active)"
     kill_now "$dying"
@@ -35,6 +37,7 @@ for isolation in process none; do
     [ "$took" -lt 20000 ] || fail "it took $took ms, the lease has 60000"
     log_has "near-$isolation" 'on this machine has died, 1 of its runs were given back'
     wait_until 10 lifelines_are 1
+    listed_are 1 || fail "a dead worker is listed still: $("$nap" workers)"
 
     # Stopped is not dead.
     "$nap" enqueue ox
@@ -58,6 +61,7 @@ for isolation in process none; do
     took=$(($(start_of "later-$isolation" 2) - before))
     echo "$isolation: the next worker that starts there has it after $took ms"
     [ "$took" -lt 20000 ] || fail "it took $took ms, the lease has 60000"
+    wait_until 10 listed_are 1
     kill -TERM "$background"
     worker_expect 0
     lifelines_are 0 || fail 'files are left'
