@@ -77,15 +77,26 @@ static bool item_has_lane(const culex_worker *worker, const struct culex_queue_i
     return has_lane;
 }
 
-/* Once: the first queue may come with the first run. */
+/* The first queue may come with the first run; a drain does not wait for that. */
+static void idle_pattern_tell(const culex_worker *worker, const char *pattern)
+{
+    if (worker->options.drain)
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
+                         "no queue of the store matches '%s': this drain does nothing for it",
+                         pattern);
+    else
+        culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
+                         "no queue of the store matches '%s' yet; it is looked for every %d s",
+                         pattern, LOOK_MS / 1000);
+}
+
+/* Once. */
 static void idle_patterns_tell(const culex_worker *worker)
 {
     for (size_t i = 0; i < worker->item_count; i++) {
         const struct culex_queue_item *item = &worker->items[i];
         if (item->is_pattern && !item_has_lane(worker, item))
-            culex__log_write(&worker->log, CULEX_LOG_INFO, NULL,
-                             "no queue is met by %s yet; it is looked for every %d s", item->name,
-                             LOOK_MS / 1000);
+            idle_pattern_tell(worker, item->name);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "client/newrun.h"
+#include "worker/lanes.h"
 #include "worker/worker_private.h"
 
 static bool queue_is_fed(const culex_worker *worker, struct culex__nearest *nearest)
@@ -49,28 +50,41 @@ static culex_status queues_refuse(const culex_worker *worker, struct culex__near
                                   culex_error *error)
 {
     char meant[128];
-    bool is_one = worker->lane_count == 1;
+    const struct culex_queue_item *item = &worker->items[0];
     return culex__fail(error, CULEX_EUSAGE,
-                       "nothing to do here: no job that is registered goes to queue %s%s, and the "
-                       "store has no such queue%s (one that only producers name begins with its "
-                       "first run)",
-                       nearest->word, is_one ? "" : " or another of those named",
+                       item->is_pattern
+                           ? "nothing to do here: no job that is registered goes to a queue that "
+                             "matches '%s'%s, and no queue of the store matches it%s (a drain does "
+                             "not wait for one to come)"
+                           : "nothing to do here: no job that is registered goes to queue %s%s, "
+                             "and the store has no such queue%s (one that only producers name "
+                             "begins with its first run)",
+                       item->name, worker->item_count == 1 ? "" : " or another of those named",
                        culex__nearest_ask(nearest, meant));
+}
+
+/* The names of the store that look most like the first item are offered. */
+static bool items_are_there(const culex_worker *worker, struct culex__nearest *nearest,
+                            char *const *names)
+{
+    bool is_there = false;
+    for (size_t k = 0; names[k] != NULL; k++) {
+        is_there |= culex__lanes_item(worker, names[k]) != NULL;
+        culex__nearest_offer(nearest, names[k]);
+    }
+    return is_there;
 }
 
 culex_status culex__queues_check(const culex_worker *worker, culex_error *error)
 {
     char **names = NULL;
-    bool is_there = false;
-    struct culex__nearest nearest = {.word = worker->lane_count > 0 ? worker->lane_names[0] : ""};
-    if (any_queue_is_fed(worker) || worker->discovery.is_on ||
+    bool waits_for_queues = worker->discovery.is_on && !worker->options.drain;
+    struct culex__nearest nearest = {.word = worker->item_count > 0 ? worker->items[0].name : ""};
+    if (any_queue_is_fed(worker) || waits_for_queues ||
         worker->store->ops->queues(worker->store, &names, NULL) != CULEX_OK)
-        return CULEX_OK; /* not allowed, or out of reach: nobody knows better */
-    for (size_t i = 1; i < worker->lane_count && !is_there; i++)
-        is_there = culex__nearest_offer_all(&(struct culex__nearest){.word = worker->lane_names[i]},
-                                            names);
+        return CULEX_OK;                  /* not allowed, or out of reach: nobody knows better */
     (void)queue_is_fed(worker, &nearest); /* for what may have been meant */
-    is_there = is_there || culex__nearest_offer_all(&nearest, names);
+    bool is_there = items_are_there(worker, &nearest, names);
     culex_status status = is_there ? CULEX_OK : queues_refuse(worker, &nearest, error);
     free(names);
     return status;

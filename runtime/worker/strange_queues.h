@@ -6,7 +6,8 @@
 #include <culex/worker.h>
 
 /* CULEX_EUSAGE when no registered job feeds any queue of the worker, and the store, which must be
- * open, has none of them: its hello would make them, and a wrong name would look right for ever. */
+ * open, has none of them: its hello would make them, and a wrong name would look right for ever. A
+ * pattern counts only for a drain, which ends before a queue could come that it matches. */
 culex_status culex__queues_check(const culex_worker *worker, culex_error *error);
 
 /* Warns of queues in options.queues that no registered job feeds: runs come there only from

@@ -281,7 +281,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * does: what is held is finished, or given back after the grace.
  *
  * CULEX_EUSAGE when no registered job goes to any queue of options.queues and the store has none of
- * them: the names are wrong, and none is made.
+ * them: the names are wrong, and none is made. A pattern counts as such a name with options.drain;
+ * otherwise the worker waits for queues that it matches.
  * CULEX_ELEFT: the drain is over, but runs are left of jobs that are not registered here, or that
  * this worker has given back because it cannot read them, and none of them runs elsewhere. The text
  * tells how many and of which job.

@@ -505,7 +505,8 @@ static void test_name_wins_over_a_pattern(void **state)
     assert_int_equal(sight.most[0], 1);
     const char *const both[] = {"m*", "mail@1"};
     work(world, serving(both, 2));
-    assert_true(world_log_has(world, "no queue is met by m* yet"));
+    assert_true(world_log_has(world, "warn  no queue of the store matches 'm*': this drain "
+                                     "does nothing for it\n"));
 }
 
 static void put_scan_and_end(struct world *world)
@@ -532,7 +533,30 @@ static void test_pattern_finds_a_queue_that_comes_later(void **state)
     assert_int_equal(sight.begun[2], 1);
     assert_in_range(sight.first_ms[2], 7000, 7000 + 5000 + 10);
     assert_int_equal(
-        world_log_count(world, "no queue is met by sc* yet; it is looked for every 5 s\n"), 1);
+        world_log_count(world, "info  no queue of the store matches 'sc*' yet; it is looked for "
+                               "every 5 s\n"),
+        1);
+}
+
+/* As a queue that does not exist: whoever wrote it into a script is to notice. */
+static void test_drain_of_a_pattern_without_a_queue_is_refused(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"rep.*", "sc*"};
+    for (size_t count = 1; count <= 2; count++) {
+        culex_error error = {0};
+        world_worker(world, serving(queues, count), &job);
+        assert_int_equal(culex_worker_run(world->worker, &error), CULEX_EUSAGE);
+        assert_non_null(strstr(error.text, "no queue of the store matches it"));
+        assert_non_null(strstr(error.text, "to a queue that matches 'rep.*'"));
+        assert_int_equal(strstr(error.text, "another of those named") != NULL, count == 2);
+        culex_worker_free(world->worker);
+        world->worker = NULL;
+    }
+    put(world, "scan", 0, 1);
+    work(world, serving(queues, 2));
+    assert_int_equal(sight.begun[2], 1);
+    assert_true(world_log_has(world, "warn  no queue of the store matches 'rep.*'"));
 }
 
 /* The store has no such queue before the job's first tick, or run. */
@@ -763,6 +787,7 @@ int main(void)
         TEST(test_queues_of_a_pattern_are_served),
         TEST(test_name_wins_over_a_pattern),
         TEST(test_pattern_finds_a_queue_that_comes_later),
+        TEST(test_drain_of_a_pattern_without_a_queue_is_refused),
         TEST(test_pattern_meets_the_queues_of_registered_jobs_at_once),
         TEST(test_drain_serves_a_queue_that_a_handler_makes),
         TEST(test_idle_worker_with_a_pattern_hardly_asks),
