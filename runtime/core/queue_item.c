@@ -15,30 +15,22 @@ static unsigned count_read(const char *text, unsigned max)
     return *text == '\0' && count <= max ? count : 0;
 }
 
-/* Where the item's weight stands, NULL for none. `text` ends before its '@'. */
-static char *weight_find(char *text)
-{
-    char *colon = strrchr(text, ':');
-    if (colon == NULL)
-        return NULL;
-    bool is_number = (colon[1] >= '0' && colon[1] <= '9') || strchr("-+.", colon[1]) != NULL;
-    return is_number ? colon + 1 : NULL; /* strchr finds the end, too: nothing is no weight */
-}
-
+/* `text` ends before its '@'. */
 static culex_status weight_read(struct culex_queue_item *item, char *text, culex_error *error)
 {
-    char *weight = weight_find(text);
+    char *weight = strrchr(text, ':');
     item->weight = 1;
     if (weight == NULL)
         return CULEX_OK;
-    weight[-1] = '\0';
+    *weight++ = '\0';
     item->has_weight = true;
     item->weight = count_read(weight, CULEX_WEIGHT_MAX);
     if (item->weight > 0)
         return CULEX_OK;
     return culex__fail(error, CULEX_EUSAGE,
-                       "the weight of queue '%s' is '%s', and not a whole number from 1 to %d",
-                       text, weight, CULEX_WEIGHT_MAX);
+                       "the weight of queue '%s' is '%s', and not a whole number from 1 to %d: "
+                       "write NAME:WEIGHT@RUNS (of an old queue that is called '%s:%s', '%s:%s:1')",
+                       text, weight, CULEX_WEIGHT_MAX, text, weight, text, weight);
 }
 
 static culex_status most_read(struct culex_queue_item *item, char *text, culex_error *error)

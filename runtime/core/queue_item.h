@@ -1,8 +1,8 @@
 /* core/queue_item.h - one item of a worker's list of queues: NAME[:WEIGHT][@MOST].
  *
- * A name may hold a ':' (core/queue_name.h), so a weight is what stands behind the last one and
- * begins as a number does: a queue "mail:3" is written "mail:3:1". Neither '@' nor '*' is ever part
- * of a name. */
+ * What stands behind the last ':' is a weight. The name of an old queue may hold one, too
+ * (core/queue_name.h): such a queue, "mail:old", is written "mail:old:1". Neither '@' nor '*' is
+ * ever part of a name. */
 #ifndef CULEX_CORE_QUEUE_ITEM_H
 #define CULEX_CORE_QUEUE_ITEM_H
 

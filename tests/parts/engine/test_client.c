@@ -659,7 +659,7 @@ static void test_colon_in_a_queue_name_is_for_old_queues(void **state)
     assert_int_equal(stats.enqueued, 1);
     world_worker(world,
                  (culex_worker_options){
-                     .drain = true, .queues = (const char *const[]){"a:b"}, .queue_count = 1},
+                     .drain = true, .queues = (const char *const[]){"a:b:1"}, .queue_count = 1},
                  &type);
     world_run(world);
     assert_int_equal(culex_client_stats(world->client, "a:b", &stats, NULL), CULEX_OK);

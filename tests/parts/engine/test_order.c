@@ -667,7 +667,7 @@ static void test_items__read_by_table(void **state)
         {"mail", "mail", 1, 0, false},        {"mail:3", "mail", 3, 0, false},
         {"mail@8", "mail", 1, 8, false},      {"mail:1000@1024", "mail", 1000, 1024, false},
         {"mail.*:2@1", "mail.*", 2, 1, true}, {"*", "*", 1, 0, true},
-        {"a:b", "a:b", 1, 0, false},          {"a:3:1", "a:3", 1, 0, false},
+        {"a:b:1", "a:b", 1, 0, false},        {"a:3:1", "a:3", 1, 0, false},
         {"a:b:7@2", "a:b", 7, 2, false},      {"x*y*", "x*y*", 1, 0, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -695,6 +695,11 @@ static void test_items__refused_by_table(void **state)
         {"mail:-1", "is '-1'"},
         {"mail:2.5", "is '2.5'"},
         {"mail:", "is ''"},
+        {"mail:3x", "is '3x'"},
+        {"mail:x", "the weight of queue 'mail' is 'x', and not a whole number from 1 to 1000: "
+                   "write NAME:WEIGHT@RUNS (of an old queue that is called 'mail:x', 'mail:x:1')"},
+        {"mail:x@3", "is 'x'"},
+        {"mail@x", "queue 'mail' may have 'x' runs at a time"},
         {"mail@0", "queue 'mail' may have '0' runs at a time"},
         {"mail@", "which is not a whole number from 1 to 1024: write NAME:WEIGHT@RUNS"},
         {"mail@1025", "'1025'"},
