@@ -12,4 +12,7 @@
 culex_status culex__enqueue_options_check(const culex_enqueue_options *options, size_t count,
                                           culex_error *error);
 
+/* Time and priority alone, in a struct that the caller calls `whole`: "options", "move". */
+culex_status culex__move_check(const char *whole, const culex_move *move, culex_error *error);
+
 #endif

@@ -177,23 +177,16 @@ static culex_status move_ask(struct culex_store *store, struct call *call, culex
     return store->ops->move(store, call->queue, call->id, &call->place, error);
 }
 
-/* What is wrong with an enqueue's time and priority is so with a move's, and has the same words. */
 static culex_status place_make(const culex_move *move, struct culex_place *ret_place,
                                culex_error *error)
 {
-    culex_enqueue_options options = culex_enqueue_options_make();
-    options.has_delay = move->has_delay;
-    options.delay = move->delay;
-    options.has_at = move->has_at;
-    options.at = move->at;
-    options.has_priority = move->has_priority;
-    options.priority = move->priority;
-    culex_status status = culex__enqueue_options_check(&options, 1, error);
+    culex_status status = culex__move_check("move", move, error);
     if (status != CULEX_OK)
         return status;
     if (!move->has_delay && !move->has_at && !move->has_priority)
         return culex__fail(error, CULEX_EINVAL,
-                           "a move to where the run stands: set has_delay, has_at or has_priority");
+                           "a move to where the run stands: set move.has_delay, move.has_at or "
+                           "move.has_priority");
     *ret_place = (struct culex_place){
         .has_time = move->has_delay || move->has_at,
         .delay_ms = move->delay > 0 ? culex__duration_ms_up(move->delay) : 0,

@@ -742,6 +742,32 @@ static void test_slip_is_refused_with_what_to_write(void **state)
     assert_int_equal(world->enqueues, 0);
 }
 
+static void test_slip_of_a_move_is_told_by_the_names_of_a_move(void **state)
+{
+    struct world *world = *state;
+    const culex_uuid run_id = {{[0] = 1, [6] = 0x7a, [8] = 0x80}};
+    static const struct {
+        culex_move move;
+        const char *text;
+    } rows[] = {
+        {{.priority = 3}, "move.priority is set and move.has_priority is not"},
+        {{.delay = CULEX_HOUR}, "move.has_delay is not"},
+        {{.at = WORLD_START_MS * CULEX_MILLISECOND}, "move.has_at is not"},
+        {{.has_delay = true, .has_at = true}, "move.has_delay and move.has_at are both set"},
+        {{.has_delay = true, .delay = 30}, "move.delay is 30 nanoseconds"},
+        {{.has_at = true, .at = 1795000000}, "move.at is 1970-01-01"},
+        {{.has_priority = true, .priority = 10}, "move.priority is 10, and not from 0 to 9"},
+        {{.has_delay = false}, "set move.has_delay, move.has_at or move.has_priority"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        culex_error error = {0};
+        assert_int_equal(culex_client_move(world->client, "numbers", run_id, &rows[i].move, &error),
+                         CULEX_EINVAL);
+        if (strstr(error.text, rows[i].text) == NULL)
+            fail_msg("'%s' does not say '%s'", error.text, rows[i].text);
+    }
+}
+
 static void test_key_of_many_runs_is_refused(void **state)
 {
     struct world *world = *state;
@@ -1136,6 +1162,7 @@ int main(void)
         UNIT(test_bulk_is_gone_on_with_from_where_it_stayed_unknown),
         UNIT(test_bulk_with_a_ticket_counts_on_from_it),
         UNIT(test_small_bulk_with_a_ticket_is_repeated_as_a_whole),
+        UNIT(test_slip_of_a_move_is_told_by_the_names_of_a_move),
         UNIT(test_key_of_many_runs_is_refused),
         UNIT(test_ticket_in_place_of_an_id_is_named),
         UNIT(test_lost_reply_is_repeated_with_the_same_ticket),
