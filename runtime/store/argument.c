@@ -410,7 +410,17 @@ culex_status culex__argument_pause_for(const char *queue, int64_t for_ms, culex_
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error)
 {
     if (most > CULEX_QUEUE_LIMIT_MAX)
-        return culex__fail(error, CULEX_EINVAL, "a queue's limit is at most %d",
+        return culex__fail(error, CULEX_EINVAL,
+                           "the bound on a queue's backlog is at most %d, or 0 for none",
+                           CULEX_QUEUE_LIMIT_MAX);
+    return culex__queue_check(queue, error);
+}
+
+culex_status culex__argument_dead_limit(const char *queue, uint64_t most, culex_error *error)
+{
+    if (most > CULEX_QUEUE_LIMIT_MAX)
+        return culex__fail(error, CULEX_EINVAL,
+                           "the bound on a queue's dead runs is at most %d, or 0 for none",
                            CULEX_QUEUE_LIMIT_MAX);
     return culex__queue_check(queue, error);
 }

@@ -29,6 +29,7 @@ culex_status culex__argument_move(const char *queue, const struct culex_place *p
                                   culex_error *error);
 culex_status culex__argument_pause_for(const char *queue, int64_t for_ms, culex_error *error);
 culex_status culex__argument_limit(const char *queue, uint64_t most, culex_error *error);
+culex_status culex__argument_dead_limit(const char *queue, uint64_t most, culex_error *error);
 culex_status culex__argument_limit_set(const char *queue, const char *name,
                                        const culex_limit_value *value, culex_error *error);
 culex_status culex__argument_limit_keys(const char *queue, const char *name, const char *after,

@@ -244,7 +244,7 @@ culex_status culex__redis_limit(struct culex_store *base, const char *queue, uin
 culex_status culex__redis_dead_limit(struct culex_store *base, const char *queue, uint64_t most,
                                      culex_error *error)
 {
-    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
+    assert(culex__argument_dead_limit(queue, most, NULL) == CULEX_OK);
     return setting_call(base, &culex__redis_script_dead_limit, queue, (int64_t)most, error);
 }
 

@@ -323,7 +323,7 @@ static culex_status queue_dead_limit(struct culex_sqlite *store, struct culex_sq
 culex_status culex__sqlite_dead_limit(struct culex_store *base, const char *queue, uint64_t most,
                                       culex_error *error)
 {
-    assert(culex__argument_limit(queue, most, NULL) == CULEX_OK);
+    assert(culex__argument_dead_limit(queue, most, NULL) == CULEX_OK);
     return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
                                     queue_dead_limit, &most, error);
 }

@@ -236,7 +236,9 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
         store->ops->purge(store, queue, CULEX_RUN_DEAD, CULEX_STORE_PURGE_MAX + 1, &purged, &error),
         CULEX_EINVAL, &error, "1 to 500 runs are purged at once");
     refused(store->ops->limit(store, queue, CULEX_QUEUE_LIMIT_MAX + 1, &error), CULEX_EINVAL,
-            &error, "a queue's limit is at most 1000000000");
+            &error, "the bound on a queue's backlog is at most 1000000000, or 0 for none");
+    refused(store->ops->dead_limit(store, queue, CULEX_QUEUE_LIMIT_MAX + 1, &error), CULEX_EINVAL,
+            &error, "the bound on a queue's dead runs is at most 1000000000, or 0 for none");
     struct culex_place place = {.priority = 10};
     culex_uuid id = suite_id(suite);
     refused(store->ops->move(store, queue, id, &place, &error), CULEX_EINVAL, &error,
