@@ -82,13 +82,16 @@ culex_status culex_client_worker_set(culex_client *client, const char *id,
                                      const culex_worker_order *order, size_t *ret_count,
                                      culex_error *error)
 {
+    size_t none;
+    size_t *count = ret_count != NULL ? ret_count : &none;
+    *count = 0;
     if (client == NULL || order == NULL)
         return culex__fail(error, CULEX_EINVAL, client == NULL ? "no client" : "no order");
     struct set_call call = {
         .id = id,
         .wish = {.quiet = order->quiet, .is_stop = order->stop, .concurrency = order->concurrency}};
     culex_status status = culex__client_perform(client, set_ask, &call, error);
-    if (status == CULEX_OK && ret_count != NULL)
-        *ret_count = call.ret_count;
+    if (status == CULEX_OK)
+        *count = call.ret_count;
     return status;
 }

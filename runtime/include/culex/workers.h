@@ -84,9 +84,9 @@ typedef struct culex_worker_order {
 
 /* Gives the order to worker `id` of culex_client_workers, or, for NULL, to all that are listed. A
  * worker takes it up within 2.5 s, and is listed with is_pending until then. Orders end with the
- * worker, and with its entry. *ret_count (may be NULL) says for how many workers it is.
- * CULEX_ENOTFOUND when no worker `id` is listed; CULEX_EINVAL for an order of nothing, and for a
- * concurrency that is more than the worker's most. Of all workers, each does what it can. */
+ * worker, and with its entry. *ret_count (may be NULL) says for how many workers it is, 0 on an
+ * error. CULEX_ENOTFOUND when no worker `id` is listed; CULEX_EINVAL for an order of nothing, and
+ * for a concurrency that is more than the worker's most. Of all workers, each does what it can. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_worker_set(culex_client *client, const char *id,
                                                               const culex_worker_order *order,
                                                               size_t *ret_count,

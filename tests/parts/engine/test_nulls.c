@@ -172,10 +172,15 @@ static void test_null_for_the_workers_is_refused(void **state)
     size_t count = 0;
     (void)state;
     REFUSED(culex_client_workers(NULL, worker_seen, NULL, &error));
+    count = 7;
     REFUSED(culex_client_worker_set(NULL, "a1", &order, &count, &error));
+    assert_int_equal(count, 0);
     assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
     REFUSED_AS("no visitor", culex_client_workers(client, NULL, NULL, &error));
     REFUSED_AS("no order", culex_client_worker_set(client, "a1", NULL, &count, &error));
+    count = 7;
+    assert_int_equal(culex_client_worker_set(client, "a1", &order, &count, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(count, 0);
     REFUSED_AS("nothing is wished of the worker",
                culex_client_worker_set(client, "a1", &nothing, NULL, &error));
     assert_int_equal(culex_client_worker_set(client, NULL, &order, NULL, NULL), CULEX_OK);
