@@ -373,9 +373,12 @@ culex_status culex__argument_worker_set(const char *id, const struct culex_worke
 {
     if (wish == NULL ||
         (wish->quiet == CULEX_SWITCH_KEEP && !wish->is_stop && wish->concurrency == 0))
-        return culex__fail(error, CULEX_EINVAL, "nothing is wished of the worker");
+        return culex__fail(error, CULEX_EINVAL,
+                           "the order leaves the worker as it is: set order.quiet, order.stop or "
+                           "order.concurrency");
     if ((unsigned)wish->quiet > CULEX_SWITCH_OFF)
-        return culex__fail(error, CULEX_EINVAL, "quiet is kept, on or off");
+        return culex__fail(error, CULEX_EINVAL,
+                           "order.quiet is none of CULEX_SWITCH_KEEP, _ON and _OFF");
     if (wish->concurrency > CULEX_WORKER_CONCURRENCY_MAX)
         return culex__fail(error, CULEX_EINVAL, "concurrency is 1 to %d",
                            CULEX_WORKER_CONCURRENCY_MAX);

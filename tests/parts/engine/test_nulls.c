@@ -181,7 +181,8 @@ static void test_null_for_the_workers_is_refused(void **state)
     count = 7;
     assert_int_equal(culex_client_worker_set(client, "a1", &order, &count, NULL), CULEX_ENOTFOUND);
     assert_int_equal(count, 0);
-    REFUSED_AS("nothing is wished of the worker",
+    REFUSED_AS("the order leaves the worker as it is: set order.quiet, order.stop or "
+               "order.concurrency",
                culex_client_worker_set(client, "a1", &nothing, NULL, &error));
     assert_int_equal(culex_client_worker_set(client, NULL, &order, NULL, NULL), CULEX_OK);
     culex_client_close(client);

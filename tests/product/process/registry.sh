@@ -62,7 +62,7 @@ wait_until 20 starts_are one $((starts + 1))
 
 refused 'was started for at most 3 runs' 4 "$id"
 refused 'concurrency is 1 to 1024' 5000 "$id"
-refused 'nothing is wished' 0 "$id"
+refused 'leaves the worker as it is: set order.quiet, order.stop or order.concurrency' 0 "$id"
 refused "no worker 'abc' is at work" on abc
 refused 'hex digits' on 'a b'
 

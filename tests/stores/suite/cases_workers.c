@@ -229,7 +229,8 @@ void case_workers__what_is_out_of_form_is_refused(struct suite *suite)
                              CULEX_OK);
     assert_int_equal(count_all(suite), 0);
     tell(suite, "a1");
-    assert_int_equal(set_fails(suite, "a1", (struct culex_worker_wish){.number = 1}, "nothing is"),
+    assert_int_equal(set_fails(suite, "a1", (struct culex_worker_wish){.number = 1},
+                               "the order leaves the worker as it is"),
                      CULEX_EINVAL);
     assert_int_equal(
         set_fails(suite, "a1", (struct culex_worker_wish){.quiet = (culex_switch)3}, "quiet is"),
