@@ -116,6 +116,26 @@ culex_status culex_client_schedule_delete(culex_client *client, const char *queu
     return set(client, (struct call){queue, name, CULEX_SCHEDULE_FORGET, .asked_ms = 0}, error);
 }
 
+/* A newest run that holds the key as well is told as the newest: it must end in any case. A tick
+ * may have come after the list was read: then its run has the key, where there is one. */
+static culex_status taken_tell(const struct call *call, const struct culex_schedule_row *row,
+                               culex_error *error)
+{
+    char id[CULEX_UUID_TEXT_SIZE];
+    bool is_newest = memcmp(&row->newest, &call->ret_result.id, sizeof row->newest) == 0;
+    bool has_key = call->run->unique_key != NULL && call->run->unique_key[0] != '\0';
+    culex_uuid_format(call->ret_result.id, id);
+    if (!row->may_overlap && (is_newest || !has_key))
+        return culex__fail(error, CULEX_EUNIQUE,
+                           "run %s of '%s' has not ended, and its runs may not overlap: wait for "
+                           "its end, or cancel it",
+                           id, call->name);
+    return culex__fail(error, CULEX_EUNIQUE,
+                       "run %s holds the unique key of the run that '%s' would enqueue: wait for "
+                       "its end, or cancel it",
+                       id, call->name);
+}
+
 static culex_status run_from(culex_client *client, struct call *call,
                              const struct culex_schedule_row *row, culex_error *error)
 {
@@ -133,9 +153,7 @@ static culex_status run_from(culex_client *client, struct call *call,
     status = culex__client_perform(client, run_ask, call, error);
     if (status == CULEX_OK && call->ret_result.outcome != CULEX_ENQUEUED_NEW &&
         call->ret_result.outcome != CULEX_ENQUEUED_REPLACED)
-        status =
-            culex__fail(error, CULEX_EUNIQUE,
-                        "a run of '%s' has not ended yet, or holds its unique key", call->name);
+        status = taken_tell(call, row, error);
     return status;
 }
 

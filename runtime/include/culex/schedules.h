@@ -47,8 +47,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_schedule_resume(culex_client 
 /* Enqueues the run that the next tick would enqueue, at once, whether the schedule is paused or
  * not; its ticks stay as they are. *ret_id (may be NULL) is the id of the run. CULEX_EUNIQUE when
  * the schedule's newest run has not ended and they may not overlap, or when another run holds its
- * unique key: then *ret_id is that one's. CULEX_ENOTFOUND as above; CULEX_ESTATE when no worker has
- * told the store yet what to enqueue. */
+ * unique key: then *ret_id is that one's, and the text tells which of the two it is.
+ * CULEX_ENOTFOUND as above; CULEX_ESTATE when no worker has told the store yet what to enqueue. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_schedule_run(culex_client *client,
                                                                 const char *queue, const char *name,
                                                                 culex_uuid *ret_id,

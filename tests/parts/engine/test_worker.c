@@ -1644,6 +1644,53 @@ static void test_run_out_of_turn_is_unique_and_counted_as_one_in_turn(void **sta
     assert_int_equal(keys_of(world, "t.sweep:rate_by_n"), 1);
 }
 
+/* Asks for the run twice: the first one, which `ret_id` names, is in the way of the second. */
+static void run_out_of_turn_twice(struct world *world, const culex_job_type *type,
+                                  culex_uuid *ret_id, culex_error *error)
+{
+    culex_uuid in_the_way;
+    world->act = act_once;
+    world_worker(world, (culex_worker_options){0}, type);
+    world_run(world);
+    assert_int_equal(culex_client_schedule_run(world->client, "numbers", "t.sweep", ret_id, NULL),
+                     CULEX_OK);
+    world_pass(world, 1000);
+    assert_int_equal(
+        culex_client_schedule_run(world->client, "numbers", "t.sweep", &in_the_way, error),
+        CULEX_EUNIQUE);
+    assert_memory_equal(&in_the_way, ret_id, sizeof in_the_way);
+}
+
+static void test_run_out_of_turn_beside_a_live_one_is_told_which_and_why(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    culex_error error = {0};
+    culex_uuid id;
+    char text[CULEX_UUID_TEXT_SIZE];
+    run_out_of_turn_twice(world, &type, &id, &error);
+    culex_uuid_format(id, text);
+    assert_non_null(strstr(error.text, text));
+    assert_non_null(strstr(error.text, "of 't.sweep' has not ended, and its runs may not overlap"));
+}
+
+static void test_run_out_of_turn_whose_key_is_taken_is_told_which_and_why(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    culex_error error = {0};
+    culex_uuid id;
+    char text[CULEX_UUID_TEXT_SIZE];
+    type.schedule.may_overlap = true;
+    type.unique = (culex_unique){.is_unique = true,
+                                 .while_states = CULEX_UNIQUE_LIVE,
+                                 .on_conflict = CULEX_ON_CONFLICT_KEEP};
+    run_out_of_turn_twice(world, &type, &id, &error);
+    culex_uuid_format(id, text);
+    assert_non_null(strstr(error.text, text));
+    assert_non_null(strstr(error.text, "holds the unique key of the run that 't.sweep' would"));
+}
+
 /* At random, and never beyond it. */
 static void test_jitter_puts_each_run_off(void **state)
 {
@@ -2102,6 +2149,8 @@ int main(void)
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
         UNIT(test_run_out_of_turn_is_unique_and_counted_as_one_in_turn),
+        UNIT(test_run_out_of_turn_whose_key_is_taken_is_told_which_and_why),
+        UNIT(test_run_out_of_turn_beside_a_live_one_is_told_which_and_why),
         UNIT(test_jitter_puts_each_run_off),
         UNIT(test_refused_tick_is_sent_again_until_it_is_taken),
         UNIT(test_refused_tick_of_a_short_interval_is_sent_again_after_it),
