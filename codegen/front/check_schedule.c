@@ -51,22 +51,41 @@ static bool is_zone(const struct literal *literal)
     return culex__zone_name_is_good(literal->text, literal->len);
 }
 
+static void report_unknown_zone(struct checker *checker, const struct literal *zone)
+{
+    struct suggestion near = suggestion_start(zone->text);
+    struct span inside = {zone->span.source, zone->span.offset + 1, zone->span.length - 2};
+    diag_report(checker->sink, DIAG_UNKNOWN_TIME_ZONE, zone->span,
+                "this machine's tz database has no zone '%s'", zone->text);
+    if (checker->sink->current != NULL) /* Offering names reads the whole database. */
+        zone_suggest(checker->arena, &near);
+    near.is_doubtful = true; /* A newer database may know the name. */
+    diag_suggest(checker->sink, inside, &near);
+    if (near.best == NULL)
+        diag_help(checker->sink, "names are as \"Europe/Rome\"; should it be a new one, install a "
+                                 "newer database, or name its folder in TZDIR");
+}
+
+static void report_no_database(struct checker *checker, const struct literal *zone)
+{
+    diag_report(checker->sink, DIAG_NO_TZ_DATABASE, zone->span,
+                "zone '%s' is not looked up: this machine has no tz database", zone->text);
+    diag_help(checker->sink, "install one (package tzdata), or name its folder in TZDIR");
+}
+
 static void check_zone(struct checker *checker, const struct literal *zone)
 {
     if (!is_zone(zone)) {
         diag_report(checker->sink, DIAG_BAD_TIME_ZONE, zone->span,
                     "this is not the name of a time zone");
         diag_help(checker->sink, "names look like \"Europe/Rome\" or \"UTC\"");
-    } else if (zone_find(zone->text) == ZONE_UNKNOWN) {
-        struct suggestion near = suggestion_start(zone->text);
-        struct span inside = {zone->span.source, zone->span.offset + 1, zone->span.length - 2};
-        diag_report(checker->sink, DIAG_UNKNOWN_TIME_ZONE, zone->span,
-                    "this machine's tz database has no zone '%s'", zone->text);
-        if (checker->sink->current != NULL) /* Offering names reads the whole database. */
-            zone_suggest(checker->arena, &near);
-        near.is_doubtful = true; /* A newer database may know the name. */
-        diag_suggest(checker->sink, inside, &near);
+        return;
     }
+    enum zone_state state = zone_find(zone->text);
+    if (state == ZONE_UNKNOWN)
+        report_unknown_zone(checker, zone);
+    else if (state == ZONE_NO_DATABASE)
+        report_no_database(checker, zone);
 }
 
 /* What follows the running clock means no time of the day, so it misses none. */

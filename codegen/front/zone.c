@@ -34,6 +34,8 @@ static size_t file_read(const char *name, char *bytes)
 
 enum zone_state zone_find(const char *name)
 {
+    if (strcmp(name, "UTC") == 0)
+        return ZONE_KNOWN;
     if (!folder_exists(database()))
         return ZONE_NO_DATABASE;
     char *bytes = memory_resize(NULL, CULEX_ZONE_FILE_MAX);

@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "suggest.h"
 
+/* "UTC" is known without a database, as to workers. */
 enum zone_state { ZONE_NO_DATABASE, ZONE_KNOWN, ZONE_UNKNOWN };
 enum zone_state zone_find(const char *name);
 
