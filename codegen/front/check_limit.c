@@ -324,7 +324,7 @@ static int64_t check_limit(struct setting_check *check, const struct literal *co
 void check_concurrency(struct setting_check *check, const struct ast_setting *setting)
 {
     struct ir_limit *limit = limit_begin(check, setting);
-    limit->count = check_limit(check, &setting->limit.count, LIMIT_CONCURRENCY, "concurrency");
+    limit->count = check_limit(check, &setting->limit.count, LIMIT_LIMIT_COUNT, "concurrency");
     limit_add(check, limit);
 }
 
@@ -348,10 +348,10 @@ void check_rate(struct setting_check *check, const struct ast_setting *setting)
 {
     const struct ast_limit *rate = &setting->limit;
     struct ir_limit *limit = limit_begin(check, setting);
-    limit->count = limit->burst = check_limit(check, &rate->count, LIMIT_RATE, "a rate");
+    limit->count = limit->burst = check_limit(check, &rate->count, LIMIT_LIMIT_COUNT, "a rate");
     limit->per_ns = rate->per.duration_ns;
     if (rate->burst.kind != LITERAL_NONE)
-        limit->burst = check_number(check->checker, &rate->burst, 1, LIMIT_RATE, "a burst");
+        limit->burst = check_number(check->checker, &rate->burst, 1, LIMIT_LIMIT_COUNT, "a burst");
     if (check_duration(check->checker, &rate->per, NS_PER_MS, LIMIT_PERIOD_NS))
         check_pace(check, rate, limit);
     limit_add(check, limit);

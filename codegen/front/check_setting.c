@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/queue_name.h"
 #include "limits.h"
 
 static bool is_label(const struct literal *literal)
@@ -22,8 +23,7 @@ static void check_queue(struct setting_check *check, const struct ast_setting *s
     check->settings->queue = literal->text;
     if (!is_label(literal))
         diag_report(check->checker->sink, DIAG_BAD_QUEUE_NAME, literal->span,
-                    "a queue name is 1 to %u of letters, digits, '_', '.' and '-'",
-                    LIMIT_QUEUE_BYTES);
+                    "a queue name is 1 to %u of " CULEX_QUEUE_LETTERS, LIMIT_QUEUE_BYTES);
 }
 
 int64_t check_number(struct checker *checker, const struct literal *literal, int64_t min,
@@ -49,7 +49,7 @@ static void check_tags(struct setting_check *check, const struct ast_setting *se
     for (const struct literal *tag = setting->tags; tag != NULL; tag = tag->next) {
         if (tag->kind == LITERAL_STRING && !is_label(tag))
             diag_report(checker->sink, DIAG_BAD_TAG, tag->span,
-                        "a tag is 1 to %u of letters, digits, '_', '.' and '-'", LIMIT_QUEUE_BYTES);
+                        "a tag is 1 to %u of " CULEX_QUEUE_LETTERS, LIMIT_QUEUE_BYTES);
         if (++count == LIMIT_TAGS + 1)
             diag_report(checker->sink, DIAG_TOO_MANY, tag->span, "more than %u tags", LIMIT_TAGS);
         for (const struct literal *at = setting->tags; count <= LIMIT_TAGS && at != tag;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "allowance.h"
+#include "core/queue_name.h"
 #include "limits.h"
 
 static const struct {

@@ -39,7 +39,8 @@ enum {
     CULEX_ERROR_TEXT_MAX = 4096, /* bytes */
     CULEX_PROGRESS_MAX = 256,    /* bytes of a run's progress: percent, a space, text */
 
-    /* A limit (culex/limits.h): its name and its keys, in bytes; greatest numbers. */
+    /* A limit (culex/limits.h): its name and its keys, in bytes; the greatest concurrency, rate
+     * and burst, in schemas as at run time. */
     CULEX_LIMIT_NAME_MAX = 160,
     CULEX_LIMIT_KEY_MAX = 64,
     CULEX_LIMIT_COUNT_MAX = 1000000,

@@ -62,7 +62,7 @@ static culex_status pattern_check(const char *pattern, culex_error *error)
     if (culex__queue_check(plain, NULL) == CULEX_OK)
         return CULEX_OK;
     return culex__fail(error, CULEX_EINVAL,
-                       "queues '%s': only letters, digits and _ . - : are allowed, and * for any "
+                       "queues '%s': only " CULEX_QUEUE_LETTERS " are allowed, and '*' for any "
                        "of them",
                        pattern);
 }

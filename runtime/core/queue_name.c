@@ -26,8 +26,9 @@ static culex_status name_check(const char *queue, const char *marks, const char 
     while (good < len && is_allowed(queue[good], marks))
         good++;
     if (good < len)
-        return culex__fail(error, CULEX_EINVAL, "queue name '%s': only letters, digits and %s",
-                           queue, rule);
+        return culex__fail(error, CULEX_EINVAL,
+                           "queue name '%s': only " CULEX_QUEUE_LETTERS " are allowed, %s", queue,
+                           rule);
     if (len > CULEX_QUEUE_NAME_MAX)
         return culex__fail(error, CULEX_ELIMIT, "a queue name has at most %d bytes",
                            CULEX_QUEUE_NAME_MAX);
@@ -36,10 +37,10 @@ static culex_status name_check(const char *queue, const char *marks, const char 
 
 culex_status culex__queue_choice_check(const char *queue, culex_error *error)
 {
-    return name_check(queue, CHOICE, "_ . - are allowed, in schemas as in programs", error);
+    return name_check(queue, CHOICE, "in schemas as in programs", error);
 }
 
 culex_status culex__queue_check(const char *queue, culex_error *error)
 {
-    return name_check(queue, CHOICE ":", "_ . - : are allowed", error);
+    return name_check(queue, CHOICE ":", "and ':' in that of an old queue", error);
 }

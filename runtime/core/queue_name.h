@@ -4,6 +4,9 @@
 
 #include <culex/error.h>
 
+/* What the schema language, producers and stores all allow, as each of them says it. */
+#define CULEX_QUEUE_LETTERS "letters, digits, '_', '.' and '-'"
+
 /* What producers may choose, as in the schema language: 1 to CULEX_QUEUE_NAME_MAX of
  * A-Z a-z 0-9 _ . - */
 culex_status culex__queue_choice_check(const char *queue, culex_error *error);

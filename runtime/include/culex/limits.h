@@ -35,7 +35,9 @@ typedef struct culex_limit_info {
 } culex_limit_info;
 
 typedef struct culex_limit_key_info {
-    const char *key; /* the values that the limit counts apart by; "" when it has none */
+    const char *key; /* the values that the limit counts apart by, with '+' between them; "" when it
+                        has none. Where they have more than 64 bytes in all, or a letter other than
+                        A-Z a-z 0-9 _ - . : @ and /, it is '#' and a digest of them */
     uint64_t active;
     uint64_t parked;
     int64_t next_ms; /* rate: from now until the next run may begin, 0 when one may; else 0 */

@@ -705,8 +705,11 @@ static void test_items__refused_by_table(void **state)
         {"mail@1025", "'1025'"},
         {"mail@3:2", "'3:2'"},
         {"mail@2@3", "'2@3'"},
-        {"mail.*!", "queues 'mail.*!': only letters, digits and _ . - : are allowed, and *"},
-        {"ma il", "queue name 'ma il'"},
+        {"mail.*!",
+         "queues 'mail.*!': only letters, digits, '_', '.' and '-' are allowed, and '*'"},
+        {"ma il",
+         "queue name 'ma il': only letters, digits, '_', '.' and '-' are allowed, and ':' in "
+         "that of an old queue"},
         {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*", "at most 64 bytes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
