@@ -329,7 +329,9 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_purge(culex_client *client, c
 /* What is in a queue and what has happened there. `lost` counts runs that were at work, as far as
  * the store knew, when the lease ran out or the worker came back in a new life; what it had only
  * fetched ahead goes back and counts nowhere, and so do short runs that ended unheard. `stale`
- * counts what comes from a worker that holds the run no more, while the store still has the run. */
+ * counts what comes from a worker that holds the run no more, while the store still has the run.
+ * count[CULEX_RUN_DONE] has only runs whose records are still there: unless the schema says another
+ * `keep success`, one that succeeded is forgotten 1 s after its end. All of them are in `done`. */
 typedef struct culex_queue_stats {
     uint64_t count[CULEX_RUN_STATE_COUNT]; /* runs per state now */
     uint64_t enqueued;                     /* totals since the queue began */
