@@ -39,6 +39,20 @@ bool culex__redis_conn_is_quiet(const struct culex__redis_conn *conn)
     return conn->fd >= 0 && conn->env->poll(conn->env->self, &wait, 1, 0) == 0;
 }
 
+/* A path that ends in a number was perhaps written as the URL of a host, which ends in /DB. */
+static void database_hint(const char *path, culex_error *error)
+{
+    char reason[sizeof error->text];
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    const char *number = slash != NULL ? slash + 1 : "";
+    if (error == NULL || *number == '\0' || number[strspn(number, "0123456789")] != '\0')
+        return;
+    snprintf(reason, sizeof reason, "%s", error->text);
+    culex__fail(error, error->code,
+                "%s (is %s the database? Then write ?db=%s behind the path of the socket)", reason,
+                number, number);
+}
+
 culex_status culex__redis_conn_connect(struct culex__redis_conn *conn, int64_t deadline_ns,
                                        culex_error *error)
 {
@@ -52,6 +66,7 @@ culex_status culex__redis_conn_connect(struct culex__redis_conn *conn, int64_t d
     if (status != CULEX_OK) {
         conn->fd = -1;
         culex__redis_conn_close(conn);
+        database_hint(conn->target->address.path, error);
         return status;
     }
     conn->generation++;

@@ -240,6 +240,21 @@ static void test_unreachable__names_host_and_reason(void **state)
     assert_null(strstr(error.text, "hunter2"));
 }
 
+/* As it is written of a host. */
+static void test_database_in_the_path_of_a_socket__is_told_how_it_is_written(void **state)
+{
+    struct fixture *f = *state;
+    culex_error error;
+    assert_int_equal(open_status(f, "redis+unix:///nowhere/redis.sock/12", 1000, &error),
+                     CULEX_ECONNECT);
+    assert_non_null(strstr(error.text, "cannot connect to /nowhere/redis.sock/12"));
+    assert_non_null(strstr(error.text, "(is 12 the database? Then write ?db=12 behind the path of "
+                                       "the socket)"));
+    assert_int_equal(open_status(f, "redis+unix:///nowhere/redis.sock", 1000, &error),
+                     CULEX_ECONNECT);
+    assert_null(strstr(error.text, "?db="));
+}
+
 /* A listener that accepts in its backlog and never speaks. */
 static int silent_listener(char *ret_url, size_t size, char *ret_path, size_t path_size)
 {
@@ -403,6 +418,7 @@ int main(void)
         TEST(test_client_kill__next_call_reconnects),
         TEST(test_server_killed__next_call_fails_then_works_again),
         TEST(test_unreachable__names_host_and_reason),
+        TEST(test_database_in_the_path_of_a_socket__is_told_how_it_is_written),
         TEST(test_silent_server__gives_up_in_time),
         TEST(test_cut_reply__same_nonce_brings_the_same_grants),
         TEST(test_damaged_record__is_set_aside_and_never_granted),
