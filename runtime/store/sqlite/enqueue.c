@@ -205,13 +205,14 @@ static culex_status ordinary_add(struct culex_sqlite *store, struct culex_sqlite
 static culex_status insert(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                            const struct culex_new_run *run, culex_uuid *ret_id, culex_error *error)
 {
-    bool is_parked = false, had_work = queue->has_new_work;
+    bool is_parked = false;
     culex_status status = culex__sqlite_body_fits(store, queue, run)
                               ? ordinary_add(store, queue, run, ret_id, error)
                               : own_add(store, queue, run, ret_id, &is_parked, error);
+    bool has_work = queue->has_new_work; /* others', which a limit that it raises may have freed */
     culex__sqlite_queue_arrive(queue);
     if (is_parked) /* nobody can begin it yet */
-        queue->has_new_work = had_work;
+        queue->has_new_work = has_work;
     return status;
 }
 

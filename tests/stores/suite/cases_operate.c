@@ -1906,6 +1906,31 @@ static void due_park_by_operator(struct suite *suite, struct due *due)
     suite_put_run(suite, &run);
 }
 
+/* And another limit has no room. */
+static void due_park_twice(struct suite *suite, struct due *due)
+{
+    const struct culex_run_limit limit = {CULEX_LIMIT_CONCURRENCY, "j:other", "", .count = 1};
+    struct culex_new_run run = suite_run(suite);
+    due_park(suite, due);
+    run.limits = &limit;
+    run.limit_count = 1;
+    run.priority = 9;
+    suite_take(suite, BOB, suite_put_run(suite, &run));
+}
+
+/* It is parked itself, by the other limit; of the first it has another key. */
+static void due_put_that_declares_more(struct suite *suite, struct due *due)
+{
+    const struct culex_run_limit limits[] = {
+        {CULEX_LIMIT_CONCURRENCY, "j:concurrency", "z", .count = 2},
+        {CULEX_LIMIT_CONCURRENCY, "j:other", "", .count = 1}};
+    struct culex_new_run run = suite_run(suite);
+    (void)due;
+    run.limits = limits;
+    run.limit_count = 2;
+    suite_put_run(suite, &run);
+}
+
 static void due_set_free(struct suite *suite, struct due *due)
 {
     (void)due;
@@ -1916,7 +1941,11 @@ static void due_set_free(struct suite *suite, struct due *due)
 /* In which ways each verb of store/verbs.def makes a run due. A new verb has no row here yet, and
  * does not compile before it has one: empty for a verb that makes none. A delay that ends is not
  * among them: who waits knows from its STEP when that is, or is woken to see it. */
-#define DUE_enqueue      {.way = "enqueue", .act = due_put},
+#define DUE_enqueue                                                                                \
+    {.way = "enqueue", .act = due_put},                                                            \
+        {.way = "enqueue, of a run that declares more",                                            \
+         .prepare = due_park_twice,                                                                \
+         .act = due_put_that_declares_more},
 #define DUE_enqueue_each {.way = "enqueue_each", .act = due_put_each},
 #define DUE_step                                                                                   \
     {.way = "step, release", .prepare = due_take, .act = due_release},                             \

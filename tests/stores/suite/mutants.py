@@ -27,6 +27,8 @@ MUTANTS = [
     ("a release keeps its slot", LUA + "lib_plan.lua", "      if r.behind ~= '0' then place_leave(id, r) end\n      if to == SCHEDULED", "      if to == SCHEDULED", "redis"),
     ("who stands goes before an older one that is parked", SQL + "claim.c", "    scan->is_called = *ret_stop != NULL;\n    return status;", "    *ret_stop = NULL;\n    return status;", "memory"),
     ("a round goes on behind one that is called", SQL + "claim.c", "return !scan->is_over && !scan->is_called && scan", "return !scan->is_over && scan", "memory"),
+    ("a sweep wakes nobody", SQL + "ledger.c", "    queue->sweeps = 1;\n    queue->has_new_work = true;\n", "    queue->sweeps = 1;\n", "memory"),
+    ("a parked run takes back what its limits told", SQL + "enqueue.c", "        queue->has_new_work = has_work;", "        queue->has_new_work = false;", "memory"),
     ("a token costs nothing", LUA + "lib_parking.lua", "    gate_take(g)\n", "", "redis"),
     ("nobody is let in", LUA + "step.lua", "if look and look <= now then place_admit() end", "", "redis"),
     ("fair runs come in where they were", LUA + "lib_parking.lua", "if g.limit.kind == 'F' then score = back_score(priority_of(r)) end", "", "redis"),
