@@ -6,8 +6,9 @@
  *
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, the
- * counters of the queue's row and its rear, which holds the last number, and what is counted for
- * limits.
+ * counters of the queue's row and its rear, which holds the last number, what is counted for
+ * limits, and who has a unique key. A run that has lost its mark cannot be told from one whose key
+ * somebody else has taken: with its next claim it has the key again, if nobody holds it by then.
  */
 #include <assert.h>
 #include <string.h>
@@ -33,6 +34,7 @@ enum {
     SHARE_PAYLOADS,
     SHARE_TOTALS,
     SHARE_LIMITS,
+    SHARE_KEYS,
     SHARE_COUNT
 };
 
@@ -595,12 +597,54 @@ static culex_status limits_share(struct fsck *fsck, culex_error *error)
                                      &fsck->counts.wrong, error);
 }
 
+/* --- unique keys ------------------------------------------------------------------------- */
+
+/* What a store's clock may have been ahead when a window began, before it counts as damage. */
+#define CLOCK_SLACK_MS INT64_C(86400000)
+
+static culex_status marks_check(struct fsck *fsck, culex_error *error)
+{
+    struct culex_sqlite *store = fsck->store;
+    int64_t count = 0;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, FSCK_MARKS, place_key(fsck), last_key(fsck)), 0, &count, error);
+    fsck->counts.wrong += (uint64_t)count;
+    if (status != CULEX_OK || count == 0 || !fsck->is_repairing)
+        return status;
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, FSCK_MARKS_CLEAR, place_key(fsck), last_key(fsck)), error);
+}
+
+/* No call asks for more: the key would be kept from everybody. */
+static culex_status windows_check(struct fsck *fsck, culex_error *error)
+{
+    struct culex_sqlite *store = fsck->store;
+    const struct culex_sqlite_value last =
+        SQL_INT(culex__sqlite_later(store->now_ms, CULEX_STORE_UNIQUE_FOR_MAX_MS + CLOCK_SLACK_MS));
+    int64_t count = 0;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, FSCK_WINDOWS, SQL_INT(fsck->queue->key), last), 0, &count, error);
+    fsck->counts.wrong += (uint64_t)count;
+    if (status != CULEX_OK || count == 0 || !fsck->is_repairing)
+        return status;
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, FSCK_WINDOWS_CUT, SQL_INT(fsck->queue->key), last), error);
+}
+
+/* As the totals: run and window are compared at one moment. */
+static culex_status keys_share(struct fsck *fsck, culex_error *error)
+{
+    fsck->place = 0;
+    culex_status status = marks_check(fsck, error);
+    return status == CULEX_OK ? windows_check(fsck, error) : status;
+}
+
 /* --- one share -------------------------------------------------------------------------- */
 
 /* ORDER FSCK_SHARE */
 static culex_status (*const shares[SHARE_COUNT])(struct fsck *fsck, culex_error *error) = {
-    bodies_share,   blocks_share, ended_share, runs_share,
-    payloads_share, totals_share, limits_share};
+    bodies_share,   blocks_share, ended_share,  runs_share,
+    payloads_share, totals_share, limits_share, keys_share};
 
 static culex_status share_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               void *user, culex_error *error)
@@ -646,7 +690,7 @@ culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uin
     if (fsck.share >= SHARE_COUNT)
         return culex__fail(error, CULEX_EINVAL, "this cursor is not one of FSCK");
     /* Counting for long must not keep writers out: under their lock only if it must be. */
-    fsck.is_repairing = is_repairing && fsck.share != SHARE_TOTALS && fsck.share != SHARE_LIMITS;
+    fsck.is_repairing = is_repairing && fsck.share < SHARE_TOTALS;
     culex_status status = share_transact(store, queue, &fsck, error);
     if (status == CULEX_OK && is_repairing && !fsck.is_repairing && fsck.counts.wrong > 0) {
         fsck = again;

@@ -320,11 +320,23 @@ static culex_status orphans_check(struct check *check, culex_error *error)
         store, SQL_BIND(store, FSCK_ORPHANS_DROP, SQL_INT(check->queue->key)), error);
 }
 
+/* It may be longer than that of any limit by now, but never than that of all there can be. */
+static void fill_check(struct check *check, int64_t fill_ms)
+{
+    struct culex_sqlite_queue *queue = check->queue;
+    if (queue->longest_fill_ms >= fill_ms &&
+        queue->longest_fill_ms <= CULEX_LIMIT_PERIOD_MAX_MS + 1)
+        return;
+    check->wrong++;
+    queue->longest_fill_ms = fill_ms;
+    queue->is_changed = true;
+}
+
 static culex_status limits_check(struct check *check, culex_error *error)
 {
     struct culex_sqlite *store = check->store;
     culex_status status = CULEX_OK;
-    int64_t count = 0;
+    int64_t count = 0, fill_ms = 0;
     sqlite3_stmt *row = SQL_BIND(store, LIMIT_LIST, SQL_INT(check->queue->key));
     int has = 0;
     while (status == CULEX_OK && (has = culex__sqlite_next(store, row, error)) > 0) {
@@ -336,9 +348,13 @@ static culex_status limits_check(struct check *check, culex_error *error)
         if (status != CULEX_OK || limit == NULL)
             continue;
         definition_check(check, limit);
+        if (culex__sqlite_limit_fill_ms(limit) > fill_ms)
+            fill_ms = culex__sqlite_limit_fill_ms(limit);
         status = keys_check(check, limit, error);
     }
     culex__sqlite_end(row);
+    if (has == 0)
+        fill_check(check, fill_ms);
     if (has == 0 && check->queue->limits != count) {
         check->wrong++;
         check->queue->limits = count;

@@ -193,16 +193,19 @@ culex_status culex__sqlite_ledger_limit(struct culex_sqlite *store,
     return status;
 }
 
-void culex__sqlite_ledger_sweep(struct culex_sqlite_queue *queue, struct culex_sqlite_limit *limit)
+int64_t culex__sqlite_limit_fill_ms(const struct culex_sqlite_limit *limit)
 {
     const culex_limit_value *value = culex__sqlite_limit_value(limit);
+    return limit->kind == CULEX_LIMIT_RATE ? culex__bucket_token_us(value) * value->burst / 1000 + 1
+                                           : 0;
+}
+
+void culex__sqlite_ledger_sweep(struct culex_sqlite_queue *queue, struct culex_sqlite_limit *limit)
+{
+    int64_t full_ms = culex__sqlite_limit_fill_ms(limit);
     limit->is_changed = true;
-    if (limit->kind == CULEX_LIMIT_RATE) {
-        int64_t full_ms = culex__bucket_token_us(value) * value->burst / 1000 + 1;
-        queue->is_changed = queue->is_changed || full_ms > queue->longest_fill_ms;
-        queue->longest_fill_ms =
-            full_ms > queue->longest_fill_ms ? full_ms : queue->longest_fill_ms;
-    }
+    queue->is_changed = queue->is_changed || full_ms > queue->longest_fill_ms;
+    queue->longest_fill_ms = full_ms > queue->longest_fill_ms ? full_ms : queue->longest_fill_ms;
     if (limit->parked == 0 && limit->keys == 0)
         return;
     limit->is_swept = true;

@@ -56,6 +56,9 @@ culex_status culex__sqlite_ledger_tell(struct culex_sqlite *store, struct culex_
                                        const struct culex_run_limit *told,
                                        struct culex_sqlite_limit **ret_limit, culex_error *error);
 
+/* In which an empty bucket of the limit is full again; 0 for what is no rate. */
+int64_t culex__sqlite_limit_fill_ms(const struct culex_sqlite_limit *limit);
+
 /* What is in force has changed: all its keys will be looked at. */
 void culex__sqlite_ledger_sweep(struct culex_sqlite_queue *queue, struct culex_sqlite_limit *limit);
 

@@ -423,6 +423,11 @@ static const struct {
     {"UPDATE run_limit SET burst = -1 WHERE name LIKE '%rate'", 1},
     {"UPDATE run_limit SET kind = 77 WHERE name LIKE '%fair'", 1},
     {"UPDATE run_limit SET set_count = -5 WHERE name LIKE '%concurrency'", 1},
+    /* The longest time in which a bucket fills: shorter than that of one, or than any. */
+    {"UPDATE queue SET longest_fill_ms = 1000", 1},
+    {"UPDATE queue SET longest_fill_ms = -1", 1},
+    {"UPDATE queue SET longest_fill_ms = 9000000000000000", 1},
+    {"UPDATE queue SET longest_fill_ms = 31622400001", 0},
     /* A bucket as of a clock that was ahead: no fault, it is cut. */
     {"UPDATE limit_key SET tat_us = 9000000000000000, look_ms = 9000000000000 WHERE key = 'k'", 0},
 };
@@ -465,6 +470,65 @@ static void test_limit_of_damaged_numbers_stops_no_queue(void **state)
     assert_int_equal(
         fixture_ask(fixture, "SELECT count FROM run_limit WHERE name LIKE '%concurrency'"), 1);
     assert_int_equal(drain(fixture), LIVE_COUNT + LIMITED_COUNT + 1);
+}
+
+/* --- unique keys ------------------------------------------------------------------------------ */
+
+/* Behind the seed: a run that keeps its key while it lives, and one whose key a window keeps. */
+static void seed_unique(struct fixture *fixture)
+{
+    struct culex_new_run run = fixture_own_run("{}", 2);
+    run.unique_key = "aa";
+    run.unique_while = CULEX_UNIQUE_LIVE;
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    run.unique_key = "bb";
+    run.unique_while = 0;
+    run.unique_for_ms = 3600000;
+    assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+}
+
+static const struct {
+    const char *sql;
+    unsigned wrong;
+} key_damages[] = {
+    {"SELECT 1", 0},
+    /* A mark of no key, of one that a window keeps, of another value, and beside a window. */
+    {"UPDATE run SET has_key = 1 WHERE seq = (SELECT max(seq) FROM run WHERE unique_key IS NULL AND"
+     " state = 'W')",
+     1},
+    {"UPDATE run SET has_key = 1 WHERE unique_key = 'bb'", 1},
+    {"UPDATE run SET has_key = 7 WHERE unique_key = 'aa'", 1},
+    {"INSERT INTO unique_window SELECT queue, 'aa', id, (SELECT until_ms FROM unique_window)"
+     " FROM run WHERE unique_key = 'aa'",
+     1},
+    /* A window that nobody can have asked for. */
+    {"UPDATE unique_window SET until_ms = 9000000000000000", 1},
+    /* A clock that was ahead. */
+    {"UPDATE unique_window SET until_ms = until_ms + 30 * 86400000", 0},
+};
+
+static void test_each_damage_of_unique_keys_is_repaired(void **state)
+{
+    for (size_t i = 0; i < sizeof key_damages / sizeof key_damages[0]; i++) {
+        if (i > 0)
+            assert_int_equal(teardown(state) + setup(state), 0);
+        struct fixture *fixture = *state;
+        seed_unique(fixture);
+        fixture_sql(fixture, key_damages[i].sql);
+        for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+            culex_fsck_counts counts = is_repairing ? fsck(fixture, "q", true) : report(fixture);
+            if (counts.wrong != key_damages[i].wrong || counts.damaged != 0)
+                fail_msg("%s: %d wrong, %d damaged", key_damages[i].sql, (int)counts.wrong,
+                         (int)counts.damaged);
+            assert_int_equal(counts.records, SEED_COUNT + 2);
+        }
+        culex_fsck_counts after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        assert_int_equal(drain(fixture), LIVE_COUNT + 2);
+        fixture->now_ms += INT64_C(32) * 86400000;
+        drain(fixture);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM unique_window"), 0);
+    }
 }
 
 static void test_damaged_run_is_dead_and_says_why(void **state)
@@ -617,6 +681,7 @@ int main(void)
         TEST(test_each_damage_of_a_block_is_repaired),
         TEST(test_each_damage_of_limits_is_repaired),
         TEST(test_limit_of_damaged_numbers_stops_no_queue),
+        TEST(test_each_damage_of_unique_keys_is_repaired),
         TEST(test_damaged_run_is_dead_and_says_why),
         TEST(test_active_run_without_payload_may_finish),
         TEST(test_other_queue_is_left_alone),
