@@ -54,16 +54,27 @@
  * limit was raised) is an empty one from the next STEP on. FAIR: of name and key never more than
  * FAIR_QUEUED runs stand in the ready order, and one more for each priority above 0; the others
  * come in at its back, as if they became ready then, by priority and age, when one of theirs is
- * claimed or ends.
+ * claimed or ends. And behind every other limit the keys of a run's first share take turns.
  *
  * The claim is the judge: a run is granted only when each of its limits has room. One that has none
  * holds up nobody else: it stands aside, parked behind the first of its limits that has none, and
  * is `waiting` to everybody. Of one priority, runs with the same limits and keys are granted in the
  * order in which they became ready; those that may run in the order of all, but for fair ones,
- * which stand where they came in. A store may park a run before a claim has met it, so that the
- * ready order is short. What frees room admits the next in the STEP that finds it, a bounded number
- * each; due_in_ms counts when a bucket gets the token that a parked run waits for. Nothing is kept
- * of a key of which no run is at work or waits, once its bucket is full.
+ * which stand where they came in.
+ *
+ * Turns: of the runs of one priority that are parked behind a limit and have a share, one of each
+ * key of it comes in after another, the oldest of the key first; all without a share count as one
+ * key. What goes to the front has no turn: it is first. So however many runs one key has, another's
+ * first comes in after one of each at the most, and after those that stand already: no more than
+ * the limit has room for (SQLite: for each priority up to theirs) and no more than FAIR_QUEUED and
+ * the priority of each key. What waits for a limit takes no place of its share: it keeps nobody of
+ * its key from starting who has room. Where runs have turns, who comes in stands no earlier than
+ * the one before it.
+ *
+ * A store may park a run before a claim has met it, so that the ready order is short. What frees
+ * room admits the next in the STEP that finds it, a bounded number each; due_in_ms counts when a
+ * bucket gets the token that a parked run waits for. Nothing is kept of a key of which no run is at
+ * work or waits, once its bucket is full.
  *
  * What a limit is stands once for each name and queue: as the newest run that was enqueued told it,
  * or as LIMIT_SET, which wins. When its kind changes, what was set is gone. What is told of the

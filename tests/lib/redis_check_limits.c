@@ -11,7 +11,7 @@ enum { FIELD_STATE = 1, FIELD_BEHIND = 13, FIELD_PRIORITY = 23, FIELD_LIMITS = 2
 enum { ID_BYTES = 16, PLACE_BYTES = 15, LIMITS_MAX = 8, FAIR_PLACES = 16 };
 
 #define PLACE_BASE (INT64_C(1) << 48)
-#define PRIORITY   (INT64_C(1) << 44)
+#define PRIORITY   (INT64_C(1) << 44) /* between the scores of two */
 
 struct run {
     const redisReply *id;
@@ -102,12 +102,44 @@ static const redisReply *score_of(const redisReply *set, const char *name, size_
     return NULL;
 }
 
-/* The run's entry of a gate, and the gate's own. */
-static bool check_member(struct limits *limits, const struct run *run, const char *gate)
+/* Of the limit that a gate belongs to: 'C', 'R', 'F'; 0 when nothing is known of it. */
+static char kind_of(const struct limits *limits, const char *gate)
 {
-    char kind = run->state == 'A' ? 'A' : run->behind > 1 ? 'P' : 'W', bytes[512];
+    redisReply *told =
+        redis_server_command(limits->keys->server, "HGET %s:{%s}:limits %b", limits->keys->prefix,
+                             limits->keys->queue, gate, strcspn(gate, "="));
+    char kind = told->str != NULL ? told->str[0] : '\0';
+    freeReplyObject(told);
+    return kind;
+}
+
+/* The key of the run's first share; a byte that no key has without one. */
+static const char *turn_of(const struct limits *limits, const struct run *run)
+{
+    for (int i = 0; i < run->gate_count; i++) {
+        if (kind_of(limits, run->gates[i]) == 'F')
+            return strchr(run->gates[i], '=') + 1;
+    }
+    return "\xff";
+}
+
+/* Writes what stands in front of the place of one that is parked. */
+static size_t rank_write(const struct limits *limits, const struct run *run, char *bytes)
+{
+    bool is_front = run->score < -run->priority * PRIORITY;
+    return (size_t)sprintf(bytes, "%d%s%s", 9 - run->priority, is_front ? "0" : "1",
+                           is_front ? "" : turn_of(limits, run)) +
+           1;
+}
+
+/* The run's entry of a gate, of the kind A, W, P or H, and the gate's own. */
+static bool check_member(struct limits *limits, const struct run *run, const char *gate, char kind)
+{
+    char bytes[512];
     size_t len = (size_t)snprintf(bytes, sizeof bytes, "%c%s", kind, gate) + 1;
-    if (kind != 'A')
+    if (kind == 'P')
+        len += rank_write(limits, run, bytes + len);
+    if (kind == 'P' || kind == 'W')
         len += (size_t)snprintf(bytes + len, sizeof bytes - len, "%015lld",
                                 (long long)(run->score + PLACE_BASE));
     memcpy(bytes + len, run->id->str, ID_BYTES);
@@ -116,6 +148,19 @@ static bool check_member(struct limits *limits, const struct run *run, const cha
         return complain(limits, "a run is missing at its limit", run->id);
     len = (size_t)snprintf(bytes, sizeof bytes, "K%s", gate);
     return has_member(limits, bytes, len) || complain(limits, "a gate is missing", run->id);
+}
+
+/* Behind one of its gates; its shares know of it. */
+static bool check_parked(struct limits *limits, const struct run *run)
+{
+    bool is_good = true;
+    for (int i = 0; i < run->gate_count && is_good; i++) {
+        if (i == run->behind - 2)
+            is_good = check_member(limits, run, run->gates[i], 'P');
+        else if (kind_of(limits, run->gates[i]) == 'F')
+            is_good = check_member(limits, run, run->gates[i], 'H');
+    }
+    return is_good;
 }
 
 static bool check_run(struct limits *limits, struct run *run)
@@ -132,9 +177,9 @@ static bool check_run(struct limits *limits, struct run *run)
         run->score = strtoll(score->str, NULL, 10);
     }
     if (run->state == 'W' && run->behind > 1)
-        return check_member(limits, run, run->gates[run->behind - 2]);
+        return check_parked(limits, run);
     for (int i = 0; i < run->gate_count && is_good; i++)
-        is_good = check_member(limits, run, run->gates[i]);
+        is_good = check_member(limits, run, run->gates[i], run->state);
     return is_good;
 }
 
@@ -154,7 +199,8 @@ static bool check_runs(struct limits *limits)
 }
 
 /* Whether the gate has places for the first that is parked there, or of a rate will have, which
- * refills tells as well: with as many tokens as it can have. */
+ * refills tells as well: with as many tokens as it can have. Who takes turns is behind all of his
+ * priority. */
 static bool has_place(const struct limits *limits, const char *gate, size_t len, int64_t first)
 {
     char name[256], bytes[512];
@@ -191,11 +237,14 @@ static bool check_gate(const struct limits *limits, const char *gate, size_t len
     size_t first = member_at(limits, bytes, bytes_len);
     if (members_of(limits, 'P', gate, len) == 0)
         return true;
-    const char *place = limits->slots->element[first]->str + bytes_len;
+    const redisReply *entry = limits->slots->element[first];
     char digits[PLACE_BYTES + 1];
-    memcpy(digits, place, PLACE_BYTES);
+    memcpy(digits, entry->str + entry->len - ID_BYTES - PLACE_BYTES, PLACE_BYTES);
     digits[PLACE_BYTES] = '\0';
     int64_t score = strtoll(digits, NULL, 10) - PLACE_BASE;
+    const char *rank = entry->str + bytes_len;
+    if (rank[1] == '1' && rank[2] != '\xff')
+        score = -('9' - rank[0]) * PRIORITY + PRIORITY / 2 - 2;
     size_t name_len = strcspn(gate, "=");
     snprintf(all, sizeof all, "%.*s", (int)name_len, gate);
     if (!has_place(limits, gate, len, score) || score_of(limits->refills, gate, len) != NULL ||
@@ -204,18 +253,31 @@ static bool check_gate(const struct limits *limits, const char *gate, size_t len
     return complain(limits, "nobody will look at those that are parked", NULL);
 }
 
+/* Of a gate there is one, as long as runs are parked there. */
+static bool check_turn(const struct limits *limits, const redisReply *turn)
+{
+    size_t len = strlen(turn->str) - 1;
+    if (members_of(limits, 'T', turn->str + 1, len) == 1 &&
+        members_of(limits, 'P', turn->str + 1, len) > 0)
+        return true;
+    return complain(limits, "a turn where nobody is parked, or a second one", NULL);
+}
+
 static bool check_gates(const struct limits *limits)
 {
     bool is_good = true;
-    size_t gates = 0;
+    size_t gates = 0, turns = 0;
     for (size_t i = 0; i < limits->slots->elements && is_good; i++) {
         const redisReply *member = limits->slots->element[i];
+        turns += member->str[0] == 'T';
+        if (member->str[0] == 'T')
+            is_good = check_turn(limits, member);
         if (member->str[0] != 'K')
             continue;
         gates++;
         is_good = check_gate(limits, member->str + 1, member->len - 1);
     }
-    if (is_good && gates + limits->members != limits->slots->elements)
+    if (is_good && gates + turns + limits->members != limits->slots->elements)
         is_good = complain(limits, "a stranger at a limit", NULL);
     return is_good;
 }

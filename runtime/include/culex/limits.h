@@ -3,6 +3,10 @@
  * A limit is known once a run with it was enqueued, by its name in the queue: JOB:WORD, as
  * "shop.send_email:rate_by_tenant". Nothing here needs the schema. Clients, threads and errors are
  * as in culex/client.h.
+ *
+ * A run with limits that waits is parked while one of them has no room for it. One that is admitted
+ * again, or always had room, stands in line: it counts neither as active, for nobody has claimed
+ * it, nor as parked. A worker's next step may claim it.
  */
 #ifndef CULEX_LIMITS_H
 #define CULEX_LIMITS_H
@@ -31,7 +35,8 @@ typedef struct culex_limit_info {
     bool is_set;                /* by culex_client_limit_set */
     uint64_t keys;              /* that culex_client_limit_keys visits */
     uint64_t active;            /* runs of all keys that are at work */
-    uint64_t parked;            /* runs that stand aside because this limit has no room for them */
+    uint64_t parked;            /* runs that stand aside because this limit has no room for them;
+                                   of a fair share those that any of their limits keeps aside */
 } culex_limit_info;
 
 typedef struct culex_limit_key_info {
@@ -39,7 +44,7 @@ typedef struct culex_limit_key_info {
                         has none. Where they have more than 64 bytes in all, or a letter other than
                         A-Z a-z 0-9 _ - . : @ and /, it is '#' and a digest of them */
     uint64_t active;
-    uint64_t parked;
+    uint64_t parked; /* as that of the limit: of a fair share it tells whose runs are held back */
     int64_t next_ms; /* rate: from now until the next run may begin, 0 when one may; else 0 */
 } culex_limit_key_info;
 

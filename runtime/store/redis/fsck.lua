@@ -204,18 +204,39 @@ local function limited_check(id, r)
   return score, true
 end
 
+local function kind_of(name)
+  return limit_of(match(name, '^[^=]*')).kind
+end
+
+-- What `slots` has of a run, and of which gate; nil: nothing. `score` is that of one that waits.
+local function slot_members(id, r, score)
+  local names, members, parked, turn = limit_names(r), {}, nil, nil
+  if r.behind == '0' or r.state ~= WAITING and r.state ~= ACTIVE then return members end
+  parked = r.state == WAITING and names[r.behind - 1]
+  for _, name in ipairs(names) do turn = turn or kind_of(name) == 'F' and match(name, '=(.*)$') end
+  for _, name in ipairs(names) do
+    local head = name .. '\0'
+    if name == parked then
+      members['P' .. head .. parked_rank(score, turn or NO_TURN) .. place_text(score) .. id] = name
+    elseif parked then
+      if kind_of(name) == 'F' then members['H' .. head .. id] = name end
+    else
+      members[(score and 'W' or 'A') .. head .. (score and place_text(score) or '') .. id] = name
+    end
+  end
+  return members, parked ~= nil and parked ~= false
+end
+
 -- Its entries of limits. Whether it is parked.
 local function limits_check(id, r)
-  local names, score, is_lost = limit_names(r), false, false
-  if r.behind == '0' or r.state ~= WAITING and r.state ~= ACTIVE then return false end
-  if r.state == WAITING then score, is_lost = limited_check(id, r) end
-  local parked = score and names[r.behind - 1]
-  for _, name in ipairs(parked and {parked} or names) do
-    local kind = parked and 'P' or score and 'W' or 'A'
-    slot_check(kind .. name .. '\0' .. (score and place_text(score) or '') .. id, name, is_lost)
+  local score, is_lost
+  if r.behind ~= '0' and r.state == WAITING then score, is_lost = limited_check(id, r) end
+  local members, is_parked = slot_members(id, r, score)
+  for member, name in pairs(members) do
+    slot_check(member, name, is_lost)
     slot_check('K' .. name, name)
   end
-  return parked ~= nil and parked ~= false
+  return is_parked
 end
 
 local function scored_check(key, id, r)
@@ -415,21 +436,24 @@ local function window_check(key, until_text)
   if is_repairing then call('HDEL', unique, key) end
 end
 
--- The gate of an entry of `slots` that is of a run.
+-- The gate of an entry of `slots`.
 local function slot_gate(member)
-  return sub(member, 2, sub(member, 1, 1) == 'A' and -18 or -33)
+  return match(member, '^.([^%z]*)%z') or ''
 end
 
 -- What the entry of `slots` says of a run.
 local function slot_is_good(member, r, id)
-  local kind, name = sub(member, 1, 1), slot_gate(member)
-  local place = sub(member, #name + 3, -17)
-  local names, behind, is_its = limit_names(r), tonumber(r.behind), false
-  for at, its in ipairs(names) do is_its = is_its or its == name and (kind ~= 'P' or behind == at + 1) end
-  if not is_its or behind == 0 or (r.state == ACTIVE) ~= (kind == 'A') then return false end
-  if kind == 'A' then return true end
-  local score = r.state == WAITING and (behind > 1) == (kind == 'P') and call('ZSCORE', limited, id)
-  return score and place_text(score) == place
+  local score = r.state == WAITING and call('ZSCORE', limited, id)
+  if r.state == WAITING and not score then return false end
+  return slot_members(id, r, score and tonumber(score))[member]
+end
+
+-- Who was the last to come in, as long as others are parked.
+local function turn_check(member)
+  local name = slot_gate(member)
+  if is_doubtful or gate_first(name) and gate_turned(name) == member then return end
+  wrong = wrong + 1
+  if is_repairing then call('ZREM', slots, member) end
 end
 
 -- Who stood there made no place for others.
@@ -471,7 +495,8 @@ local function slots_share()
   local page = call('ZSCAN', slots, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
     local member = page[2][at]
-    if sub(member, 1, 1) == 'K' then gate_check(sub(member, 2)) else slot_entry_check(member) end
+    local kind = sub(member, 1, 1)
+    if kind == 'K' then gate_check(sub(member, 2)) elseif kind == 'T' then turn_check(member) else slot_entry_check(member) end
   end
   return answer(page[1])
 end

@@ -130,9 +130,10 @@ local function gates_arrive(id, names, level, is_keyed)
   score = ((priority > 0 or is_keyed) and back_of() or now) - priority * 17592186044416
   for at, name in ipairs(names) do list[at] = gate_open(name) end
   limited_put(id, score)
+  local turned = turn_score(score, gates_turn(list))
   for at, g in ipairs(list) do
-    if not gate_lets_in(g, priority, score) then
-      gate_park(g, id, score, true)
+    if not gate_lets_in(g, priority, turned) then
+      gates_park(list, at, id, score, true)
       return at + 1
     end
   end
@@ -145,7 +146,7 @@ local function gates_leave(id, r)
   local list, score, behind = {}, limited_score(id), tonumber(r.behind)
   is_limited = true
   for name in string.gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do list[#list + 1] = gate_open(name) end
-  if behind > 1 then gate_park(list[behind - 1], id, score, false) else gates_stand(list, id, score, -1) end
+  if behind > 1 then gates_park(list, behind - 1, id, score, false) else gates_stand(list, id, score, -1) end
   limited_put(id, false)
 end
 

@@ -28,6 +28,7 @@ end
 -- The first gate that does not let it into the ready order; `from` is one of which it comes. nil: they all do.
 local function place_behind(r, score, from)
   local priority = priority_of(r)
+  score = turn_score(score, gates_turn(gates_of(r)))
   for at, g in ipairs(gates_of(r)) do
     if g == from and not gate_has_place(g, priority, score) or g ~= from and not gate_lets_in(g, priority, score) then
       return at
@@ -35,16 +36,17 @@ local function place_behind(r, score, from)
   end
 end
 
--- Where each of these gets its entry: a gate, or nil for the ready order.
+-- Where each of these gets its entry: at so many gates, behind one of them (`at`) or in the ready order.
 local places = {}
 
 function place_enter(id, r, score, from)
   is_limited = true
   local at = place_behind(r, score, from)
   local list = gates_of(r)
-  places[id] = {gate = at and list[at], list = list}
+  places[id] = {at = at, list = list}
   r.behind = at and at + 1 or 1
   -- Those that come behind it in this script must see it there.
+  score = turn_score(score, gates_turn(list))
   if at then list[at].first = math.min(list[at].first or score, score) end
 end
 
@@ -54,18 +56,18 @@ function place_settle(id, score)
   if not place then return false end
   places[id] = nil
   limited_put(id, score)
-  if place.gate then gate_park(place.gate, id, score, true) else gates_stand(place.list, id, score, 1) end
-  return place.gate ~= nil
+  if place.at then gates_park(place.list, place.at, id, score, true) else gates_stand(place.list, id, score, 1) end
+  return place.at ~= nil
 end
 
 function place_leave(id, r)
   is_limited = true
-  local list, g = gates_of(r), gates_of(r)[r.behind - 1]
+  local list, at = gates_of(r), r.behind - 1
   if r.state == ACTIVE then
     gates_work(list, id, -1)
   elseif r.state == WAITING then
     local score = limited_score(id)
-    if g then gate_park(g, id, score, false) else gates_stand(list, id, score, -1) end
+    if list[at] then gates_park(list, at, id, score, false) else gates_stand(list, id, score, -1) end
     limited_put(id, false)
   end
 end
@@ -82,7 +84,7 @@ local function place_park(id, r, list, at)
   gates_stand(list, id, score, -1)
   r.behind = at + 1
   limited_put(id, score)
-  gate_park(list[at], id, score, true)
+  gates_park(list, at, id, score, true)
   plan_put('record_puts', id, record_text(r))
   parks_left = parks_left - 1
 end
@@ -145,33 +147,82 @@ local function back_put(id, r, score)
   return true
 end
 
--- Those behind the gate, in their order, as long as it has places. Whether it has been left for the next step.
+-- Goes through those that are parked behind the gate, in the order in which they may come in: each call gives some, of
+-- one priority and one turn, and tells whose it was then. The next turn is that of the share behind the last one, by the
+-- bytes of its key, and brings one run; but more of those at the front, of those without a share, and of those that are
+-- alone by the gate's own key.
+local function parked_walk(g, turn)
+  local key, first, last = string.match(g.name, '=(.*)$'), parked_bounds(g.name)
+  local group, is_front, seen, seen_count, idle
+  local function read_some(from, behind, most)
+    return call('ZRANGEBYLEX', slots, from, behind, 'LIMIT', 0, most)
+  end
+  -- Of one priority, the front or the others.
+  local function group_next()
+    local member = read_some(group and '(' .. group .. '\255\255' or first, last, 1)[1]
+    group, seen, seen_count, idle = member and string.sub(member, 1, #g.name + 4), {}, 0, 0
+    is_front = group and string.sub(group, -1) == '0'
+  end
+  local function turn_next()
+    local behind = '(' .. group .. '\255\255'
+    local member = read_some('(' .. group .. turn .. '\1', behind, 1)[1] or read_some('[' .. group, behind, 1)[1]
+    return (parked_parse(g.name, member))
+  end
+  group_next()
+  return function()
+    while group do
+      local now_turn = turn_next()
+      local from = seen[now_turn] and '(' .. seen[now_turn] or '[' .. group .. now_turn .. '\0'
+      local most = (is_front or now_turn == NO_TURN or now_turn == key) and ADMIT_PAGE or 1
+      local members = read_some(from, '(' .. group .. now_turn .. '\1', most)
+      if not is_front then turn = now_turn end
+      if #members > 0 then
+        if not seen[now_turn] then seen_count = seen_count + 1 end
+        seen[now_turn], idle = members[#members], 0
+        return members, turn
+      end
+      idle = idle + 1
+      if idle >= seen_count then group_next() end
+    end
+  end
+end
+
+-- One that is parked there, by its entry, comes in; false when there is no place.
+local function parked_admit(g, member, text, turn)
+  local id = string.sub(member, -16)
+  -- One that this call has let in already, for another reason to look, leaves with what it writes.
+  local r = slot_marks[member] ~= false and text and record_parse(text)
+  local is_here = r and r.state == WAITING and gates_of(r)[tonumber(r.behind) - 1] == g
+  local _, score = parked_parse(g.name, member)
+  if is_here and not gate_has_place(g, priority_of(r), turn_score(score, turn)) then return false end
+  slot_marks[member], g.is_first_gone = false, true
+  admits_left = admits_left - 1
+  if not is_here then return true end
+  gates_hold(gates_of(r), r.behind - 1, id, -1)
+  -- Behind the share itself all are of one turn.
+  if g ~= gates_share(gates_of(r)) then score = turn_take(g, turn, score) end
+  if g.limit.kind == 'F' then score = back_score(priority_of(r)) end
+  place_enter(id, r, score, g)
+  if not (g.limit.kind == 'F' and back_put(id, r, score)) then ready_at(id, score) end
+  plan_put('record_puts', id, record_text(r))
+  return true
+end
+
+-- Those behind the gate, in their order, as long as it has places. What is left is for the next step.
 local function gate_admit(g)
-  local head = 'P' .. g.name .. '\0'
-  local from, last = '[' .. head, '(P' .. g.name .. '\1'
   g.is_looked_at = true
   gate_touch(g)
-  while g.first and admits_left > 0 do
-    local members, ids = call('ZRANGEBYLEX', slots, from, last, 'LIMIT', 0, math.min(ADMIT_PAGE, admits_left)), {}
-    if #members == 0 then return end
+  if not g.first then return end
+  local walk = parked_walk(g, turned_of(g).turn)
+  while admits_left > 0 do
+    local members, turn = walk()
+    if not members then return end
+    local ids = {}
     for at, member in ipairs(members) do ids[at] = string.sub(member, -16) end
     local texts = read(runs, ids)
-    for at, id in ipairs(ids) do
-      local score = tonumber(string.sub(members[at], #head + 1, #head + 15)) - PLACE_BASE
-      -- One that this call has let in already, for another reason to look, leaves with what it writes.
-      local r = slot_marks[members[at]] ~= false and texts[at] and record_parse(texts[at])
-      local is_here = r and r.state == WAITING and gates_of(r)[tonumber(r.behind) - 1] == g
-      if is_here and not gate_has_place(g, priority_of(r), score) then return end
-      slot_marks[members[at]], g.is_first_gone = false, true
-      admits_left = admits_left - 1
-      if is_here then
-        if g.limit.kind == 'F' then score = back_score(priority_of(r)) end
-        place_enter(id, r, score, g)
-        if not (g.limit.kind == 'F' and back_put(id, r, score)) then ready_at(id, score) end
-        plan_put('record_puts', id, record_text(r))
-      end
+    for at, member in ipairs(members) do
+      if admits_left <= 0 or not parked_admit(g, member, texts[at], turn) then return end
     end
-    from = '(' .. members[#members]
   end
 end
 

@@ -6,7 +6,10 @@
 -- `slots` has, all of score 0, so that they stand as texts do:
 --   'A' gate NUL id         a run at work
 --   'W' gate NUL place id   one that waits in the ready order; place: 15 digits, in the order of claims
---   'P' gate NUL place id   one that is parked behind it
+--   'P' gate NUL rank place id   one that is parked behind it (parked_rank() below)
+--   'H' gate NUL id         of a fair share: a run of its key that is parked behind another gate
+--   'T' gate NUL turn NUL instant   where runs are parked that take turns: whose turn was the last one, and where that run
+--                           came to stand in the ready order
 --   'K' gate                there is any of these, or the bucket is not full
 -- `limited` has each waiting run that has limits, with its score in the order of claims, that of `urgent`.
 -- `buckets` has the gates of rates, with the instant in us at which they are full (core/run_limit.c).
@@ -19,15 +22,21 @@
 --                            that it could be granted
 --   gates_work(list, id, by) a run at work comes to the gates (1), or leaves them (-1)
 --   gates_stand(list, id, score, by)   the same of one in the ready order
---   gate_park(g, id, score, is_there)
+--   gates_park(list, at, id, score, is_there)   the same of one that is parked behind list[at]
 --   gate_take(g)             takes a token
 --   limited_put(id, score)   false for a run that does not wait any more
 --   slots_open()             writes what comes, before the records
 --   slots_close()            takes out what leaves, behind them, and sees to `refills`
 --
--- A gate: name, limit, active, standing, first (the score of the first parked run, nil: none), tat.
+-- Behind a gate the shares take turns, each by the key of the first share that a run has. So those of one priority
+-- are of one age there, but for what came back to the front, and for runs without a share (turn_score() below).
+--
+-- A gate: name, limit, active, standing, held (H), first (the score of the first parked run, nil: none), tat, turned (T, once
+-- it was looked at).
 
 local PLACE_BASE = 281474976710656
+local LEVEL = 17592186044416 -- between the scores of two priorities
+local NO_TURN = '\255' -- that of runs without a share: no key has this byte, and it stands behind all that have
 
 local gates, gates_touched, limits_known = {}, {}, {}
 local slot_marks, limited_marks, bucket_puts, refill_drops = {}, {}, {}, {}
@@ -54,11 +63,44 @@ local function place_text(score)
   return string.format('%015.0f', score + PLACE_BASE)
 end
 
+local function score_priority(score)
+  return math.floor((LEVEL / 2 - score) / LEVEL)
+end
+
+-- Whether what has this score came back to the front.
+local function score_is_front(score)
+  return score < -score_priority(score) * LEVEL
+end
+
+-- What a run stands behind a gate with: those of a share that take turns have the order 0, at which nothing came.
+local function turn_score(score, turn)
+  if turn == NO_TURN or score_is_front(score) then return score end
+  return -score_priority(score) * LEVEL
+end
+
+-- Where a run stands among those that are parked: by priority, the front before all others, by turn, NUL.
+local function parked_rank(score, turn)
+  local front = score_is_front(score)
+  return 9 - score_priority(score) .. (front and '0' or '1') .. (front and '' or turn) .. '\0'
+end
+
+-- What stands before all ranks of the gate, and behind them.
+local function parked_bounds(name)
+  return '[P' .. name .. '\0', '(P' .. name .. '\1'
+end
+
+-- The turn and the score of an entry of the gate.
+local function parked_parse(name, member)
+  return string.sub(member, #name + 5, -33), tonumber(string.sub(member, -31, -17)) - PLACE_BASE
+end
+
 -- The score of the first run that is parked behind the gate; nil for none.
 local function gate_first(name)
-  local head = 'P' .. name
-  local member = call('ZRANGEBYLEX', slots, '[' .. head .. '\0', '(' .. head .. '\1', 'LIMIT', 0, 1)[1]
-  return member and tonumber(string.sub(member, #head + 2, #head + 16)) - PLACE_BASE
+  local first, last = parked_bounds(name)
+  local member = call('ZRANGEBYLEX', slots, first, last, 'LIMIT', 0, 1)[1]
+  if not member then return nil end
+  local turn, score = parked_parse(name, member)
+  return turn_score(score, turn)
 end
 
 -- What is in force of a limit, nil when it cannot be read.
@@ -107,6 +149,7 @@ local function gate_open(name)
   g = {name = name, limit = limit_of(string.match(name, '^[^=]*')), coming = {}, leaving = {}}
   g.active = slots_count('A' .. name .. '\0', 'A' .. name .. '\1')
   g.standing = slots_count('W' .. name .. '\0', 'W' .. name .. '\1')
+  g.held = g.limit.kind == 'F' and slots_count('H' .. name .. '\0', 'H' .. name .. '\1') or 0
   g.first = gate_first(name)
   g.tat = tonumber(g.limit.kind == 'R' and call('ZSCORE', buckets, name) or 0)
   gates[name] = g
@@ -143,9 +186,23 @@ local function gate_has_room(g)
   return gate_room(g) > 0
 end
 
--- How many stand in the ready order that are granted before what comes there with this score.
+-- The first share of a run with these gates, nil for none; and its key, which is whose turn the run waits for.
+local function gates_share(list)
+  for _, g in ipairs(list) do
+    if g.limit.kind == 'F' then return g end
+  end
+end
+
+local function gates_turn(list)
+  local g = gates_share(list)
+  return g and string.match(g.name, '=(.*)$') or NO_TURN
+end
+
+-- How many stand in the ready order that are granted before what comes there with this score; before who takes turns
+-- that are all of its priority.
 local function gate_before(g, score)
   local head = 'W' .. g.name .. '\0'
+  if score % LEVEL == 0 then score = score + LEVEL / 2 - 1 end
   local count = slots_count(head, head .. place_text(score + 1))
   for _, other in ipairs(g.coming) do if other <= score then count = count + 1 end end
   for _, other in ipairs(g.leaving) do if other <= score then count = count - 1 end end
@@ -162,10 +219,6 @@ end
 local function gate_lets_in(g, priority, score)
   if g.first and g.first <= score then return false end
   return gate_has_place(g, priority, score)
-end
-
-local function score_priority(score)
-  return math.floor((8796093022208 - score) / 17592186044416)
 end
 
 -- Whether the first that is parked may come in.
@@ -191,14 +244,62 @@ local function gates_stand(list, id, score, by)
   end
 end
 
-local function gate_park(g, id, score, is_there)
-  slot_marks['P' .. g.name .. '\0' .. place_text(score) .. id] = is_there
+-- Its shares know of a run wherever it is parked.
+local function gates_hold(list, at, id, by)
+  for other, g in ipairs(list) do
+    if other ~= at and g.limit.kind == 'F' then
+      g.held = g.held + by
+      slot_marks['H' .. g.name .. '\0' .. id] = by > 0
+      gate_touch(g)
+    end
+  end
+end
+
+local function gates_park(list, at, id, score, is_there)
+  local g, turn = list[at], gates_turn(list)
+  slot_marks['P' .. g.name .. '\0' .. parked_rank(score, turn) .. place_text(score) .. id] = is_there
+  score = turn_score(score, turn)
   if is_there then
     g.first = math.min(g.first or score, score)
   elseif g.first and score <= g.first then
     g.is_first_gone = true
   end
   gate_touch(g)
+  gates_hold(list, at, id, is_there and 1 or -1)
+end
+
+-- The entry of the last turn; nil: nobody has taken one.
+local function gate_turned(name)
+  return call('ZRANGEBYLEX', slots, '[T' .. name .. '\0', '(T' .. name .. '\1', 'LIMIT', 0, 1)[1]
+end
+
+-- What it says: turn and instant, which is nil where there is no entry.
+local function turned_of(g)
+  if not g.turned then
+    local entry = gate_turned(g.name)
+    local turn, last = string.match(entry or '', '^.[^%z]*%z([^%z]*)%z(%d+)$')
+    g.turned = {entry = entry, turn = turn or '', last = tonumber(last)}
+  end
+  return g.turned
+end
+
+-- A run of this turn and score comes in: its score from now on. It stands behind those that came in before it, as
+-- far as it can without being later than now, or an older one of another share would overtake them.
+local function turn_take(g, turn, score)
+  local turned, base = turned_of(g), -score_priority(score) * LEVEL
+  if score < base or turn == NO_TURN and not turned.last then return score end
+  local order = score - base
+  turned.turn, turned.last = turn, math.max(order, math.min((turned.last or 0) + 1, gates_now()))
+  turned.is_new = true
+  return base + turned.last
+end
+
+local function turn_mark(g)
+  local turned = turned_of(g)
+  local entry = g.first and turned.last and 'T' .. g.name .. '\0' .. turned.turn .. '\0' .. string.format('%.0f', turned.last)
+  if turned.entry and turned.entry ~= entry then slot_marks[turned.entry] = false end
+  if entry then slot_marks[entry] = true end
+  g.turned = nil
 end
 
 local function gate_take(g)
@@ -251,6 +352,7 @@ local function slots_open()
   local looks = {}
   for _, g in ipairs(gates_touched) do
     slot_marks['K' .. g.name], g.coming = true, {}
+    if g.turned and g.turned.is_new then turn_mark(g) end
     local at = g.first and (g.is_first_gone and gates_now() or gate_look(g))
     if at and at ~= g.look then
       look_put(looks, g, at)
@@ -269,12 +371,13 @@ end
 
 -- Nobody is at work there or waits, and nothing is to be remembered.
 local function gate_is_void(g)
-  return g.active + g.standing <= 0 and not g.first and g.tat <= gates_now() * 1000
+  return g.active + g.standing + g.held <= 0 and not g.first and g.tat <= gates_now() * 1000
 end
 
 local function gate_settle(g, looks)
   g.leaving = {}
   if g.is_first_gone then g.first = gate_first(g.name) end
+  if g.is_first_gone and not g.first then turn_mark(g) end
   local at = gate_look(g)
   if at and at ~= g.look then look_put(looks, g, at) end
   if not at and (g.look or g.is_looked_at) then refill_drops[#refill_drops + 1] = g.name end
@@ -282,7 +385,7 @@ local function gate_settle(g, looks)
     slot_marks['K' .. g.name] = false
     refill_drops[#refill_drops + 1] = g.name
   end
-  g.look, g.is_touched, g.is_first_gone, g.is_looked_at = at, nil, nil, nil
+  g.look, g.is_touched, g.is_first_gone, g.is_looked_at, g.turned = at, nil, nil, nil, nil
 end
 
 local function slots_close()

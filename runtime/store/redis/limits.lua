@@ -25,7 +25,7 @@ local function of_limit(kind, name) return slots_count(kind .. name .. '=', kind
 local function limit_add(name, text)
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = name, text, of_limit('K', name) - (voids[name] or 0)
-  reply[at + 4], reply[at + 5] = of_limit('A', name), of_limit('P', name)
+  reply[at + 4], reply[at + 5] = of_limit('A', name), of_limit('P', name) + of_limit('H', name)
 end
 
 repeat

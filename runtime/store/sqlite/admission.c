@@ -125,25 +125,26 @@ culex_status culex__sqlite_admission_maintain(struct culex_sqlite *store,
 struct parked {
     int64_t seq, at_ms;
     int priority;
+    char share[CULEX_LIMIT_KEY_MAX + 1];
     struct culex_sqlite_keys keys;
 };
 
-/* False when nobody is there. */
-static culex_status parked_first(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                 const struct culex_sqlite_counter *counter,
-                                 struct parked *ret_parked, bool *ret_is_there, culex_error *error)
+/* Of its row; false when there is none. */
+static culex_status parked_read(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                sqlite3_stmt *row, struct parked *ret_parked, bool *ret_is_there,
+                                culex_error *error)
 {
     char text[CULEX__SQLITE_LIMITS_SIZE] = "";
-    sqlite3_stmt *row =
-        SQL_BIND(store, PARKED_FIRST, SQL_INT(queue->key), SQL_INT(counter->number));
     int has = culex__sqlite_next(store, row, error);
     *ret_is_there = has > 0;
     if (has > 0) {
         const char *limits = (const char *)sqlite3_column_text(row, 3);
+        const char *share = (const char *)sqlite3_column_text(row, 4);
         ret_parked->seq = sqlite3_column_int64(row, 0);
         ret_parked->priority = sqlite3_column_int(row, 1);
         ret_parked->at_ms = sqlite3_column_int64(row, 2);
         snprintf(text, sizeof text, "%s", limits != NULL ? limits : "");
+        snprintf(ret_parked->share, sizeof ret_parked->share, "%s", share != NULL ? share : "");
     }
     culex__sqlite_end(row);
     if (has <= 0)
@@ -151,18 +152,60 @@ static culex_status parked_first(struct culex_sqlite *store, const struct culex_
     return culex__sqlite_keys_read(store, queue, text, &ret_parked->keys, error);
 }
 
+/* The first of the highest priority; where they take turns, of the share behind the last one, by
+ * the bytes of its key. What came back to the front goes before all turns. */
+static culex_status parked_next(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                const struct culex_sqlite_counter *counter,
+                                struct parked *ret_parked, bool *ret_is_there, culex_error *error)
+{
+    struct parked next;
+    bool has_next = false;
+    culex_status status = parked_read(
+        store, queue, SQL_BIND(store, PARKED_FIRST, SQL_INT(queue->key), SQL_INT(counter->number)),
+        ret_parked, ret_is_there, error);
+    if (status != CULEX_OK || !*ret_is_there || ret_parked->at_ms < 0 || !counter->has_turn)
+        return status;
+    status = parked_read(store, queue,
+                         SQL_BIND(store, PARKED_TURN, SQL_INT(queue->key), SQL_INT(counter->number),
+                                  SQL_INT(ret_parked->priority), SQL_TEXT(counter->turn)),
+                         &next, &has_next, error);
+    if (status == CULEX_OK && has_next)
+        *ret_parked = next;
+    return status;
+}
+
+/* It was its turn: where it stands from now on. It stands behind those that were admitted before
+ * it, as far as it can without being later than now, or an older one of another share would
+ * overtake them. Behind the share itself all are of one turn. */
+static int64_t turn_take(struct culex_sqlite_counter *counter, const struct parked *parked,
+                         int64_t back_ms)
+{
+    bool is_own = culex__sqlite_keys_first_share(&parked->keys) == counter;
+    int64_t at_ms = parked->at_ms;
+    if (at_ms < 0 || is_own || (parked->share[0] == '\0' && !counter->has_turn))
+        return at_ms;
+    int64_t behind_ms = counter->has_turn ? counter->turn_ms + 1 : 0;
+    behind_ms = behind_ms < back_ms ? behind_ms : back_ms;
+    at_ms = at_ms > behind_ms ? at_ms : behind_ms;
+    snprintf(counter->turn, sizeof counter->turn, "%s", parked->share);
+    counter->has_turn = counter->is_turned = true;
+    counter->turn_ms = at_ms;
+    return at_ms;
+}
+
 /* It takes its place in the ready order, or is parked behind another of its limits. */
 static culex_status parked_move(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                 struct culex_sqlite_counter *counter, const struct parked *parked,
                                 culex_error *error)
 {
-    int64_t aside, at_ms = parked->at_ms;
+    int64_t aside, back_ms = culex__sqlite_queue_back(store, queue);
+    int64_t at_ms = turn_take(counter, parked, back_ms);
     culex_status status = culex__sqlite_keys_admit(store, queue, &parked->keys, counter,
                                                    parked->priority, &aside, error);
     if (status != CULEX_OK)
         return status;
     if (counter->limit->kind == CULEX_LIMIT_FAIR)
-        at_ms = culex__sqlite_queue_back(store, queue);
+        at_ms = back_ms;
     queue->has_new_work = true;
     return culex__sqlite_finish(
         store, SQL_BIND(store, RUN_STAND, SQL_INT(parked->seq), SQL_INT(aside), SQL_INT(at_ms)),
@@ -178,7 +221,7 @@ static culex_status counter_admit(struct culex_sqlite *store, struct culex_sqlit
     struct parked parked;
     bool is_there = true;
     while (status == CULEX_OK && counter->parked > 0 && *budget > 0) {
-        status = parked_first(store, queue, counter, &parked, &is_there, error);
+        status = parked_next(store, queue, counter, &parked, &is_there, error);
         if (status != CULEX_OK || !is_there ||
             !culex__sqlite_key_has_place(store, counter, parked.priority)) {
             counter->is_freed = false;

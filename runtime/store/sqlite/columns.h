@@ -119,6 +119,7 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(tags, )                                                                                   \
     NEXT(aside, )                                                                                  \
     NEXT(limits, )                                                                                 \
+    NEXT(share, )                                                                                  \
     NEXT(payload, )
 #define CULEX__SQLITE_NEW_RUN_COLUMNS(FIRST, NEXT)                                                 \
     CULEX__SQLITE_NEW_RUN_BIRTH(FIRST, NEXT)                                                       \

@@ -77,6 +77,7 @@ struct stand {
     bool is_delayed;
     int64_t expires_at_ms;
     const char *limits; /* NULL: it has none */
+    const char *share;  /* "": none of them is fair */
     int64_t aside;
 };
 
@@ -91,6 +92,7 @@ static struct stand stand_of(const struct culex_sqlite *store, const struct cule
         .is_delayed = is_delayed,
         .expires_at_ms =
             run->expires_ms > 0 ? culex__sqlite_later(is_delayed ? due : now, run->expires_ms) : 0,
+        .share = "",
         .aside = CULEX__SQLITE_ASIDE_NOT};
 }
 
@@ -131,6 +133,7 @@ static void values_fill(const struct culex_sqlite *store, const struct culex_sql
         [NEW_tags] = SQL_TEXT(run->tags != NULL ? run->tags : ""),
         [NEW_aside] = SQL_INT(stand->aside),
         [NEW_limits] = SQL_TEXT(stand->limits),
+        [NEW_share] = SQL_TEXT(stand->share),
         [NEW_payload] = SQL_BYTES(is_long ? NULL : payload, run->payload_len)};
     memcpy(values, filled, sizeof filled);
 }
@@ -145,7 +148,10 @@ static culex_status limits_tell(struct culex_sqlite *store, struct culex_sqlite_
     if (run->limit_count == 0)
         return CULEX_OK;
     stand->limits = ret_text;
-    return culex__sqlite_keys_tell(store, queue, run, ret_text, ret_keys, error);
+    culex_status status = culex__sqlite_keys_tell(store, queue, run, ret_text, ret_keys, error);
+    if (status == CULEX_OK)
+        stand->share = culex__sqlite_keys_share(ret_keys);
+    return status;
 }
 
 /* The place that they give it. */

@@ -65,7 +65,8 @@ culex_status culex__sqlite_fsck_aside(struct culex_sqlite *store,
 struct tally {
     char *pair; /* NAME=KEY */
     int64_t active, standing;
-    bool is_met; /* there is a row for it */
+    int64_t aside; /* that are parked, behind whichever of their keys */
+    bool is_met;   /* there is a row for it */
 };
 
 struct tallies {
@@ -110,7 +111,10 @@ static bool tallies_widen(struct tallies *tallies)
     return true;
 }
 
-static bool pair_count(struct tallies *tallies, const char *pair, size_t len, bool is_active)
+/* As FSCK_LIMITED tells. */
+enum where { STANDING, ACTIVE, ASIDE };
+
+static bool pair_count(struct tallies *tallies, const char *pair, size_t len, enum where where)
 {
     if (!tallies_widen(tallies))
         return false;
@@ -119,37 +123,44 @@ static bool pair_count(struct tallies *tallies, const char *pair, size_t len, bo
         tally->pair = strndup(pair, len);
         tallies->count += tally->pair != NULL;
     }
-    tally->active += is_active;
-    tally->standing += !is_active;
+    tally->active += where == ACTIVE;
+    tally->standing += where == STANDING;
+    tally->aside += where == ASIDE;
     return tally->pair != NULL;
 }
 
-static bool limits_count(struct tallies *tallies, const char *limits, bool is_active)
+static bool limits_count(struct tallies *tallies, const char *limits, enum where where)
 {
     while (limits != NULL && *limits != '\0') {
         size_t len = strcspn(limits, ";");
-        if (!pair_count(tallies, limits, len, is_active))
+        if (!pair_count(tallies, limits, len, where))
             return false;
         limits += len + (limits[len] == ';');
     }
     return true;
 }
 
-/* Of runs at work, and of those that stand in the ready order. */
-static culex_status runs_count(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+/* Of rows of the runs' limits, each with an enum where. */
+static culex_status rows_count(struct culex_sqlite *store, sqlite3_stmt *row,
                                struct tallies *tallies, culex_error *error)
 {
-    sqlite3_stmt *row = SQL_BIND(store, FSCK_LIMITED, SQL_INT(culex__sqlite_queue_first(queue)),
-                                 SQL_INT(culex__sqlite_queue_last(queue)));
     culex_status status = CULEX_OK;
     int has = 0;
     while (status == CULEX_OK && (has = culex__sqlite_next(store, row, error)) > 0) {
-        const char *limits = (const char *)sqlite3_column_text(row, 1);
-        if (!limits_count(tallies, limits, sqlite3_column_int(row, 0) != 0))
+        const char *limits = (const char *)sqlite3_column_text(row, 0);
+        if (!limits_count(tallies, limits, (enum where)sqlite3_column_int(row, 1)))
             status = culex__sqlite_no_memory(error);
     }
     culex__sqlite_end(row);
     return has < 0 ? (culex_status)has : status;
+}
+
+static culex_status runs_count(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               struct tallies *tallies, culex_error *error)
+{
+    const struct culex_sqlite_value first = SQL_INT(culex__sqlite_queue_first(queue)),
+                                    last = SQL_INT(culex__sqlite_queue_last(queue));
+    return rows_count(store, SQL_BIND(store, FSCK_LIMITED, first, last), tallies, error);
 }
 
 static void tallies_free(struct tallies *tallies)
@@ -197,7 +208,7 @@ static bool is_over(const struct check *check, const struct culex_sqlite_counter
 {
     bool is_full =
         counter->limit->kind != CULEX_LIMIT_RATE || counter->tat_us <= check->store->now_ms * 1000;
-    return counter->active + counter->standing + counter->parked == 0 && is_full &&
+    return counter->active + counter->standing + counter->parked + counter->held == 0 && is_full &&
            counter->look_ms == INT64_MAX;
 }
 
@@ -214,8 +225,10 @@ static culex_status counter_check(struct check *check, struct culex_sqlite_count
     if (tally == found)
         found->is_met = true;
     culex_status status = parked_count(check, counter->number, &parked, error);
+    int64_t held = counter->limit->kind == CULEX_LIMIT_FAIR ? tally->aside - parked : 0;
     bool is_wrong = counter->active != tally->active || counter->standing != tally->standing ||
-                    counter->parked != parked;
+                    counter->parked != parked || counter->held != held;
+    counter->held = held;
     counter->active = tally->active;
     counter->standing = tally->standing;
     counter->parked = parked;
@@ -278,6 +291,9 @@ static culex_status missing_check(struct check *check, const struct tally *tally
         culex__sqlite_ledger_limit(check->store, check->queue, name, &limit, error);
     if (status != CULEX_OK || limit == NULL)
         return status;
+    int64_t held = limit->kind == CULEX_LIMIT_FAIR ? tally->aside : 0;
+    if (tally->active + tally->standing + held == 0)
+        return CULEX_OK;
     check->wrong++;
     if (!check->is_repairing)
         return CULEX_OK;
@@ -287,6 +303,7 @@ static culex_status missing_check(struct check *check, const struct tally *tally
         return status;
     counter->active = tally->active;
     counter->standing = tally->standing;
+    counter->held = held;
     return CULEX_OK;
 }
 

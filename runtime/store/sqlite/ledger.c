@@ -268,6 +268,8 @@ static void saved_note(struct culex_sqlite_counter *counter)
     counter->saved.active = counter->active;
     counter->saved.standing = counter->standing;
     counter->saved.parked = counter->parked;
+    counter->saved.held = counter->held;
+    counter->is_turned = false;
     counter->saved.tat_us = counter->tat_us;
     counter->saved.look_ms = counter->look_ms;
 }
@@ -279,6 +281,14 @@ static void bucket_cut(const struct culex_sqlite *store, struct culex_sqlite_cou
     if (limit->kind == CULEX_LIMIT_RATE && counter->tat_us > store->now_ms * 1000)
         counter->tat_us =
             culex__bucket_cut(culex__sqlite_limit_value(limit), counter->tat_us, store->now_ms);
+}
+
+static void turn_read(sqlite3_stmt *row, struct culex_sqlite_counter *counter)
+{
+    const char *turn = (const char *)sqlite3_column_text(row, 7);
+    counter->has_turn = turn != NULL;
+    snprintf(counter->turn, sizeof counter->turn, "%s", turn != NULL ? turn : "");
+    counter->turn_ms = sqlite3_column_int64(row, 8);
 }
 
 static culex_status counter_read(struct culex_sqlite *store, struct culex_sqlite_counter *counter,
@@ -296,6 +306,8 @@ static culex_status counter_read(struct culex_sqlite *store, struct culex_sqlite
         counter->tat_us = sqlite3_column_int64(row, 4);
         if (sqlite3_column_type(row, 5) != SQLITE_NULL)
             counter->look_ms = sqlite3_column_int64(row, 5);
+        counter->held = sqlite3_column_int64(row, 6);
+        turn_read(row, counter);
     }
     culex__sqlite_end(row);
     /* A look that nobody has had time for is still wanted; a rate's is found anew. */
@@ -415,15 +427,16 @@ static bool is_over(const struct culex_sqlite *store, const struct culex_sqlite_
 {
     bool is_full =
         counter->limit->kind != CULEX_LIMIT_RATE || counter->tat_us <= store->now_ms * 1000;
-    return counter->active == 0 && counter->standing == 0 && counter->parked == 0 && is_full;
+    return counter->active + counter->standing + counter->parked + counter->held == 0 && is_full;
 }
 
 static bool is_same(const struct culex_sqlite_counter *counter)
 {
     return counter->active == counter->saved.active &&
            counter->standing == counter->saved.standing &&
-           counter->parked == counter->saved.parked && counter->tat_us == counter->saved.tat_us &&
-           counter->look_ms == counter->saved.look_ms;
+           counter->parked == counter->saved.parked && counter->held == counter->saved.held &&
+           counter->tat_us == counter->saved.tat_us && counter->look_ms == counter->saved.look_ms &&
+           !counter->is_turned;
 }
 
 static culex_status counter_drop(struct culex_sqlite *store, struct culex_sqlite_counter *counter,
@@ -431,6 +444,7 @@ static culex_status counter_drop(struct culex_sqlite *store, struct culex_sqlite
 {
     int64_t number = counter->number;
     counter->number = 0;
+    counter->has_turn = false;
     counter->tat_us = 0;
     counter->look_ms = INT64_MAX;
     saved_note(counter);
@@ -445,14 +459,16 @@ static culex_status counter_save(struct culex_sqlite *store, struct culex_sqlite
     struct culex_sqlite_limit *limit = counter->limit;
     if (counter->number == 0)
         return CULEX_OK;
-    bool is_moved =
-        counter->active != counter->saved.active || counter->parked != counter->saved.parked;
+    int64_t parked = counter->parked + counter->held - counter->saved.parked - counter->saved.held;
+    bool is_moved = counter->active != counter->saved.active || parked != 0;
     limit->active += counter->active - counter->saved.active;
-    limit->parked += counter->parked - counter->saved.parked;
+    limit->parked += parked;
     limit->is_changed = limit->is_changed || is_moved;
     if (is_over(store, counter))
         return counter_drop(store, counter, error);
     counter->look_ms = look_at(store, counter);
+    counter->is_turned = counter->is_turned || (counter->has_turn && counter->parked == 0);
+    counter->has_turn = counter->has_turn && counter->parked > 0;
     /* Who sleeps knows of no look that early. */
     queue->has_new_work = queue->has_new_work || counter->look_ms <= store->now_ms ||
                           (counter->parked > 0 && counter->look_ms < counter->saved.look_ms);
@@ -461,11 +477,13 @@ static culex_status counter_save(struct culex_sqlite *store, struct culex_sqlite
     saved_note(counter);
     const struct culex_sqlite_value look =
         counter->look_ms == INT64_MAX ? SQL_TEXT(NULL) : SQL_INT(counter->look_ms);
-    return culex__sqlite_finish(store,
-                                SQL_BIND(store, COUNTER_SAVE, SQL_INT(counter->number),
-                                         SQL_INT(counter->active), SQL_INT(counter->standing),
-                                         SQL_INT(counter->parked), SQL_INT(counter->tat_us), look),
-                                error);
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, COUNTER_SAVE, SQL_INT(counter->number), SQL_INT(counter->active),
+                 SQL_INT(counter->standing), SQL_INT(counter->parked), SQL_INT(counter->tat_us),
+                 look, SQL_INT(counter->held), SQL_TEXT(counter->has_turn ? counter->turn : NULL),
+                 SQL_INT(counter->turn_ms)),
+        error);
 }
 
 culex_status culex__sqlite_ledger_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

@@ -31,12 +31,17 @@ struct culex_sqlite_counter {
     int64_t number;
     char key[CULEX_LIMIT_KEY_MAX + 1];
     int64_t active, standing, parked;
+    int64_t held;  /* of a fair share: its runs that are parked behind another limit */
+    bool has_turn; /* somebody was admitted of those that take turns: */
+    char turn[CULEX_LIMIT_KEY_MAX + 1];
+    int64_t turn_ms; /* where he came to stand */
     int64_t tat_us;  /* of a rate's bucket: see core/run_limit.h */
     int64_t look_ms; /* when a STEP looks at it; INT64_MAX: no need */
     bool is_freed;   /* somebody may have room since the last look */
     struct {
-        int64_t active, standing, parked, tat_us, look_ms;
+        int64_t active, standing, parked, held, tat_us, look_ms;
     } saved;
+    bool is_turned; /* whose turn it was has changed */
 };
 
 /* What is in force. */

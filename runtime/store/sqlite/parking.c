@@ -106,6 +106,26 @@ static int64_t room_of(const struct culex_sqlite *store, const struct culex_sqli
     }
 }
 
+static bool is_share(const struct culex_sqlite_counter *counter)
+{
+    return counter->limit->kind == CULEX_LIMIT_FAIR;
+}
+
+struct culex_sqlite_counter *culex__sqlite_keys_first_share(const struct culex_sqlite_keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        if (is_share(keys->counters[i]))
+            return keys->counters[i];
+    }
+    return NULL;
+}
+
+const char *culex__sqlite_keys_share(const struct culex_sqlite_keys *keys)
+{
+    const struct culex_sqlite_counter *share = culex__sqlite_keys_first_share(keys);
+    return share != NULL ? share->key : "";
+}
+
 /* How many runs up to this priority may stand in the ready order: as many as could begin, and as
  * many again for each priority, so that lower ones never keep it from higher ones. */
 bool culex__sqlite_key_has_place(const struct culex_sqlite *store,
@@ -164,6 +184,16 @@ static void stand(const struct culex_sqlite_keys *keys)
         keys->counters[i]->standing++;
 }
 
+/* A run with these keys is parked behind `full`, or no longer: its shares know of that. */
+static void hold(const struct culex_sqlite_keys *keys, const struct culex_sqlite_counter *full,
+                 int64_t by)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        if (keys->counters[i] != full && is_share(keys->counters[i]))
+            keys->counters[i]->held += by;
+    }
+}
+
 static void stand_leave(const struct culex_sqlite_keys *keys)
 {
     for (size_t i = 0; i < keys->count; i++) {
@@ -188,6 +218,7 @@ static culex_status keys_place(struct culex_sqlite *store, const struct culex_sq
         return CULEX_OK;
     }
     full->parked++;
+    hold(keys, full, 1);
     full->is_freed = full->is_freed || culex__sqlite_key_has_place(store, full, priority);
     *ret_aside = full->number;
     return CULEX_OK;
@@ -208,6 +239,7 @@ culex_status culex__sqlite_keys_admit(struct culex_sqlite *store,
                                       int64_t *ret_aside, culex_error *error)
 {
     passed->parked--;
+    hold(keys, passed, -1);
     return keys_place(store, queue, keys, passed, priority, ret_aside, error);
 }
 
@@ -224,12 +256,13 @@ bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
     return true;
 }
 
-/* Whether the first that waits behind the key goes before the run. */
+/* Whether the first that waits behind the key goes before the run, which has `share`. By age no one
+ * does where turns are taken: who had its turn stands, be it younger. */
 static culex_status is_behind_parked(struct culex_sqlite *store,
                                      const struct culex_sqlite_queue *queue,
                                      const struct culex_sqlite_counter *counter,
-                                     const struct culex_sqlite_run *run, bool *ret_is_behind,
-                                     culex_error *error)
+                                     const struct culex_sqlite_run *run, const char *share,
+                                     bool *ret_is_behind, culex_error *error)
 {
     sqlite3_stmt *first =
         SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number));
@@ -238,9 +271,13 @@ static culex_status is_behind_parked(struct culex_sqlite *store,
     if (has > 0) {
         int priority = sqlite3_column_int(first, 0);
         int64_t at_ms = sqlite3_column_int64(first, 1);
+        const char *other = (const char *)sqlite3_column_text(first, 3);
         bool is_older =
             at_ms != run->at_ms ? at_ms < run->at_ms : sqlite3_column_int64(first, 2) < run->seq;
-        *ret_is_behind = priority > run->priority || (priority == run->priority && is_older);
+        bool has_share = share[0] != '\0' || (other != NULL && other[0] != '\0');
+        bool is_by_age = at_ms < 0 || (!has_share && !counter->has_turn);
+        *ret_is_behind =
+            priority > run->priority || (priority == run->priority && is_by_age && is_older);
     }
     culex__sqlite_end(first);
     return has < 0 ? (culex_status)has : CULEX_OK;
@@ -258,7 +295,8 @@ culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
         struct culex_sqlite_counter *counter = keys->counters[i];
         bool is_behind = false;
         if (counter->parked > 0 && counter->limit->kind != CULEX_LIMIT_FAIR)
-            status = is_behind_parked(store, queue, counter, run, &is_behind, error);
+            status = is_behind_parked(store, queue, counter, run, culex__sqlite_keys_share(keys),
+                                      &is_behind, error);
         if (is_behind)
             *ret_before = counter;
     }
@@ -283,6 +321,7 @@ void culex__sqlite_keys_park(const struct culex_sqlite_keys *keys,
 {
     stand_leave(keys);
     full->parked++;
+    hold(keys, full, 1);
 }
 
 /* --- a run's row changes -------------------------------------------------------------------- */
@@ -296,13 +335,16 @@ static void active_leave(const struct culex_sqlite_keys *keys)
 }
 
 static culex_status parked_leave(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                 int64_t number, culex_error *error)
+                                 const struct culex_sqlite_keys *keys, int64_t number,
+                                 culex_error *error)
 {
     struct culex_sqlite_counter *counter;
     culex_status status = culex__sqlite_ledger_numbered(store, queue, number, &counter, error);
-    if (status == CULEX_OK && counter != NULL)
-        counter->parked--;
-    return status;
+    if (status != CULEX_OK || counter == NULL)
+        return status;
+    counter->parked--;
+    hold(keys, counter, -1);
+    return CULEX_OK;
 }
 
 culex_status culex__sqlite_parking_leave(struct culex_sqlite *store,
@@ -314,10 +356,10 @@ culex_status culex__sqlite_parking_leave(struct culex_sqlite *store,
     if (!run->is_limited || culex__run_state_is_final(run->state) ||
         (is_waiting && run->aside == CULEX__SQLITE_ASIDE_TIMED))
         return CULEX_OK;
-    if (is_waiting && run->aside > 0)
-        return parked_leave(store, queue, run->aside, error);
     culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
-    if (status == CULEX_OK && is_waiting)
+    if (status == CULEX_OK && is_waiting && run->aside > 0)
+        status = parked_leave(store, queue, &keys, run->aside, error);
+    else if (status == CULEX_OK && is_waiting)
         stand_leave(&keys);
     else if (status == CULEX_OK)
         active_leave(&keys);

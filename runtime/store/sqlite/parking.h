@@ -5,7 +5,7 @@
  * where it stands while it waits: 0 in the ready order, as all runs without limits; above that
  * parked, behind the key of that number in limit_key; -1 it waits for its time, after which a STEP
  * gives it a place. What a run counts for follows from these: active in the keys of all its limits,
- * standing in all of them, or parked in one.
+ * standing in all of them, or parked in one and held in those of its fair shares that are others.
  *
  * Whoever changes the row of such a run takes it out of the counts before (leave) and puts it in
  * after (arrive, or claim); runs without limits cost a look at a flag. */
@@ -40,6 +40,11 @@ culex_status culex__sqlite_keys_read(struct culex_sqlite *store,
                                      const struct culex_sqlite_queue *queue, const char *text,
                                      struct culex_sqlite_keys *ret_keys, culex_error *error);
 
+/* The first fair one among them, NULL for none. By its key, "" for none, a run takes turns behind
+ * the others. */
+struct culex_sqlite_counter *culex__sqlite_keys_first_share(const struct culex_sqlite_keys *keys);
+const char *culex__sqlite_keys_share(const struct culex_sqlite_keys *keys);
+
 /* A run of this priority begins to wait, ready: gives it a place in the order or parks it. */
 culex_status culex__sqlite_keys_arrive(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue,
@@ -63,8 +68,8 @@ bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
                                   struct culex_sqlite_counter **ret_full);
 
 /* The first of the keys behind which somebody is parked that goes before the run: of a higher
- * priority, or ready for longer, as one whose priority was raised. NULL for none. Of a fair share
- * none does, whose runs come in at the back. */
+ * priority, or ready for longer, as one whose priority was raised. NULL for none. Those of fair
+ * shares take turns: none of them goes before another of its priority. */
 culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_keys *keys,

@@ -146,6 +146,7 @@ CREATE TABLE run (
     has_key INTEGER NOT NULL DEFAULT 0,         -- nobody else has taken it since
     tags TEXT NOT NULL,
     limits TEXT,                                -- NAME=KEY;NAME=KEY, in the order of the schema
+    share TEXT NOT NULL DEFAULT '',             -- key of the first fair one among them: whose turn it waits for
     error_text TEXT,
     progress TEXT,                              -- of the newest attempt
     result BLOB,
@@ -154,7 +155,8 @@ CREATE TABLE run (
 
 CREATE INDEX run_ready ON run (queue, priority, is_delayed, at_ms, seq)
     WHERE state = 'W' AND aside = 0;
-CREATE INDEX run_parked ON run (queue, aside, priority DESC, at_ms, seq) WHERE aside > 0;
+CREATE INDEX run_parked ON run (queue, aside, priority DESC,
+    CASE WHEN at_ms >= 0 THEN share ELSE '' END, at_ms, seq) WHERE aside > 0;
 CREATE INDEX run_timed ON run (queue, at_ms) WHERE aside < 0;
 CREATE INDEX run_timed_urgent ON run (queue, at_ms) WHERE aside < 0 AND priority > 0;
 CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed = 1;
@@ -194,6 +196,9 @@ CREATE TABLE limit_key (
     active INTEGER NOT NULL DEFAULT 0,          -- runs with it that are at work
     standing INTEGER NOT NULL DEFAULT 0,        -- that wait in the ready order
     parked INTEGER NOT NULL DEFAULT 0,          -- that are parked behind it
+    held INTEGER NOT NULL DEFAULT 0,            -- of a fair share: that are parked behind another one
+    turn TEXT,                                  -- run.share of the one that was admitted last, as long as
+    turn_ms INTEGER NOT NULL DEFAULT 0,         -- others are parked that take turns; and its at_ms since
     tat_us INTEGER NOT NULL DEFAULT 0,          -- of a rate: when its bucket is full again
     look_ms INTEGER,                            -- when a STEP looks at it
     UNIQUE (run_limit, key)

@@ -78,6 +78,7 @@ struct world {
     unsigned long op;
     size_t limits_made;
     bool has_limits; /* the store keeps them */
+    bool is_crowded; /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
                          applied more than once */
@@ -169,7 +170,8 @@ static void unique_give(struct world *world, struct culex_new_run *run)
     run->unique_replaces = chance(world, 40);
 }
 
-/* One number for each name most of the time, so that runs meet at it. */
+/* One number for each name most of the time, so that runs meet at it. Often with a share, that of
+ * one tenant mostly, first or last. */
 static void limits_give(struct world *world, struct culex_new_run *run)
 {
     static const char *const keys[] = {"a", "b", "", "a,'b"};
@@ -177,6 +179,7 @@ static void limits_give(struct world *world, struct culex_new_run *run)
         {CULEX_LIMIT_CONCURRENCY, "shop.send:concurrency", NULL, 2, 0, 0},
         {CULEX_LIMIT_RATE, "shop.send:rate", NULL, 3, 7000, 2},
         {CULEX_LIMIT_CONCURRENCY, "it's:hosts", NULL, 3, 0, 0}};
+    static const struct culex_run_limit share = {CULEX_LIMIT_FAIR, "shop.send:fair", NULL, 0, 0, 0};
     static struct culex_run_limit pool[LIMITS_POOL][3];
     struct culex_run_limit *limits = pool[world->limits_made++ % LIMITS_POOL];
     size_t first = (size_t)below(world, 3);
@@ -185,6 +188,12 @@ static void limits_give(struct world *world, struct culex_new_run *run)
         limits[i] = kinds[(first + i) % 3];
         limits[i].key = keys[below(world, 4)];
         limits[i].count += chance(world, 3);
+    }
+    if (chance(world, 60)) {
+        size_t at = chance(world, 50) ? 0 : run->limit_count;
+        memmove(&limits[at + 1], &limits[at], (run->limit_count++ - at) * sizeof limits[0]);
+        limits[at] = share;
+        limits[at].key = chance(world, 60) ? "a" : keys[below(world, 4)];
     }
     run->limits = limits;
 }
@@ -210,7 +219,7 @@ static struct culex_new_run run_make(struct world *world)
     run.unique_key = keys[below(world, 8)];
     unique_give(world, &run);
     run.tags = chance(world, 20) ? "a,b'c" : "";
-    if (world->has_limits && chance(world, 20))
+    if (world->has_limits && chance(world, world->is_crowded ? 80 : 20))
         limits_give(world, &run);
     run.payload_len = (size_t)(chance(world, 10) ? below(world, 4096) : below(world, 40));
     return run;
@@ -1077,8 +1086,8 @@ static bool op_dead_limit(struct world *world, int queue)
 static const char *limit_name(struct world *world)
 {
     static const char *const names[] = {"shop.send:concurrency", "shop.send:rate", "it's:hosts",
-                                        "no:body"};
-    return names[below(world, 4)];
+                                        "shop.send:fair", "no:body"};
+    return names[below(world, 5)];
 }
 
 static bool op_limit_set(struct world *world, int queue)
@@ -1446,6 +1455,7 @@ int main(int argc, char **argv)
     world.env.store_clock_ms = driven_clock;
     world.now_ms = world.newest_ms = INT64_C(1800000000000);
     world.random = seed;
+    world.is_crowded = seed % 2 == 1;
     world.compare.store = stores_open(&world.env, STORE_NAME);
     world.compare.model = (struct model *)model_open(&world.env);
     bool is_good = world.compare.store != NULL && handles_open(&world) && world_run(&world, ops);

@@ -333,8 +333,9 @@ bool model_is_open(const struct model *model, const struct model_run *run)
     return false;
 }
 
-bool model_trust(struct model *model, const struct model_run *run)
+bool model_trust(struct model *model, struct model_run *run)
 {
+    run->is_aside = false; /* which runs of a share stand in the order is the store's affair */
     for (size_t i = 0; i < run->made.limit_count; i++) {
         struct model_bucket *bucket = own_bucket(model, run, &run->made.limits[i]);
         if (bucket != NULL && wait_ms(model, value_of(bucket->limit), bucket->tat_us) > 0)
@@ -371,6 +372,73 @@ static bool is_of_full_share(const struct model *model, struct model_run *run)
     return is_full;
 }
 
+/* --- turns ---------------------------------------------------------------------------- */
+
+/* The first of its fair shares; NULL for none. */
+static const struct culex_run_limit *share_of(const struct model *model,
+                                              const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct culex_run_limit *own = &run->made.limits[i];
+        if (limit_find(model, run->queue, own->name)->kind == CULEX_LIMIT_FAIR)
+            return own;
+    }
+    return NULL;
+}
+
+/* Made when it is new. */
+static struct model_turn *turn_of(struct model *model, const struct model_run *run,
+                                  const struct culex_run_limit *share)
+{
+    const struct model_limit *limit = limit_find(model, run->queue, share->name);
+    for (size_t i = 0; i < model->turn_count; i++) {
+        if (model->turns[i]->limit == limit && strcmp(model->turns[i]->key, share->key) == 0)
+            return model->turns[i];
+    }
+    struct model_turn *turn = APPEND(model, model->turns, model->turn_count);
+    turn->limit = limit;
+    turn->key = keep_text(model, share->key);
+    return turn;
+}
+
+static void turn_note(struct model *model, const struct model_run *run)
+{
+    const struct culex_run_limit *share = share_of(model, run);
+    model->grants++;
+    if (share != NULL)
+        turn_of(model, run, share)->grant = model->grants;
+}
+
+/* Those that a limit holds back which is no share. */
+static void held_note(const struct model *model, const struct model_queue *queue)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (run->queue != queue || run->is_gone || run->state != CULEX_RUN_WAITING)
+            continue;
+        const struct culex_run_limit *behind = first_without_room(model, run);
+        run->was_held =
+            run->was_held ||
+            (behind != NULL && limit_find(model, queue, behind->name)->kind != CULEX_LIMIT_FAIR);
+    }
+}
+
+/* The turn of the share of `run` comes before that of `other`, as far as both were held back;
+ * *ret_differs is false where their order is another one. */
+static bool has_turn_before(struct model *model, const struct model_run *run,
+                            const struct model_run *other, bool *ret_differs)
+{
+    const struct culex_run_limit *one = share_of(model, run), *two = share_of(model, other);
+    *ret_differs = false;
+    if (one == NULL || two == NULL || strcmp(one->name, two->name) != 0 || !run->was_held ||
+        !other->was_held || run->was_put_in_front || other->was_put_in_front ||
+        run->made.priority != other->made.priority)
+        return false;
+    uint64_t own = turn_of(model, run, one)->grant, theirs = turn_of(model, other, two)->grant;
+    *ret_differs = own != theirs;
+    return own < theirs;
+}
+
 /* --- the life of a run ------------------------------------------------------------------ */
 
 static void make_ready(struct model *model, struct model_run *run, bool in_front)
@@ -385,6 +453,9 @@ static void make_ready(struct model *model, struct model_run *run, bool in_front
     run->was_put_in_front = in_front;
     run->was_promoted = false;
     run->is_aside = is_of_full_share(model, run);
+    run->was_held = false;
+    if (run->made.limit_count > 0)
+        held_note(model, run->queue);
 }
 
 static void make_due(struct model *model, struct model_run *run)
@@ -1255,6 +1326,15 @@ void model_share(struct model *model, const char *queue)
         make_ready(model, run, false);
 }
 
+/* Of two that wait and have room, with the turns that they take. */
+static bool goes_before(struct model *model, const struct model_run *run,
+                        const struct model_run *other)
+{
+    bool differs;
+    bool has_turn = has_turn_before(model, run, other, &differs);
+    return differs ? has_turn : is_before(run, other);
+}
+
 struct model_run *model_next(struct model *model, const struct culex_step *step)
 {
     struct model_run *next = NULL;
@@ -1265,7 +1345,7 @@ struct model_run *model_next(struct model *model, const struct culex_step *step)
             strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run) ||
             !model_has_room(model, run))
             continue;
-        if (next == NULL || is_before(run, next))
+        if (next == NULL || goes_before(model, run, next))
             next = run;
     }
     return next;
@@ -1346,6 +1426,10 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
     note_lease(session->queue, step);
     session->ids[session->grant_count] = run->id;
     session->attempts[session->grant_count++] = run->attempt;
+    if (run->made.limit_count > 0) {
+        turn_note(model, run);
+        held_note(model, run->queue);
+    }
 }
 
 static bool claim_may_go_on(const struct model *model, const struct culex_step *step,
@@ -2042,7 +2126,8 @@ static void key_row_add(struct model *model, const struct model_limit *limit, co
             continue;
         const struct culex_run_limit *behind = first_without_room(model, run);
         has_waiting = has_waiting || behind == NULL;
-        row.parked += behind != NULL && strcmp(behind->name, limit->name) == 0;
+        row.parked += behind != NULL &&
+                      (limit->kind == CULEX_LIMIT_FAIR || strcmp(behind->name, limit->name) == 0);
     }
     if (limit->kind == CULEX_LIMIT_RATE)
         row.next_ms = token_in_ms(model, limit, key);
@@ -2349,6 +2434,7 @@ static void model_close(struct culex_store *store)
     free(model->keys);
     free(model->uniques);
     free(model->limits);
+    free(model->turns);
     free(model->buckets);
     free(model);
 }

@@ -38,6 +38,7 @@ struct model_run {
     const void *result;
     size_t result_len;
     bool is_aside;  /* a fair limit has no place for it in the ready order yet */
+    bool was_held;  /* another one had no room for it since it became ready: it takes turns */
     bool is_listed; /* for a differential test: in the state of its listing all the time */
     int shown;      /* so often, by that */
 };
@@ -113,6 +114,13 @@ struct model_bucket {
     int64_t least_us, most_us;
 };
 
+/* Of one key of a fair share: the newest grant. */
+struct model_turn {
+    const struct model_limit *limit;
+    const char *key;
+    uint64_t grant;
+};
+
 enum { MODEL_LANES = 16 };
 
 struct model_queue {
@@ -157,6 +165,9 @@ struct model {
     size_t limit_count;
     struct model_bucket **buckets;
     size_t bucket_count;
+    struct model_turn **turns;
+    size_t turn_count;
+    uint64_t grants; /* all there were */
     uint32_t newest_salt;
     const culex_uuid *given; /* ids of the next call's runs; NULL: the model makes them */
     const char *id_fault;    /* what is wrong with an id that was given; NULL: nothing */
@@ -223,7 +234,7 @@ void model_doubt(struct model *model);
 bool model_is_open(const struct model *model, const struct model_run *run);
 /* The store grants the run: it may have tokens for it that the model has not. Whether it has room
  * then. */
-bool model_trust(struct model *model, const struct model_run *run);
+bool model_trust(struct model *model, struct model_run *run);
 /* Places in the ready order that are free go to the next of each fair share. */
 void model_share(struct model *model, const char *queue);
 
