@@ -359,6 +359,8 @@ local function slots_open()
       g.look = at
     end
   end
+  -- Not every script has read it; an earlier one would hide that the clock was set back.
+  limits_noted = limits_noted or tonumber(call('HGET', meta, 'limits') or nil)
   if not limits_noted or gates_now() > limits_noted then
     limits_noted = gates_now()
     call('HSET', meta, 'limits', limits_noted)
