@@ -107,7 +107,9 @@ culex_status culex__sqlite_admission_maintain(struct culex_sqlite *store,
     size_t most = want > CULEX_PROMOTE_MAX ? want : CULEX_PROMOTE_MAX;
     if (queue->limits == 0)
         return CULEX_OK;
-    culex_status status = looks_cut(store, queue, error);
+    culex_status status = culex__sqlite_ledger_cut(store, error);
+    if (status == CULEX_OK)
+        status = looks_cut(store, queue, error);
     if (status == CULEX_OK && queue->sweeps > 0)
         status = swept_find(store, queue, &limit, error);
     if (status == CULEX_OK && limit != NULL)

@@ -16,6 +16,7 @@ struct culex_sqlite_ledger {
     size_t counter_count;
     size_t *places; /* of counters, by a hash of limit and key: 1 more than the index, 0 for none */
     size_t place_count;
+    bool is_cutting; /* what is read from now on: culex__sqlite_ledger_cut */
 };
 
 /* --- memory --------------------------------------------------------------------------------- */
@@ -283,6 +284,17 @@ static void bucket_cut(const struct culex_sqlite *store, struct culex_sqlite_cou
             culex__bucket_cut(culex__sqlite_limit_value(limit), counter->tat_us, store->now_ms);
 }
 
+culex_status culex__sqlite_ledger_cut(struct culex_sqlite *store, culex_error *error)
+{
+    struct culex_sqlite_ledger *ledger = ledger_of(store);
+    if (ledger == NULL)
+        return culex__sqlite_no_memory(error);
+    ledger->is_cutting = true;
+    for (size_t i = 0; i < ledger->counter_count; i++)
+        bucket_cut(store, ledger->counters[i]);
+    return CULEX_OK;
+}
+
 static void turn_read(sqlite3_stmt *row, struct culex_sqlite_counter *counter)
 {
     const char *turn = (const char *)sqlite3_column_text(row, 7);
@@ -315,7 +327,8 @@ static culex_status counter_read(struct culex_sqlite *store, struct culex_sqlite
                                                            : counter->look_ms != INT64_MAX;
     counter->is_freed = is_due && counter->parked > 0;
     saved_note(counter);
-    bucket_cut(store, counter);
+    if (store->ledger->is_cutting)
+        bucket_cut(store, counter);
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 

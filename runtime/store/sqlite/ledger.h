@@ -80,6 +80,10 @@ culex_status culex__sqlite_ledger_numbered(struct culex_sqlite *store,
                                            struct culex_sqlite_counter **ret_counter,
                                            culex_error *error);
 
+/* From now on buckets that are further from being full than an empty one are empty ones: a STEP
+ * says so, whose clock counts for all. */
+culex_status culex__sqlite_ledger_cut(struct culex_sqlite *store, culex_error *error);
+
 /* Writes back what has changed, and drops keys of which nothing is left to keep. */
 culex_status culex__sqlite_ledger_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                        culex_error *error);
