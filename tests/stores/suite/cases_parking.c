@@ -831,6 +831,24 @@ void case_rate__clock_set_back_delays_by_one_bucket_at_most(struct suite *suite)
     assert_int_equal(granted, 3);
 }
 
+/* Whoever comes by before the next step, and does so by the clock as it is then. */
+void case_rate__clock_set_back_is_seen_after_a_cancel(struct suite *suite)
+{
+    limits_or_skip(suite);
+    culex_uuid ids[6];
+    put_many(suite, at_rate(1, SUITE_SECOND_MS, 2), 6, ids);
+    assert_int_equal(suite_claim(suite, ANN, 8), 2);
+    suite_claim(suite, ANN, 1);
+    suite->now_ms -= 60 * SUITE_MINUTE_MS;
+    suite_cancel(suite, ids[5]);
+    size_t granted = 0;
+    for (int i = 0; i < 40; i++) {
+        suite->now_ms += 100;
+        granted += suite_claim(suite, BOB, 8);
+    }
+    assert_in_range(granted, 2, 3);
+}
+
 void case_rate__raised_one_gives_its_tokens_at_once(struct suite *suite)
 {
     limits_or_skip(suite);
