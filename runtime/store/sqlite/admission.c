@@ -202,12 +202,13 @@ static culex_status parked_move(struct culex_sqlite *store, struct culex_sqlite_
 {
     int64_t aside, back_ms = culex__sqlite_queue_back(store, queue);
     int64_t at_ms = turn_take(counter, parked, back_ms);
-    culex_status status = culex__sqlite_keys_admit(store, queue, &parked->keys, counter,
-                                                   parked->priority, &aside, error);
-    if (status != CULEX_OK)
-        return status;
     if (counter->limit->kind == CULEX_LIMIT_FAIR)
         at_ms = back_ms;
+    const struct culex_sqlite_rank rank = {parked->priority, at_ms, parked->seq};
+    culex_status status =
+        culex__sqlite_keys_admit(store, queue, &parked->keys, counter, &rank, &aside, error);
+    if (status != CULEX_OK)
+        return status;
     queue->has_new_work = true;
     return culex__sqlite_finish(
         store, SQL_BIND(store, RUN_STAND, SQL_INT(parked->seq), SQL_INT(aside), SQL_INT(at_ms)),

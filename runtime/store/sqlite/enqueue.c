@@ -163,10 +163,11 @@ static culex_status limits_arrive(struct culex_sqlite *store,
 {
     if (stand->limits == NULL)
         return CULEX_OK;
+    const struct culex_sqlite_rank rank = {run->priority, stand->at_ms, INT64_MAX};
     stand->aside = CULEX__SQLITE_ASIDE_TIMED;
     return stand->is_delayed
                ? CULEX_OK
-               : culex__sqlite_keys_arrive(store, queue, keys, run->priority, &stand->aside, error);
+               : culex__sqlite_keys_arrive(store, queue, keys, &rank, &stand->aside, error);
 }
 
 static culex_status own_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

@@ -137,41 +137,52 @@ bool culex__sqlite_key_has_place(const struct culex_sqlite *store,
     return room > 0 && counter->standing < room * (priority + 1);
 }
 
-/* Who comes now is not before those of its priority that wait behind the key. */
-static culex_status is_overtaking(struct culex_sqlite *store,
-                                  const struct culex_sqlite_queue *queue,
-                                  const struct culex_sqlite_counter *counter, int priority,
-                                  bool *ret_is_overtaking, culex_error *error)
+/* Whether the first that waits behind the key goes before a run of this rank, which has `share`.
+ * Where turns are taken age tells nothing, but of what came back to the front: `by_turn` then. */
+static culex_status is_behind_parked(struct culex_sqlite *store,
+                                     const struct culex_sqlite_queue *queue,
+                                     const struct culex_sqlite_counter *counter,
+                                     const struct culex_sqlite_rank *rank, const char *share,
+                                     bool by_turn, bool *ret_is_behind, culex_error *error)
 {
-    int64_t highest = -1;
-    *ret_is_overtaking = false;
-    if (counter->parked == 0)
-        return CULEX_OK;
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number)), -1,
-        &highest, error);
-    *ret_is_overtaking = highest >= priority;
-    return status;
+    sqlite3_stmt *first =
+        SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number));
+    int has = culex__sqlite_next(store, first, error);
+    *ret_is_behind = false;
+    if (has > 0) {
+        int priority = sqlite3_column_int(first, 0);
+        int64_t at_ms = sqlite3_column_int64(first, 1);
+        const char *other = (const char *)sqlite3_column_text(first, 3);
+        bool is_older =
+            at_ms != rank->at_ms ? at_ms < rank->at_ms : sqlite3_column_int64(first, 2) < rank->seq;
+        bool has_share = share[0] != '\0' || (other != NULL && other[0] != '\0');
+        bool has_turns = at_ms >= 0 && rank->at_ms >= 0 && (has_share || counter->has_turn);
+        *ret_is_behind = priority != rank->priority ? priority > rank->priority
+                         : has_turns                ? by_turn
+                                                    : is_older;
+    }
+    culex__sqlite_end(first);
+    return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
 /* The first key of the run's, but for `passed`, that has no place for it in the ready order. */
 static culex_status first_without_place(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue,
                                         const struct culex_sqlite_keys *keys,
-                                        const struct culex_sqlite_counter *passed, int priority,
+                                        const struct culex_sqlite_counter *passed,
+                                        const struct culex_sqlite_rank *rank,
                                         struct culex_sqlite_counter **ret_full, culex_error *error)
 {
+    const char *share = culex__sqlite_keys_share(keys);
     culex_status status = CULEX_OK;
     *ret_full = NULL;
     for (size_t i = 0; i < keys->count && status == CULEX_OK && *ret_full == NULL; i++) {
         struct culex_sqlite_counter *counter = keys->counters[i];
-        bool is_late = false;
+        bool is_late = !culex__sqlite_key_has_place(store, counter, rank->priority);
         if (counter == passed)
             continue;
-        if (culex__sqlite_key_has_place(store, counter, priority))
-            status = is_overtaking(store, queue, counter, priority, &is_late, error);
-        else
-            is_late = true;
+        if (!is_late && counter->parked > 0)
+            status = is_behind_parked(store, queue, counter, rank, share, true, &is_late, error);
         if (is_late)
             *ret_full = counter;
     }
@@ -205,11 +216,12 @@ static void stand_leave(const struct culex_sqlite_keys *keys)
 /* Where a run gets its place that is past the limit `passed`, NULL for none. */
 static culex_status keys_place(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                                const struct culex_sqlite_keys *keys,
-                               const struct culex_sqlite_counter *passed, int priority,
-                               int64_t *ret_aside, culex_error *error)
+                               const struct culex_sqlite_counter *passed,
+                               const struct culex_sqlite_rank *rank, int64_t *ret_aside,
+                               culex_error *error)
 {
     struct culex_sqlite_counter *full;
-    culex_status status = first_without_place(store, queue, keys, passed, priority, &full, error);
+    culex_status status = first_without_place(store, queue, keys, passed, rank, &full, error);
     *ret_aside = CULEX__SQLITE_ASIDE_NOT;
     if (status != CULEX_OK)
         return status;
@@ -219,28 +231,30 @@ static culex_status keys_place(struct culex_sqlite *store, const struct culex_sq
     }
     full->parked++;
     hold(keys, full, 1);
-    full->is_freed = full->is_freed || culex__sqlite_key_has_place(store, full, priority);
+    full->is_freed = full->is_freed || culex__sqlite_key_has_place(store, full, rank->priority);
     *ret_aside = full->number;
     return CULEX_OK;
 }
 
 culex_status culex__sqlite_keys_arrive(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue,
-                                       const struct culex_sqlite_keys *keys, int priority,
-                                       int64_t *ret_aside, culex_error *error)
+                                       const struct culex_sqlite_keys *keys,
+                                       const struct culex_sqlite_rank *rank, int64_t *ret_aside,
+                                       culex_error *error)
 {
-    return keys_place(store, queue, keys, NULL, priority, ret_aside, error);
+    return keys_place(store, queue, keys, NULL, rank, ret_aside, error);
 }
 
 culex_status culex__sqlite_keys_admit(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_keys *keys,
-                                      struct culex_sqlite_counter *passed, int priority,
-                                      int64_t *ret_aside, culex_error *error)
+                                      struct culex_sqlite_counter *passed,
+                                      const struct culex_sqlite_rank *rank, int64_t *ret_aside,
+                                      culex_error *error)
 {
     passed->parked--;
     hold(keys, passed, -1);
-    return keys_place(store, queue, keys, passed, priority, ret_aside, error);
+    return keys_place(store, queue, keys, passed, rank, ret_aside, error);
 }
 
 bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
@@ -256,47 +270,21 @@ bool culex__sqlite_keys_have_room(const struct culex_sqlite *store,
     return true;
 }
 
-/* Whether the first that waits behind the key goes before the run, which has `share`. By age no one
- * does where turns are taken: who had its turn stands, be it younger. */
-static culex_status is_behind_parked(struct culex_sqlite *store,
-                                     const struct culex_sqlite_queue *queue,
-                                     const struct culex_sqlite_counter *counter,
-                                     const struct culex_sqlite_run *run, const char *share,
-                                     bool *ret_is_behind, culex_error *error)
-{
-    sqlite3_stmt *first =
-        SQL_BIND(store, PARKED_PLACE, SQL_INT(queue->key), SQL_INT(counter->number));
-    int has = culex__sqlite_next(store, first, error);
-    *ret_is_behind = false;
-    if (has > 0) {
-        int priority = sqlite3_column_int(first, 0);
-        int64_t at_ms = sqlite3_column_int64(first, 1);
-        const char *other = (const char *)sqlite3_column_text(first, 3);
-        bool is_older =
-            at_ms != run->at_ms ? at_ms < run->at_ms : sqlite3_column_int64(first, 2) < run->seq;
-        bool has_share = share[0] != '\0' || (other != NULL && other[0] != '\0');
-        bool is_by_age = at_ms < 0 || (!has_share && !counter->has_turn);
-        *ret_is_behind =
-            priority > run->priority || (priority == run->priority && is_by_age && is_older);
-    }
-    culex__sqlite_end(first);
-    return has < 0 ? (culex_status)has : CULEX_OK;
-}
-
 culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_keys *keys,
                                       const struct culex_sqlite_run *run,
                                       struct culex_sqlite_counter **ret_before, culex_error *error)
 {
+    const struct culex_sqlite_rank rank = {run->priority, run->at_ms, run->seq};
     culex_status status = CULEX_OK;
     *ret_before = NULL;
     for (size_t i = 0; i < keys->count && status == CULEX_OK && *ret_before == NULL; i++) {
         struct culex_sqlite_counter *counter = keys->counters[i];
         bool is_behind = false;
         if (counter->parked > 0 && counter->limit->kind != CULEX_LIMIT_FAIR)
-            status = is_behind_parked(store, queue, counter, run, culex__sqlite_keys_share(keys),
-                                      &is_behind, error);
+            status = is_behind_parked(store, queue, counter, &rank, culex__sqlite_keys_share(keys),
+                                      false, &is_behind, error);
         if (is_behind)
             *ret_before = counter;
     }
@@ -378,8 +366,9 @@ culex_status culex__sqlite_parking_arrive(struct culex_sqlite *store,
         run->aside = CULEX__SQLITE_ASIDE_TIMED;
         return CULEX_OK;
     }
+    const struct culex_sqlite_rank rank = {run->priority, run->at_ms, run->seq};
     culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
     return status == CULEX_OK
-               ? culex__sqlite_keys_arrive(store, queue, &keys, run->priority, &run->aside, error)
+               ? culex__sqlite_keys_arrive(store, queue, &keys, &rank, &run->aside, error)
                : status;
 }

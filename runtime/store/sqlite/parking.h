@@ -45,18 +45,26 @@ culex_status culex__sqlite_keys_read(struct culex_sqlite *store,
 struct culex_sqlite_counter *culex__sqlite_keys_first_share(const struct culex_sqlite_keys *keys);
 const char *culex__sqlite_keys_share(const struct culex_sqlite_keys *keys);
 
-/* A run of this priority begins to wait, ready: gives it a place in the order or parks it. */
+/* Where a run would stand in the ready order. */
+struct culex_sqlite_rank {
+    int priority;
+    int64_t at_ms, seq; /* before 0: it came back to the front */
+};
+
+/* A run of this rank begins to wait, ready: gives it a place in the order or parks it. */
 culex_status culex__sqlite_keys_arrive(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue,
-                                       const struct culex_sqlite_keys *keys, int priority,
-                                       int64_t *ret_aside, culex_error *error);
+                                       const struct culex_sqlite_keys *keys,
+                                       const struct culex_sqlite_rank *rank, int64_t *ret_aside,
+                                       culex_error *error);
 
 /* The same for one that was parked behind `passed`, which has a place for it. */
 culex_status culex__sqlite_keys_admit(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_keys *keys,
-                                      struct culex_sqlite_counter *passed, int priority,
-                                      int64_t *ret_aside, culex_error *error);
+                                      struct culex_sqlite_counter *passed,
+                                      const struct culex_sqlite_rank *rank, int64_t *ret_aside,
+                                      culex_error *error);
 
 /* Whether one more run of this priority may stand in the ready order, by this key. */
 bool culex__sqlite_key_has_place(const struct culex_sqlite *store,

@@ -336,6 +336,27 @@ void case_concurrency__two_limits_need_room_in_both(struct suite *suite)
     assert_int_equal(key_row(suite, "shop.send_email:hosts", "h1").active, 1);
 }
 
+/* Older than all that is parked there: it does not go from one limit to the other behind them. */
+void case_concurrency__released_run_of_two_limits_goes_before_who_waits_for_one(struct suite *suite)
+{
+    limits_or_skip(suite);
+    const struct culex_run_limit host = {
+        CULEX_LIMIT_CONCURRENCY, "shop.send_email:hosts", "h1", 1, 0, 0};
+    struct culex_run_limit both[] = {at_most(1, "a"), host};
+    struct culex_new_run one = limited(suite, both, 2);
+    culex_uuid first = suite_put_run(suite, &one);
+    uint32_t attempt = suite_take(suite, ANN, first);
+    for (int i = 0; i < 300; i++) {
+        put(suite, at_most(1, "a"));
+        put(suite, host);
+    }
+    suite_end(suite, ANN, first, attempt, CULEX_EVENT_RELEASE, 0);
+    assert_int_equal(suite_claim(suite, BOB, 8), 1);
+    assert_true(suite_same_id(suite->reply.grants[0].facts.id, first));
+    done(suite, BOB, first, attempt + 1);
+    assert_int_equal(suite_claim(suite, BOB, 8), 2);
+}
+
 void case_concurrency__names_and_queues_count_apart(struct suite *suite)
 {
     limits_or_skip(suite);
