@@ -397,6 +397,17 @@ static void move_check(struct sim_oracle *oracle, const struct run *run,
     SOMETIMES(MOVED_BY_OPERATOR);
 }
 
+/* It was its turn: it stands behind those that came in before it, and in SQLite as if it had become
+ * ready with them. */
+static bool is_let_in(const struct sim_call *call, const struct sim_record *before,
+                      const struct sim_record *after)
+{
+    struct sim_record same = *after;
+    same.at_ms = before->at_ms;
+    return call->verb == SIM_STEP && before->is_limited && after->at_ms >= before->at_ms &&
+           is_same_record(&same, before);
+}
+
 static void change_waiting(struct sim_oracle *oracle, struct run *run,
                            const struct sim_record *after)
 {
@@ -432,6 +443,8 @@ static void change_waiting(struct sim_oracle *oracle, struct run *run,
             oracle->call.dues++;
             return;
         }
+        if (is_let_in(call, before, after))
+            return;
         break;
     default:
         break;

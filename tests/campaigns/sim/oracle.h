@@ -58,7 +58,7 @@ struct sim_record {
     uint32_t attempt, failures, crashes, crash_streak, losses, attempts_max;
     bool has_cancel;
     bool is_started;            /* active: its handler is at work; waiting: its holder vanished */
-    bool is_limited, is_parked; /* Redis: has limits, and stands behind one of them */
+    bool is_limited, is_parked; /* has limits; Redis: and stands behind one of them */
     int64_t at_ms, expires_at_ms, retry_for_ms, timeout_ms;
     int64_t limit_ms; /* active: no lease reaches further; 0 for none */
     char unique_key[8];
