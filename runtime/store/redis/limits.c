@@ -109,7 +109,7 @@ culex_status culex__redis_limit_set(struct culex_store *base, const char *queue,
 {
     enum { TRIES = 16 };
     struct culex__redis *redis = culex__redis_of(base);
-    char told[LIMIT_TEXT] = "", wanted[LIMIT_TEXT] = "", text[LIMIT_TEXT];
+    char told[LIMIT_TEXT] = "", wanted[LIMIT_TEXT] = "", text[LIMIT_TEXT] = "";
     for (int i = 0; i < TRIES; i++) {
         culex_status status = set_call(redis, queue, name, told, wanted, text, error);
         if (status != CULEX_OK)
