@@ -188,9 +188,9 @@ culex_status culex__sqlite_ledger_limit(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue, const char *name,
                                         struct culex_sqlite_limit **ret_limit, culex_error *error)
 {
-    culex_status status = limit_find(store, queue, name, ret_limit, error);
-    if (status != CULEX_OK || (*ret_limit)->number == 0)
-        *ret_limit = NULL;
+    struct culex_sqlite_limit *limit = NULL;
+    culex_status status = limit_find(store, queue, name, &limit, error);
+    *ret_limit = limit != NULL && limit->number != 0 ? limit : NULL;
     return status;
 }
 
