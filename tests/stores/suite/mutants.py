@@ -41,7 +41,6 @@ MUTANTS = [
     ("a script hides that the clock was set back", LUA + "lib_slots.lua", "  limits_noted = limits_noted or tonumber(call('HGET', meta, 'limits') or nil)\n", "", "redis"),
     ("no turn is taken", SQL + "admission.c", "    if (status == CULEX_OK && has_next)\n        *ret_parked = next;", "    (void)has_next;", "sqlite"),
     ("an older one of another share overtakes", SQL + "admission.c", "    at_ms = at_ms > behind_ms ? at_ms : behind_ms;\n", "", "sqlite"),
-    ("the front takes turns", SQL + "admission.c", "ret_parked->at_ms < 0 || !counter->has_turn", "!counter->has_turn", "sqlite"),
     ("who had its turn yields by age", SQL + "parking.c", "(has_share || counter->has_turn)", "has_share", "sqlite"),
     ("a share knows of none that is parked elsewhere", SQL + "parking.c", "    passed->parked--;\n    hold(keys, passed, -1);\n", "    passed->parked--;\n", "sqlite"),
     ("a bucket of a clock ahead stands", LUA + "step.lua", "if now < limits_noted then limits_look() end", "", "redis"),
