@@ -406,6 +406,28 @@ void case_fair__who_is_parked_may_leave_in_any_way(struct suite *suite)
     assert_nothing_remains(suite, &shape);
 }
 
+/* It was admitted by its turn, and waits at the front for a limit that was lowered meanwhile:
+ * whoever's turn is next comes behind it. */
+void case_fair__run_at_the_front_waits_for_no_turn(struct suite *suite)
+{
+    limits_or_skip(suite);
+    const struct shape shape = {{all, share}, 2};
+    const culex_limit_value one = {.count = 1};
+    culex_uuid ours[4];
+    put_some(suite, &shape, "a", 4, ours);
+    put_some(suite, &shape, "b", 3, NULL);
+    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    suite_end(suite, ANN, ours[0], 1, CULEX_EVENT_DONE, 0);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    const struct culex_run_facts admitted = suite->reply.grants[0].facts;
+    assert_ok(suite->store->ops->limit_set(suite->store, suite->queue, ALL, &one, NULL));
+    suite_end(suite, ANN, admitted.id, admitted.attempt, CULEX_EVENT_RELEASE, 0);
+    assert_int_equal(suite_claim(suite, BOB, 2), 0);
+    suite_end(suite, ANN, ours[1], 1, CULEX_EVENT_DONE, 0);
+    suite_take(suite, BOB, admitted.id);
+    assert_sound(suite);
+}
+
 /* A run that is given back is the next of all again, whosever turn it is. */
 void case_fair__released_run_is_before_those_that_take_turns(struct suite *suite)
 {
