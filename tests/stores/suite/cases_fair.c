@@ -63,16 +63,6 @@ static void put_some(struct suite *suite, const struct shape *shape, const char 
     }
 }
 
-static void limits_or_skip(struct suite *suite)
-{
-    struct culex_limit_list list = {.rows = NULL};
-    culex_status status = suite->store->ops->limits(suite->store, suite->queue, &list, NULL);
-    if (status == CULEX_EUNSUPPORTED)
-        skip();
-    assert_int_equal(status, CULEX_OK);
-    culex__limit_list_release(&list);
-}
-
 /* Whose the run is: the first letter of its tenant. */
 static char tenant_of(struct suite *suite, culex_uuid id)
 {
@@ -186,7 +176,6 @@ static void turns_are_taken(struct suite *suite, const struct shape *shape)
 /* Whichever of the limits the schema names first. */
 static void turns_are_taken_beside(struct suite *suite, struct culex_run_limit other)
 {
-    limits_or_skip(suite);
     turns_are_taken(suite, &(struct shape){{share, other}, 2});
     turns_are_taken(suite, &(struct shape){{other, share}, 2});
 }
@@ -208,14 +197,12 @@ void case_fair__takes_turns_behind_a_concurrency_by_another_param(struct suite *
 
 void case_fair__takes_turns_behind_several_limits(struct suite *suite)
 {
-    limits_or_skip(suite);
     turns_are_taken(suite, &(struct shape){{all, share, rate}, 3});
     turns_are_taken(suite, &(struct shape){{rate, host, all, share}, 4});
 }
 
 void case_fair__takes_turns_beside_a_concurrency_of_each(struct suite *suite)
 {
-    limits_or_skip(suite);
     turns_are_taken(suite, &(struct shape){{all, own, share}, 3});
     const struct shape shape = {{own, share}, 2};
     put_some(suite, &shape, "a", BACKLOG, NULL);
@@ -230,7 +217,6 @@ void case_fair__takes_turns_beside_a_concurrency_of_each(struct suite *suite)
  * the limit itself is never reached, but of the share.) */
 void case_fair__late_one_is_next(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{all, share}, 2};
     put_some(suite, &shape, "a", BACKLOG, NULL);
     work(suite, 1, 7);
@@ -247,7 +233,6 @@ void case_fair__each_of_many_has_its_turn(struct suite *suite)
     enum { TENANTS = 12 };
     static const char *const names[TENANTS] = {"l", "c", "a", "k", "e", "b",
                                                "j", "d", "i", "f", "h", "g"};
-    limits_or_skip(suite);
     const struct shape shape = {{all, share}, 2};
     for (int i = 0; i < TENANTS; i++)
         put_some(suite, &shape, names[i], 5, NULL);
@@ -260,7 +245,6 @@ void case_fair__each_of_many_has_its_turn(struct suite *suite)
 /* A higher priority goes first, whosever it is; within one they take turns. */
 void case_fair__turns_are_taken_within_a_priority(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{share, all}, 2};
     put_some(suite, &shape, "x", 2, NULL);
     assert_int_equal(suite_claim(suite, BOB, 2), 2);
@@ -290,7 +274,6 @@ void case_fair__turns_are_taken_within_a_priority(struct suite *suite)
 /* Of one tenant the order stays. */
 void case_fair__of_one_key_the_oldest_is_first(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{all, share}, 2};
     culex_uuid ids[20];
     for (int i = 0; i < 20; i++)
@@ -307,7 +290,6 @@ void case_fair__of_one_key_the_oldest_is_first(struct suite *suite)
 /* What waits for a limit takes no place of its share. */
 void case_fair__runs_for_a_full_limit_hold_up_none_of_their_key(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape busy = {{share, host}, 2};
     struct shape free_one = busy;
     free_one.limits[1].key = "h2";
@@ -324,7 +306,6 @@ void case_fair__runs_for_a_full_limit_hold_up_none_of_their_key(struct suite *su
 
 void case_fair__keys_tell_whose_runs_are_held_back(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{all, share}, 2};
     culex_uuid ids[BACKLOG];
     put_some(suite, &shape, "a", 2, NULL);
@@ -348,7 +329,6 @@ void case_fair__keys_tell_whose_runs_are_held_back(struct suite *suite)
 /* Those that only the share keeps aside are among them. */
 void case_fair__keys_tell_what_the_share_holds_back(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{share}, 1};
     put_some(suite, &shape, "a", 100, NULL);
     struct culex_limit_key_row row = key_row(suite, FAIR, "a");
@@ -366,7 +346,6 @@ static void move(struct suite *suite, culex_uuid id, struct culex_place place)
 /* Out of what is parked, in each way there is; the others go on taking turns. */
 void case_fair__who_is_parked_may_leave_in_any_way(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{all, share, rate}, 3};
     culex_uuid ids[BACKLOG];
     put_some(suite, &shape, "x", 2, NULL);
@@ -410,7 +389,6 @@ void case_fair__who_is_parked_may_leave_in_any_way(struct suite *suite)
  * whoever's turn is next comes behind it. */
 void case_fair__run_at_the_front_waits_for_no_turn(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{all, share}, 2};
     const culex_limit_value one = {.count = 1};
     culex_uuid ours[4];
@@ -431,7 +409,6 @@ void case_fair__run_at_the_front_waits_for_no_turn(struct suite *suite)
 /* A run that is given back is the next of all again, whosever turn it is. */
 void case_fair__released_run_is_before_those_that_take_turns(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shape = {{all, share}, 2};
     put_some(suite, &shape, "z", 2, NULL);
     assert_int_equal(suite_claim(suite, ANN, 2), 2);
@@ -460,7 +437,6 @@ static struct culex_new_run rival(struct suite *suite, struct shape *shape, cons
 /* It counts for its new key alone, and has that one's turn. */
 void case_fair__replaced_run_changes_its_key(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct shape shape = {{all, share}, 2};
     put_some(suite, &shape, "x", 2, NULL);
     assert_int_equal(suite_claim(suite, ANN, 2), 2);
@@ -490,7 +466,6 @@ void case_fair__replaced_run_changes_its_key(struct suite *suite)
  */
 void case_fair__runs_without_a_share_take_turns_as_one(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct shape shared = {{all, share}, 2}, bare = {{all}, 1};
     put_some(suite, &shared, "a", BACKLOG, NULL);
     put_some(suite, &bare, "-", BACKLOG, NULL);

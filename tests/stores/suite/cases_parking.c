@@ -135,22 +135,10 @@ static void assert_nothing_remains(struct suite *suite, const char *name)
     assert_int_equal(row.active + row.parked, 0);
 }
 
-/* A store that refuses runs with limits says so of all verbs, and of no run takes half. */
-static void limits_or_skip(struct suite *suite)
-{
-    struct culex_limit_list list = {.rows = NULL};
-    culex_status status = suite->store->ops->limits(suite->store, suite->queue, &list, NULL);
-    if (status == CULEX_EUNSUPPORTED)
-        skip();
-    assert_int_equal(status, CULEX_OK);
-    culex__limit_list_release(&list);
-}
-
 /* --- concurrency ------------------------------------------------------------------------------ */
 
 void case_concurrency__as_many_as_its_number_are_at_work_of_a_key(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ours[10];
     put_many(suite, at_most(2, "a"), 10, ours);
     put_many(suite, at_most(2, "b"), 3, NULL);
@@ -189,7 +177,6 @@ struct held {
 void case_concurrency__is_kept_under_steps_of_many_sessions(struct suite *suite)
 {
     enum { EACH = 30, MOST = 3 };
-    limits_or_skip(suite);
     static const char *const sessions[] = {ANN, BOB, EVE}, *const keys[] = {"a", "b", "c"};
     static culex_uuid ids[3 * EACH];
     static struct held held[3 * MOST + 1];
@@ -239,7 +226,6 @@ static void end_admits(struct suite *suite, enum culex_run_event event, int64_t 
 
 void case_concurrency__each_end_admits_the_next(struct suite *suite)
 {
-    limits_or_skip(suite);
     end_admits(suite, CULEX_EVENT_DONE, 0);
     end_admits(suite, CULEX_EVENT_DISCARD, 0);
     end_admits(suite, CULEX_EVENT_FAIL, 5 * SUITE_SECOND_MS);
@@ -251,7 +237,6 @@ void case_concurrency__each_end_admits_the_next(struct suite *suite)
 /* It goes to the front and takes the slot again, before those that were parked. */
 void case_concurrency__released_run_is_next_itself(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid first = put(suite, at_most(1, "a")), second = put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, first);
     look(suite);
@@ -263,7 +248,6 @@ void case_concurrency__released_run_is_next_itself(struct suite *suite)
 
 void case_concurrency__lost_lease_frees_its_slot(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_most(2, "a"), 6, NULL);
     assert_int_equal(suite_claim(suite, ANN, 8), 2);
     suite->now_ms += SUITE_LEASE_MS + 1;
@@ -275,7 +259,6 @@ void case_concurrency__lost_lease_frees_its_slot(struct suite *suite)
 
 void case_concurrency__hello_of_another_session_frees_its_slots(struct suite *suite)
 {
-    limits_or_skip(suite);
     suite_hello(suite, "w1", ANN);
     put_many(suite, at_most(2, "a"), 6, NULL);
     assert_int_equal(suite_claim(suite, ANN, 8), 2);
@@ -287,7 +270,6 @@ void case_concurrency__hello_of_another_session_frees_its_slots(struct suite *su
 
 void case_concurrency__stale_ack_frees_nothing(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid id = put(suite, at_most(1, "a"));
     put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, id);
@@ -302,7 +284,6 @@ void case_concurrency__stale_ack_frees_nothing(struct suite *suite)
 
 void case_concurrency__cancelled_run_keeps_its_slot_until_it_ends(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid first = put(suite, at_most(1, "a")), second = put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, first);
     suite_cancel(suite, first);
@@ -314,7 +295,6 @@ void case_concurrency__cancelled_run_keeps_its_slot_until_it_ends(struct suite *
 
 void case_concurrency__two_limits_need_room_in_both(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit both[] = {
         at_most(2, "a"), {CULEX_LIMIT_CONCURRENCY, "shop.send_email:hosts", "h1", 1, 0, 0}};
     struct culex_new_run one = limited(suite, both, 2);
@@ -339,7 +319,6 @@ void case_concurrency__two_limits_need_room_in_both(struct suite *suite)
 /* Older than all that is parked there: it does not go from one limit to the other behind them. */
 void case_concurrency__released_run_of_two_limits_goes_before_who_waits_for_one(struct suite *suite)
 {
-    limits_or_skip(suite);
     const struct culex_run_limit host = {
         CULEX_LIMIT_CONCURRENCY, "shop.send_email:hosts", "h1", 1, 0, 0};
     struct culex_run_limit both[] = {at_most(1, "a"), host};
@@ -359,7 +338,6 @@ void case_concurrency__released_run_of_two_limits_goes_before_who_waits_for_one(
 
 void case_concurrency__names_and_queues_count_apart(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit other = at_most(1, "a");
     other.name = "shop.other:concurrency";
     put(suite, at_most(1, "a"));
@@ -374,7 +352,6 @@ void case_concurrency__names_and_queues_count_apart(struct suite *suite)
 
 void case_concurrency__key_may_be_empty_or_strange(struct suite *suite)
 {
-    limits_or_skip(suite);
     static const char *const keys[] = {"", " ", "'\"\\", "\xc3\xa4,b", "a,b", "%s{}[]", "0"};
     enum { COUNT = sizeof keys / sizeof keys[0] };
     for (size_t i = 0; i < COUNT; i++)
@@ -387,7 +364,6 @@ void case_concurrency__key_may_be_empty_or_strange(struct suite *suite)
 
 void case_concurrency__missing_key_is_the_empty_one(struct suite *suite)
 {
-    limits_or_skip(suite);
     put(suite, at_most(1, NULL));
     put(suite, at_most(1, ""));
     assert_int_equal(suite_claim(suite, ANN, 8), 1);
@@ -399,7 +375,6 @@ void case_concurrency__missing_key_is_the_empty_one(struct suite *suite)
 
 void case_parked__many_hold_up_nobody(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_most(1, "a"), 2000, NULL);
     culex_uuid free_one = suite_put(suite), other = put(suite, at_most(1, "b"));
     assert_int_equal(suite_claim(suite, ANN, 3), 3);
@@ -410,7 +385,6 @@ void case_parked__many_hold_up_nobody(struct suite *suite)
 
 void case_parked__is_waiting_to_everybody(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[6];
     put_many(suite, at_most(1, "a"), 6, ids);
     assert_int_equal(suite_claim(suite, ANN, 8), 1);
@@ -433,7 +407,6 @@ void case_parked__is_waiting_to_everybody(struct suite *suite)
 
 void case_parked__order_is_priority_then_age(struct suite *suite)
 {
-    limits_or_skip(suite);
     static const int priorities[] = {0, 3, 0, 9, 3, 9};
     static const int order[] = {3, 5, 1, 4, 0, 2};
     culex_uuid ids[6], gate = put(suite, at_most(1, "a"));
@@ -454,7 +427,6 @@ void case_parked__order_is_priority_then_age(struct suite *suite)
 /* One that comes now is not before those that wait aside. */
 void case_parked__new_one_is_behind_the_older(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid first = put(suite, at_most(1, "a")), second = put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, first);
     assert_int_equal(suite_claim(suite, BOB, 1), 0);
@@ -466,7 +438,6 @@ void case_parked__new_one_is_behind_the_older(struct suite *suite)
 
 void case_parked__is_cancelled_deleted_and_purged(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[8];
     put_many(suite, at_most(1, "a"), 8, ids);
     uint32_t attempt = suite_take(suite, ANN, ids[0]);
@@ -484,7 +455,6 @@ void case_parked__is_cancelled_deleted_and_purged(struct suite *suite)
 
 void case_parked__expires_when_its_turn_comes(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit limit = at_most(1, "a");
     culex_uuid first = put(suite, limit);
     struct culex_new_run brief = limited(suite, &limit, 1);
@@ -506,7 +476,6 @@ void case_parked__expires_when_its_turn_comes(struct suite *suite)
 
 void case_parked__delayed_run_stands_aside_when_it_is_due(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit limit = at_most(1, "a");
     struct culex_new_run later = limited(suite, &limit, 1);
     later.delay_ms = SUITE_SECOND_MS;
@@ -522,7 +491,6 @@ void case_parked__delayed_run_stands_aside_when_it_is_due(struct suite *suite)
 
 void case_parked__paused_queue_starts_none_of_them(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[4];
     put_many(suite, at_most(1, "a"), 4, ids);
     uint32_t attempt = suite_take(suite, ANN, ids[0]);
@@ -537,7 +505,6 @@ void case_parked__paused_queue_starts_none_of_them(struct suite *suite)
 
 void case_parked__drain_finds_the_queue_not_empty(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid first = put(suite, at_most(1, "a"));
     put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, first);
@@ -550,7 +517,6 @@ void case_parked__drain_finds_the_queue_not_empty(struct suite *suite)
 
 void case_parked__repeated_step_grants_the_same_once(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_most(2, "a"), 5, NULL);
     struct culex_step step = suite_step_make(suite, ANN, 8);
     assert_int_equal(suite_step(suite, &step), 2);
@@ -570,7 +536,6 @@ void case_parked__repeated_step_grants_the_same_once(struct suite *suite)
 
 void case_parked__run_of_a_schedule_is_too(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit limit = at_most(1, "a");
     struct culex_new_run run = limited(suite, &limit, 1);
     culex_uuid first = put(suite, limit);
@@ -589,7 +554,6 @@ void case_parked__run_of_a_schedule_is_too(struct suite *suite)
 
 void case_limit_set__raised_one_admits_at_once(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_most(1, "a"), 10, NULL);
     put_many(suite, at_most(1, "b"), 2, NULL);
     assert_int_equal(suite_claim(suite, ANN, 20), 2);
@@ -605,7 +569,6 @@ void case_limit_set__raised_one_admits_at_once(struct suite *suite)
 
 void case_limit_set__lowered_one_starts_none_until_enough_have_ended(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[8];
     put_many(suite, at_most(4, "a"), 8, ids);
     assert_int_equal(suite_claim(suite, ANN, 8), 4);
@@ -625,7 +588,6 @@ void case_limit_set__lowered_one_starts_none_until_enough_have_ended(struct suit
 /* For the cancelled run's place, and for the new number: once. */
 void case_limit_set__key_is_looked_at_for_two_reasons(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit both[] = {
         at_most(1, "a"), {CULEX_LIMIT_CONCURRENCY, "shop.send_email:hosts", "h1", 1, 0, 0}};
     culex_uuid first = put(suite, both[0]);
@@ -642,7 +604,6 @@ void case_limit_set__key_is_looked_at_for_two_reasons(struct suite *suite)
 
 void case_limit_set__wins_over_what_runs_declare(struct suite *suite)
 {
-    limits_or_skip(suite);
     put(suite, at_most(1, "a"));
     set_count(suite, 2);
     put_many(suite, at_most(5, "a"), 5, NULL);
@@ -652,7 +613,6 @@ void case_limit_set__wins_over_what_runs_declare(struct suite *suite)
 
 void case_limit_set__same_again_changes_nothing(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_most(1, "a"), 3, NULL);
     set_count(suite, 2);
     set_count(suite, 2);
@@ -674,7 +634,6 @@ static void set_refused(struct suite *suite, const char *name, culex_limit_value
 
 void case_limit_set__what_a_limit_cannot_have_is_refused(struct suite *suite)
 {
-    limits_or_skip(suite);
     put(suite, at_most(3, "a"));
     put(suite, at_rate(10, SUITE_SECOND_MS, 5));
     put(suite, fair("a"));
@@ -696,7 +655,6 @@ void case_limit_set__what_a_limit_cannot_have_is_refused(struct suite *suite)
 
 void case_limit_set__what_is_left_out_of_a_rate_stays(struct suite *suite)
 {
-    limits_or_skip(suite);
     put(suite, at_rate(10, SUITE_SECOND_MS, 5));
     set(suite, RATE, (culex_limit_value){.count = 20});
     struct culex_limit_row row = limit_row(suite, RATE);
@@ -712,7 +670,6 @@ void case_limit_set__what_is_left_out_of_a_rate_stays(struct suite *suite)
 
 void case_limits__newest_run_tells_the_number(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_most(1, "a"), 4, NULL);
     assert_int_equal(suite_claim(suite, ANN, 8), 1);
     put(suite, at_most(3, "a"));
@@ -724,7 +681,6 @@ void case_limits__newest_run_tells_the_number(struct suite *suite)
 
 void case_limits__are_listed_by_name(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_limit_list list = {.rows = NULL};
     put(suite, fair("b"));
     put(suite, at_rate(10, SUITE_SECOND_MS, 5));
@@ -748,7 +704,6 @@ void case_limits__are_listed_by_name(struct suite *suite)
 /* Keys that come and go between two pages leave the others where they are. */
 void case_limit_keys__pages_follow_the_order_of_keys(struct suite *suite)
 {
-    limits_or_skip(suite);
     static const char *const keys[] = {"", "a", "b", "ba", "c", "d"};
     struct culex_limit_key_list page = {.rows = NULL};
     struct culex_store *store = suite->store;
@@ -778,7 +733,6 @@ void case_limit_keys__pages_follow_the_order_of_keys(struct suite *suite)
 
 void case_rate__burst_then_one_at_a_time(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_rate(4, SUITE_SECOND_MS, 3), 12, NULL); /* one in 250 ms */
     assert_int_equal(suite_claim(suite, ANN, 32), 3);
     for (int i = 0; i < 5; i++) {
@@ -799,7 +753,6 @@ void case_rate__burst_then_one_at_a_time(struct suite *suite)
 /* No more than 7 in any second, by a clock that counts ms. */
 void case_rate__fractions_of_a_ms_are_never_too_many(struct suite *suite)
 {
-    limits_or_skip(suite);
     int granted = 0;
     put_many(suite, at_rate(7, SUITE_SECOND_MS, 1), 30, NULL);
     for (int ms = 0; ms < 2000; ms += 1) {
@@ -811,7 +764,6 @@ void case_rate__fractions_of_a_ms_are_never_too_many(struct suite *suite)
 
 void case_rate__token_is_not_given_back(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[3];
     put_many(suite, at_rate(1, SUITE_SECOND_MS, 2), 3, ids);
     assert_int_equal(suite_claim(suite, ANN, 8), 2);
@@ -824,7 +776,6 @@ void case_rate__token_is_not_given_back(struct suite *suite)
 
 void case_rate__run_without_room_elsewhere_takes_no_token(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit both[] = {at_rate(1, SUITE_SECOND_MS, 3), at_most(1, "a")};
     for (int i = 0; i < 3; i++) {
         struct culex_new_run run = limited(suite, both, 2);
@@ -838,7 +789,6 @@ void case_rate__run_without_room_elsewhere_takes_no_token(struct suite *suite)
 
 void case_rate__clock_set_back_delays_by_one_bucket_at_most(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_rate(1, SUITE_SECOND_MS, 2), 8, NULL);
     assert_int_equal(suite_claim(suite, ANN, 8), 2);
     suite_claim(suite, ANN, 1);
@@ -855,7 +805,6 @@ void case_rate__clock_set_back_delays_by_one_bucket_at_most(struct suite *suite)
 /* Whoever comes by before the next step, and does so by the clock as it is then. */
 void case_rate__clock_set_back_is_seen_after_a_cancel(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[6];
     put_many(suite, at_rate(1, SUITE_SECOND_MS, 2), 6, ids);
     assert_int_equal(suite_claim(suite, ANN, 8), 2);
@@ -872,7 +821,6 @@ void case_rate__clock_set_back_is_seen_after_a_cancel(struct suite *suite)
 
 void case_rate__raised_one_gives_its_tokens_at_once(struct suite *suite)
 {
-    limits_or_skip(suite);
     put_many(suite, at_rate(1, 60 * SUITE_MINUTE_MS, 1), 9, NULL);
     assert_int_equal(suite_claim(suite, ANN, 8), 1);
     assert_int_equal(suite_claim(suite, ANN, 8), 0);
@@ -885,7 +833,6 @@ void case_rate__raised_one_gives_its_tokens_at_once(struct suite *suite)
 
 void case_rate__full_bucket_is_forgotten(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[2];
     put_many(suite, at_rate(1, SUITE_SECOND_MS, 2), 2, ids);
     assert_int_equal(suite_claim(suite, ANN, 8), 2);
@@ -902,7 +849,6 @@ void case_rate__full_bucket_is_forgotten(struct suite *suite)
 /* A suspect keeps its place, and one token; whoever stands behind it comes in with the second. */
 void case_rate__token_beyond_those_who_stand_admits_the_next(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid suspect = put(suite, at_rate(1, SUITE_SECOND_MS, 2));
     for (int i = 0; i < 2; i++) {
         suite_take(suite, ANN, suspect);
@@ -923,7 +869,6 @@ void case_rate__token_beyond_those_who_stand_admits_the_next(struct suite *suite
 
 void case_fair__first_run_of_another_is_near(struct suite *suite)
 {
-    limits_or_skip(suite);
     size_t most = strcmp(suite->kind, "model") == 0 ? 300 : 10000;
     put_many(suite, fair("big"), most, NULL);
     culex_uuid small = put(suite, fair("small"));
@@ -938,7 +883,6 @@ void case_fair__first_run_of_another_is_near(struct suite *suite)
 
 void case_fair__two_take_turns(struct suite *suite)
 {
-    limits_or_skip(suite);
     static culex_uuid left[100];
     size_t ours = 0, granted = 0;
     put_many(suite, fair("left"), 100, left);
@@ -956,7 +900,6 @@ void case_fair__two_take_turns(struct suite *suite)
 
 void case_fair__alone_it_gets_all_there_is(struct suite *suite)
 {
-    limits_or_skip(suite);
     static culex_uuid ids[100];
     put_many(suite, fair("a"), 100, ids);
     for (int claims = 0; claims < 2; claims++) {
@@ -969,7 +912,6 @@ void case_fair__alone_it_gets_all_there_is(struct suite *suite)
 
 void case_fair__who_leaves_makes_room(struct suite *suite)
 {
-    limits_or_skip(suite);
     static culex_uuid ids[40];
     put_many(suite, fair("a"), 40, ids);
     for (int i = 0; i < 30; i++)
@@ -1035,7 +977,6 @@ static void take_in_order(struct suite *suite, const culex_uuid *ids, size_t cou
 
 void case_parked__replaced_run_counts_for_its_new_key_alone(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit other = at_most(1, "b");
     suite_take(suite, ANN, put(suite, at_most(1, "a")));
     culex_uuid id = rival_put(suite, at_most(1, "a"));
@@ -1053,7 +994,6 @@ void case_parked__replaced_run_counts_for_its_new_key_alone(struct suite *suite)
 /* The place that it had is the next one's at once. */
 void case_parked__replaced_run_leaves_the_place_where_it_stood(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit other = at_most(1, "b");
     culex_uuid id = rival_put(suite, at_most(1, "a")), next = put(suite, at_most(1, "a"));
     replace(suite, id, &other);
@@ -1068,7 +1008,6 @@ void case_parked__replaced_run_leaves_the_place_where_it_stood(struct suite *sui
 
 void case_parked__replaced_run_may_lose_its_limits_or_get_some(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit limit = at_most(1, "a");
     culex_uuid gate = put(suite, limit), id = rival_put(suite, limit);
     uint32_t attempt = suite_take(suite, ANN, gate);
@@ -1089,7 +1028,6 @@ void case_parked__replaced_run_may_lose_its_limits_or_get_some(struct suite *sui
 /* With the same limits it stays where it is, with others it comes in as if it were ready now. */
 void case_parked__replaced_run_stays_only_behind_the_same_limits(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit same = at_most(1, "a"), other = at_most(1, "b");
     culex_uuid gates[] = {put(suite, same), put(suite, other)};
     assert_int_equal(suite_claim(suite, ANN, 8), 2);
@@ -1114,7 +1052,6 @@ void case_parked__replaced_run_stays_only_behind_the_same_limits(struct suite *s
 
 void case_parked__replaced_run_with_a_delay_waits_for_its_time_first(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit limit = at_most(1, "a");
     culex_uuid gate = put(suite, limit), id = rival_put(suite, limit);
     uint32_t attempt = suite_take(suite, ANN, gate);
@@ -1136,7 +1073,6 @@ void case_parked__replaced_run_with_a_delay_waits_for_its_time_first(struct suit
 /* Its name and number are told anew, where it stays as well. */
 void case_parked__replacing_run_tells_the_number(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit more = at_most(2, "a");
     suite_take(suite, ANN, put(suite, at_most(1, "a")));
     culex_uuid id = rival_put(suite, at_most(1, "a"));
@@ -1149,7 +1085,6 @@ void case_parked__replacing_run_tells_the_number(struct suite *suite)
 
 void case_parked__moved_to_a_later_time_leaves_its_place(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[3];
     put_many(suite, at_most(1, "a"), 3, ids);
     move(suite, ids[0], in(SUITE_MINUTE_MS)); /* it stood */
@@ -1170,7 +1105,6 @@ void case_parked__moved_to_a_later_time_leaves_its_place(struct suite *suite)
 
 void case_parked__moved_to_now_keeps_its_place(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[3], gate = put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, gate);
     put_many(suite, at_most(1, "a"), 3, ids);
@@ -1184,7 +1118,6 @@ void case_parked__moved_to_now_keeps_its_place(struct suite *suite)
 
 void case_parked__scheduled_run_moved_to_now_stands_aside(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit limit = at_most(1, "a");
     struct culex_new_run later = limited(suite, &limit, 1);
     later.delay_ms = SUITE_MINUTE_MS;
@@ -1201,7 +1134,6 @@ void case_parked__scheduled_run_moved_to_now_stands_aside(struct suite *suite)
 
 void case_parked__moved_to_another_priority_stands_there_by_its_age(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[4], gate = put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, gate);
     for (int i = 0; i < 4; i++) {
@@ -1224,7 +1156,6 @@ void case_parked__moved_to_another_priority_stands_there_by_its_age(struct suite
 void case_parked__lowered_runs_give_up_their_places(struct suite *suite)
 {
     enum { COUNT = 12, HIGH = 5 };
-    limits_or_skip(suite);
     culex_uuid ids[COUNT];
     struct culex_run_limit limit = at_most(1, "a");
     for (int i = 0; i < COUNT; i++) {
@@ -1246,7 +1177,6 @@ void case_parked__lowered_runs_give_up_their_places(struct suite *suite)
 void case_parked__raised_run_goes_before_younger_ones_that_stand(struct suite *suite)
 {
     enum { LOW, AGED, YOUNG, FREE, COUNT };
-    limits_or_skip(suite);
     culex_uuid ids[COUNT];
     struct culex_run_limit limit = at_most(1, "a");
     for (int i = 0; i < COUNT; i++) {
@@ -1265,7 +1195,6 @@ void case_parked__raised_run_goes_before_younger_ones_that_stand(struct suite *s
 void case_parked__raised_runs_go_by_age(struct suite *suite)
 {
     enum { COUNT = 24, FIRST = 4 };
-    limits_or_skip(suite);
     culex_uuid ids[COUNT], right[COUNT];
     struct culex_run_limit limit = at_most(2, "a");
     for (int i = 0; i < COUNT; i++) {
@@ -1286,7 +1215,6 @@ void case_parked__raised_runs_go_by_age(struct suite *suite)
 /* Both at once: it is scheduled, and has its new priority when its time comes. */
 void case_parked__moved_in_time_and_priority(struct suite *suite)
 {
-    limits_or_skip(suite);
     culex_uuid ids[3], gate = put(suite, at_most(1, "a"));
     uint32_t attempt = suite_take(suite, ANN, gate);
     put_many(suite, at_most(1, "a"), 3, ids);
@@ -1304,7 +1232,6 @@ void case_parked__moved_in_time_and_priority(struct suite *suite)
 /* It leaves its place among those of its share; the next of them comes in. */
 void case_fair__moved_run_makes_room(struct suite *suite)
 {
-    limits_or_skip(suite);
     static culex_uuid ids[40];
     put_many(suite, fair("a"), 40, ids);
     for (int i = 0; i < 30; i++)
@@ -1318,7 +1245,6 @@ void case_fair__moved_run_makes_room(struct suite *suite)
 
 void case_fair__replaced_run_makes_room(struct suite *suite)
 {
-    limits_or_skip(suite);
     struct culex_run_limit other = fair("b");
     culex_uuid id = rival_put(suite, fair("a"));
     put_many(suite, fair("a"), 30, NULL);
