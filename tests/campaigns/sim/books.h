@@ -89,7 +89,8 @@ struct schedule {
 struct order {
     char queue[64];
     struct culex_ticket ticket;
-    culex_uuid first; /* of the runs */
+    culex_uuid first; /* of the runs, or the one that it has replaced */
+    char answer;      /* N, or R */
     uint64_t epoch;
     int64_t last_ms; /* remembered up to and with this */
 };
@@ -122,7 +123,7 @@ struct sim_oracle {
     struct keys {
         struct keyed *list;
         size_t count;
-    } told, kept;
+    } told, kept, windows; /* windows: of unique keys */
     struct tickets {
         struct culex_ticket *list;
         size_t count;

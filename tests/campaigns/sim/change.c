@@ -25,18 +25,25 @@ static void counters_check(struct sim_oracle *oracle, const struct run *run,
         sim_violation(oracle, &run->id, "an exhausted run lives on");
 }
 
-/* The same run, or another live one with its key, which must not be. */
+bool sim_is_sure_holder(const struct sim_record *record)
+{
+    bool is_fresh = record->attempt == 0 && (record->state == 'S' || record->state == 'W');
+    return record->unique_key[0] == SIM_UNIQUE_LIVE
+               ? sim_is_live(record->state)
+               : record->unique_key[0] == SIM_UNIQUE_REPLACED && is_fresh;
+}
+
+/* The same run, or another one with its key, which must not be. */
 static void unique_check(struct sim_oracle *oracle, const struct run *run,
                          const struct sim_record *after)
 {
-    if (after->unique_key[0] == '\0' || !sim_is_live(after->state))
+    if (!sim_is_sure_holder(after))
         return;
     for (size_t i = 0; i < oracle->run_count; i++) {
         const struct run *other = oracle->runs[i];
-        if (other != run && sim_is_live(other->record.state) &&
+        if (other != run && sim_is_sure_holder(&other->record) &&
             strcmp(other->record.unique_key, after->unique_key) == 0)
-            sim_violation(oracle, &run->id, "the unique key %s has two live runs",
-                          after->unique_key);
+            sim_violation(oracle, &run->id, "the unique key %s has two runs", after->unique_key);
     }
 }
 
@@ -397,6 +404,23 @@ static void move_check(struct sim_oracle *oracle, const struct run *run,
     SOMETIMES(MOVED_BY_OPERATOR);
 }
 
+/* Somebody else wants it otherwise, who has its key: of what a record tells its time is changed. */
+static bool is_replaced(struct sim_call *call, const struct run *run,
+                        const struct sim_record *after)
+{
+    struct sim_record same = *after;
+    const struct sim_record *before = &run->record;
+    same.state = before->state;
+    same.at_ms = before->at_ms;
+    if (call->verb != SIM_ENQUEUE || before->unique_key[0] != SIM_UNIQUE_REPLACED ||
+        before->attempt > 0 || (after->state != 'S' && after->state != 'W') ||
+        !is_same_record(&same, before))
+        return false;
+    call->replacements++;
+    call->first = run->id;
+    return true;
+}
+
 /* It was its turn: it stands behind those that came in before it, and in SQLite as if it had become
  * ready with them. */
 static bool is_let_in(const struct sim_call *call, const struct sim_record *before,
@@ -417,6 +441,8 @@ static void change_waiting(struct sim_oracle *oracle, struct run *run,
         move_check(oracle, run, after);
         return;
     }
+    if (is_replaced(&oracle->call, run, after))
+        return;
     switch (after->state) {
     case 'A':
         change_claimed(oracle, run, after);

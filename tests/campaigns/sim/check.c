@@ -191,29 +191,54 @@ static void progress_look(const struct look *look)
     }
 }
 
-/* Every key leads to the live run that has it, and every such run is led to. */
+/* A key that is kept for a time has its end behind the id, and there is an entry of that. */
+static bool is_timed_entry(const struct sim_entry *entry)
+{
+    return entry->key->data[0] == SIM_UNIQUE_WINDOW && entry->slot.text->len > sizeof(culex_uuid);
+}
+
+static bool is_entry_of_live(const struct look *look, const struct sim_entry *entry)
+{
+    struct sim_record record;
+    return record_of(look, entry->slot.text, &record) && strchr("SWA", record.state) != NULL &&
+           strcmp(record.unique_key, entry->key->data) == 0;
+}
+
+/* Whoever surely holds a key is led to by it. */
+static void holders_look(const struct look *look, const struct sim_value *hash)
+{
+    struct sim_record record;
+    for (size_t i = 0; look->runs != NULL && i < look->runs->dict.cap; i++) {
+        const struct sim_text *text = look->runs->dict.entries[i].key;
+        if (text == NULL || !record_of(look, text, &record) || !sim_is_sure_holder(&record))
+            continue;
+        culex_uuid id = id_of(text);
+        const struct sim_entry *entry =
+            hash == NULL ? NULL
+                         : sim_dict_find(&hash->dict, record.unique_key, strlen(record.unique_key));
+        if (entry == NULL || !sim_text_is(entry->slot.text, id.b, sizeof id.b))
+            sim_violation(look->world->oracle, &id, "%s:unique does not lead to it", look->queue);
+    }
+}
+
+/* Every key leads to a live run that has it, or tells until when it is kept. */
 static void unique_look(const struct look *look)
 {
     const struct sim_value *hash = key_find(look, "unique");
-    struct sim_record record;
-    size_t holders = 0;
+    size_t timed = 0, ends = size_of(key_find(look, "unique_until"));
     for (size_t i = 0; hash != NULL && i < hash->dict.cap; i++) {
         const struct sim_entry *entry = &hash->dict.entries[i];
         if (entry->key == NULL)
             continue;
         culex_uuid id = id_of(entry->slot.text);
-        if (!record_of(look, entry->slot.text, &record) || strchr("SWA", record.state) == NULL ||
-            strcmp(record.unique_key, entry->key->data) != 0)
+        timed += is_timed_entry(entry);
+        if (!is_timed_entry(entry) && !is_entry_of_live(look, entry))
             sim_violation(look->world->oracle, &id, "a stranger in %s:unique", look->queue);
     }
-    for (size_t i = 0; look->runs != NULL && i < look->runs->dict.cap; i++) {
-        const struct sim_text *id = look->runs->dict.entries[i].key;
-        holders += id != NULL && record_of(look, id, &record) && record.unique_key[0] != '\0' &&
-                   strchr("SWA", record.state) != NULL;
-    }
-    if (holders != size_of(hash))
-        sim_violation(look->world->oracle, NULL, "%s:unique has %zu keys for %zu runs", look->queue,
-                      size_of(hash), holders);
+    if (timed != ends)
+        sim_violation(look->world->oracle, NULL, "%s:unique has %zu keys with an end for %zu ends",
+                      look->queue, timed, ends);
+    holders_look(look, hash);
 }
 
 static void book_visit(void *user, culex_uuid id, const struct sim_record *record)

@@ -49,6 +49,11 @@ static const struct order *order_find(const struct sim_oracle *oracle, const cha
     return NULL;
 }
 
+static bool is_replacing(const struct sim_call *call)
+{
+    return call->rider_count == 1 && call->riders[0].answer == 'R';
+}
+
 static void order_add(struct sim_oracle *oracle, struct culex_ticket ticket, culex_uuid first)
 {
     const struct sim_call *call = &oracle->call;
@@ -59,6 +64,7 @@ static void order_add(struct sim_oracle *oracle, struct culex_ticket ticket, cul
     struct order *order = &oracle->orders[oracle->order_count++];
     *order = (struct order){.ticket = ticket,
                             .first = first,
+                            .answer = is_replacing(call) ? 'R' : 'N',
                             .epoch = oracle->epoch,
                             .last_ms = (ticket_ms > call->now_ms ? ticket_ms : call->now_ms) +
                                        CULEX_TICKET_HORIZON_MS};
@@ -165,6 +171,37 @@ static void key_held(struct sim_oracle *oracle, const struct sim_rider *rider)
                       "wrongly");
 }
 
+/* The rider's unique key has brought it, and is kept for its time from now on. Where the clock was
+ * further on once, the one before may be forgotten. */
+static void window_taken(struct sim_oracle *oracle, const struct sim_rider *rider)
+{
+    struct keyed *window = sim_keyed_find(&oracle->windows, rider->unique_key);
+    if (window->epoch == oracle->epoch && window->until_ms > oracle->clock_max_ms)
+        sim_violation(oracle, &rider->id, "the unique key %s brings a second run within its time",
+                      rider->unique_key);
+    if (window->until_ms != INT64_MIN)
+        SOMETIMES(UNIQUE_WINDOW_OVER);
+    window->id = rider->id;
+    window->epoch = oracle->epoch;
+    window->until_ms = oracle->call.now_ms + rider->unique_for_ms;
+}
+
+/* It has led to another run, whatever has become of that. */
+static void window_held(struct sim_oracle *oracle, const struct sim_rider *rider)
+{
+    const struct keyed *window = sim_keyed_find(&oracle->windows, rider->unique_key);
+    const struct run *holder = sim_run_find(oracle, rider->id);
+    if (window->epoch != oracle->epoch || window->until_ms == INT64_MIN)
+        return;
+    if (memcmp(&window->id, &rider->id, sizeof window->id) != 0)
+        sim_violation(oracle, &rider->id, "a call is refused for another key than %s",
+                      rider->unique_key);
+    if (window->until_ms <= oracle->call.now_ms)
+        sim_violation(oracle, &rider->id, "a call is refused for a key whose time is over");
+    if (holder != NULL && !sim_is_live(holder->record.state))
+        SOMETIMES(UNIQUE_WINDOW_OUTLIVES_ITS_RUN);
+}
+
 /* --- riders -------------------------------------------------------------------------------- */
 
 /* A new run is the rider's own, and nobody was told of it before. */
@@ -183,6 +220,27 @@ static void rider_new(struct sim_oracle *oracle, const struct sim_rider *rider)
     run->birth = 0;
     if (rider->key[0] != '\0')
         key_taken(oracle, rider);
+    if (rider->unique_key[0] == SIM_UNIQUE_WINDOW)
+        window_taken(oracle, rider);
+}
+
+/* The run that holds its key is as it wants it; but one that waits, and is not to be delayed, keeps
+ * its place. */
+static void rider_replaces(struct sim_oracle *oracle, const struct sim_rider *rider)
+{
+    const struct sim_call *call = &oracle->call;
+    const struct run *holder = sim_run_find(oracle, rider->id);
+    if (rider->unique_key[0] != SIM_UNIQUE_REPLACED || holder == NULL ||
+        !sim_is_sure_holder(&holder->record) ||
+        strcmp(holder->record.unique_key, rider->unique_key) != 0)
+        sim_violation(oracle, &rider->id, "a run is replaced that does not hold the key %s",
+                      rider->unique_key);
+    if (rider->delay_ms > 0 ? holder->record.at_ms != call->now_ms + rider->delay_ms
+                            : holder->record.state == 'S' && holder->record.at_ms > call->now_ms)
+        sim_violation(oracle, &rider->id, "a run that is replaced is not as it was wanted");
+    if (call->replacements > 0 && memcmp(&call->first, &rider->id, sizeof rider->id) != 0)
+        sim_violation(oracle, &rider->id, "another run is replaced than is told");
+    SOMETIMES(UNIQUE_RUN_REPLACED);
 }
 
 static void rider_not_unique(struct sim_oracle *oracle, const struct sim_rider *rider)
@@ -190,10 +248,16 @@ static void rider_not_unique(struct sim_oracle *oracle, const struct sim_rider *
     const struct run *holder = sim_run_find(oracle, rider->id);
     if (rider->unique_key[0] == '\0')
         sim_violation(oracle, &rider->id, "a call without a unique key is refused for one");
+    if (rider->unique_key[0] == SIM_UNIQUE_WINDOW) {
+        window_held(oracle, rider);
+        return;
+    }
     if (holder == NULL || !sim_is_live(holder->record.state) ||
         strcmp(holder->record.unique_key, rider->unique_key) != 0)
         sim_violation(oracle, &rider->id, "a call is refused for the key %s, which nobody holds",
                       rider->unique_key);
+    if (rider->unique_key[0] == SIM_UNIQUE_REPLACED && sim_is_sure_holder(&holder->record))
+        sim_violation(oracle, &rider->id, "a call is refused that might replace this run");
 }
 
 static void rider_check(struct sim_oracle *oracle, const struct sim_rider *rider)
@@ -208,6 +272,9 @@ static void rider_check(struct sim_oracle *oracle, const struct sim_rider *rider
         return;
     case 'U':
         rider_not_unique(oracle, rider);
+        return;
+    case 'R':
+        rider_replaces(oracle, rider);
         return;
     case 'F':
         return; /* limit_check */
@@ -255,6 +322,8 @@ static void riders_check(struct sim_oracle *oracle)
     if (call->births != answers_count(call, 'N'))
         sim_violation(oracle, NULL, "%zu runs are new, %zu calls are told so", call->births,
                       answers_count(call, 'N'));
+    if (call->replacements > answers_count(call, 'R'))
+        sim_violation(oracle, &call->first, "a run is replaced, and nobody is told so");
     limit_check(oracle);
 }
 
@@ -268,18 +337,23 @@ static void repeat_check(struct sim_oracle *oracle, const struct order *order)
     if (call->is_refused || call->is_too_old)
         sim_violation(oracle, NULL, "the repeat of a producer's last call is refused");
     if (call->rider_count == 1 && rider->answer != '\0' &&
-        (rider->answer != 'N' || memcmp(&rider->id, &order->first, sizeof rider->id) != 0))
+        (rider->answer != order->answer ||
+         memcmp(&rider->id, &order->first, sizeof rider->id) != 0))
         sim_violation(oracle, &order->first, "the repeat of a producer's last call is answered %c",
                       rider->answer);
     SOMETIMES(ENQUEUE_REPEATED);
+    if (order->answer == 'R')
+        SOMETIMES(UNIQUE_RUN_REPLACED_ONCE);
 }
 
 /* Beyond what the books know for certain, a store may remember calls, and answer their repeats. */
 static void single_check(struct sim_oracle *oracle)
 {
     const struct sim_call *call = &oracle->call;
-    if (call->rider_count == 1 && call->riders[0].answer != '\0' &&
-        (call->births > 0 || call->riders[0].answer != 'N'))
+    bool may_be_repeat = call->riders[0].answer == 'N' ? call->births == 0
+                                                       : is_replacing(call) && call->changes == 0 &&
+                                                             is_past(oracle, call->ticket);
+    if (call->rider_count == 1 && call->riders[0].answer != '\0' && !may_be_repeat)
         riders_check(oracle);
 }
 
@@ -304,7 +378,9 @@ static void ticket_check(struct sim_oracle *oracle)
         repeat_check(oracle, order);
     else if (!call->is_refused && !call->is_too_old)
         single_check(oracle);
-    if (call->changes > 0)
+    if (is_replacing(call) && !is_past(oracle, call->ticket))
+        order_add(oracle, call->ticket, call->riders[0].id);
+    else if (call->changes > 0)
         order_add(oracle, call->ticket, call->first);
 }
 

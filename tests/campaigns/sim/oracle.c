@@ -252,6 +252,7 @@ void sim_oracle_free(struct sim_oracle *oracle)
     free(oracle->orders);
     free(oracle->told.list);
     free(oracle->kept.list);
+    free(oracle->windows.list);
     free(oracle->left.list);
     free(oracle->refused.list);
     free(oracle);

@@ -12,12 +12,13 @@
  *       of calls that come in one each is judged by itself: enqueue.c
  *   I7  counters never decrease within a life and never pass their limits
  *   I8  dead runs stay until their time, or an operator acts
- *   I10 of the runs with one unique key, one is live
- *   I11 every end that the engine took from a handler in time reaches the store, and none that
- *       came after the lease
- *   I12 liveness: after healing every run becomes final, those that were parked too (sim.c)
- *   I13 of one limit and key no more runs are at work than the limit in force has room for, and
- *       none begins while those that were at work when it was lowered are too many: slots.c */
+ *   I10 of the runs with one unique key, one is live; of a key that is kept for a time one run
+ * comes within it, and none is held off later; of a key whose run may be replaced one has not
+ * begun, and that is as the last call wanted it: enqueue.c I11 every end that the engine took from
+ * a handler in time reaches the store, and none that came after the lease I12 liveness: after
+ * healing every run becomes final, those that were parked too (sim.c) I13 of one limit and key no
+ * more runs are at work than the limit in force has room for, and none begins while those that were
+ * at work when it was lowered are too many: slots.c */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
 
@@ -66,13 +67,17 @@ struct sim_record {
     char payload[SIM_PAYLOAD_SIZE]; /* of a new one */
 };
 
+/* What unique keys are like, by their first letter: kept while the run lives; kept for a time,
+ * whatever becomes of the run; kept until the run begins, which others may replace till then. */
+enum { SIM_UNIQUE_LIVE = 'a', SIM_UNIQUE_WINDOW = 'b', SIM_UNIQUE_REPLACED = 'd' };
+
 /* One of the calls of an ENQUEUE_EACH, which has one run; or an ENQUEUE with one. */
 struct sim_rider {
     struct culex_ticket ticket; /* of ENQUEUE_EACH */
     char unique_key[8], key[16], payload[SIM_PAYLOAD_SIZE];
-    int64_t delay_ms, window_ms;
+    int64_t delay_ms, window_ms, unique_for_ms;
     /* Filled by the answer. */
-    char answer;   /* a letter N D C F U; 0: not told */
+    char answer;   /* a letter N D C F U R; 0: not told */
     culex_uuid id; /* but with F */
 };
 
@@ -93,6 +98,7 @@ struct sim_call {
     size_t rider_count;         /* 0 for an ENQUEUE of several runs */
     int64_t capacity;           /* the limit of ENQUEUE's queue; 0: none */
     size_t births;              /* runs that the call has brought */
+    size_t replacements;        /* and those that it has made into what it wanted */
     size_t ack_count, beat_count;
     struct {
         culex_uuid id;
@@ -121,7 +127,7 @@ struct sim_call {
     /* The oracle's. */
     bool is_repeat, is_late; /* of the session's last step; sent before that */
     size_t changes, dues;    /* dues: what came about by time alone, in a STEP */
-    culex_uuid first;        /* of the runs that it has brought; zeroed: it has brought none */
+    culex_uuid first;        /* of the runs that it has brought or replaced; zeroed: none */
     struct sim_rider riders[SIM_RIDERS_MAX];
 };
 
@@ -192,6 +198,9 @@ void sim_oracle_clock_seen(struct sim_oracle *oracle);
 
 /* A producer was told that `id` is what this key has brought, within the window that it gave. */
 void sim_oracle_keyed(struct sim_oracle *oracle, const char *key, culex_uuid id, int64_t window_ms);
+
+/* Whether it holds its unique key, come what may: one that has begun may have lost it. */
+bool sim_is_sure_holder(const struct sim_record *record);
 
 /* Runs that are not final. */
 size_t sim_oracle_live(const struct sim_oracle *oracle);

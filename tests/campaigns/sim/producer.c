@@ -5,7 +5,11 @@
 
 #include "cast.h"
 
-enum { MANY = 40 };
+enum {
+    MANY = 40,
+    PAYLOAD_SIZE = 40,
+    NOT_BEGUN = 1 << CULEX_RUN_SCHEDULED | 1 << CULEX_RUN_WAITING
+};
 
 culex_status sim_client_open(struct sim_process *process, culex_client **ret_client)
 {
@@ -100,25 +104,33 @@ static void past_call_make(culex_client *client, struct culex_ticket ticket,
     sim_may_fail(sim_call_make(client, "alpha", &ticket, &run, false, &result));
 }
 
-/* Schemas cannot ask for a unique key yet; stores know them. */
-static void enqueue_unique(struct sim_process *process, culex_client *client)
+/* A run of this number, its payload written to `payload`; some are delayed. */
+static struct culex_new_run run_draw(struct sim_process *process, int64_t n,
+                                     char payload[PAYLOAD_SIZE])
 {
-    struct sim_cast *cast = process->world->cast;
     struct sim_random *random = &process->world->random;
-    char key[8], payload[40];
-    struct known order = {.count = 1, .key = -1, .n = cast->numbers++};
-    struct culex_new_run run = culex__new_run_make(&cast->jobs[0]);
-    struct culex_enqueue_result result;
-    struct culex_ticket ticket;
-    order.unique = (int)sim_between(random, 1, 4);
-    snprintf(key, sizeof key, "a%d", order.unique - 1);
-    snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)order.n);
-    run.unique_key = key;
-    run.unique_while = CULEX_UNIQUE_LIVE;
+    struct culex_new_run run = culex__new_run_make(&process->world->cast->jobs[0]);
+    snprintf(payload, PAYLOAD_SIZE, "{\"n\":%lld}", (long long)n);
     run.payload = payload;
     run.payload_len = strlen(payload);
     run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
     run.content = culex__content_hash(run.job, run.payload, run.payload_len);
+    return run;
+}
+
+static void enqueue_unique(struct sim_process *process, culex_client *client)
+{
+    struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    char key[8], payload[PAYLOAD_SIZE];
+    struct known order = {.count = 1, .key = -1, .n = cast->numbers++};
+    struct culex_new_run run = run_draw(process, order.n, payload);
+    struct culex_enqueue_result result;
+    struct culex_ticket ticket;
+    order.unique = (int)sim_between(random, 1, 4);
+    snprintf(key, sizeof key, "%c%d", SIM_UNIQUE_LIVE, order.unique - 1);
+    run.unique_key = key;
+    run.unique_while = CULEX_UNIQUE_LIVE;
     if (culex_client_new_ticket(client, &order.ticket, NULL) != CULEX_OK ||
         !culex__ticket_parse(order.ticket, &ticket))
         return;
@@ -134,6 +146,35 @@ static void enqueue_unique(struct sim_process *process, culex_client *client)
         past_call_make(client, ticket, run);
 }
 
+/* Of a key that is kept for a time, or of one whose run is replaced until it begins; some calls are
+ * made twice, as after an answer that was lost. */
+static void enqueue_kept(struct sim_process *process, culex_client *client)
+{
+    enum { KEYS = 2, FOR_MS = 3000 };
+    struct sim_random *random = &process->world->random;
+    char key[8], payload[PAYLOAD_SIZE];
+    struct culex_new_run run = run_draw(process, process->world->cast->numbers++, payload);
+    struct culex_enqueue_result result;
+    struct culex_ticket ticket;
+    culex_uuid own;
+    run.unique_replaces = sim_chance(random, 500);
+    run.unique_while = run.unique_replaces ? NOT_BEGUN : 0;
+    run.unique_for_ms = run.unique_replaces ? 0 : FOR_MS;
+    if (run.unique_replaces && sim_chance(random, 700))
+        run.delay_ms = sim_between(random, FOR_MS / 2, 2 * FOR_MS);
+    snprintf(key, sizeof key, "%c%d", run.unique_replaces ? SIM_UNIQUE_REPLACED : SIM_UNIQUE_WINDOW,
+             (int)sim_below(random, KEYS));
+    run.unique_key = key;
+    if (culex_client_new_ticket(client, &own, NULL) != CULEX_OK ||
+        !culex__ticket_parse(own, &ticket))
+        return;
+    culex_status status = sim_call_make(client, "alpha", &ticket, &run, false, &result);
+    if (!process->is_killed && sim_chance(random, 300))
+        status = sim_call_make(client, "alpha", &ticket, &run, status == CULEX_EUNKNOWN, &result);
+    if (!process->is_killed && status == CULEX_OK)
+        sim_oracle_acknowledged(process->world->oracle, result.id);
+}
+
 /* Of few slots; some with a token too, or of a fair share. */
 static void enqueue_limited(struct sim_process *process, culex_client *client)
 {
@@ -143,18 +184,13 @@ static void enqueue_limited(struct sim_process *process, culex_client *client)
     struct culex_run_limit limits[] = {
         {CULEX_LIMIT_CONCURRENCY, SIM_LIMIT, keys[sim_below(random, SIM_LIMIT_KEYS)], .count = 2},
         {CULEX_LIMIT_RATE, "sim:rate", "", .count = 20, .per_ms = 1000, .burst = 3}};
-    char payload[40];
+    char payload[PAYLOAD_SIZE];
     int64_t n = cast->numbers++;
-    struct culex_new_run run = culex__new_run_make(&cast->jobs[0]);
+    struct culex_new_run run = run_draw(process, n, payload);
     struct culex_enqueue_result result;
     culex_uuid own;
     struct culex_ticket ticket;
-    snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)n);
-    run.payload = payload;
-    run.payload_len = strlen(payload);
     run.priority = sim_chance(random, 200) ? 5 : 0;
-    run.delay_ms = sim_chance(random, 250) ? sim_between(random, 1, 3000) : 0;
-    run.content = culex__content_hash(run.job, run.payload, run.payload_len);
     run.limits = limits;
     run.limit_count = sim_chance(random, 500) ? 2 : 1;
     if (sim_chance(random, 200))
@@ -246,12 +282,14 @@ static void enqueue_somehow(struct sim_process *process, culex_client *client)
     int64_t draw = sim_below(random, 100);
     if (!is_plain && draw < 20)
         enqueue_limited(process, client);
-    else if (draw < 56)
+    else if (draw < 52)
         enqueue_one(process, client);
-    else if (draw < (is_plain ? 70 : 63))
+    else if (draw < (is_plain ? 70 : 59))
         enqueue_many(process, client);
-    else if (draw < 70)
+    else if (draw < 65)
         enqueue_unique(process, client);
+    else if (draw < 70)
+        enqueue_kept(process, client);
     else if (draw < 88)
         sim_convoy_send(process, client);
     else

@@ -449,6 +449,7 @@ static int64_t capacity_read(struct sim_store *store, const char *queue)
 static struct sim_rider rider_of(const struct culex_new_run *run)
 {
     struct sim_rider rider = {.delay_ms = run->delay_ms, .window_ms = run->window_ms};
+    rider.unique_for_ms = run->unique_for_ms;
     if (run->unique_key != NULL)
         snprintf(rider.unique_key, sizeof rider.unique_key, "%s", run->unique_key);
     if (run->idempotency_key != NULL)
@@ -470,7 +471,7 @@ static void enqueue_fill(struct culex_store *base, struct sim_call *call, enum t
                          culex_status status, const struct culex_new_run *runs, size_t count,
                          const struct culex_enqueue_result *results)
 {
-    static const char letters[] = "NDCFU"; /* of enum culex_enqueued */
+    static const char letters[] = "NDCFUR"; /* of enum culex_enqueued */
     if ((trouble == TROUBLE_NONE || trouble == TROUBLE_UNKNOWN) && !is_calm_answer(status))
         sim_violation(handle_of(base)->process->world->oracle, NULL,
                       "an enqueue is refused as a whole: %s", culex_status_text(status));

@@ -337,8 +337,10 @@ static void rider_read(const struct sim_arg *args, struct sim_rider *rider)
     arg_copy(&args[1], times, sizeof times);
     rider->delay_ms = strtoll(times, NULL, 10);
     arg_copy(&args[2], kept, sizeof kept);
-    if (kept[0] != '\0')
+    if (kept[0] != '\0') {
+        rider->unique_for_ms = strtoll(strchr(kept, '|') + 1, NULL, 10);
         snprintf(rider->unique_key, sizeof rider->unique_key, "%s", strrchr(kept, '|') + 1);
+    }
     arg_copy(&args[3], key, sizeof key);
     rider->window_ms = strtoll(key, NULL, 10);
     if (key[0] != '\0')
