@@ -45,6 +45,13 @@ enum {
     CULEX_LIMIT_KEY_MAX = 64,
     CULEX_LIMIT_COUNT_MAX = 1000000,
 
+    /* What a run needs of a worker, and what a worker offers. */
+    CULEX_NEEDS_MAX = 4,      /* of a job */
+    CULEX_NEED_NAME_MAX = 32, /* bytes */
+    CULEX_NEED_UNITS_MAX = 1000,
+    CULEX_OFFERS_MAX = 16, /* of a worker */
+    CULEX_OFFER_UNITS_MAX = 1000000,
+
     /* A time zone: its name, and its file, of which the tz database's largest ones have 4 KB. */
     CULEX_ZONE_NAME_MAX = 64,        /* bytes */
     CULEX_ZONE_FILE_MAX = 64 * 1024, /* bytes */

@@ -34,7 +34,7 @@ static culex_status rate_check(const char *name, const culex_limit_value *rate, 
 culex_status culex__limit_value_check(const char *name, enum culex_limit_kind kind,
                                       const culex_limit_value *value, culex_error *error)
 {
-    if ((unsigned)kind > CULEX_LIMIT_FAIR)
+    if ((unsigned)kind > CULEX_LIMIT_NEEDS)
         return culex__fail(error, CULEX_EINVAL, "limit '%s': no such kind", name);
     if (kind != CULEX_LIMIT_RATE && (value->per_ms != 0 || value->burst != 0))
         return culex__fail(error, CULEX_EINVAL, "limit '%s': only a rate has a period and a burst",
@@ -43,6 +43,13 @@ culex_status culex__limit_value_check(const char *name, enum culex_limit_kind ki
         return value->count == 0 ? CULEX_OK
                                  : culex__fail(error, CULEX_EINVAL,
                                                "limit '%s': a fair share has no number", name);
+    if (kind == CULEX_LIMIT_NEEDS)
+        return value->count == 0
+                   ? CULEX_OK
+                   : culex__fail(error, CULEX_EINVAL,
+                                 "'%s' is what runs need, and has no number to set: begin a worker "
+                                 "that offers more",
+                                 name);
     culex_status status = count_check(name, value->count, error);
     return status == CULEX_OK && kind == CULEX_LIMIT_RATE ? rate_check(name, value, error) : status;
 }

@@ -1,10 +1,12 @@
 #include "store/argument.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "core/needs.h"
 #include "core/progress.h"
 #include "core/queue_name.h"
 #include "core/record_text.h"
@@ -56,6 +58,21 @@ culex_status culex__argument_hello(const char *queue, const char *worker, const 
     return status == CULEX_OK ? session_check(session, error) : status;
 }
 
+/* A queue, or a queue, a space and what runs need. */
+static culex_status bell_check(const char *bell, culex_error *error)
+{
+    char queue[CULEX_QUEUE_NAME_MAX + 2];
+    struct culex_needs needs;
+    const char *space = bell != NULL ? strchr(bell, ' ') : NULL;
+    if (space == NULL)
+        return culex__queue_check(bell, error);
+    snprintf(queue, sizeof queue, "%.*s", (int)(space - bell), bell);
+    culex_status status = culex__queue_check(queue, error);
+    return status != CULEX_OK || culex__needs_read(space + 1, &needs)
+               ? status
+               : culex__fail(error, CULEX_EINVAL, "'%s' is not what a run may need", space + 1);
+}
+
 culex_status culex__argument_queues(const char *const *queues, size_t count, culex_error *error)
 {
     culex_status status = CULEX_OK;
@@ -63,7 +80,7 @@ culex_status culex__argument_queues(const char *const *queues, size_t count, cul
         return culex__fail(error, CULEX_ELIMIT, "1 to %d queues to wait for",
                            CULEX_STORE_BATCH_MAX);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = culex__queue_check(queues[i], error);
+        status = bell_check(queues[i], error);
     return status;
 }
 
@@ -145,6 +162,29 @@ static bool limit_is_among(const char *name, const struct culex_run_limit *limit
     return false;
 }
 
+/* What a run needs stands in the limit's name, which begins like no other's. */
+static culex_status needs_check(const struct culex_new_run *run, size_t at, culex_error *error)
+{
+    const struct culex_run_limit *limit = &run->limits[at];
+    const char *text = culex__needs_of_limit(limit->name);
+    bool is_needs = limit->kind == CULEX_LIMIT_NEEDS;
+    struct culex_needs needs;
+    if (is_needs && (text == NULL || !culex__needs_read(text, &needs)))
+        return culex__fail(error, CULEX_EINVAL,
+                           "'%s' is not what a run may need: \"" CULEX__NEEDS_WORD
+                           "NAME:UNITS,NAME:UNITS\", at most %d, sorted by their names",
+                           limit->name, CULEX_NEEDS_MAX);
+    if (is_needs && (at + 1 < run->limit_count || (limit->key != NULL && limit->key[0] != '\0')))
+        return culex__fail(error, CULEX_EINVAL,
+                           "'%s' has no key, and comes behind the limits of its run", limit->name);
+    if (!is_needs && text != NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "limit '%s': what begins with '" CULEX__NEEDS_WORD "' tells what a run "
+                           "needs",
+                           limit->name);
+    return CULEX_OK;
+}
+
 static culex_status limits_check(const struct culex_new_run *run, size_t index, culex_error *error)
 {
     culex_status status = CULEX_OK;
@@ -165,6 +205,8 @@ static culex_status limits_check(const struct culex_new_run *run, size_t index, 
                                  limit->name);
         if (status == CULEX_OK)
             status = culex__limit_value_check(limit->name, limit->kind, &value, error);
+        if (status == CULEX_OK)
+            status = needs_check(run, i, error);
     }
     return status;
 }
@@ -338,6 +380,13 @@ culex_status culex__argument_step(const struct culex_step *step, culex_error *er
                            most);
     if (step->lease_ms < 0)
         return culex__fail(error, CULEX_EINVAL, "a lease is 0 ms or more");
+    struct culex_needs offers;
+    if (!culex__offers_read(step->offers, &offers))
+        return culex__fail(
+            error, CULEX_EINVAL,
+            "'%s' is not what a worker may offer: \"NAME:UNITS,NAME:UNITS\", at most "
+            "%d, sorted by their names",
+            step->offers, CULEX_OFFERS_MAX);
     status = acks_check(step->acks, step->ack_count, error);
     return status == CULEX_OK ? beats_check(step->beats, step->beat_count, error) : status;
 }

@@ -80,6 +80,17 @@
  * or as LIMIT_SET, which wins. When its kind changes, what was set is gone. What is told of the
  * runs of a batch is judged in their order. Runs that are at work are never taken back.
  *
+ * Needs. The last limit of a run may be of kind NEEDS: its name tells what a worker must offer
+ * (core/needs.h), and nothing is counted against it. While its other limits have room for it such a
+ * run does not stand in the ready order but in one of its own, that of all runs of the queue with
+ * the same needs: it is `waiting` to everybody, and who does not offer what it needs never meets
+ * it, however many there are. A STEP tells what its worker has free; it is granted first what fits
+ * there, each run with fewer units left for those behind it, in the order of claims, and then what
+ * needs nothing. To its other limits it counts as one that stands in the ready order, so one that
+ * nobody offers for keeps its place there. A run that does not fit holds up nobody who does: one
+ * that needs much may wait for long while others take what becomes free. Of the needs that begin
+ * with the same name, a STEP looks at NEEDS_LOOK_MAX, by their texts.
+ *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
@@ -116,7 +127,7 @@ struct culex_store;
 struct culex_run_limit {
     enum culex_limit_kind kind;
     const char *name; /* 1 to CULEX_LIMIT_NAME_MAX bytes: UTF-8 without '|', ';', '=' and control
-                         characters; a run has each name once */
+                         characters; a run has each name once. NEEDS: see core/needs.h */
     const char *key;  /* NULL or "": the limit's only one; else as the name, at most
                          CULEX_LIMIT_KEY_MAX bytes */
     uint32_t count;   /* CONCURRENCY: most that are active; RATE: tokens in per_ms; each 1 to
@@ -225,6 +236,8 @@ struct culex_step {
     bool in_company;     /* what is granted may run beside others: no suspect then, they keep their
                             places */
     uint32_t max_bytes;  /* of payload to claim, beyond the first run */
+    const char *offers;  /* what the worker has free of all that it offers, "gpu:2,tape:0" (see
+                            core/needs.h); NULL or "": it offers nothing */
     int64_t lease_ms;    /* 0 or more */
     const struct culex_ack *acks;
     size_t ack_count;
@@ -241,7 +254,8 @@ static inline uint32_t culex__step_starts(const struct culex_step *step)
 /* A claimed run. */
 struct culex_grant {
     struct culex_run_facts facts;
-    const char *job; /* wire name */
+    const char *job;   /* wire name */
+    const char *needs; /* as core/needs.h writes them; NULL: none */
     const void *payload;
     size_t payload_len;
 };
@@ -263,8 +277,10 @@ struct culex_step_reply {
     bool is_empty; /* nothing scheduled, waiting or active: a drain may end */
     bool is_held;  /* the claim ended at a suspect or a run in doubt, which wants a free handler, a
                       suspect also a step of its own. Not told again */
-    bool has_passed;  /* the claim passed by a suspect, which wants a worker without company. Not
-                         told again */
+    bool has_passed; /* the claim passed by a suspect, which wants a worker without company. Not
+                        told again */
+    bool is_short;   /* the claim left runs whose needs are offered and do not fit: they want a STEP
+                        when the worker has more units free. Not told again */
     bool is_replaced; /* another session has said HELLO under the name of this one: it is granted
                          nothing any more, and everything it says is STALE */
     enum culex_room room;

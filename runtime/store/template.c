@@ -128,7 +128,7 @@ static void limit_take(struct cursor *cursor, struct culex_run_limit *ret_limit)
 {
     int64_t numbers[LIMIT_NUMBERS] = {0};
     numbers_take(cursor, numbers, LIMIT_NUMBERS);
-    if (numbers[LIMIT_KIND] < 0 || numbers[LIMIT_KIND] > CULEX_LIMIT_FAIR)
+    if (numbers[LIMIT_KIND] < 0 || numbers[LIMIT_KIND] > CULEX_LIMIT_NEEDS)
         cursor->is_bad = true;
     *ret_limit = (struct culex_run_limit){.kind = (enum culex_limit_kind)numbers[LIMIT_KIND],
                                           .count = count_of(cursor, numbers[LIMIT_COUNT]),

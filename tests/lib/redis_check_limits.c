@@ -8,9 +8,17 @@
 /* ORDER RECORD_FIELD; 0 is the version. */
 enum { FIELD_STATE = 1, FIELD_BEHIND = 13, FIELD_PRIORITY = 23, FIELD_LIMITS = 27, FIELD_COUNT };
 
-enum { ID_BYTES = 16, PLACE_BYTES = 15, LIMITS_MAX = 8, FAIR_PLACES = 16 };
+enum {
+    ID_BYTES = 16,
+    PLACE_BYTES = 15,
+    LIMITS_MAX = 9,
+    FAIR_PLACES = 16,
+    PART_SIZE = 448,
+    RANK_SIZE = 80
+};
 
 #define PLACE_BASE (INT64_C(1) << 48)
+#define NO_TURN    "\xff"
 #define PRIORITY   (INT64_C(1) << 44) /* between the scores of two */
 
 struct run {
@@ -102,7 +110,12 @@ static const redisReply *score_of(const redisReply *set, const char *name, size_
     return NULL;
 }
 
-/* Of the limit that a gate belongs to: 'C', 'R', 'F'; 0 when nothing is known of it. */
+static bool is_needs(const char *gate)
+{
+    return strncmp(gate, "needs ", 6) == 0;
+}
+
+/* Of the limit that a gate belongs to: 'C', 'R', 'F', 'N'; 0 when nothing is known of it. */
 static char kind_of(const struct limits *limits, const char *gate)
 {
     redisReply *told =
@@ -120,25 +133,46 @@ static const char *turn_of(const struct limits *limits, const struct run *run)
         if (kind_of(limits, run->gates[i]) == 'F')
             return strchr(run->gates[i], '=') + 1;
     }
-    return "\xff";
+    return NO_TURN;
 }
 
-/* Writes what stands in front of the place of one that is parked. */
-static size_t rank_write(const struct limits *limits, const struct run *run, char *bytes)
+/* Writes what stands in front of the place of one that is parked. Behind what they need runs take
+ * no turns. */
+static size_t rank_write(const struct limits *limits, const struct run *run, const char *gate,
+                         char *bytes)
 {
     bool is_front = run->score < -run->priority * PRIORITY;
+    const char *turn = is_needs(gate) ? NO_TURN : turn_of(limits, run);
     return (size_t)sprintf(bytes, "%d%s%s", 9 - run->priority, is_front ? "0" : "1",
-                           is_front ? "" : turn_of(limits, run)) +
+                           is_front ? "" : turn) +
            1;
+}
+
+/* Where the run has its place at the gate: in the part of those that need the same. */
+static void part_write(const struct run *run, const char *gate, char ret_part[PART_SIZE])
+{
+    const char *last = run->gates[run->gate_count - 1];
+    if (run->state == 'A' || is_needs(gate) || !is_needs(last))
+        snprintf(ret_part, PART_SIZE, "%s", gate);
+    else
+        snprintf(ret_part, PART_SIZE, "%s\1%.*s", gate, (int)strcspn(last + 6, "="), last + 6);
+}
+
+static bool is_marked(const struct limits *limits, char kind, const char *gate)
+{
+    char bytes[PART_SIZE + 1];
+    size_t len = (size_t)snprintf(bytes, sizeof bytes, "%c%s", kind, gate);
+    return has_member(limits, bytes, len);
 }
 
 /* The run's entry of a gate, of the kind A, W, P or H, and the gate's own. */
 static bool check_member(struct limits *limits, const struct run *run, const char *gate, char kind)
 {
-    char bytes[512];
-    size_t len = (size_t)snprintf(bytes, sizeof bytes, "%c%s", kind, gate) + 1;
+    char bytes[PART_SIZE + RANK_SIZE + 64], part[PART_SIZE];
+    part_write(run, gate, part);
+    size_t len = (size_t)snprintf(bytes, sizeof bytes, "%c%s", kind, part) + 1;
     if (kind == 'P')
-        len += rank_write(limits, run, bytes + len);
+        len += rank_write(limits, run, gate, bytes + len);
     if (kind == 'P' || kind == 'W')
         len += (size_t)snprintf(bytes + len, sizeof bytes - len, "%015lld",
                                 (long long)(run->score + PLACE_BASE));
@@ -146,8 +180,9 @@ static bool check_member(struct limits *limits, const struct run *run, const cha
     limits->members++;
     if (!has_member(limits, bytes, len + ID_BYTES))
         return complain(limits, "a run is missing at its limit", run->id);
-    len = (size_t)snprintf(bytes, sizeof bytes, "K%s", gate);
-    return has_member(limits, bytes, len) || complain(limits, "a gate is missing", run->id);
+    if (strcmp(part, gate) != 0 && !is_marked(limits, 'N', part))
+        return complain(limits, "the part of a gate is missing", run->id);
+    return is_marked(limits, 'K', gate) || complain(limits, "a gate is missing", run->id);
 }
 
 /* Behind one of its gates; its shares know of it. */
@@ -163,6 +198,12 @@ static bool check_parked(struct limits *limits, const struct run *run)
     return is_good;
 }
 
+/* Of one at work, or that stands; it may be parked behind what it needs meanwhile. */
+static char kind_at(const struct run *run, int at)
+{
+    return run->state == 'W' && at == run->behind - 2 ? 'P' : run->state;
+}
+
 static bool check_run(struct limits *limits, struct run *run)
 {
     bool is_good = true;
@@ -176,10 +217,11 @@ static bool check_run(struct limits *limits, struct run *run)
             return complain(limits, "a waiting run with limits is not limited", run->id);
         run->score = strtoll(score->str, NULL, 10);
     }
-    if (run->state == 'W' && run->behind > 1)
+    /* Who waits for what he needs stands at his limits meanwhile. */
+    if (run->state == 'W' && run->behind > 1 && !is_needs(run->gates[run->behind - 2]))
         return check_parked(limits, run);
     for (int i = 0; i < run->gate_count && is_good; i++)
-        is_good = check_member(limits, run, run->gates[i], run->state);
+        is_good = check_member(limits, run, run->gates[i], kind_at(run, i));
     return is_good;
 }
 
@@ -216,7 +258,8 @@ static bool has_place(const struct limits *limits, const char *gate, size_t len,
                &set_burst);
     freeReplyObject(told);
     size_t standing = members_of(limits, 'W', gate, len);
-    size_t active = members_of(limits, 'A', gate, len);
+    const char *part = memchr(gate, '\1', len);
+    size_t active = members_of(limits, 'A', gate, part != NULL ? (size_t)(part - gate) : len);
     int priority = (int)((PRIORITY / 2 - first) / PRIORITY);
     size_t most = kind == 'R' ? (set > 0 ? set_burst : burst) : set > 0 ? set : count;
     if (kind == 'F')
@@ -272,7 +315,7 @@ static bool check_gates(const struct limits *limits)
         turns += member->str[0] == 'T';
         if (member->str[0] == 'T')
             is_good = check_turn(limits, member);
-        if (member->str[0] != 'K')
+        if (member->str[0] != 'K' && member->str[0] != 'N')
             continue;
         gates++;
         is_good = check_gate(limits, member->str + 1, member->len - 1);

@@ -187,7 +187,8 @@ typedef struct culex_unique {
 typedef enum CULEX_INT_ENUM culex_limit_kind {
     CULEX_LIMIT_CONCURRENCY, /* so many runs are active at a time */
     CULEX_LIMIT_RATE,        /* so many start within a time */
-    CULEX_LIMIT_FAIR         /* none: values of the params take turns */
+    CULEX_LIMIT_FAIR,        /* none: values of the params take turns */
+    CULEX_LIMIT_NEEDS        /* none: what a worker must offer; of no culex_limit, see culex_need */
 } culex_limit_kind;
 
 /* Counts runs of a job in its queue, over all workers. */
@@ -200,6 +201,12 @@ typedef struct culex_limit {
     const uint16_t *by; /* as of culex_unique; NULL: all runs of the job together */
     size_t by_count;
 } culex_limit;
+
+/* Units of something that a worker must offer: culex_worker_options.offers. */
+typedef struct culex_need {
+    const char *name; /* "gpu" */
+    uint32_t units;   /* 1 to 1000, which a run has for as long as it is at work */
+} culex_need;
 
 typedef struct culex_job_type {
     unsigned descriptor_version; /* CULEX_DESCRIPTOR_VERSION of the generator */
@@ -221,6 +228,8 @@ typedef struct culex_job_type {
     culex_unique unique;
     const culex_limit *limits; /* at most 8, NULL: none */
     size_t limit_count;
+    const culex_need *needs; /* at most 4, by their names; NULL: none */
+    size_t need_count;
     const char *const *tags;
     size_t tag_count;
 } culex_job_type;

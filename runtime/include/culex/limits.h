@@ -21,7 +21,7 @@ extern "C" {
 /* The numbers of a limit. */
 typedef struct culex_limit_value {
     uint32_t count; /* concurrency: runs at work at the same time; rate: runs that begin in per_ms;
-                       1 to 1,000,000. 0 for a fair share, which has no number */
+                       1 to 1,000,000. 0 for a fair share, which has no number, and for needs */
     int64_t per_ms; /* rate: 1 ms to 366 days; else 0 */
     uint32_t burst; /* rate: most that begin at once after a rest, 1 to 1,000,000; else 0. So within
                        per_ms after a rest up to count + burst begin; 1 spaces them evenly */

@@ -70,7 +70,7 @@ static size_t limits_text(char text[LIMITS_SIZE], const struct culex_new_run *ru
         const struct culex_run_limit *limit = &run->limits[i];
         char *at = text + len;
         if (is_told)
-            at += sprintf(at, "%c|%" PRIu32 "|%" PRId64 "|%" PRIu32 "|", "CRF"[limit->kind],
+            at += sprintf(at, "%c|%" PRIu32 "|%" PRId64 "|%" PRIu32 "|", "CRFN"[limit->kind],
                           limit -> count, limit -> per_ms, limit -> burst);
         at += sprintf(at, "%s=%s;", limit->name, text_or_empty(limit->key));
         len = (size_t)(at - text);

@@ -208,23 +208,29 @@ local function kind_of(name)
   return limit_of(match(name, '^[^=]*')).kind
 end
 
--- What `slots` has of a run, and of which gate; nil: nothing. `score` is that of one that waits.
+-- What `slots` has of a run, and of which gate or part; nil: nothing. `score` is that of one that waits.
 local function slot_members(id, r, score)
   local names, members, parked, turn = limit_names(r), {}, nil, nil
   if r.behind == '0' or r.state ~= WAITING and r.state ~= ACTIVE then return members end
   parked = r.state == WAITING and names[r.behind - 1]
-  for _, name in ipairs(names) do turn = turn or kind_of(name) == 'F' and match(name, '=(.*)$') end
+  local needs, is_apart = score and needs_among(names[#names] or ''), parked and gate_is_named_needs(parked)
+  for _, name in ipairs(names) do turn = turn or not is_apart and kind_of(name) == 'F' and match(name, '=(.*)$') end
   for _, name in ipairs(names) do
-    local head = name .. '\0'
+    local part = part_name(name, needs)
+    local head = part .. '\0'
     if name == parked then
-      members['P' .. head .. parked_rank(score, turn or NO_TURN) .. place_text(score) .. id] = name
-    elseif parked then
-      if kind_of(name) == 'F' then members['H' .. head .. id] = name end
+      members['P' .. head .. parked_rank(score, turn or NO_TURN) .. place_text(score) .. id] = part
+    elseif parked and not is_apart then
+      if kind_of(name) == 'F' then members['H' .. head .. id] = part end
     else
-      members[(score and 'W' or 'A') .. head .. (score and place_text(score) or '') .. id] = name
+      members[(score and 'W' or 'A') .. head .. (score and place_text(score) or '') .. id] = part
     end
   end
   return members, parked ~= nil and parked ~= false
+end
+
+local function gate_of_part(part)
+  return match(part, '^[^' .. PART .. ']*')
 end
 
 -- Its entries of limits. Whether it is parked.
@@ -232,8 +238,10 @@ local function limits_check(id, r)
   local score, is_lost
   if r.behind ~= '0' and r.state == WAITING then score, is_lost = limited_check(id, r) end
   local members, is_parked = slot_members(id, r, score)
-  for member, name in pairs(members) do
-    slot_check(member, name, is_lost)
+  for member, part in pairs(members) do
+    local name = gate_of_part(part)
+    slot_check(member, part, is_lost)
+    if part ~= name then slot_check('N' .. part, part) end
     slot_check('K' .. name, name)
   end
   return is_parked
@@ -456,12 +464,17 @@ local function turn_check(member)
   if is_repairing then call('ZREM', slots, member) end
 end
 
+-- Whether it is said that there is something of the gate.
+local function gate_is_marked(name)
+  return call('ZSCORE', slots, (find(name, PART, 1, true) and 'N' or 'K') .. name)
+end
+
 -- Who stood there made no place for others.
 local function slot_entry_check(member)
   local id, wrong_before = sub(member, -16), wrong
   entry_check('ZREM', slots, member, id, function(r) return slot_is_good(member, r, id) end)
   local name = slot_gate(member)
-  if is_repairing and wrong > wrong_before and call('ZSCORE', slots, 'K' .. name) then call('ZADD', refills, now, name) end
+  if is_repairing and wrong > wrong_before and gate_is_marked(name) then call('ZADD', refills, now, name) end
 end
 
 -- A step looks at all gates of its limit, or at all there are.
@@ -482,9 +495,12 @@ end
 local function gate_check(name)
   if is_doubtful then return end
   local g = gate_open(name)
-  if gate_is_void(g) and g.tat == 0 and not gate_is_swept(name) then
+  if gate_is_void(g) and g.whole.tat == 0 and not gate_is_swept(name) then
     wrong = wrong + 1
-    if is_repairing then call('ZREM', slots, 'K' .. name) end
+    if is_repairing then call('ZREM', slots, gate_mark(g)) end
+  elseif g.whole ~= g and not gate_is_marked(g.whole.name) then
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', slots, 0, 'K' .. g.whole.name) end
   elseif not gate_is_looked_at(g, name) then
     wrong = wrong + 1
     if is_repairing then call('ZADD', refills, now, name) end
@@ -496,7 +512,13 @@ local function slots_share()
   for at = 1, #page[2], 2 do
     local member = page[2][at]
     local kind = sub(member, 1, 1)
-    if kind == 'K' then gate_check(sub(member, 2)) elseif kind == 'T' then turn_check(member) else slot_entry_check(member) end
+    if kind == 'K' or kind == 'N' then
+      gate_check(sub(member, 2))
+    elseif kind == 'T' then
+      turn_check(member)
+    else
+      slot_entry_check(member)
+    end
   end
   return answer(page[1])
 end
@@ -533,7 +555,7 @@ local function refills_share()
     if sub(name, -1) == '\0' then
       is_good = name == '\0' or limit_of(sub(name, 1, -2)).kind
     else
-      is_good = is_doubtful or call('ZSCORE', slots, 'K' .. name)
+      is_good = is_doubtful or gate_is_marked(name)
     end
     if not is_good then
       wrong = wrong + 1

@@ -15,7 +15,7 @@ local asides = {} -- id, bytes of a damaged record; leaves a ghost, if it lies i
 
 local PAYLOAD_TOO_LONG = 'damaged in the store: the payload is longer than ' .. PAYLOAD_BYTES_MAX .. ' bytes'
 
-local claim, claim_renew, claim_is_again
+local claim, claim_renew, claim_is_again, needs_hand_on
 do
 -- Ends a run that will not be granted any more.
 local function refuse(id, r, reason)
@@ -75,14 +75,23 @@ local function hold(id, r)
   return is_held
 end
 
+-- Whether the run stands where it was met: `needs` is the gate of what it needs, nil for the ready order.
+local function is_met(id, r, needs, is_list)
+  local behind = tonumber(r.behind)
+  if r.state ~= WAITING or decided[id] or is_list and not is_listed(r) then return false end
+  local own = r.behind ~= '0' and gates_of(r)
+  if not needs then return behind < 2 end
+  return own and own[behind - 1] == needs
+end
+
 -- A run that may be anything, looked at in full.
-local function candidate_parsed(id, text, payload, is_list)
+local function candidate_parsed(id, text, payload, is_list, needs)
   local r = record_parse(text)
   if not r and not decided[id] then
     decided[id] = true
     asides[#asides + 1], asides[#asides + 2] = id, text
   end
-  if not r or r.state ~= WAITING or decided[id] or tonumber(r.behind) > 1 or is_list and not is_listed(r) then
+  if not r or not is_met(id, r, needs, is_list) then
     ghosts_met = ghosts_met + 1
     return true
   end
@@ -135,6 +144,114 @@ local function candidates(ids, kept, is_list)
     if not is_leaving then kept[ids[at]] = true end
   end
   return #ids
+end
+
+-- What needs something, by the gates of what the worker offers.
+
+-- Runs that need the same: their gate, its needs, and a page of those that wait there.
+local function needs_open(name)
+  local text, needs = string.match(name, '^needs ([^=]*)=$'), {}
+  for what, units in string.gmatch(text or '', '([^,:]+):(%d+)') do
+    if not offers[what] then return nil end
+    needs[what] = tonumber(units)
+  end
+  return next(needs) and {gate = gate_open(name), name = name, needs = needs, page = {}, at = 1, last = '[P' .. name .. '\0'}
+end
+
+-- All of them where somebody waits: by the first name of what is needed, as it stands in `slots`.
+local function needs_all()
+  local list = {}
+  for what in pairs(offers) do
+    local from, behind = '[Pneeds ' .. what .. ':', '(Pneeds ' .. what .. ';'
+    for _ = 1, NEEDS_LOOK_MAX do
+      local member = call('ZRANGEBYLEX', slots, from, behind, 'LIMIT', 0, 1)[1]
+      local name = member and match(member, '^P([^%z]*)')
+      if not name then break end
+      list[#list + 1] = needs_open(name)
+      from = '(P' .. name .. '\1'
+    end
+  end
+  return list
+end
+
+local function needs_fit(n)
+  for what, units in pairs(n.needs) do
+    if offers[what] < units then return false end
+  end
+  return true
+end
+
+local function needs_take(n)
+  for what, units in pairs(n.needs) do offers[what] = offers[what] - units end
+end
+
+-- The next of those that wait there, nil for none, and its score.
+local function needs_next(n)
+  if n.at > #n.page then
+    local head = 'P' .. n.name
+    n.page = call('ZRANGEBYLEX', slots, n.last, '(' .. head .. '\1', 'LIMIT', 0, 16)
+    n.at = 1
+  end
+  local member = n.page[n.at]
+  if not member then return nil end
+  local _, score = parked_parse(n.name, member)
+  return member, score
+end
+
+-- Where the one stands that is next of all that fit.
+local function needs_best(list)
+  local best, best_score, best_id
+  for _, n in ipairs(list) do
+    local member, score = needs_next(n)
+    if member and not needs_fit(n) then
+      granted.is_short = true
+    elseif member and (not best or score < best_score or score == best_score and sub(member, -16) < best_id) then
+      best, best_score, best_id = n, score, sub(member, -16)
+    end
+  end
+  return best
+end
+
+-- What is met there and does not wait there leaves no ghost: its entry goes.
+local function needs_decide(n)
+  local member = n.page[n.at]
+  local id, count, ghosts_before = sub(member, -16), granted.count, ghosts_met
+  local text = call('HGET', runs, id)
+  is_ranked = true
+  local is_leaving = text and candidate_parsed(id, text, call('HGET', payloads, id), false, n.gate)
+  is_ranked = false
+  if ghosts_met > ghosts_before or not text then
+    slot_marks[member], n.gate.is_first_gone, is_limited = false, true, true
+    gate_touch(n.gate)
+    ghosts_met = ghosts_before
+  end
+  if is_leaving == false then return false end
+  n.at, n.last = n.at + 1, '(' .. member
+  if granted.count > count then
+    needs_take(n)
+    n.gate.is_rung = true
+  end
+  return true
+end
+
+-- Returns whether it gave up before it was satisfied.
+local function claim_needs()
+  if not offers or not limits_noted then return false end
+  local list, looked = needs_all(), 0
+  granted.is_short = false
+  while not is_enough and granted.count < want do
+    local n = needs_best(list)
+    if not n then break end
+    if looked >= want + 256 then return true end
+    looked = looked + 1
+    if not needs_decide(n) then break end
+  end
+  return false
+end
+
+-- Who is full, or on its way out, may have taken the token that others wait for.
+function needs_hand_on()
+  for _, n in ipairs(needs_all()) do needs_wake(n.gate, true) end
 end
 
 -- Some of urgent, the next ones: what is met there that does not wait is no ghost.
@@ -428,6 +545,7 @@ function claim()
   local looked, is_over = 0, false
   line_mend()
   if counted.waiting == 0 then line_doubt() end
+  if claim_needs() then return true end
   urgent_count = call('ZCARD', urgent)
   while urgent_used < urgent_count do
     local most = math.min(want - granted.count, 32)

@@ -104,7 +104,7 @@ local function limit_tell(name, told)
   local set = l.kind == string.sub(told, 1, 1) and l.set or '0|0|0'
   local text = told .. '|' .. set
   call('HSET', limits, name, text)
-  local is_known = l.kind ~= nil
+  local is_known = l.told ~= nil
   for field in pairs(l) do l[field] = nil end
   for field, value in pairs(limit_read(text)) do l[field] = value end
   if not is_known then return end
@@ -116,7 +116,7 @@ end
 local function gates_told(text)
   local list = {}
   is_limited = true
-  for told, gate in string.gmatch(text, '([CRF]|%d+|%d+|%d+)|([^;]+)') do
+  for told, gate in string.gmatch(text, '([CRFN]|%d+|%d+|%d+)|([^;]+)') do
     limit_tell(string.match(gate, '^[^=]*'), told)
     list[#list + 1] = gate
   end
@@ -126,9 +126,8 @@ end
 -- Where a run that is due stands: behind so many limits less one, as its record says it. One that goes to the list
 -- stands there by its time, another by the score of urgents_write().
 local function gates_arrive(id, names, level, is_keyed)
-  local priority, list, score = tonumber(level), {}, nil
+  local priority, list, score = tonumber(level), gates_open(names), nil
   score = ((priority > 0 or is_keyed) and back_of() or now) - priority * 17592186044416
-  for at, name in ipairs(names) do list[at] = gate_open(name) end
   limited_put(id, score)
   local turned = turn_score(score, gates_turn(list))
   for at, g in ipairs(list) do
@@ -143,9 +142,10 @@ end
 
 -- It waits, and leaves its place.
 local function gates_leave(id, r)
-  local list, score, behind = {}, limited_score(id), tonumber(r.behind)
+  local names, score, behind = {}, limited_score(id), tonumber(r.behind)
   is_limited = true
-  for name in string.gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do list[#list + 1] = gate_open(name) end
+  for name in string.gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do names[#names + 1] = name end
+  local list = gates_open(names)
   if behind > 1 then gates_park(list, behind - 1, id, score, false) else gates_stand(list, id, score, -1) end
   limited_put(id, false)
 end

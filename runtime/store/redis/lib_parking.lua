@@ -19,8 +19,9 @@ function places_close() slots_close() end
 
 local function gates_of(r)
   if not r.gates then
-    r.gates = {}
-    for name in gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do r.gates[#r.gates + 1] = gate_open(name) end
+    local names = {}
+    for name in gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do names[#names + 1] = name end
+    r.gates = gates_open(names)
   end
   return r.gates
 end
@@ -152,7 +153,7 @@ end
 -- bytes of its key, and brings one run; but more of those at the front, of those without a share, and of those that are
 -- alone by the gate's own key.
 local function parked_walk(g, turn)
-  local key, first, last = string.match(g.name, '=(.*)$'), parked_bounds(g.name)
+  local key, first, last = gate_key(g), parked_bounds(g.name)
   local group, is_front, seen, seen_count, idle
   local function read_some(from, behind, most)
     return call('ZRANGEBYLEX', slots, from, behind, 'LIMIT', 0, most)
@@ -234,7 +235,9 @@ local function limit_sweep(entry)
   if name == '' then first, behind = '[K', '(L' end
   local members = call('ZRANGEBYLEX', slots, last and '(K' .. last or first, behind, 'LIMIT', 0, REFILL_KEYS_MAX)
   for _, member in ipairs(members) do
-    gate_admit(gate_open(string.sub(member, 2)))
+    local gate = string.sub(member, 2)
+    gate_admit(gate_open(gate))
+    for _, part in ipairs(parts_of(gate)) do gate_admit(gate_open(part)) end
   end
   if #members == REFILL_KEYS_MAX then
     call('HSET', limits, entry, string.sub(members[#members], 2))

@@ -8,6 +8,7 @@
 --                  without result, progress and delay; all of one queue's salt and of one claim, that
 --                  of the time SINCE; 0 when it is not known
 --       ids of the groups' runs, 16 bytes each (which step_fast.lua is not sent: it needs none)
+--       last what the worker has free, 'NAME:UNITS,NAME:UNITS', or ''
 
 local session, nonce = ARGV[2], ARGV[3]
 local want, max_bytes, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -19,6 +20,12 @@ local beats_at = acks_at + ack_count * 3
 local groups_at = beats_at + beat_count * 2
 local group_ids = group_count > 0 and ARGV[groups_at + group_count * 3]
 local ended_count = ack_count + (group_ids and #group_ids / 16 or 0)
+-- Units that are free, by their names; nil when nothing is offered.
+local offers = nil
+for name, units in string.gmatch(ARGV[#ARGV], '([^,:]+):(%d+)') do
+  offers = offers or {}
+  offers[name] = tonumber(units)
+end
 local now = clock()
 
 local sub, find = string.sub, string.find

@@ -1,7 +1,8 @@
 -- store/redis/lib_slots.lua - the limits of runs: which of their gates have room, and who stands there.
 --
 -- A limit is what `limits` says of its name: 'KIND|COUNT|PER|BURST|', as the newest run told, and
--- 'COUNT|PER|BURST' as somebody has set it, zeroes when nobody has. KIND is C, R or F. A gate is the counter of
+-- 'COUNT|PER|BURST' as somebody has set it, zeroes when nobody has. KIND is C, R, F or N: what a run needs, the
+-- last of its gates, behind which it is parked for as long as the others have a place for it; there it stands. A gate is the counter of
 -- a limit's key; its name is 'NAME=KEY', and a run's record has the names of its gates, joined by ';'. Of a gate
 -- `slots` has, all of score 0, so that they stand as texts do:
 --   'A' gate NUL id         a run at work
@@ -11,18 +12,23 @@
 --   'T' gate NUL turn NUL instant   where runs are parked that take turns: whose turn was the last one, and where that run
 --                           came to stand in the ready order
 --   'K' gate                there is any of these, or the bucket is not full
+-- Slots and tokens are those of the gate, whatever its runs need; places in the ready order, and who is parked for one,
+-- are counted apart for runs that need different things: in a part of the gate, of which the name has \1 and the needs
+-- behind it. So runs that nobody can serve keep no place, and no turn, from others. All but 'A' are of the part then, and
+--   'N' part                there is any of these
 -- `limited` has each waiting run that has limits, with its score in the order of claims, that of `urgent`.
 -- `buckets` has the gates of rates, with the instant in us at which they are full (core/run_limit.c).
 -- `refills` tells when a step has to look at a gate behind which runs are parked; NAME and NUL, or NUL: at all gates
 -- of a limit that has changed, or of all, which may take several steps: what has been looked at stands in `limits` under the same.
 --
---   gate_open(name)          the gate, read once
+--   gate_open(name)          the gate, or part of one, read once
+--   gates_open(names)        those of a run with these limits
 --   gate_has_room(g)         whether a claim may pass it
 --   gate_lets_in(g, priority, score)   whether a run may stand in the ready order: while so few stand before it
 --                            that it could be granted
 --   gates_work(list, id, by) a run at work comes to the gates (1), or leaves them (-1)
---   gates_stand(list, id, score, by)   the same of one in the ready order
---   gates_park(list, at, id, score, is_there)   the same of one that is parked behind list[at]
+--   gates_stand(list, id, score, by)   the same of one in the ready order, or parked behind what it needs
+--   gates_park(list, at, id, score, is_there)   the same of one that is parked behind list[at], be it what it needs
 --   gate_take(g)             takes a token
 --   limited_put(id, score)   false for a run that does not wait any more
 --   slots_open()             writes what comes, before the records
@@ -30,12 +36,14 @@
 --
 -- Behind a gate the shares take turns, each by the key of the first share that a run has. So those of one priority
 -- are of one age there, but for what came back to the front, and for runs without a share (turn_score() below).
+-- Behind what they need nobody takes turns: who is there has had his, and goes by his place.
 --
 -- A gate: name, limit, active, standing, held (H), first (the score of the first parked run, nil: none), tat, turned (T, once
--- it was looked at).
+-- it was looked at). `whole` is the gate itself of a part, which alone has active and tat; of others it is the same.
 
 local PLACE_BASE = 281474976710656
 local LEVEL = 17592186044416 -- between the scores of two priorities
+local PART, PART_END = '\1', '\2'
 local NO_TURN = '\255' -- that of runs without a share: no key has this byte, and it stands behind all that have
 
 local gates, gates_touched, limits_known = {}, {}, {}
@@ -106,13 +114,13 @@ end
 -- What is in force of a limit, nil when it cannot be read.
 local function limit_read(text)
   local kind, count, per, burst, set_count, set_per, set_burst =
-    string.match(text or '', '^([CRF])|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)$')
+    string.match(text or '', '^([CRFN])|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)$')
   if not kind then return nil end
   local l = {kind = kind, told = kind .. '|' .. count .. '|' .. per .. '|' .. burst,
     set = set_count .. '|' .. set_per .. '|' .. set_burst}
   if set_count ~= '0' then count, per, burst = set_count, set_per, set_burst end
   l.count, l.burst = tonumber(count), tonumber(burst)
-  if kind ~= 'F' and l.count == 0 or kind == 'R' and (tonumber(per) == 0 or l.burst == 0) then return nil end
+  if (kind == 'C' or kind == 'R') and l.count == 0 or kind == 'R' and (tonumber(per) == 0 or l.burst == 0) then return nil end
   if kind == 'R' then l.token_us = math.ceil(per * 1000 / l.count) end
   return l
 end
@@ -121,7 +129,7 @@ end
 local function limit_of(name)
   local l = limits_known[name]
   if not l then
-    l = limit_read(call('HGET', limits, name)) or {}
+    l = limit_read(call('HGET', limits, name)) or {kind = string.sub(name, 1, 6) == 'needs ' and 'N' or nil}
     limits_known[name] = l
   end
   return l
@@ -131,6 +139,30 @@ local function gate_touch(g)
   if g.is_touched then return end
   g.is_touched = true
   gates_touched[#gates_touched + 1] = g
+  gate_touch(g.whole)
+end
+
+-- The entry that says that there is something of it.
+local function gate_mark(g)
+  return (g.whole == g and 'K' or 'N') .. g.name
+end
+
+-- Whether any gate of the queue has parts.
+local parts_known = nil
+local function parts_are_there()
+  if parts_known == nil then parts_known = #call('ZRANGEBYLEX', slots, '[N', '(O', 'LIMIT', 0, 1) > 0 end
+  return parts_known
+end
+
+-- The names of a gate's parts, as far as a step looks.
+local function parts_of(name)
+  local list = {}
+  if not parts_are_there() then return list end
+  local head = 'N' .. name
+  for _, member in ipairs(call('ZRANGEBYLEX', slots, '[' .. head .. PART, '(' .. head .. PART_END, 'LIMIT', 0, NEEDS_LOOK_MAX)) do
+    if slot_marks[member] ~= false then list[#list + 1] = string.sub(member, 2) end
+  end
+  return list
 end
 
 -- A bucket that is further from being full than an empty one (the limit was raised, the clock set back) is an empty
@@ -143,23 +175,53 @@ local function bucket_cut(g)
   gate_touch(g)
 end
 
+-- What the gate itself has.
+local function gate_whole(g)
+  g.whole = g
+  g.active = slots_count('A' .. g.name .. '\0', 'A' .. g.name .. '\1')
+  g.tat = tonumber(g.limit.kind == 'R' and call('ZSCORE', buckets, g.name) or 0)
+  if is_cutting and g.tat > 0 then bucket_cut(g) end
+end
+
 local function gate_open(name)
-  local g = gates[name]
+  local g, part_at = gates[name], string.find(name, PART, 1, true)
   if g then return g end
   g = {name = name, limit = limit_of(string.match(name, '^[^=]*')), coming = {}, leaving = {}}
-  g.active = slots_count('A' .. name .. '\0', 'A' .. name .. '\1')
+  gates[name] = g
   g.standing = slots_count('W' .. name .. '\0', 'W' .. name .. '\1')
   g.held = g.limit.kind == 'F' and slots_count('H' .. name .. '\0', 'H' .. name .. '\1') or 0
   g.first = gate_first(name)
-  g.tat = tonumber(g.limit.kind == 'R' and call('ZSCORE', buckets, name) or 0)
-  gates[name] = g
-  if is_cutting and g.tat > 0 then bucket_cut(g) end
+  if part_at then
+    g.whole, parts_known = gate_open(string.sub(name, 1, part_at - 1)), true
+  else
+    gate_whole(g)
+  end
   return g
+end
+
+local function gate_is_named_needs(name)
+  return string.sub(name, 1, 6) == 'needs '
+end
+
+-- The needs among the limits of a run, nil for none.
+local function needs_among(text)
+  return string.match(';' .. text, ';needs ([^=;]*)=$')
+end
+
+-- Of the gate `name` the one where a run with these needs has its place.
+local function part_name(name, needs)
+  return needs and not gate_is_named_needs(name) and name .. PART .. needs or name
+end
+
+local function gates_open(names)
+  local list, needs = {}, needs_among(names[#names] or '')
+  for at, name in ipairs(names) do list[at] = gate_open(part_name(name, needs)) end
+  return list
 end
 
 -- The bucket, as core/run_limit.c has it: how far it is from being full.
 local function bucket_missing(g)
-  local missing = math.max(g.tat - gates_now() * 1000, 0)
+  local missing = math.max(g.whole.tat - gates_now() * 1000, 0)
   return math.min(missing, g.limit.token_us * g.limit.burst)
 end
 
@@ -177,13 +239,18 @@ end
 -- How many more may be granted; of a limit of which nothing is known, any number.
 local function gate_room(g)
   local l = g.limit
-  if l.kind == 'C' then return l.count - g.active end
+  if l.kind == 'C' then return l.count - g.whole.active end
   if l.kind == 'R' then return bucket_tokens(g) end
   return math.huge
 end
 
 local function gate_has_room(g)
   return gate_room(g) > 0
+end
+
+-- The key of a gate, or of the one that it is a part of.
+local function gate_key(g)
+  return string.match(g.whole.name, '=(.*)$')
 end
 
 -- The first share of a run with these gates, nil for none; and its key, which is whose turn the run waits for.
@@ -195,7 +262,7 @@ end
 
 local function gates_turn(list)
   local g = gates_share(list)
-  return g and string.match(g.name, '=(.*)$') or NO_TURN
+  return g and gate_key(g) or NO_TURN
 end
 
 -- How many stand in the ready order that are granted before what comes there with this score; before who takes turns
@@ -211,6 +278,7 @@ end
 
 -- Whether there is a place for such a run, be others parked or not.
 local function gate_has_place(g, priority, score)
+  if g.limit.kind == 'N' then return false end
   if g.limit.kind == 'F' then return g.standing < FAIR_QUEUED + priority end
   local room = gate_room(g)
   return room > 0 and (g.standing < room or gate_before(g, score) < room)
@@ -227,20 +295,38 @@ local function gate_waits(g)
 end
 
 local function gates_work(list, id, by)
-  for _, g in ipairs(list) do
+  for _, part in ipairs(list) do
+    local g = part.whole
     g.active = g.active + by
+    g.is_spread = g.is_spread or by < 0
     slot_marks['A' .. g.name .. '\0' .. id] = by > 0
     gate_touch(g)
   end
 end
 
+local function gate_stand(g, id, score, by)
+  local unwritten = by > 0 and g.coming or g.leaving
+  g.standing = g.standing + by
+  unwritten[#unwritten + 1] = score
+  slot_marks['W' .. g.name .. '\0' .. place_text(score) .. id] = by > 0
+  gate_touch(g)
+end
+
+local function gate_park(g, id, score, turn, is_there)
+  slot_marks['P' .. g.name .. '\0' .. parked_rank(score, turn) .. place_text(score) .. id] = is_there
+  score = turn_score(score, turn)
+  if is_there then
+    g.first = math.min(g.first or score, score)
+  elseif g.first and (score <= g.first or g.limit.kind == 'N') then
+    g.is_first_gone = true
+  end
+  g.is_rung = g.is_rung or is_there and g.limit.kind == 'N'
+  gate_touch(g)
+end
+
 local function gates_stand(list, id, score, by)
   for _, g in ipairs(list) do
-    local unwritten = by > 0 and g.coming or g.leaving
-    g.standing = g.standing + by
-    unwritten[#unwritten + 1] = score
-    slot_marks['W' .. g.name .. '\0' .. place_text(score) .. id] = by > 0
-    gate_touch(g)
+    if g.limit.kind == 'N' then gate_park(g, id, score, NO_TURN, by > 0) else gate_stand(g, id, score, by) end
   end
 end
 
@@ -256,16 +342,10 @@ local function gates_hold(list, at, id, by)
 end
 
 local function gates_park(list, at, id, score, is_there)
-  local g, turn = list[at], gates_turn(list)
-  slot_marks['P' .. g.name .. '\0' .. parked_rank(score, turn) .. place_text(score) .. id] = is_there
-  score = turn_score(score, turn)
-  if is_there then
-    g.first = math.min(g.first or score, score)
-  elseif g.first and score <= g.first then
-    g.is_first_gone = true
-  end
-  gate_touch(g)
-  gates_hold(list, at, id, is_there and 1 or -1)
+  local g, by = list[at], is_there and 1 or -1
+  if g.limit.kind == 'N' then return gates_stand(list, id, score, by) end
+  gate_park(g, id, score, gates_turn(list), is_there)
+  gates_hold(list, at, id, by)
 end
 
 -- The entry of the last turn; nil: nobody has taken one.
@@ -304,9 +384,10 @@ end
 
 local function gate_take(g)
   if g.limit.kind ~= 'R' then return end
-  g.tat = gates_now() * 1000 + bucket_missing(g) + g.limit.token_us
-  bucket_puts[g.name] = g.tat
-  gate_touch(g)
+  local whole = g.whole
+  whole.tat = gates_now() * 1000 + bucket_missing(g) + g.limit.token_us
+  bucket_puts[whole.name] = whole.tat
+  gate_touch(whole)
 end
 
 local function limited_put(id, score)
@@ -347,13 +428,24 @@ local function look_put(list, g, at)
   look_soonest = look_soonest and math.min(look_soonest, at) or at
 end
 
+-- A slot that came free is there for all parts of its gate.
+local function slots_spread()
+  for at = 1, #gates_touched do
+    local g = gates_touched[at]
+    local names = g.is_spread and parts_of(g.name) or {}
+    g.is_spread = nil
+    for _, name in ipairs(names) do gate_touch(gate_open(name)) end
+  end
+end
+
 -- A gate that may have to be looked at is said to be so before anything leaves it.
 local function slots_open()
   local looks = {}
+  slots_spread()
   for _, g in ipairs(gates_touched) do
-    slot_marks['K' .. g.name], g.coming = true, {}
+    slot_marks[gate_mark(g)], g.coming = true, {}
     if g.turned and g.turned.is_new then turn_mark(g) end
-    local at = g.first and (g.is_first_gone and gates_now() or gate_look(g))
+    local at = g.first and g.limit.kind ~= 'N' and (g.is_first_gone and gates_now() or gate_look(g))
     if at and at ~= g.look then
       look_put(looks, g, at)
       g.look = at
@@ -373,18 +465,33 @@ end
 
 -- Nobody is at work there or waits, and nothing is to be remembered.
 local function gate_is_void(g)
-  return g.active + g.standing + g.held <= 0 and not g.first and g.tat <= gates_now() * 1000
+  if g.standing + g.held > 0 or g.first then return false end
+  return g.whole ~= g or g.active <= 0 and g.tat <= gates_now() * 1000 and #parts_of(g.name) == 0
+end
+
+-- A token for those that wait for runs that need this, as that of redis/lib_wake.lua; nobody waits for it once the
+-- gate is gone.
+local function needs_wake(g, is_there)
+  local key = wake .. ' ' .. string.match(g.name, '^needs ([^=]*)')
+  if not is_there then
+    call('UNLINK', key)
+  elseif call('LLEN', key) == 0 then
+    call('RPUSH', key, '1')
+  end
 end
 
 local function gate_settle(g, looks)
   g.leaving = {}
   if g.is_first_gone then g.first = gate_first(g.name) end
   if g.is_first_gone and not g.first then turn_mark(g) end
+  if g.is_rung and g.first then needs_wake(g, true) end
+  g.is_rung = nil
   local at = gate_look(g)
   if at and at ~= g.look then look_put(looks, g, at) end
   if not at and (g.look or g.is_looked_at) then refill_drops[#refill_drops + 1] = g.name end
   if gate_is_void(g) then
-    slot_marks['K' .. g.name] = false
+    slot_marks[gate_mark(g)] = false
+    if g.limit.kind == 'N' then needs_wake(g, false) end
     refill_drops[#refill_drops + 1] = g.name
   end
   g.look, g.is_touched, g.is_first_gone, g.is_looked_at, g.turned = at, nil, nil, nil, nil
@@ -395,7 +502,9 @@ local function slots_close()
   write('ZREM', slots, marks_take(slot_marks, false))
   write('ZREM', limited, marks_take(limited_marks, false))
   gates_touched = {}
-  for _, g in ipairs(touched) do gate_settle(g, looks) end
+  -- The parts first: they may be all that a gate is there for.
+  for _, g in ipairs(touched) do if g.whole ~= g then gate_settle(g, looks) end end
+  for _, g in ipairs(touched) do if g.whole == g then gate_settle(g, looks) end end
   write('ZADD', refills, looks)
   write('ZREM', refills, refill_drops)
   write('ZREM', slots, marks_take(slot_marks, false))

@@ -15,8 +15,8 @@ local head = 'K' .. name .. '='
 local reply, from, room = {gates_now(), 0}, after and '(' .. head .. after or '[' .. head, most
 
 local function parked_count(g)
-  if not g.first then return g.held end
-  return g.held + slots_count('P' .. g.name .. '\0', 'P' .. g.name .. '\1')
+  if not g.first and g.held == 0 and not parts_are_there() then return 0 end
+  return slots_count('P' .. g.name .. '\0', 'P' .. g.name .. PART_END) + slots_count('H' .. g.name .. '\0', 'H' .. g.name .. PART_END)
 end
 
 local function key_add(g)

@@ -31,7 +31,7 @@ static bool number_take(const char **text, int64_t max, int64_t *ret_value)
 
 static bool limit_read(const char *text, struct culex_limit_row *row)
 {
-    static const char letters[] = "CRF"; /* ORDER LIMIT_KIND */
+    static const char letters[] = "CRFN"; /* ORDER LIMIT_KIND */
     const char *letter = text[0] != '\0' ? strchr(letters, text[0]) : NULL;
     int64_t numbers[LIMIT_NUMBERS];
     if (letter == NULL || text[1] != '|')
@@ -51,7 +51,7 @@ static void limit_write(char text[LIMIT_TEXT], const struct culex_limit_row *row
 {
     snprintf(text, LIMIT_TEXT,
              "%c|%" PRIu32 "|%" PRId64 "|%" PRIu32 "|%" PRIu32 "|%" PRId64 "|%" PRIu32,
-             "CRF"[row->kind], row -> declared.count, row->declared.per_ms, row->declared.burst,
+             "CRFN"[row->kind], row -> declared.count, row->declared.per_ms, row->declared.burst,
              row->set.count, row->set.per_ms, row->set.burst);
 }
 

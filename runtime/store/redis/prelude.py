@@ -101,7 +101,7 @@ def hot_definitions(version, fields, split):
 # The largest number that C takes in these fields; other numbers are instants and durations.
 FIELD_MAX = {"attempt": 2**32 - 1, "losses": 2**32 - 1, "failures": 2**32 - 1, "crashes": 2**32 - 1,
              "crash_streak": 2**32 - 1, "attempts_max": 2**32 - 1, "started": 1, "cancel": 1, "priority": 9,
-             "unique_while": 7, "behind": 9}
+             "unique_while": 7, "behind": 10}
 
 
 def strict_definitions(version, fields):

@@ -10,6 +10,7 @@
 #include "store/redis/record.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "core/needs.h"
 #include "core/progress.h"
 #include "core/run_id.h"
 #include "store/redis/scripts.h"
@@ -226,6 +227,7 @@ static culex_status request_make(struct culex__redis *redis, const struct culex_
         group_ids_add(redis, step, order);
     else if (order->ends > 0)
         culex__redis_request_int(&redis->request, salt_of(&order->end[0]));
+    culex__redis_request_text(&redis->request, step->offers != NULL ? step->offers : "");
     return CULEX_OK;
 }
 
@@ -432,6 +434,20 @@ static void grant_begin(const struct culex__redis_record *record, culex_uuid id,
     *names += record->job.len + 1;
 }
 
+/* The same of what it needs. */
+static void grant_take_needs(const struct culex__redis_record *record, struct culex_grant *grant,
+                             char **names)
+{
+    size_t len = 0;
+    const char *needs = culex__needs_among(record->limits.text, record->limits.len, &len);
+    if (needs == NULL)
+        return;
+    grant->needs = *names;
+    memcpy(*names, needs, len);
+    (*names)[len] = '\0';
+    *names += len + 1;
+}
+
 /* Reads the grant of a run with a record. */
 static bool grant_read(const redisReply *reply, size_t at, struct culex_grant *grant, char **names)
 {
@@ -446,6 +462,7 @@ static bool grant_read(const redisReply *reply, size_t at, struct culex_grant *g
         return false;
     memcpy(run.b, id, id_len);
     grant_begin(&record, run, grant, names);
+    grant_take_needs(&record, grant, names);
     grant->payload = payload;
     return true;
 }
@@ -480,7 +497,8 @@ static bool is_granted(const redisReply *bodies, size_t at)
     return bodies->element[at]->type != REDIS_REPLY_NIL;
 }
 
-/* Bytes that the jobs' names can take: no more than their records, or heads of bodies, do. */
+/* Bytes that the jobs' names, and what runs need, can take: no more than their records, or heads of
+ * bodies, do. */
 static size_t names_size(const redisReply *reply, size_t records, const redisReply *bodies)
 {
     size_t size = 0, len;
@@ -497,7 +515,12 @@ static size_t names_size(const redisReply *reply, size_t records, const redisRep
 
 enum { CALM_NS = 900000000 };
 
-enum { FLAG_CALM = 32, FLAG_EXPIRED = 64, EXPIRED_MAX = 1024 /* more than a step looks at */ };
+enum {
+    FLAG_CALM = 32,
+    FLAG_SHORT = 64,
+    FLAG_EXPIRED = 128,
+    EXPIRED_MAX = 1024 /* more than a step looks at */
+};
 
 static bool head_read(const redisReply *reply, struct culex_step_reply *head)
 {
@@ -512,6 +535,7 @@ static bool head_read(const redisReply *reply, struct culex_step_reply *head)
     head->is_held = (flags & 4) != 0;
     head->is_replaced = (flags & 8) != 0;
     head->has_passed = (flags & 16) != 0;
+    head->is_short = (flags & FLAG_SHORT) != 0;
     head->expired_count = (uint32_t)(flags / FLAG_EXPIRED);
     return true;
 }

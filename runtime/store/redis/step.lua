@@ -8,14 +8,14 @@
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
 --        record payload
 -- Acks: a letter for each listed one, then one for each run of the groups. Flags: 1 paused, 2 empty, 4 held,
--- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 for each expired run. Bodies: an array, of the ordinary runs that are
+-- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 short, 128 for each expired run. Bodies: an array, of the ordinary runs that are
 -- granted; the number of its first item is `first` (0: it is empty), of each other one more; nil for a
 -- number of which nothing is granted. Since: when they were claimed, which their acks tell. Before: so many items of it come before this grant.
 
 local function reply(is_paused, due, is_empty, acks, beats, is_next_fast)
   local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (granted.is_held and 4 or 0)
     + (granted.is_replaced and 8 or 0) + (granted.passed > 0 and 16 or 0) + (is_next_fast and 32 or 0)
-    + 64 * granted.expired
+    + (granted.is_short and 64 or 0) + 128 * granted.expired
   return {now, due, flags, acks, beats, line.salt, take.first or 0, take.since or now, take.bodies, unpack(granted.list)}
 end
 
@@ -154,6 +154,7 @@ local parked, look = parked_count(), look_next()
 if waiting > 0 and not is_paused and (granted.count > 0 or granted.passed == 0) then wake_one() end
 -- Who claims nothing may be full by then, or on its way out, and the only one who knew.
 if want == 0 and (resumes or (due or look) and not is_paused) then wake_one() end
+if want == 0 and offers and limits_noted and not is_paused then needs_hand_on() end
 
 -- Until then nothing comes due and only the line has runs to claim: step_fast.lua may be tried.
 local calm = sooner(now + 1000, sooner(sooner(over, look), sooner(due, lease_end)))

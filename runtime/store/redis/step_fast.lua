@@ -4,7 +4,7 @@
 -- level: works
 --
 -- ARGV: as in redis/lib_request.lua, without listed acks and beats, and in place of the groups' ids the salt
--- that all of them have.
+-- that all of them have. Where runs wait that need something, a worker that offers something takes a full step.
 -- Reply: as of redis/step.lua; 'F' alone, and nothing is written, when something is out of the ordinary: then
 -- the same step is sent to that script, which comes to the same replies and keys.
 -- It looks at everything first. Most steps are this one, and there each function costs its making and each
@@ -30,6 +30,8 @@ local lease_end = now + lease
 -- Nothing comes due, the upkeep has been done, and this lease is no longer than those before.
 if match(facts[1] or '', '^[^|]*') ~= LAYOUT or not calm or now >= calm or not looked or now < looked or now - looked >= LEASE_LOOK_MS
   or lease > (tonumber(facts[9]) or 0) or want + group_count == 0 or not taken or not held or not kept or not dones or not facts[3] then return {'F'} end
+
+if facts[11] and ARGV[#ARGV] ~= '' and want > 0 and call('ZLEXCOUNT', slots, '[Pneeds ', '(Pneeds!') > 0 then return {'F'} end
 
 -- The session's first step since a while is a full one; one that is late or repeated, too.
 local last = call('HGET', sessions, session)

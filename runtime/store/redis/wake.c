@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/instant.h"
@@ -21,7 +22,22 @@ static void wake_drop(struct culex__redis_wake *wake)
     wake->is_armed = false;
 }
 
-static void wake_request(struct culex__redis *redis, struct culex__redis_request *request,
+/* Of a queue, or of "QUEUE NEEDS": its list has the needs behind its name. */
+static void bell_add(const struct culex__redis *redis, struct culex__redis_request *request,
+                     const char *bell)
+{
+    const char *name = culex__redis_key_names[CULEX__REDIS_KEY_WAKE];
+    size_t queue_len = strcspn(bell, " ");
+    struct culex__redis_piece pieces[] = {{redis->prefix, strlen(redis->prefix)},
+                                          {":{", 2},
+                                          {bell, queue_len},
+                                          {"}:", 2},
+                                          {name, strlen(name)},
+                                          {bell + queue_len, strlen(bell + queue_len)}};
+    culex__redis_request_join(request, pieces, sizeof pieces / sizeof pieces[0]);
+}
+
+static void wake_request(const struct culex__redis *redis, struct culex__redis_request *request,
                          const char *const *queues, size_t count, int64_t timeout_ms)
 {
     char seconds[32];
@@ -31,7 +47,7 @@ static void wake_request(struct culex__redis *redis, struct culex__redis_request
              (int)(timeout_ms % 1000));
     culex__redis_request_text(request, "BLPOP");
     for (size_t i = 0; i < count; i++)
-        culex__redis_key(redis, request, queues[i], CULEX__REDIS_KEY_WAKE);
+        bell_add(redis, request, queues[i]);
     culex__redis_request_text(request, seconds);
 }
 

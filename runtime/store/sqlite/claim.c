@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/end_text.h"
+#include "core/needs.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/kind.h"
@@ -50,25 +51,36 @@ struct scan {
     struct culex_sqlite_block *blocks; /* of the ordinary runs that are granted */
     size_t block_count;
     size_t granted;
-    size_t parked;  /* runs of which a limit has no room */
-    size_t passed;  /* suspects left where they are: the worker has other runs at work */
-    uint64_t bytes; /* of payload, beyond the first run */
+    size_t parked;             /* runs of which a limit has no room */
+    size_t passed;             /* suspects left where they are: the worker has other runs at work */
+    uint64_t bytes;            /* of payload, beyond the first run */
+    struct culex_needs offers; /* what the worker has free by now */
+    bool is_of_needs;          /* what needs something is looked at */
+    bool is_needs_cut;         /* there may be more that fits */
     bool is_called; /* somebody goes before the run that was met last, and comes in first */
     bool is_over;   /* a suspect, a run in doubt, the byte budget or the bound ended it */
 };
 
 /* --- a grant ---------------------------------------------------------------------------------- */
 
-/* Attempt `attempt` of the run. One block per grant: the payload, then the job's name. */
-static culex_status grant_copy(struct culex_grant *grant, const char *job, const void *payload,
-                               size_t len, culex_error *error)
+/* Attempt `attempt` of the run. One block per grant: the payload, the job's name, and of its
+ * limits, NULL for none, what it needs. */
+static culex_status grant_copy(struct culex_grant *grant, const char *job, const char *limits,
+                               const void *payload, size_t len, culex_error *error)
 {
-    size_t job_size = job != NULL ? strlen(job) + 1 : 0;
-    char *block = job != NULL ? malloc(len + job_size) : NULL;
+    size_t job_size = job != NULL ? strlen(job) + 1 : 0, needs_len = 0;
+    const char *needs =
+        limits != NULL ? culex__needs_among(limits, strlen(limits), &needs_len) : NULL;
+    char *block = job != NULL ? malloc(len + job_size + needs_len + 1) : NULL;
     if (block == NULL)
         return culex__sqlite_no_memory(error);
     if (len > 0)
         memcpy(block, payload, len);
+    if (needs != NULL) {
+        memcpy(block + len + job_size, needs, needs_len);
+        block[len + job_size + needs_len] = '\0';
+        grant->needs = block + len + job_size;
+    }
     grant->job = memcpy(block + len, job, job_size);
     grant->payload = block;
     grant->payload_len = len;
@@ -89,7 +101,8 @@ static culex_status grant_fill(struct culex_grant *grant, sqlite3_stmt *statemen
                                             .timeout_ms = run->timeout_ms,
                                             .expires_at_ms = run->expires_at_ms,
                                             .fingerprint = (uint64_t)fingerprint}};
-    return grant_copy(grant, job, payload, (size_t)run->payload_len, error);
+    const char *limits = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_limits);
+    return grant_copy(grant, job, limits, payload, (size_t)run->payload_len, error);
 }
 
 /* --- ordinary runs ---------------------------------------------------------------------------- */
@@ -141,7 +154,7 @@ static culex_status body_grant(struct culex_grant *grant, const struct culex_sql
                                             .created_at_ms = body->born_ms,
                                             .timeout_ms = kind->timeout_ms,
                                             .fingerprint = kind->fingerprint}};
-    return grant_copy(grant, kind->job, body->payload, body->len, error);
+    return grant_copy(grant, kind->job, NULL, body->payload, body->len, error);
 }
 
 /* Of the least timeout of two, of which 0 is none. */
@@ -280,13 +293,25 @@ static culex_status keys_stop(struct scan *scan, const struct culex_sqlite_keys 
     return status;
 }
 
-static void pick_park(struct scan *scan, struct pick *pick, const struct culex_sqlite_keys *keys,
-                      struct culex_sqlite_counter *stop)
+static culex_status pick_park(struct scan *scan, struct pick *pick,
+                              const struct culex_sqlite_keys *keys,
+                              struct culex_sqlite_counter *stop, culex_error *error)
 {
     pick->verdict = VERDICT_PARKED;
-    pick->behind = stop->number;
     culex__sqlite_keys_park(keys, stop);
     scan->parked++;
+    return culex__sqlite_ledger_number(scan->store, scan->queue, stop, &pick->behind, error);
+}
+
+/* It stood in the ready order, where nobody asks what it needs. */
+static culex_status pick_mend(struct scan *scan, struct pick *pick,
+                              const struct culex_sqlite_keys *keys,
+                              struct culex_sqlite_counter *needs, culex_error *error)
+{
+    pick->verdict = VERDICT_PARKED;
+    culex__sqlite_keys_mend(keys);
+    scan->parked++;
+    return culex__sqlite_ledger_number(scan->store, scan->queue, needs, &pick->behind, error);
 }
 
 static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_error *error)
@@ -301,10 +326,13 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
         status = keys_stop(scan, &keys, &pick->run, &stop, error);
     if (status != CULEX_OK)
         return status;
+    struct culex_sqlite_counter *needs = culex__sqlite_keys_needs(&keys);
     if (!is_good) {
         pick->verdict = VERDICT_UNREADABLE; /* one bad row must not stop the queue */
+    } else if (needs != NULL && !scan->is_of_needs) {
+        status = pick_mend(scan, pick, &keys, needs, error);
     } else if (stop != NULL) {
-        pick_park(scan, pick, &keys, stop);
+        status = pick_park(scan, pick, &keys, stop, error);
     } else if (is_expired(scan->store, &pick->run)) {
         pick->verdict = VERDICT_EXPIRED;
     } else if (pick->run.payload_len > CULEX_PAYLOAD_BYTES_MAX) {
@@ -321,11 +349,9 @@ static culex_status scan_row(struct scan *scan, sqlite3_stmt *statement, culex_e
         return CULEX_OK;
     } else {
         status = scan_grant(scan, statement, pick, &keys, error);
-        if (status != CULEX_OK)
-            return status;
     }
-    scan->pick_count++;
-    return CULEX_OK;
+    scan->pick_count += status == CULEX_OK;
+    return status;
 }
 
 static bool scan_wants(const struct scan *scan)
@@ -447,6 +473,165 @@ static culex_status scan_all(struct scan *scan, culex_error *error)
     return status;
 }
 
+/* --- what needs something --------------------------------------------------------------------- */
+
+enum { NEEDS_MORE = 16 /* runs looked at beside those that fit */ };
+
+/* What some runs need, and the key behind which they are parked. */
+struct needs {
+    struct culex_needs units;
+    int64_t key;
+};
+
+struct candidate {
+    const struct needs *needs;
+    int64_t seq, priority, at_ms;
+};
+
+/* As long as it is used, `needs` does not move: the candidates point into it. */
+struct choice {
+    struct needs *needs;
+    size_t needs_count;
+    struct candidate *candidates;
+    size_t count, room;
+};
+
+/* How many runs with these needs fit, up to `most`. */
+static size_t fitting_count(const struct culex_needs *needs, struct culex_needs offers, size_t most)
+{
+    size_t count = 0;
+    while (count < most && culex__needs_fit(needs, &offers)) {
+        culex__needs_take(needs, &offers);
+        count++;
+    }
+    return count;
+}
+
+/* All needs that begin with the name, as far as a STEP looks. */
+static culex_status choice_list(struct scan *scan, const char *name, struct choice *choice,
+                                culex_error *error)
+{
+    char from[CULEX_LIMIT_NAME_MAX + 1], before[CULEX_LIMIT_NAME_MAX + 1];
+    int has;
+    snprintf(from, sizeof from, CULEX__NEEDS_WORD "%s:", name);
+    snprintf(before, sizeof before, CULEX__NEEDS_WORD "%s;", name); /* the next character */
+    sqlite3_stmt *row = SQL_BIND(scan->store, NEEDS_PARKED, SQL_INT(scan->queue->key),
+                                 SQL_TEXT(from), SQL_TEXT(before), SQL_INT(CULEX_NEEDS_LOOK_MAX));
+    while ((has = culex__sqlite_next(scan->store, row, error)) > 0) {
+        struct needs *needs = &choice->needs[choice->needs_count];
+        const char *limit = (const char *)sqlite3_column_text(row, 1);
+        const char *text = limit != NULL ? culex__needs_of_limit(limit) : NULL;
+        needs->key = sqlite3_column_int64(row, 0);
+        choice->needs_count += text != NULL && culex__needs_read(text, &needs->units) &&
+                               culex__needs_are_offered(&needs->units, &scan->offers);
+    }
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static bool choice_add(struct choice *choice, struct candidate candidate)
+{
+    if (choice->count == choice->room) {
+        size_t room = choice->room == 0 ? 64 : 2 * choice->room;
+        struct candidate *wider = realloc(choice->candidates, room * sizeof *wider);
+        if (wider == NULL)
+            return false;
+        choice->candidates = wider;
+        choice->room = room;
+    }
+    choice->candidates[choice->count++] = candidate;
+    return true;
+}
+
+/* The first ones with these needs: as many as fit, and some more, one at least. */
+static culex_status choice_fill(struct scan *scan, const struct needs *needs, struct choice *choice,
+                                culex_error *error)
+{
+    size_t fitting = fitting_count(&needs->units, scan->offers, scan->step->want - scan->granted);
+    size_t most = fitting > 0 ? fitting + NEEDS_MORE : 1, found = 0;
+    culex_status status = CULEX_OK;
+    int has = 0;
+    sqlite3_stmt *row = SQL_BIND(scan->store, NEEDS_READY, SQL_INT(scan->queue->key),
+                                 SQL_INT(needs->key), SQL_INT((int64_t)most));
+    while (status == CULEX_OK && (has = culex__sqlite_next(scan->store, row, error)) > 0) {
+        const struct candidate candidate = {needs, sqlite3_column_int64(row, 0),
+                                            sqlite3_column_int64(row, 1),
+                                            sqlite3_column_int64(row, 2)};
+        found++;
+        if (!choice_add(choice, candidate))
+            status = culex__sqlite_no_memory(error);
+    }
+    culex__sqlite_end(row);
+    scan->is_needs_cut = scan->is_needs_cut || (fitting > 0 && found == most);
+    return has < 0 ? (culex_status)has : status;
+}
+
+/* The order of claims. */
+static int candidate_compare(const void *a, const void *b)
+{
+    const struct candidate *left = a, *right = b;
+    if (left->priority != right->priority)
+        return left->priority > right->priority ? -1 : 1;
+    if (left->at_ms != right->at_ms)
+        return left->at_ms < right->at_ms ? -1 : 1;
+    return left->seq < right->seq ? -1 : left->seq > right->seq;
+}
+
+static culex_status choice_make(struct scan *scan, struct choice *choice, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    choice->needs =
+        malloc(scan->offers.count * (size_t)CULEX_NEEDS_LOOK_MAX * sizeof *choice->needs);
+    if (choice->needs == NULL)
+        return culex__sqlite_no_memory(error);
+    for (size_t i = 0; i < scan->offers.count && status == CULEX_OK; i++)
+        status = choice_list(scan, scan->offers.of[i].name, choice, error);
+    for (size_t i = 0; i < choice->needs_count && status == CULEX_OK; i++)
+        status = choice_fill(scan, &choice->needs[i], choice, error);
+    if (choice->count > 1)
+        qsort(choice->candidates, choice->count, sizeof choice->candidates[0], candidate_compare);
+    return status;
+}
+
+/* Looks at one that fits, and takes its units when it is granted. */
+static culex_status candidate_scan(struct scan *scan, const struct candidate *candidate,
+                                   culex_error *error)
+{
+    size_t granted = scan->granted;
+    sqlite3_stmt *row = SQL_BIND(scan->store, RUN_WHOLE_BY_SEQ, SQL_INT(candidate->seq));
+    int has = culex__sqlite_next(scan->store, row, error);
+    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    if (has > 0)
+        status = scan_row(scan, row, error);
+    culex__sqlite_end(row);
+    if (scan->granted > granted)
+        culex__needs_take(&candidate->needs->units, &scan->offers);
+    return status;
+}
+
+/* Before all others: what fits into what the worker has free. */
+static culex_status needs_scan(struct scan *scan, culex_error *error)
+{
+    struct choice choice = {.count = 0};
+    if (scan->offers.count == 0 || scan->queue->limits == 0)
+        return CULEX_OK;
+    culex_status status = culex__sqlite_ledger_save(scan->store, scan->queue, error);
+    scan->is_needs_cut = scan->reply->is_short = false;
+    if (status == CULEX_OK)
+        status = choice_make(scan, &choice, error);
+    scan->is_of_needs = true;
+    for (size_t i = 0; i < choice.count && status == CULEX_OK && scan_wants(scan); i++) {
+        if (culex__needs_fit(&choice.candidates[i].needs->units, &scan->offers))
+            status = candidate_scan(scan, &choice.candidates[i], error);
+        else
+            scan->reply->is_short = true;
+    }
+    scan->is_of_needs = false;
+    free(choice.needs);
+    free(choice.candidates);
+    return status;
+}
+
 /* --- taking the picks ------------------------------------------------------------------------- */
 
 static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error *error)
@@ -461,6 +646,7 @@ static culex_status pick_claim(struct scan *scan, struct pick *pick, culex_error
     run->state = to;
     run->attempt++;
     run->is_delayed = false;
+    run->aside = CULEX__SQLITE_ASIDE_NOT; /* where it may have stood for what it needs */
     run->is_started = pick->starts;
     run->at_ms = culex__sqlite_later(store->now_ms, scan->step->lease_ms);
     run->limit_ms = 0;
@@ -537,7 +723,9 @@ static culex_status round_take(struct scan *scan, culex_error *error)
 {
     scan->pick_count = scan->block_count = scan->passed = 0;
     scan->is_called = false;
-    culex_status status = scan_all(scan, error);
+    culex_status status = needs_scan(scan, error);
+    if (status == CULEX_OK)
+        status = scan_all(scan, error);
     for (size_t i = 0; i < scan->pick_count && status == CULEX_OK; i++)
         status = pick_take(scan, &scan->picks[i], error);
     for (size_t i = 0; i < scan->block_count && status == CULEX_OK; i++)
@@ -577,6 +765,7 @@ culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite
 {
     struct scan scan = {.store = store, .queue = queue, .step = step, .reply = reply};
     int64_t pending = queue->kept[CULEX_RUN_WAITING];
+    culex__offers_read(step->offers, &scan.offers);
     scan.pick_max = (size_t)step->want + REFUSED_MAX;
     if (step->want == 0 || culex__sqlite_queue_is_paused(store, queue) || pending == 0)
         return CULEX_OK;
@@ -586,7 +775,8 @@ culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite
     bool has_memory = reply->grants != NULL && scan.picks != NULL && scan.blocks != NULL;
     culex_status status =
         has_memory ? rounds_take(&scan, budget, error) : culex__sqlite_no_memory(error);
-    *ret_is_cut = scan.is_over || scan.is_called || scan.granted == step->want || is_full(&scan);
+    *ret_is_cut = scan.is_over || scan.is_called || (scan.is_needs_cut && !reply->is_short) ||
+                  scan.granted == step->want || is_full(&scan);
     free(scan.picks);
     free(scan.blocks);
     return status;

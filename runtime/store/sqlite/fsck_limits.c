@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/needs.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/ledger.h"
 #include "store/sqlite/sqlite.h"
@@ -25,6 +26,22 @@ static bool is_among(const char *limits, const char *name, const char *key)
     return false;
 }
 
+/* Whether the row of key `key` is for runs with these limits: it is of one of them, and of what
+ * they need, if it is a part (sqlite/ledger.h). */
+static bool is_own(const char *limits, const char *name, const char *key)
+{
+    char whole[CULEX__SQLITE_KEY_SIZE];
+    size_t len = strcspn(key, (const char[]){CULEX__SQLITE_PART, '\0'}), needs_len = 0;
+    const char *needs =
+        limits != NULL ? culex__needs_among(limits, strlen(limits), &needs_len) : NULL;
+    bool is_of_needs = culex__needs_of_limit(name) != NULL;
+    const char *part = key[len] != '\0' ? key + len + 1 : "";
+    size_t wanted = needs != NULL && !is_of_needs ? needs_len : 0;
+    snprintf(whole, sizeof whole, "%.*s", (int)len, key);
+    return is_among(limits, name, whole) && strlen(part) == wanted &&
+           (wanted == 0 || memcmp(part, needs, wanted) == 0);
+}
+
 /* Parked behind a key that is there, and is one of its own. */
 static culex_status is_behind(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                               const struct culex_sqlite_run *run, bool *ret_is_behind,
@@ -34,13 +51,35 @@ static culex_status is_behind(struct culex_sqlite *store, const struct culex_sql
     sqlite3_stmt *own = SQL_BIND(store, RUN_LIMITS, SQL_INT(run->seq));
     int has_key = culex__sqlite_next(store, key, error);
     int has_own = culex__sqlite_next(store, own, error);
-    *ret_is_behind = has_key > 0 && has_own > 0 &&
-                     is_among((const char *)sqlite3_column_text(own, 0),
-                              (const char *)sqlite3_column_text(key, 0),
-                              (const char *)sqlite3_column_text(key, 1));
+    *ret_is_behind =
+        has_key > 0 && has_own > 0 &&
+        is_own((const char *)sqlite3_column_text(own, 0), (const char *)sqlite3_column_text(key, 0),
+               (const char *)sqlite3_column_text(key, 1));
     culex__sqlite_end(key);
     culex__sqlite_end(own);
     return has_key < 0 ? (culex_status)has_key : has_own < 0 ? (culex_status)has_own : CULEX_OK;
+}
+
+/* In the ready order nobody asks what a run needs. Where its needs have no key, the claim that
+ * meets it makes one. */
+static culex_status needs_find(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               const struct culex_sqlite_run *run, int64_t *ret_aside,
+                               culex_error *error)
+{
+    char name[CULEX_LIMIT_NAME_MAX + 1] = "";
+    size_t len = 0;
+    sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(run->seq));
+    int has = culex__sqlite_next(store, row, error);
+    const char *limits = has > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    const char *needs = limits != NULL ? culex__needs_among(limits, strlen(limits), &len) : NULL;
+    if (needs != NULL)
+        snprintf(name, sizeof name, CULEX__NEEDS_WORD "%.*s", (int)len, needs);
+    culex__sqlite_end(row);
+    if (has < 0 || needs == NULL)
+        return has < 0 ? (culex_status)has : CULEX_OK;
+    return culex__sqlite_first_int(store,
+                                   SQL_BIND(store, NEEDS_KEY, SQL_INT(queue->key), SQL_TEXT(name)),
+                                   0, ret_aside, error);
 }
 
 culex_status culex__sqlite_fsck_aside(struct culex_sqlite *store,
@@ -55,6 +94,8 @@ culex_status culex__sqlite_fsck_aside(struct culex_sqlite *store,
         status = is_behind(store, queue, run, &is_there, error);
         wanted = is_there ? run->aside : 0;
     }
+    if (status == CULEX_OK && is_waiting && !run->is_delayed && wanted == 0)
+        status = needs_find(store, queue, run, &wanted, error);
     *ret_is_wrong = run->aside != wanted;
     run->aside = wanted;
     return status;
@@ -63,7 +104,7 @@ culex_status culex__sqlite_fsck_aside(struct culex_sqlite *store,
 /* --- what the runs say ------------------------------------------------------------------------ */
 
 struct tally {
-    char *pair; /* NAME=KEY */
+    char *pair; /* NAME=KEY, of a part with what its row has behind it */
     int64_t active, standing;
     int64_t aside; /* that are parked, behind whichever of their keys */
     bool is_met;   /* there is a row for it */
@@ -129,11 +170,30 @@ static bool pair_count(struct tallies *tallies, const char *pair, size_t len, en
     return tally->pair != NULL;
 }
 
+/* Of a run that waits, in the part of those with the same needs. */
+static bool part_count(struct tallies *tallies, const char *pair, size_t len, const char *needs,
+                       size_t needs_len, enum where where)
+{
+    char part[CULEX_LIMIT_NAME_MAX + CULEX__SQLITE_KEY_SIZE + 1];
+    int size = snprintf(part, sizeof part, "%.*s%c%.*s", (int)len, pair, CULEX__SQLITE_PART,
+                        (int)needs_len, needs);
+    return size < (int)sizeof part ? pair_count(tallies, part, (size_t)size, where) : true;
+}
+
+/* What needs something is parked there, and stands with the others. */
 static bool limits_count(struct tallies *tallies, const char *limits, enum where where)
 {
+    size_t needs_len = 0;
+    const char *needs =
+        limits != NULL ? culex__needs_among(limits, strlen(limits), &needs_len) : NULL;
     while (limits != NULL && *limits != '\0') {
         size_t len = strcspn(limits, ";");
-        if (!pair_count(tallies, limits, len, where))
+        bool has_memory = true;
+        if (where == ACTIVE || needs == NULL)
+            has_memory = pair_count(tallies, limits, len, where);
+        else if (culex__needs_of_limit(limits) == NULL)
+            has_memory = part_count(tallies, limits, len, needs, needs_len, where);
+        if (!has_memory)
             return false;
         limits += len + (limits[len] == ';');
     }
@@ -194,10 +254,11 @@ static bool is_stuck(const struct culex_sqlite_counter *counter)
 {
     const struct culex_sqlite_limit *limit = counter->limit;
     const culex_limit_value *value = culex__sqlite_limit_value(limit);
-    if (counter->parked == 0 || counter->look_ms != INT64_MAX || limit->is_swept)
+    if (counter->parked == 0 || counter->look_ms != INT64_MAX || limit->is_swept ||
+        limit->kind == CULEX_LIMIT_NEEDS)
         return false;
     if (limit->kind == CULEX_LIMIT_CONCURRENCY)
-        return counter->standing < (int64_t)value->count - counter->active;
+        return counter->standing < (int64_t)value->count - counter->whole->active;
     if (limit->kind == CULEX_LIMIT_FAIR)
         return counter->standing < CULEX_FAIR_QUEUED;
     return counter->standing == 0; /* else the claim that meets those comes by */
@@ -209,14 +270,14 @@ static bool is_over(const struct check *check, const struct culex_sqlite_counter
     bool is_full =
         counter->limit->kind != CULEX_LIMIT_RATE || counter->tat_us <= check->store->now_ms * 1000;
     return counter->active + counter->standing + counter->parked + counter->held == 0 && is_full &&
-           counter->look_ms == INT64_MAX;
+           !counter->is_wanted && counter->look_ms == INT64_MAX;
 }
 
 /* The row agrees with the runs; repaired it is by the ledger, which is written back. */
 static culex_status counter_check(struct check *check, struct culex_sqlite_counter *counter,
                                   culex_error *error)
 {
-    char pair[CULEX_LIMIT_NAME_MAX + CULEX_LIMIT_KEY_MAX + 2];
+    char pair[CULEX_LIMIT_NAME_MAX + CULEX__SQLITE_KEY_SIZE + 1];
     static const struct tally none;
     int64_t parked;
     size_t len = (size_t)snprintf(pair, sizeof pair, "%s=%s", counter->limit->name, counter->key);
@@ -232,7 +293,8 @@ static culex_status counter_check(struct check *check, struct culex_sqlite_count
     counter->active = tally->active;
     counter->standing = tally->standing;
     counter->parked = parked;
-    is_wrong = is_wrong || is_stuck(counter) || is_over(check, counter);
+    is_wrong = is_wrong || is_stuck(counter) || is_over(check, counter) ||
+               counter->whole->number == 0; /* a part whose key has no row */
     check->wrong += is_wrong;
     counter->is_freed = counter->is_freed || is_wrong;
     return status;
@@ -251,6 +313,22 @@ static void totals_check(struct check *check, struct culex_sqlite_limit *limit, 
     limit->is_changed = true;
 }
 
+/* A key keeps its row for as long as a part has one. */
+static culex_status parts_look(struct check *check, struct culex_sqlite_counter *counter,
+                               culex_error *error)
+{
+    int64_t is_there = 0;
+    culex_status status = CULEX_OK;
+    if (counter->whole == counter)
+        status = culex__sqlite_first_int(check->store,
+                                         SQL_BIND(check->store, PARTS_ANY,
+                                                  SQL_INT(counter->limit->number),
+                                                  SQL_TEXT(counter->key)),
+                                         0, &is_there, error);
+    counter->is_wanted = is_there != 0;
+    return status;
+}
+
 static culex_status keys_check(struct check *check, struct culex_sqlite_limit *limit,
                                culex_error *error)
 {
@@ -263,13 +341,15 @@ static culex_status keys_check(struct check *check, struct culex_sqlite_limit *l
     while (status == CULEX_OK && (has = culex__sqlite_next(store, row, error)) > 0) {
         struct culex_sqlite_counter *counter;
         const char *key = (const char *)sqlite3_column_text(row, 0);
-        keys++;
         active += sqlite3_column_int64(row, 1);
         parked += sqlite3_column_int64(row, 3);
-        status = culex__sqlite_ledger_counter(store, check->queue, limit, key != NULL ? key : "",
-                                              &counter, error);
+        status =
+            culex__sqlite_ledger_counter(store, limit, key != NULL ? key : "", &counter, error);
+        if (status == CULEX_OK)
+            status = parts_look(check, counter, error);
         if (status == CULEX_OK)
             status = counter_check(check, counter, error);
+        keys += status == CULEX_OK && counter->whole == counter;
     }
     culex__sqlite_end(row);
     totals_check(check, limit, keys, active, parked);
@@ -297,8 +377,8 @@ static culex_status missing_check(struct check *check, const struct tally *tally
     check->wrong++;
     if (!check->is_repairing)
         return CULEX_OK;
-    status = culex__sqlite_ledger_counter(check->store, check->queue, limit, tally->pair + len + 1,
-                                          &counter, error);
+    status =
+        culex__sqlite_ledger_counter(check->store, limit, tally->pair + len + 1, &counter, error);
     if (status != CULEX_OK)
         return status;
     counter->active = tally->active;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/needs.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -17,6 +18,11 @@ struct culex_sqlite_ledger {
     size_t *places; /* of counters, by a hash of limit and key: 1 more than the index, 0 for none */
     size_t place_count;
     bool is_cutting; /* what is read from now on: culex__sqlite_ledger_cut */
+    enum {
+        NEEDS_UNKNOWN,
+        NEEDS_NONE,
+        NEEDS_THERE
+    } needs; /* whether a limit of the queue is that */
 };
 
 /* --- memory --------------------------------------------------------------------------------- */
@@ -341,14 +347,25 @@ static culex_status counter_add(struct culex_sqlite *store, const struct culex_s
                                       SQL_INT(queue->key), SQL_TEXT(counter->key)),
                              error);
     counter->number = sqlite3_last_insert_rowid(store->db);
-    counter->limit->keys++;
+    counter->limit->keys += counter->whole == counter;
     counter->limit->is_changed = true;
     return status;
 }
 
-static culex_status counter_load(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                 struct culex_sqlite_limit *limit, const char *key,
-                                 struct culex_sqlite_counter **ret_counter, culex_error *error)
+culex_status culex__sqlite_ledger_number(struct culex_sqlite *store,
+                                         const struct culex_sqlite_queue *queue,
+                                         struct culex_sqlite_counter *counter, int64_t *ret_number,
+                                         culex_error *error)
+{
+    culex_status status =
+        counter->number == 0 ? counter_add(store, queue, counter, error) : CULEX_OK;
+    *ret_number = counter->number;
+    return status;
+}
+
+static culex_status counter_load(struct culex_sqlite *store, struct culex_sqlite_limit *limit,
+                                 const char *key, struct culex_sqlite_counter **ret_counter,
+                                 culex_error *error)
 {
     struct culex_sqlite_ledger *ledger = ledger_of(store);
     struct culex_sqlite_counter *counter = calloc(1, sizeof *counter);
@@ -358,27 +375,49 @@ static culex_status counter_load(struct culex_sqlite *store, const struct culex_
         return culex__sqlite_no_memory(error);
     }
     counter->limit = limit;
+    counter->whole = counter;
     snprintf(counter->key, sizeof counter->key, "%s", key);
     *place_of(ledger, limit, key) = ledger->counter_count + 1;
     ledger->counters[ledger->counter_count++] = *ret_counter = counter;
-    culex_status status = counter_read(store, counter, error);
-    if (status == CULEX_OK && counter->number == 0)
-        status = counter_add(store, queue, counter, error);
-    return status;
+    return counter_read(store, counter, error);
 }
 
-culex_status culex__sqlite_ledger_counter(struct culex_sqlite *store,
-                                          const struct culex_sqlite_queue *queue,
-                                          struct culex_sqlite_limit *limit, const char *key,
-                                          struct culex_sqlite_counter **ret_counter,
-                                          culex_error *error)
+static culex_status counter_find(struct culex_sqlite *store, struct culex_sqlite_limit *limit,
+                                 const char *key, struct culex_sqlite_counter **ret_counter,
+                                 culex_error *error)
 {
     const struct culex_sqlite_ledger *ledger = store->ledger;
     size_t index = ledger->place_count > 0 ? *place_of(ledger, limit, key) : 0;
     if (index == 0)
-        return counter_load(store, queue, limit, key, ret_counter, error);
+        return counter_load(store, limit, key, ret_counter, error);
     *ret_counter = ledger->counters[index - 1];
-    return (*ret_counter)->number != 0 ? CULEX_OK : counter_add(store, queue, *ret_counter, error);
+    return CULEX_OK;
+}
+
+culex_status culex__sqlite_ledger_counter(struct culex_sqlite *store,
+                                          struct culex_sqlite_limit *limit, const char *key,
+                                          struct culex_sqlite_counter **ret_counter,
+                                          culex_error *error)
+{
+    char whole[CULEX__SQLITE_KEY_SIZE];
+    size_t len = strcspn(key, (const char[]){CULEX__SQLITE_PART, '\0'});
+    culex_status status = counter_find(store, limit, key, ret_counter, error);
+    if (status != CULEX_OK || key[len] == '\0')
+        return status;
+    snprintf(whole, sizeof whole, "%.*s", (int)len, key);
+    return counter_find(store, limit, whole, &(*ret_counter)->whole, error);
+}
+
+culex_status culex__sqlite_ledger_part(struct culex_sqlite *store, struct culex_sqlite_limit *limit,
+                                       const char *key, const char *needs,
+                                       struct culex_sqlite_counter **ret_counter,
+                                       culex_error *error)
+{
+    char part[CULEX__SQLITE_KEY_SIZE];
+    if (needs[0] == '\0')
+        return culex__sqlite_ledger_counter(store, limit, key, ret_counter, error);
+    snprintf(part, sizeof part, "%s%c%s", key, CULEX__SQLITE_PART, needs);
+    return culex__sqlite_ledger_counter(store, limit, part, ret_counter, error);
 }
 
 culex_status culex__sqlite_ledger_numbered(struct culex_sqlite *store,
@@ -386,7 +425,7 @@ culex_status culex__sqlite_ledger_numbered(struct culex_sqlite *store,
                                            struct culex_sqlite_counter **ret_counter,
                                            culex_error *error)
 {
-    char name[CULEX_LIMIT_NAME_MAX + 1] = "", key[CULEX_LIMIT_KEY_MAX + 1] = "";
+    char name[CULEX_LIMIT_NAME_MAX + 1] = "", key[CULEX__SQLITE_KEY_SIZE] = "";
     struct culex_sqlite_limit *limit = NULL;
     *ret_counter = NULL;
     sqlite3_stmt *row = SQL_BIND(store, COUNTER_NAMES, SQL_INT(number), SQL_INT(queue->key));
@@ -400,7 +439,7 @@ culex_status culex__sqlite_ledger_numbered(struct culex_sqlite *store,
         return has < 0 ? (culex_status)has : CULEX_OK;
     culex_status status = culex__sqlite_ledger_limit(store, queue, name, &limit, error);
     return status == CULEX_OK && limit != NULL
-               ? culex__sqlite_ledger_counter(store, queue, limit, key, ret_counter, error)
+               ? culex__sqlite_ledger_counter(store, limit, key, ret_counter, error)
                : status;
 }
 
@@ -412,10 +451,10 @@ static int64_t token_in_ms(const struct culex_sqlite *store,
                            const struct culex_sqlite_counter *counter)
 {
     const culex_limit_value *value = culex__sqlite_limit_value(counter->limit);
-    uint32_t tokens = culex__bucket_tokens(value, counter->tat_us, store->now_ms);
-    return tokens < value->burst
-               ? culex__bucket_wait_ms(value, counter->tat_us, store->now_ms, tokens + 1)
-               : 0;
+    int64_t tat_us = counter->whole->tat_us;
+    uint32_t tokens = culex__bucket_tokens(value, tat_us, store->now_ms);
+    return tokens < value->burst ? culex__bucket_wait_ms(value, tat_us, store->now_ms, tokens + 1)
+                                 : 0;
 }
 
 /* When it is to be looked at: now, for somebody who may have room; when a token comes that somebody
@@ -424,6 +463,8 @@ static int64_t look_at(const struct culex_sqlite *store, const struct culex_sqli
 {
     const struct culex_sqlite_limit *limit = counter->limit;
     int64_t now_ms = store->now_ms, wait_ms = 0;
+    if (limit->kind == CULEX_LIMIT_NEEDS)
+        return INT64_MAX;
     if (counter->parked > 0 && counter->is_freed)
         return now_ms;
     if (limit->kind == CULEX_LIMIT_RATE && counter->parked > 0)
@@ -440,7 +481,8 @@ static bool is_over(const struct culex_sqlite *store, const struct culex_sqlite_
 {
     bool is_full =
         counter->limit->kind != CULEX_LIMIT_RATE || counter->tat_us <= store->now_ms * 1000;
-    return counter->active + counter->standing + counter->parked + counter->held == 0 && is_full;
+    return counter->active + counter->standing + counter->parked + counter->held == 0 && is_full &&
+           !counter->is_wanted;
 }
 
 static bool is_same(const struct culex_sqlite_counter *counter)
@@ -461,23 +503,42 @@ static culex_status counter_drop(struct culex_sqlite *store, struct culex_sqlite
     counter->tat_us = 0;
     counter->look_ms = INT64_MAX;
     saved_note(counter);
-    counter->limit->keys--;
+    counter->limit->keys -= counter->whole == counter;
     counter->limit->is_changed = true;
     return culex__sqlite_finish(store, SQL_BIND(store, COUNTER_DROP, SQL_INT(number)), error);
+}
+
+/* Runs that need this have come, or are left behind by one that was claimed. */
+static void needs_ring(struct culex_sqlite *store, struct culex_sqlite_counter *counter)
+{
+    bool is_news = counter->is_rung || counter->parked > counter->saved.parked;
+    counter->is_rung = false;
+    if (counter->limit->kind == CULEX_LIMIT_NEEDS && counter->parked > 0 && is_news)
+        culex__sqlite_bells_ring(&store->wake.bells, culex__needs_of_limit(counter->limit->name));
 }
 
 static culex_status counter_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                  struct culex_sqlite_counter *counter, culex_error *error)
 {
     struct culex_sqlite_limit *limit = counter->limit;
-    if (counter->number == 0)
+    bool is_void = is_over(store, counter);
+    culex_status status = CULEX_OK;
+    int64_t number;
+    if (counter->number == 0 && is_void)
         return CULEX_OK;
+    if (counter->number == 0)
+        status = culex__sqlite_ledger_number(store, queue, counter, &number, error);
+    if (status != CULEX_OK)
+        return status;
+    counter->whole->is_wanted =
+        counter->whole->is_wanted || (counter->whole != counter && !is_void);
     int64_t parked = counter->parked + counter->held - counter->saved.parked - counter->saved.held;
     bool is_moved = counter->active != counter->saved.active || parked != 0;
     limit->active += counter->active - counter->saved.active;
     limit->parked += parked;
     limit->is_changed = limit->is_changed || is_moved;
-    if (is_over(store, counter))
+    needs_ring(store, counter);
+    if (is_void)
         return counter_drop(store, counter, error);
     counter->look_ms = look_at(store, counter);
     counter->is_turned = counter->is_turned || (counter->has_turn && counter->parked == 0);
@@ -499,13 +560,109 @@ static culex_status counter_save(struct culex_sqlite *store, struct culex_sqlite
         error);
 }
 
+/* --- parts of a key -------------------------------------------------------------------------- */
+
+/* Whether a run of the queue ever needed something: keys have parts only there. */
+static culex_status needs_ask(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              bool *ret_are_there, culex_error *error)
+{
+    struct culex_sqlite_ledger *ledger = store->ledger;
+    int64_t is_there = 0;
+    culex_status status = CULEX_OK;
+    if (ledger->needs == NEEDS_UNKNOWN) {
+        status = culex__sqlite_first_int(store, SQL_BIND(store, NEEDS_ANY, SQL_INT(queue->key)), 0,
+                                         &is_there, error);
+        ledger->needs = is_there != 0 ? NEEDS_THERE : NEEDS_NONE;
+    }
+    *ret_are_there = ledger->needs == NEEDS_THERE;
+    return status;
+}
+
+/* A slot is free for whoever is parked in one of the parts. */
+static culex_status slot_spread(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                const struct culex_sqlite_counter *whole, culex_error *error)
+{
+    int64_t numbers[CULEX_NEEDS_LOOK_MAX];
+    size_t count = 0;
+    culex_status status =
+        culex__sqlite_collect(store,
+                              SQL_BIND(store, PARTS_PARKED, SQL_INT(whole->limit->number),
+                                       SQL_TEXT(whole->key), SQL_INT(CULEX_NEEDS_LOOK_MAX)),
+                              CULEX_NEEDS_LOOK_MAX, numbers, &count, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        struct culex_sqlite_counter *part;
+        status = culex__sqlite_ledger_numbered(store, queue, numbers[i], &part, error);
+        if (status == CULEX_OK && part != NULL)
+            part->is_freed = true;
+    }
+    return status;
+}
+
+static culex_status parts_tell(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               culex_error *error)
+{
+    const struct culex_sqlite_ledger *ledger = store->ledger;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < ledger->counter_count && status == CULEX_OK; i++) {
+        struct culex_sqlite_counter *counter = ledger->counters[i];
+        bool has_parts = false;
+        if (!counter->is_spread)
+            continue;
+        counter->is_spread = false;
+        status = needs_ask(store, queue, &has_parts, error);
+        if (status == CULEX_OK && has_parts)
+            status = slot_spread(store, queue, counter, error);
+    }
+    return status;
+}
+
+/* A key of which nothing else is left keeps its row for as long as a part has one. */
+static culex_status whole_look(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               struct culex_sqlite_counter *whole, culex_error *error)
+{
+    bool has_parts = false;
+    int64_t is_there = 0;
+    if (whole->number == 0 || whole->is_wanted || !is_over(store, whole) ||
+        whole->limit->kind == CULEX_LIMIT_NEEDS)
+        return CULEX_OK;
+    culex_status status = needs_ask(store, queue, &has_parts, error);
+    if (status == CULEX_OK && has_parts)
+        status = culex__sqlite_first_int(
+            store, SQL_BIND(store, PARTS_ANY, SQL_INT(whole->limit->number), SQL_TEXT(whole->key)),
+            0, &is_there, error);
+    whole->is_wanted = is_there != 0;
+    return status;
+}
+
+/* The parts first, which tell whether the key is wanted. */
+static culex_status counters_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                  culex_error *error)
+{
+    const struct culex_sqlite_ledger *ledger = store->ledger;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < ledger->counter_count; i++)
+        ledger->counters[i]->is_wanted = false;
+    for (size_t i = 0; i < ledger->counter_count && status == CULEX_OK; i++) {
+        if (ledger->counters[i]->whole != ledger->counters[i])
+            status = counter_save(store, queue, ledger->counters[i], error);
+    }
+    for (size_t i = 0; i < ledger->counter_count && status == CULEX_OK; i++) {
+        if (ledger->counters[i]->whole != ledger->counters[i])
+            continue;
+        status = whole_look(store, queue, ledger->counters[i], error);
+        if (status == CULEX_OK)
+            status = counter_save(store, queue, ledger->counters[i], error);
+    }
+    return status;
+}
+
 culex_status culex__sqlite_ledger_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                        culex_error *error)
 {
     const struct culex_sqlite_ledger *ledger = store->ledger;
-    culex_status status = CULEX_OK;
-    for (size_t i = 0; ledger != NULL && i < ledger->counter_count && status == CULEX_OK; i++)
-        status = counter_save(store, queue, ledger->counters[i], error);
+    culex_status status = ledger != NULL ? parts_tell(store, queue, error) : CULEX_OK;
+    if (status == CULEX_OK && ledger != NULL)
+        status = counters_save(store, queue, error);
     for (size_t i = 0; ledger != NULL && i < ledger->limit_count && status == CULEX_OK; i++) {
         if (ledger->limits[i]->is_changed)
             status = limit_save(store, ledger->limits[i], error);

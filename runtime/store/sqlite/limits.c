@@ -121,14 +121,40 @@ struct keys_request {
     struct culex_limit_key_list list;
 };
 
+static const char *text_of(sqlite3_stmt *row)
+{
+    const char *text = (const char *)sqlite3_column_text(row, 0);
+    return text != NULL ? text : "";
+}
+
+/* Of a row of limit_key, which may be a part: where its key ends (sqlite/ledger.h). */
+static size_t whole_len(const char *text)
+{
+    return strcspn(text, (const char[]){CULEX__SQLITE_PART, '\0'});
+}
+
+/* Of the key that was read last: a part of it, which follows behind. */
+static bool part_add(struct culex_limit_key_list *list, sqlite3_stmt *row)
+{
+    const char *text = text_of(row);
+    struct culex_limit_key_row *last = list->count > 0 ? &list->rows[list->count - 1] : NULL;
+    size_t len = whole_len(text);
+    if (text[len] == '\0' || last == NULL || strlen(last->key) != len ||
+        memcmp(last->key, text, len) != 0)
+        return false;
+    last->parked += (uint64_t)sqlite3_column_int64(row, 3);
+    return true;
+}
+
 static bool key_add(const struct culex_sqlite *store, const struct culex_sqlite_limit *limit,
                     sqlite3_stmt *row, struct culex_limit_key_list *list)
 {
-    const char *text = (const char *)sqlite3_column_text(row, 0);
+    char whole[CULEX__SQLITE_KEY_SIZE];
     int64_t tat_us = sqlite3_column_int64(row, 4);
-    struct culex_limit_key_row key = {.key = text != NULL ? text : "",
+    struct culex_limit_key_row key = {.key = whole,
                                       .active = (uint64_t)sqlite3_column_int64(row, 1),
                                       .parked = (uint64_t)sqlite3_column_int64(row, 3)};
+    snprintf(whole, sizeof whole, "%.*s", (int)whole_len(text_of(row)), text_of(row));
     if (limit->kind == CULEX_LIMIT_RATE)
         key.next_ms =
             culex__bucket_wait_ms(culex__sqlite_limit_value(limit), tat_us, store->now_ms, 1);
@@ -140,13 +166,17 @@ static culex_status page_read(struct culex_sqlite *store, const struct culex_sql
 {
     struct culex_limit_key_list *list = &request->list;
     bool is_first = request->after == NULL;
-    sqlite3_stmt *row = SQL_BIND(store, COUNTER_PAGE, SQL_INT(limit->number),
-                                 SQL_TEXT(is_first ? "" : request->after), SQL_INT(is_first),
-                                 SQL_INT((int64_t)request->most + 1));
+    char after[CULEX__SQLITE_KEY_SIZE + 1];
+    snprintf(after, sizeof after, "%s%c", is_first ? "" : request->after, CULEX__SQLITE_PART + 1);
+    sqlite3_stmt *row =
+        SQL_BIND(store, COUNTER_PAGE, SQL_INT(limit->number), SQL_TEXT(is_first ? "" : after),
+                 SQL_INT(is_first), SQL_INT(INT64_MAX));
     culex_status status = CULEX_OK;
     int has = 0;
     while (status == CULEX_OK && !list->is_more &&
            (has = culex__sqlite_next(store, row, error)) > 0) {
+        if (part_add(list, row))
+            continue;
         list->is_more = list->count == request->most;
         if (!list->is_more && !key_add(store, limit, row, list))
             status = culex__sqlite_no_memory(error);

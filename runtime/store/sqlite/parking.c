@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/needs.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -13,6 +14,24 @@
 static const char *key_of(const struct culex_run_limit *limit)
 {
     return limit->key != NULL ? limit->key : "";
+}
+
+/* What a run needs, as its limits tell: "" for nothing. */
+static const char *needs_told(const struct culex_new_run *run)
+{
+    const struct culex_run_limit *last =
+        run->limit_count > 0 ? &run->limits[run->limit_count - 1] : NULL;
+    return last != NULL && last->kind == CULEX_LIMIT_NEEDS ? culex__needs_of_limit(last->name) : "";
+}
+
+/* What is counted of a key of a run that needs this. */
+static culex_status key_add(struct culex_sqlite *store, struct culex_sqlite_limit *limit,
+                            const char *key, const char *needs, struct culex_sqlite_keys *keys,
+                            culex_error *error)
+{
+    return culex__sqlite_ledger_part(store, limit, key,
+                                     limit->kind == CULEX_LIMIT_NEEDS ? "" : needs,
+                                     &keys->counters[keys->count++], error);
 }
 
 culex_status culex__sqlite_keys_tell(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -33,8 +52,7 @@ culex_status culex__sqlite_keys_tell(struct culex_sqlite *store, struct culex_sq
         assert(len < CULEX__SQLITE_LIMITS_SIZE);
         status = culex__sqlite_ledger_tell(store, queue, told, &limit, error);
         if (status == CULEX_OK)
-            status = culex__sqlite_ledger_counter(store, queue, limit, key_of(told),
-                                                  &ret_keys->counters[ret_keys->count++], error);
+            status = key_add(store, limit, key_of(told), needs_told(run), ret_keys, error);
     }
     return status;
 }
@@ -63,22 +81,26 @@ culex_status culex__sqlite_keys_read(struct culex_sqlite *store,
                                      struct culex_sqlite_keys *ret_keys, culex_error *error)
 {
     char name[CULEX_LIMIT_NAME_MAX + 1], key[CULEX_LIMIT_KEY_MAX + 1];
+    char needs[CULEX_LIMIT_NAME_MAX + 1] = "";
     culex_status status = CULEX_OK;
+    size_t len = 0;
     ret_keys->count = 0;
+    const char *own = text != NULL ? culex__needs_among(text, strlen(text), &len) : NULL;
+    if (own != NULL)
+        snprintf(needs, sizeof needs, "%.*s", (int)len, own);
     while (status == CULEX_OK && text != NULL && ret_keys->count < CULEX_RUN_LIMITS_MAX &&
            pair_take(&text, name, key)) {
         struct culex_sqlite_limit *limit;
         status = culex__sqlite_ledger_limit(store, queue, name, &limit, error);
         if (status == CULEX_OK && limit != NULL)
-            status = culex__sqlite_ledger_counter(store, queue, limit, key,
-                                                  &ret_keys->counters[ret_keys->count++], error);
+            status = key_add(store, limit, key, needs, ret_keys, error);
     }
     return status;
 }
 
-/* Of the row `seq`. */
-static culex_status keys_of_row(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                int64_t seq, struct culex_sqlite_keys *ret_keys, culex_error *error)
+culex_status culex__sqlite_keys_of_row(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue, int64_t seq,
+                                       struct culex_sqlite_keys *ret_keys, culex_error *error)
 {
     char text[CULEX__SQLITE_LIMITS_SIZE] = "";
     sqlite3_stmt *row = SQL_BIND(store, RUN_LIMITS, SQL_INT(seq));
@@ -98,9 +120,9 @@ static int64_t room_of(const struct culex_sqlite *store, const struct culex_sqli
     const culex_limit_value *value = culex__sqlite_limit_value(counter->limit);
     switch (counter->limit->kind) {
     case CULEX_LIMIT_CONCURRENCY:
-        return (int64_t)value->count - counter->active;
+        return (int64_t)value->count - counter->whole->active;
     case CULEX_LIMIT_RATE:
-        return culex__bucket_tokens(value, counter->tat_us, store->now_ms);
+        return culex__bucket_tokens(value, counter->whole->tat_us, store->now_ms);
     default:
         return INT64_MAX;
     }
@@ -123,7 +145,7 @@ struct culex_sqlite_counter *culex__sqlite_keys_first_share(const struct culex_s
 const char *culex__sqlite_keys_share(const struct culex_sqlite_keys *keys)
 {
     const struct culex_sqlite_counter *share = culex__sqlite_keys_first_share(keys);
-    return share != NULL ? share->key : "";
+    return share != NULL ? share->whole->key : "";
 }
 
 /* How many runs up to this priority may stand in the ready order: as many as could begin, and as
@@ -131,6 +153,8 @@ const char *culex__sqlite_keys_share(const struct culex_sqlite_keys *keys)
 bool culex__sqlite_key_has_place(const struct culex_sqlite *store,
                                  const struct culex_sqlite_counter *counter, int priority)
 {
+    if (counter->limit->kind == CULEX_LIMIT_NEEDS)
+        return false;
     if (counter->limit->kind == CULEX_LIMIT_FAIR)
         return counter->standing < CULEX_FAIR_QUEUED + priority;
     int64_t room = room_of(store, counter);
@@ -189,9 +213,22 @@ static culex_status first_without_place(struct culex_sqlite *store,
     return status;
 }
 
+/* What it needs, NULL for nothing. To its other limits a run that is parked there stands in the
+ * ready order. */
+struct culex_sqlite_counter *culex__sqlite_keys_needs(const struct culex_sqlite_keys *keys)
+{
+    struct culex_sqlite_counter *last = keys->count > 0 ? keys->counters[keys->count - 1] : NULL;
+    return last != NULL && last->limit->kind == CULEX_LIMIT_NEEDS ? last : NULL;
+}
+
+static size_t limits_of(const struct culex_sqlite_keys *keys)
+{
+    return keys->count - (culex__sqlite_keys_needs(keys) != NULL);
+}
+
 static void stand(const struct culex_sqlite_keys *keys)
 {
-    for (size_t i = 0; i < keys->count; i++)
+    for (size_t i = 0; i < limits_of(keys); i++)
         keys->counters[i]->standing++;
 }
 
@@ -207,10 +244,19 @@ static void hold(const struct culex_sqlite_keys *keys, const struct culex_sqlite
 
 static void stand_leave(const struct culex_sqlite_keys *keys)
 {
-    for (size_t i = 0; i < keys->count; i++) {
+    for (size_t i = 0; i < limits_of(keys); i++) {
         keys->counters[i]->standing--;
         keys->counters[i]->is_freed = true;
     }
+}
+
+/* It stood in the ready order, or in that of what needs the same. */
+static void order_leave(const struct culex_sqlite_keys *keys)
+{
+    struct culex_sqlite_counter *needs = culex__sqlite_keys_needs(keys);
+    stand_leave(keys);
+    if (needs != NULL)
+        needs->parked--;
 }
 
 /* Where a run gets its place that is past the limit `passed`, NULL for none. */
@@ -225,15 +271,15 @@ static culex_status keys_place(struct culex_sqlite *store, const struct culex_sq
     *ret_aside = CULEX__SQLITE_ASIDE_NOT;
     if (status != CULEX_OK)
         return status;
-    if (full == NULL) {
+    if (full == NULL || full->limit->kind == CULEX_LIMIT_NEEDS)
         stand(keys);
+    if (full == NULL)
         return CULEX_OK;
-    }
     full->parked++;
-    hold(keys, full, 1);
+    if (full->limit->kind != CULEX_LIMIT_NEEDS)
+        hold(keys, full, 1);
     full->is_freed = full->is_freed || culex__sqlite_key_has_place(store, full, rank->priority);
-    *ret_aside = full->number;
-    return CULEX_OK;
+    return culex__sqlite_ledger_number(store, queue, full, ret_aside, error);
 }
 
 culex_status culex__sqlite_keys_arrive(struct culex_sqlite *store,
@@ -282,7 +328,8 @@ culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
     for (size_t i = 0; i < keys->count && status == CULEX_OK && *ret_before == NULL; i++) {
         struct culex_sqlite_counter *counter = keys->counters[i];
         bool is_behind = false;
-        if (counter->parked > 0 && counter->limit->kind != CULEX_LIMIT_FAIR)
+        if (counter->parked > 0 && counter->limit->kind != CULEX_LIMIT_FAIR &&
+            counter->limit->kind != CULEX_LIMIT_NEEDS)
             status = is_behind_parked(store, queue, counter, &rank, culex__sqlite_keys_share(keys),
                                       false, &is_behind, error);
         if (is_behind)
@@ -294,22 +341,28 @@ culex_status culex__sqlite_keys_yield(struct culex_sqlite *store,
 void culex__sqlite_keys_claim(const struct culex_sqlite *store,
                               const struct culex_sqlite_keys *keys)
 {
-    stand_leave(keys);
+    order_leave(keys);
     for (size_t i = 0; i < keys->count; i++) {
-        struct culex_sqlite_counter *counter = keys->counters[i];
-        counter->active++;
-        if (counter->limit->kind == CULEX_LIMIT_RATE)
-            counter->tat_us = culex__bucket_take(culex__sqlite_limit_value(counter->limit),
-                                                 counter->tat_us, store->now_ms);
+        struct culex_sqlite_counter *whole = keys->counters[i]->whole;
+        whole->active++;
+        whole->is_rung = whole->limit->kind == CULEX_LIMIT_NEEDS;
+        if (whole->limit->kind == CULEX_LIMIT_RATE)
+            whole->tat_us = culex__bucket_take(culex__sqlite_limit_value(whole->limit),
+                                               whole->tat_us, store->now_ms);
     }
 }
 
 void culex__sqlite_keys_park(const struct culex_sqlite_keys *keys,
                              struct culex_sqlite_counter *full)
 {
-    stand_leave(keys);
+    order_leave(keys);
     full->parked++;
     hold(keys, full, 1);
+}
+
+void culex__sqlite_keys_mend(const struct culex_sqlite_keys *keys)
+{
+    culex__sqlite_keys_needs(keys)->parked++;
 }
 
 /* --- a run's row changes -------------------------------------------------------------------- */
@@ -317,8 +370,9 @@ void culex__sqlite_keys_park(const struct culex_sqlite_keys *keys,
 static void active_leave(const struct culex_sqlite_keys *keys)
 {
     for (size_t i = 0; i < keys->count; i++) {
-        keys->counters[i]->active--;
-        keys->counters[i]->is_freed = true;
+        struct culex_sqlite_counter *whole = keys->counters[i]->whole;
+        whole->active--;
+        whole->is_freed = whole->is_spread = true;
     }
 }
 
@@ -331,7 +385,10 @@ static culex_status parked_leave(struct culex_sqlite *store, const struct culex_
     if (status != CULEX_OK || counter == NULL)
         return status;
     counter->parked--;
-    hold(keys, counter, -1);
+    if (counter->limit->kind == CULEX_LIMIT_NEEDS)
+        stand_leave(keys);
+    else
+        hold(keys, counter, -1);
     return CULEX_OK;
 }
 
@@ -344,7 +401,7 @@ culex_status culex__sqlite_parking_leave(struct culex_sqlite *store,
     if (!run->is_limited || culex__run_state_is_final(run->state) ||
         (is_waiting && run->aside == CULEX__SQLITE_ASIDE_TIMED))
         return CULEX_OK;
-    culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
+    culex_status status = culex__sqlite_keys_of_row(store, queue, run->seq, &keys, error);
     if (status == CULEX_OK && is_waiting && run->aside > 0)
         status = parked_leave(store, queue, &keys, run->aside, error);
     else if (status == CULEX_OK && is_waiting)
@@ -367,7 +424,7 @@ culex_status culex__sqlite_parking_arrive(struct culex_sqlite *store,
         return CULEX_OK;
     }
     const struct culex_sqlite_rank rank = {run->priority, run->at_ms, run->seq};
-    culex_status status = keys_of_row(store, queue, run->seq, &keys, error);
+    culex_status status = culex__sqlite_keys_of_row(store, queue, run->seq, &keys, error);
     return status == CULEX_OK
                ? culex__sqlite_keys_arrive(store, queue, &keys, &rank, &run->aside, error)
                : status;

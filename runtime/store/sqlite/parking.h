@@ -7,6 +7,11 @@
  * gives it a place. What a run counts for follows from these: active in the keys of all its limits,
  * standing in all of them, or parked in one and held in those of its fair shares that are others.
  *
+ * What a run needs is the last of its limits: it is parked behind that for as long as it has no
+ * worker. So who claims goes by needs to the key, and from there to the runs. To its other limits
+ * it stands meanwhile, in the part of their keys that runs with the same needs have
+ * (sqlite/ledger.h).
+ *
  * Whoever changes the row of such a run takes it out of the counts before (leave) and puts it in
  * after (arrive, or claim); runs without limits cost a look at a flag. */
 #ifndef CULEX_STORE_SQLITE_PARKING_H
@@ -39,6 +44,14 @@ culex_status culex__sqlite_keys_tell(struct culex_sqlite *store, struct culex_sq
 culex_status culex__sqlite_keys_read(struct culex_sqlite *store,
                                      const struct culex_sqlite_queue *queue, const char *text,
                                      struct culex_sqlite_keys *ret_keys, culex_error *error);
+
+/* The same of row `seq`. */
+culex_status culex__sqlite_keys_of_row(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue, int64_t seq,
+                                       struct culex_sqlite_keys *ret_keys, culex_error *error);
+
+/* What the run needs: the last of them, if it is of kind NEEDS; else NULL. */
+struct culex_sqlite_counter *culex__sqlite_keys_needs(const struct culex_sqlite_keys *keys);
 
 /* The first fair one among them, NULL for none. By its key, "" for none, a run takes turns behind
  * the others. */
@@ -89,6 +102,9 @@ void culex__sqlite_keys_claim(const struct culex_sqlite *store,
                               const struct culex_sqlite_keys *keys);
 void culex__sqlite_keys_park(const struct culex_sqlite_keys *keys,
                              struct culex_sqlite_counter *full);
+
+/* A run that needs something stood in the ready order, by damage: from there it is parked. */
+void culex__sqlite_keys_mend(const struct culex_sqlite_keys *keys);
 
 /* The run, as its row stands, counts no more; and: it counts, as it will be saved, with the place
  * in `aside` that it gets. Of a run without limits nothing is done. */

@@ -157,6 +157,8 @@ CREATE INDEX run_ready ON run (queue, priority, is_delayed, at_ms, seq)
     WHERE state = 'W' AND aside = 0;
 CREATE INDEX run_parked ON run (queue, aside, priority DESC,
     CASE WHEN at_ms >= 0 THEN share ELSE '' END, at_ms, seq) WHERE aside > 0;
+CREATE INDEX run_needs ON run (queue, aside, priority DESC, at_ms, seq)
+    WHERE aside > 0 AND instr(';' || limits, ';needs ') > 0;
 CREATE INDEX run_timed ON run (queue, at_ms) WHERE aside < 0;
 CREATE INDEX run_timed_urgent ON run (queue, at_ms) WHERE aside < 0 AND priority > 0;
 CREATE INDEX run_delayed ON run (queue, at_ms) WHERE state = 'W' AND is_delayed = 1;
@@ -179,7 +181,7 @@ CREATE TABLE run_limit (
     set_burst INTEGER NOT NULL DEFAULT 0,
     -- When what is in force has changed, STEPs look at all its keys: '' or '>' and the last one.
     swept TEXT,
-    keys INTEGER NOT NULL DEFAULT 0,            -- rows of limit_key; and what these have in all
+    keys INTEGER NOT NULL DEFAULT 0,            -- rows of limit_key without parts; and what all have
     active INTEGER NOT NULL DEFAULT 0,
     parked INTEGER NOT NULL DEFAULT 0,
     UNIQUE (queue, name)
@@ -192,7 +194,7 @@ CREATE TABLE limit_key (
     number INTEGER PRIMARY KEY,
     run_limit INTEGER NOT NULL,
     queue INTEGER NOT NULL,
-    key TEXT NOT NULL,
+    key TEXT NOT NULL,                          -- of a part of it (sqlite/ledger.h): char(1) and needs behind
     active INTEGER NOT NULL DEFAULT 0,          -- runs with it that are at work
     standing INTEGER NOT NULL DEFAULT 0,        -- that wait in the ready order
     parked INTEGER NOT NULL DEFAULT 0,          -- that are parked behind it

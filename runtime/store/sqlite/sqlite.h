@@ -28,6 +28,7 @@
  *   unique.c      who holds a unique key, and who takes it
  *   parking.c     where runs with limits count, and where they stand
  *   ledger.c      limits and their keys, read once and saved before COMMIT
+ *   bells.c       what runs need that workers are to be told of
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
  *   rear.c        what an enqueue changes of it

@@ -52,12 +52,14 @@ culex_status culex__sqlite_verb_write(struct culex_sqlite *store, const char *na
     culex_status status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
         return status;
+    store->wake.bells.count = 0;
     status = run(store, name, absent, verb, request, &queue, error);
-    bool is_told =
-        queue.has_news || (queue.has_new_work && !culex__sqlite_queue_is_paused(store, &queue));
+    bool is_paused = culex__sqlite_queue_is_paused(store, &queue);
+    bool is_ready = queue.has_news || (queue.has_new_work && !is_paused);
+    bool is_told = is_ready || (store->wake.bells.count > 0 && !is_paused);
     bool has_work = status == CULEX_OK && is_told;
     if (has_work)
-        status = culex__sqlite_wake_aim(store, name, error);
+        status = culex__sqlite_wake_aim(store, name, is_ready, error);
     status = culex__sqlite_end_transaction(store, status, error);
     if (status == CULEX_OK && has_work)
         culex__sqlite_wake_send(store);

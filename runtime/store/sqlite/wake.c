@@ -40,6 +40,7 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/transaction.h"
+#include "core/needs.h"
 #include "core/run_id.h"
 #include "store/sqlite/verbs.h"
 #include "store/argument.h"
@@ -263,10 +264,31 @@ static culex_status has_ready_run(struct culex_sqlite *store,
                                    0, ret_has_ready, error);
 }
 
+/* Of "QUEUE NEEDS": whether runs are there that need this. */
+static culex_status needs_look(struct culex_sqlite *store, const char *bell, bool *is_ready,
+                               culex_error *error)
+{
+    char name[CULEX_QUEUE_NAME_MAX + 1], limit[CULEX_LIMIT_NAME_MAX + 1];
+    struct culex_sqlite_queue queue;
+    int64_t parked = 0;
+    size_t len = strcspn(bell, " ");
+    snprintf(name, sizeof name, "%.*s", (int)len, bell);
+    snprintf(limit, sizeof limit, CULEX__NEEDS_WORD "%s", bell + len + 1);
+    culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
+    if (status == CULEX_OK && !culex__sqlite_queue_is_paused(store, &queue))
+        status = culex__sqlite_first_int(
+            store, SQL_BIND(store, LIMIT_PARKED, SQL_INT(queue.key), SQL_TEXT(limit)), 0, &parked,
+            error);
+    *is_ready = *is_ready || parked > 0;
+    return status;
+}
+
 static culex_status look_at(struct culex_sqlite *store, const char *name, bool *is_ready,
                             int64_t *due_ms, culex_error *error)
 {
     struct culex_sqlite_queue queue;
+    if (strchr(name, ' ') != NULL)
+        return needs_look(store, name, is_ready, error);
     int64_t has_ready = 0, due = INT64_MAX;
     culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
     bool is_paused = culex__sqlite_queue_is_paused(store, &queue);
@@ -399,36 +421,70 @@ void culex__sqlite_wake_disarm(struct culex_store *base)
 
 /* --- knocking at others' --------------------------------------------------------------- */
 
-culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue,
-                                    culex_error *error)
+/* Who waits for this comes behind the first `*count` targets. */
+static culex_status targets_add(struct culex_sqlite *store, const char *bell, size_t *count,
+                                culex_error *error)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    assert(store->is_writing && !sqlite3_get_autocommit(store->db));
-    wake->target_count = 0;
-    if (wake->dead[0] != '\0') {
-        culex_status status = remove_address(store, wake->dead, error);
-        if (status != CULEX_OK)
-            return status;
-        wake->dead[0] = '\0';
-        store->recent.has_targets = false;
+    sqlite3_stmt *statement = SQL_BIND(store, WAKER_LIST, SQL_TEXT(bell));
+    int has = 0;
+    while (*count < CULEX__SQLITE_WAKE_MAX &&
+           (has = culex__sqlite_next(store, statement, error)) > 0) {
+        const char *address = (const char *)sqlite3_column_text(statement, 0);
+        if (address != NULL && strlen(address) < CULEX__SQLITE_ADDRESS_SIZE)
+            strcpy(wake->targets[(*count)++], address);
     }
+    culex__sqlite_end(statement);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static culex_status dead_remove(struct culex_sqlite *store, culex_error *error)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    if (wake->dead[0] == '\0')
+        return CULEX_OK;
+    culex_status status = remove_address(store, wake->dead, error);
+    if (status != CULEX_OK)
+        return status;
+    wake->dead[0] = '\0';
+    store->recent.has_targets = false;
+    return CULEX_OK;
+}
+
+/* Those of the queue itself, which the handle knows from its last call as a rule. */
+static culex_status queue_aim(struct culex_sqlite *store, const char *queue, culex_error *error)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
     if (store->recent.has_targets) {
         assert(strcmp(store->recent.name, queue) == 0); /* saved just before */
         wake->target_count = store->recent.target_count;
         return CULEX_OK;
     }
-    sqlite3_stmt *statement = SQL_BIND(store, WAKER_LIST, SQL_TEXT(queue));
-    int has = 0;
-    while (wake->target_count < CULEX__SQLITE_WAKE_MAX &&
-           (has = culex__sqlite_next(store, statement, error)) > 0) {
-        const char *address = (const char *)sqlite3_column_text(statement, 0);
-        if (address != NULL && strlen(address) < CULEX__SQLITE_ADDRESS_SIZE)
-            strcpy(wake->targets[wake->target_count++], address);
-    }
-    culex__sqlite_end(statement);
-    store->recent.has_targets = has >= 0 && store->recent.is_saved;
+    culex_status status = targets_add(store, queue, &wake->target_count, error);
+    store->recent.has_targets = status == CULEX_OK && store->recent.is_saved;
     store->recent.target_count = wake->target_count;
-    return has < 0 ? (culex_status)has : CULEX_OK;
+    return status;
+}
+
+culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue, bool is_ready,
+                                    culex_error *error)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    char bell[CULEX_QUEUE_NAME_MAX + sizeof wake->bells.of[0].needs + 1];
+    assert(store->is_writing && !sqlite3_get_autocommit(store->db));
+    wake->target_count = 0;
+    culex_status status = dead_remove(store, error);
+    if (status == CULEX_OK && is_ready)
+        status = queue_aim(store, queue, error);
+    size_t end = wake->target_count;
+    if (wake->bells.count > 0) /* they lie where the queue's own ones were remembered */
+        store->recent.has_targets = store->recent.has_targets && is_ready;
+    for (size_t i = 0; i < wake->bells.count && status == CULEX_OK; i++) {
+        snprintf(bell, sizeof bell, "%s %s", queue, wake->bells.of[i].needs);
+        status = targets_add(store, bell, &end, error);
+        wake->bells.of[i].end = end;
+    }
+    return status;
 }
 
 /* True when the knock was heard. A dead door is noted. */
@@ -445,19 +501,30 @@ static bool knock(struct culex_sqlite *store, const char *name)
     return knock == CULEX_KNOCK_HEARD;
 }
 
-void culex__sqlite_wake_send(struct culex_sqlite *store)
+/* One of the targets from `first` on, up to `end`. */
+static void knock_one(struct culex_sqlite *store, size_t first, size_t end)
 {
     struct culex_sqlite_wake *wake = &store->wake;
-    size_t count = wake->target_count;
-    assert(sqlite3_get_autocommit(store->db)); /* a woken worker finds what was committed */
-    if (count == 0)
+    if (first == end)
         return;
     if (wake->send_fd < 0)
         wake->send_fd = culex__door_open();
-    size_t first = (size_t)(culex__env_random(store->base.env) % count);
+    size_t count = end - first, from = (size_t)(culex__env_random(store->base.env) % count);
     for (size_t i = 0; i < count && wake->send_fd >= 0; i++) {
-        if (knock(store, wake->targets[(first + i) % count]))
+        if (knock(store, wake->targets[first + (from + i) % count]))
             break;
     }
-    wake->target_count = 0;
+}
+
+void culex__sqlite_wake_send(struct culex_sqlite *store)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    size_t first = wake->target_count;
+    assert(sqlite3_get_autocommit(store->db)); /* a woken worker finds what was committed */
+    knock_one(store, 0, wake->target_count);
+    for (size_t i = 0; i < wake->bells.count; i++) {
+        knock_one(store, first, wake->bells.of[i].end);
+        first = wake->bells.of[i].end;
+    }
+    wake->target_count = wake->bells.count = 0;
 }

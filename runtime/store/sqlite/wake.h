@@ -2,6 +2,7 @@
 #ifndef CULEX_STORE_SQLITE_WAKE_H
 #define CULEX_STORE_SQLITE_WAKE_H
 
+#include "store/sqlite/bells.h"
 #include "store/store.h"
 
 struct culex_sqlite;
@@ -20,14 +21,16 @@ struct culex_sqlite_wake {
     int64_t known_due_ms; /* the caller knows that a delayed run is due then */
     size_t target_count;
     char targets[CULEX__SQLITE_WAKE_MAX][CULEX__SQLITE_ADDRESS_SIZE];
+    struct culex_sqlite_bells bells;       /* their targets stand behind the others */
     char dead[CULEX__SQLITE_ADDRESS_SIZE]; /* a registration to remove; "" for none */
 };
 
 void culex__sqlite_wake_init(struct culex_sqlite *store);
-/* Within a transaction: remembers whom to tell about work in `queue`. */
-culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue,
+/* Within a transaction: remembers whom to tell about work in `queue`, `is_ready` when it is also
+ * some that needs nothing. */
+culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queue, bool is_ready,
                                     culex_error *error);
-/* After COMMIT: tells one of them. */
+/* After COMMIT: tells one of them, and one for each of what is needed. */
 void culex__sqlite_wake_send(struct culex_sqlite *store);
 void culex__sqlite_wake_close(struct culex_sqlite *store);
 /* Closes the descriptors and leaves everything else to the process that they came from. */

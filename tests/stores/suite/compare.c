@@ -63,10 +63,32 @@ static bool had_to_precede(const struct model *model, const struct model_run *be
     return before->ready_ms < run->ready_ms;
 }
 
+/* Of two runs that need something and have no other limit. */
+static bool is_needs_first(const struct model *model, const struct model_session *session,
+                           const struct model_run *other, const struct model_run *run)
+{
+    if (other->made.limit_count != 1 || model_needs(other)[0] == '\0' ||
+        !model_fits(session, other))
+        return false;
+    if (model_needs(run)[0] == '\0')
+        return true;
+    if (other->made.priority != run->made.priority)
+        return other->made.priority > run->made.priority;
+    return had_to_precede(model, other, run);
+}
+
 /* No other run that could have been granted had the better claim. */
 static bool is_first_in_line(const struct model *model, const struct culex_step *step,
-                             const struct model_run *run)
+                             const struct model_session *session, const struct model_run *run)
 {
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *other = model->runs[i];
+        if (other != run && is_waiting(other, step->queue) && !model_is_expired(model, other) &&
+            !model_is_passed(step, other) && is_needs_first(model, session, other, run))
+            return differs("%s was granted before one that needs what is free", text_of(run->id));
+    }
+    if (model_needs(run)[0] != '\0')
+        return true;
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *other = model->runs[i];
         if (other == run || !is_waiting(other, step->queue) || model_is_expired(model, other) ||
@@ -96,6 +118,8 @@ static bool same_grant(const struct culex_grant *grant, const struct model_run *
         grant->facts.expires_at_ms != run->expires_at_ms ||
         grant->facts.fingerprint != run->made.fingerprint)
         return differs("grant of %s has another job, time or fingerprint", text_of(run->id));
+    if (strcmp(grant->needs != NULL ? grant->needs : "", model_needs(run)) != 0)
+        return differs("grant of %s needs %s", text_of(run->id), grant->needs);
     if (grant->payload_len != run->made.payload_len ||
         (grant->payload_len > 0 &&
          memcmp(grant->payload, run->made.payload, grant->payload_len) != 0))
@@ -120,7 +144,9 @@ static bool take_grant(struct compare *compare, const struct culex_step *step,
         return differs("grant %zu of %s, which had to wait", index, text_of(run->id));
     if (!model_has_room(compare->model, run) && !model_trust(compare->model, run))
         return differs("grant of %s, for which a limit has no room", text_of(run->id));
-    if (!is_first_in_line(compare->model, step, run))
+    if (!model_fits(session, run))
+        return differs("grant of %s, which needs more than is free", text_of(run->id));
+    if (!is_first_in_line(compare->model, step, session, run))
         return false;
     model_claim(compare->model, step, session, run);
     return same_grant(grant, run);
@@ -129,7 +155,8 @@ static bool take_grant(struct compare *compare, const struct culex_step *step,
 /* Whether a store may stop here although it was asked for more; *ret_is_held tells that it must say
  * that the next run has to wait. Which of several is the next one may be open. */
 static bool may_stop(const struct compare *compare, const struct culex_step *step,
-                     const struct culex_step_reply *reply, size_t bytes, bool *ret_is_held)
+                     const struct culex_step_reply *reply, const struct model_session *session,
+                     size_t bytes, bool *ret_is_held)
 {
     int top = -1;
     bool may = false, may_hold = false, must_hold = false, is_left = false;
@@ -158,7 +185,7 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
         const struct model_run *run = compare->model->runs[i];
         if (!is_waiting(run, step->queue) || run->made.limit_count == 0 ||
             model_is_expired(compare->model, run) || model_is_passed(step, run) ||
-            !model_has_room(compare->model, run))
+            !model_has_room(compare->model, run) || !model_fits(session, run))
             continue;
         bool waits = model_must_wait(step, run, granted);
         may_hold = may_hold || waits;
@@ -172,8 +199,28 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
     return (top < 0 || may || may_hold) && (may_hold || !reply->is_held);
 }
 
+/* Told it must be where nothing else ended the claim, and may be of runs that a limit holds up. */
+static bool check_short(const struct compare *compare, const struct culex_step *step,
+                        const struct culex_step_reply *reply, const struct model_session *session)
+{
+    bool must = false, may = false;
+    bool is_sure = step->want > 0 && reply->grant_count == 0 && !reply->is_held &&
+                   !reply->has_passed && !reply->is_paused && reply->expired_count == 0;
+    for (size_t i = 0; i < compare->model->run_count; i++) {
+        const struct model_run *run = compare->model->runs[i];
+        if (!is_waiting(run, step->queue) || !model_is_offered(session, run) ||
+            model_fits(session, run))
+            continue;
+        may = true;
+        must = must || (is_sure && run->made.limit_count == 1);
+    }
+    if (reply->is_short ? !may : must)
+        return differs("is_short is %d", reply->is_short);
+    return true;
+}
+
 static bool check_count(const struct compare *compare, const struct culex_step *step,
-                        const struct culex_step_reply *reply)
+                        const struct culex_step_reply *reply, const struct model_session *session)
 {
     size_t bytes = 0;
     if (reply->grant_count > step->want || (reply->is_paused && reply->grant_count > 0))
@@ -185,7 +232,7 @@ static bool check_count(const struct compare *compare, const struct culex_step *
     bool is_held = false;
     if (reply->grant_count == step->want || reply->is_paused)
         return !reply->is_held || differs("a claim that came to its end is held");
-    if (!may_stop(compare, step, reply, bytes, &is_held))
+    if (!may_stop(compare, step, reply, session, bytes, &is_held))
         return differs("only %zu grants of %u wanted, held %d", reply->grant_count, step->want,
                        reply->is_held);
     if (is_held && !reply->is_held)
@@ -203,7 +250,8 @@ static bool take_expired(struct compare *compare, const struct culex_step *step,
     int worst = 10;
     for (size_t i = 0; i < reply->grant_count; i++) {
         const struct model_run *run = model_find(model, step->queue, reply->grants[i].facts.id);
-        worst = run->made.priority < worst ? run->made.priority : worst;
+        if (run->made.priority < worst && model_needs(run)[0] == '\0')
+            worst = run->made.priority; /* others come before all that needs nothing */
     }
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
@@ -259,7 +307,7 @@ static bool take_claims(struct compare *compare, const struct culex_step *step,
         if (!take_grant(compare, step, session, reply, i))
             return false;
     }
-    if (!check_count(compare, step, reply))
+    if (!check_count(compare, step, reply, session) || !check_short(compare, step, reply, session))
         return false;
     return step->want == 0 || reply->is_paused || take_expired(compare, step, reply);
 }

@@ -180,10 +180,13 @@ static void limits_give(struct world *world, struct culex_new_run *run)
         {CULEX_LIMIT_RATE, "shop.send:rate", NULL, 3, 7000, 2},
         {CULEX_LIMIT_CONCURRENCY, "it's:hosts", NULL, 3, 0, 0}};
     static const struct culex_run_limit share = {CULEX_LIMIT_FAIR, "shop.send:fair", NULL, 0, 0, 0};
-    static struct culex_run_limit pool[LIMITS_POOL][3];
+    static const char *const needs[] = {"needs gpu:1", "needs gpu:1", "needs gpu:2",
+                                        "needs gpu:1,tape:1", "needs tape:2"};
+    static struct culex_run_limit pool[LIMITS_POOL][4];
     struct culex_run_limit *limits = pool[world->limits_made++ % LIMITS_POOL];
     size_t first = (size_t)below(world, 3);
-    run->limit_count = 1 + (size_t)below(world, 2);
+    bool is_needy = chance(world, 40);
+    run->limit_count = is_needy && chance(world, 60) ? 0 : 1 + (size_t)below(world, 2);
     for (size_t i = 0; i < run->limit_count; i++) {
         limits[i] = kinds[(first + i) % 3];
         limits[i].key = keys[below(world, 4)];
@@ -195,6 +198,9 @@ static void limits_give(struct world *world, struct culex_new_run *run)
         limits[at] = share;
         limits[at].key = chance(world, 60) ? "a" : keys[below(world, 4)];
     }
+    if (is_needy)
+        limits[run->limit_count++] =
+            (struct culex_run_limit){CULEX_LIMIT_NEEDS, needs[below(world, 5)], NULL, 0, 0, 0};
     run->limits = limits;
 }
 
@@ -873,6 +879,8 @@ static bool op_step(struct world *world, int queue)
     struct culex_step *step = &last->step;
     static const int64_t leases[] = {500, 3000, 10000, 20000};
     static const uint32_t bytes[] = {0, 100, 2000, 1 << 20};
+    static const char *const offers[] = {NULL,          "", "gpu:1", "gpu:3", "gpu:2,tape:2",
+                                         "gpu:0,tape:9"};
     *step = (struct culex_step){.queue = queues[queue],
                                 .session = world->sessions[session],
                                 .nonce = world->nonce += 1 + (uint64_t)below(world, 20),
@@ -882,6 +890,7 @@ static bool op_step(struct world *world, int queue)
                                 .lease_ms = leases[below(world, 4)],
                                 .acks = last->acks,
                                 .beats = last->beats};
+    step->offers = offers[below(world, 6)];
     step->ahead = chance(world, 50) ? (uint32_t)below(world, STEP_MAX) : 0;
     for (int64_t n = below(world, STEP_MAX); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
@@ -990,6 +999,9 @@ static bool op_retry(struct world *world, int queue)
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     culex_uuid id = id_pick(world, queue);
     culex_status status;
+    const struct model_run *run = model_find(world->compare.model, queues[queue], id);
+    if (run != NULL && model_key_is_doubtful(world->compare.model, run))
+        return true;
     TRACE(world, "retry");
     PERSIST(world, status, store->ops->retry(store, queues[queue], id, NULL));
     return same_status(world, "RETRY", status, model->ops->retry(model, queues[queue], id, NULL));

@@ -285,6 +285,8 @@ static bool has_room_at(const struct model *model, const struct model_run *run,
         return active_at(model, limit, own->key) < value_of(limit).count;
     case CULEX_LIMIT_RATE:
         return token_in_ms(model, limit, own->key) == 0;
+    case CULEX_LIMIT_NEEDS:
+        return true;
     default:
         return !run->is_aside;
     }
@@ -344,14 +346,16 @@ bool model_trust(struct model *model, struct model_run *run)
     return model_has_room(model, run);
 }
 
-/* Of one fair share, in the ready order. */
-static int standing_at(const struct model *model, const struct model_limit *limit, const char *key)
+/* Of one fair share, in the ready order of those that need the same. */
+static int standing_at(const struct model *model, const struct model_limit *limit, const char *key,
+                       const char *needs)
 {
     int count = 0;
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         count += run->state == CULEX_RUN_WAITING && !run->is_aside &&
-                 counts_at(run, limit, key) != NULL && first_without_room(model, run) == NULL;
+                 strcmp(model_needs(run), needs) == 0 && counts_at(run, limit, key) != NULL &&
+                 first_without_room(model, run) == NULL;
     }
     return count;
 }
@@ -365,8 +369,8 @@ static bool is_of_full_share(const struct model *model, struct model_run *run)
     for (size_t i = 0; i < run->made.limit_count; i++) {
         const struct model_limit *limit = limit_find(model, run->queue, run->made.limits[i].name);
         is_full = is_full || (limit->kind == CULEX_LIMIT_FAIR &&
-                              standing_at(model, limit, run->made.limits[i].key) >=
-                                  FAIR_PLACES + run->made.priority);
+                              standing_at(model, limit, run->made.limits[i].key,
+                                          model_needs(run)) >= FAIR_PLACES + run->made.priority);
     }
     run->state = state;
     return is_full;
@@ -392,11 +396,14 @@ static struct model_turn *turn_of(struct model *model, const struct model_run *r
 {
     const struct model_limit *limit = limit_find(model, run->queue, share->name);
     for (size_t i = 0; i < model->turn_count; i++) {
-        if (model->turns[i]->limit == limit && strcmp(model->turns[i]->key, share->key) == 0)
-            return model->turns[i];
+        struct model_turn *turn = model->turns[i];
+        if (turn->limit == limit && strcmp(turn->key, share->key) == 0 &&
+            strcmp(turn->needs, model_needs(run)) == 0)
+            return turn;
     }
     struct model_turn *turn = APPEND(model, model->turns, model->turn_count);
     turn->limit = limit;
+    turn->needs = keep_text(model, model_needs(run));
     turn->key = keep_text(model, share->key);
     return turn;
 }
@@ -423,15 +430,17 @@ static void held_note(const struct model *model, const struct model_queue *queue
     }
 }
 
-/* The turn of the share of `run` comes before that of `other`, as far as both were held back;
+/* The turn of the share of `run` comes before that of `other`, as far as both were held back and
+ * need the same;
  * *ret_differs is false where their order is another one. */
 static bool has_turn_before(struct model *model, const struct model_run *run,
                             const struct model_run *other, bool *ret_differs)
 {
     const struct culex_run_limit *one = share_of(model, run), *two = share_of(model, other);
     *ret_differs = false;
-    if (one == NULL || two == NULL || strcmp(one->name, two->name) != 0 || !run->was_held ||
-        !other->was_held || run->was_put_in_front || other->was_put_in_front ||
+    if (one == NULL || two == NULL || strcmp(one->name, two->name) != 0 ||
+        strcmp(model_needs(run), model_needs(other)) != 0 || !run->was_held || !other->was_held ||
+        run->was_put_in_front || other->was_put_in_front ||
         run->made.priority != other->made.priority)
         return false;
     uint64_t own = turn_of(model, run, one)->grant, theirs = turn_of(model, other, two)->grant;
@@ -571,14 +580,46 @@ static void unique_take(struct model *model, const struct model_run *run)
     }
     unique->id = run->id;
     unique->until_ms = run->made.unique_while == 0 ? run->unique_until_ms : 0;
+    unique->is_doubtful = false;
+}
+
+/* Its window was over, and is not any more: the clock was set back. */
+static bool is_left(const struct model *model, const struct model_unique *unique)
+{
+    return unique->until_ms > now_of(model) && unique->until_ms <= model->newest_ms;
+}
+
+bool model_key_is_doubtful(struct model *model, const struct model_run *run)
+{
+    const struct model_unique *unique = unique_find(model, run->queue, run->made.unique_key);
+    return unique != NULL && (unique->is_doubtful || is_left(model, unique));
+}
+
+/* The store has answered with this id: of the run that has the key, or of a new one. */
+static void unique_learn(struct model *model, const struct model_queue *queue, const char *text,
+                         culex_uuid told)
+{
+    struct model_unique *unique = unique_find(model, queue, text);
+    if (unique == NULL || !unique->is_doubtful)
+        return;
+    const struct model_run *holder = find(model, queue, told);
+    unique->is_doubtful = false;
+    unique->id = told;
+    unique->until_ms =
+        holder != NULL && holder->made.unique_while == 0 ? holder->unique_until_ms : 0;
 }
 
 /* An ack, a claim or an operator has brought it where it is: it has its key again, if that is free.
  */
 static void unique_return(struct model *model, const struct model_run *run)
 {
-    if (is_keeping(run, model_state(model, run)) && is_within(model, run) &&
-        unique_holder(model, run->queue, run->made.unique_key) == NULL)
+    struct model_unique *unique = unique_find(model, run->queue, run->made.unique_key);
+    if (!is_keeping(run, model_state(model, run)) || !is_within(model, run))
+        return;
+    if (unique != NULL && is_left(model, unique))
+        unique->is_doubtful = true;
+    else if (unique_holder(model, run->queue, run->made.unique_key) == NULL &&
+             (unique == NULL || !unique->is_doubtful))
         unique_take(model, run);
 }
 
@@ -946,6 +987,8 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
     const struct model_key *key = key_find(model, queue, made->idempotency_key);
+    if (key == NULL && model->given != NULL)
+        unique_learn(model, queue, made->unique_key, model->given[index]);
     const struct model_unique *holder = unique_holder(model, queue, made->unique_key);
     struct model_run *replaced = holder != NULL ? replaceable(model, holder, made) : NULL;
     if (key != NULL) {
@@ -1281,6 +1324,7 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
     session->nonce = step->nonce;
     session->has_nonce = true;
     session->grant_count = 0;
+    culex__offers_read(step->offers, &session->offers);
     for (size_t i = 0; i < step->ack_count; i++)
         session->acks[i] = ack_one(model, step, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
@@ -1335,7 +1379,71 @@ static bool goes_before(struct model *model, const struct model_run *run,
     return differs ? has_turn : is_before(run, other);
 }
 
-struct model_run *model_next(struct model *model, const struct culex_step *step)
+const char *model_needs(const struct model_run *run)
+{
+    size_t count = run->made.limit_count;
+    const struct culex_run_limit *last = count > 0 ? &run->made.limits[count - 1] : NULL;
+    return last != NULL && last->kind == CULEX_LIMIT_NEEDS ? last->name + strlen("needs ") : "";
+}
+
+/* So many units of `name` are offered; or, for `is_named_only`, the name is. */
+static bool is_unit_offered(const struct culex_needs *offers, const char *name, size_t len,
+                            unsigned long units, bool is_named_only)
+{
+    for (size_t i = 0; i < offers->count; i++) {
+        const struct culex_need_row *row = &offers->of[i];
+        if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
+            return is_named_only || row->units >= units;
+    }
+    return false;
+}
+
+static bool is_in_offer(const struct culex_needs *offers, const char *needs, bool is_named_only)
+{
+    while (*needs != '\0') {
+        size_t len = strcspn(needs, ":");
+        char *end;
+        unsigned long units = strtoul(needs + len + 1, &end, 10);
+        if (!is_unit_offered(offers, needs, len, units, is_named_only))
+            return false;
+        needs = end + (*end == ',');
+    }
+    return true;
+}
+
+bool model_fits(const struct model_session *session, const struct model_run *run)
+{
+    return is_in_offer(&session->offers, model_needs(run), false);
+}
+
+bool model_is_offered(const struct model_session *session, const struct model_run *run)
+{
+    return is_in_offer(&session->offers, model_needs(run), true);
+}
+
+/* Runs that are offered and do not fit wait. */
+static bool is_short(const struct model *model, const struct model_session *session)
+{
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *run = model->runs[i];
+        if (run->queue == session->queue && !run->is_gone && run->state == CULEX_RUN_WAITING &&
+            model_is_offered(session, run) && !model_fits(session, run) &&
+            first_without_room(model, run) == NULL)
+            return true;
+    }
+    return false;
+}
+
+/* What needs something comes before all that does not. */
+static bool is_better(struct model *model, const struct model_run *run,
+                      const struct model_run *other)
+{
+    bool needs = model_needs(run)[0] != '\0', other_needs = model_needs(other)[0] != '\0';
+    return needs != other_needs ? needs : goes_before(model, run, other);
+}
+
+struct model_run *model_next(struct model *model, const struct culex_step *step,
+                             const struct model_session *session)
 {
     struct model_run *next = NULL;
     model_share(model, step->queue);
@@ -1343,9 +1451,9 @@ struct model_run *model_next(struct model *model, const struct culex_step *step)
         struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
             strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run) ||
-            !model_has_room(model, run))
+            !model_has_room(model, run) || !model_fits(session, run))
             continue;
-        if (next == NULL || goes_before(model, run, next))
+        if (next == NULL || is_better(model, run, next))
             next = run;
     }
     return next;
@@ -1371,16 +1479,19 @@ bool model_is_passed(const struct culex_step *step, const struct model_run *run)
     return step->in_company && model_is_suspect(run);
 }
 
-bool model_has_passed(const struct model *model, const struct culex_step *step,
+bool model_has_passed(struct model *model, const struct culex_step *step,
                       const struct model_run *next)
 {
+    struct culex_needs offers;
+    culex__offers_read(step->offers, &offers);
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
             strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run) ||
-            first_without_room(model, run) != NULL)
+            first_without_room(model, run) != NULL ||
+            !is_in_offer(&offers, model_needs(run), false))
             continue;
-        if (next == NULL || is_before(run, next))
+        if (next == NULL || is_better(model, run, next))
             return true;
     }
     return false;
@@ -1424,6 +1535,9 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
         run->made.timeout_ms > 0 ? now + run->made.timeout_ms + TIMEOUT_SLACK_MS : 0;
     run->progress = "";
     note_lease(session->queue, step);
+    struct culex_needs needs;
+    if (culex__needs_read(model_needs(run), &needs))
+        culex__needs_take(&needs, &session->offers);
     session->ids[session->grant_count] = run->id;
     session->attempts[session->grant_count++] = run->attempt;
     if (run->made.limit_count > 0) {
@@ -1446,7 +1560,7 @@ static bool claim_all(struct model *model, const struct culex_step *step,
     struct model_run *run;
     size_t bytes = 0;
     while (claim_may_go_on(model, step, session)) {
-        run = model_next(model, step);
+        run = model_next(model, step, session);
         *ret_has_passed = *ret_has_passed || model_has_passed(model, step, run);
         if (run == NULL)
             break;
@@ -1473,6 +1587,7 @@ static void grant_fill(struct culex_grant *grant, const struct model_run *run)
     grant->facts.attempt = run->attempt;
     grant->facts.counters = run->counters;
     grant->job = run->made.job;
+    grant->needs = model_needs(run)[0] != '\0' ? model_needs(run) : NULL;
     grant->facts.created_at_ms = run->created_at_ms;
     grant->facts.timeout_ms = run->made.timeout_ms;
     grant->facts.counters.retry_for_ms = run->made.retry_for_ms;
@@ -1536,6 +1651,9 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
     struct culex_step_reply reply = {.now_ms = now_of(model),
                                      .is_held = is_held,
                                      .has_passed = has_passed,
+                                     .is_short = !is_repeat && step->want > 0 &&
+                                                 !model_is_paused(model, session->queue) &&
+                                                 is_short(model, session),
                                      .is_replaced = session->is_replaced,
                                      .expired_count = expired_count,
                                      .is_paused = model_is_paused(model, session->queue)};
@@ -2126,13 +2244,17 @@ static void key_row_add(struct model *model, const struct model_limit *limit, co
             continue;
         const struct culex_run_limit *behind = first_without_room(model, run);
         has_waiting = has_waiting || behind == NULL;
-        row.parked += behind != NULL &&
-                      (limit->kind == CULEX_LIMIT_FAIR || strcmp(behind->name, limit->name) == 0);
+        if (limit->kind == CULEX_LIMIT_NEEDS)
+            row.parked += behind == NULL;
+        else
+            row.parked += behind != NULL && (limit->kind == CULEX_LIMIT_FAIR ||
+                                             strcmp(behind->name, limit->name) == 0);
     }
     if (limit->kind == CULEX_LIMIT_RATE)
         row.next_ms = token_in_ms(model, limit, key);
     bool is_full =
         limit->kind != CULEX_LIMIT_RATE || full_us(model, limit, key) <= now_of(model) * 1000;
+    has_waiting = has_waiting && limit->kind != CULEX_LIMIT_NEEDS;
     bool is_kept = row.active > 0 || row.parked > 0 || has_waiting || !is_full;
     if (is_kept && !culex__limit_key_list_add(list, &row))
         abort();

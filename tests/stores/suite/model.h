@@ -8,6 +8,7 @@
 #ifndef CULEX_SUITE_MODEL_H
 #define CULEX_SUITE_MODEL_H
 
+#include "core/needs.h"
 #include "store/store.h"
 
 enum { MODEL_BATCH_MAX = CULEX_STORE_BATCH_MAX };
@@ -54,6 +55,7 @@ struct model_session {
     culex_uuid ids[MODEL_BATCH_MAX];
     uint32_t attempts[MODEL_BATCH_MAX];
     size_t grant_count;
+    struct culex_needs offers; /* what is left of the newest step's */
 };
 
 struct model_name { /* a worker's session, or a schedule's mark */
@@ -94,6 +96,9 @@ struct model_unique {
     const char *text;
     culex_uuid id;
     int64_t until_ms; /* of one without states: it is held until then; else 0 */
+    /* A run came back for it at a time when a store may have forgotten that it was held until then,
+     * as the clock had been there before: either has it, until the next enqueue tells. */
+    bool is_doubtful;
 };
 
 /* What a limit is, of one name. */
@@ -114,10 +119,10 @@ struct model_bucket {
     int64_t least_us, most_us;
 };
 
-/* Of one key of a fair share: the newest grant. */
+/* Of one key of a fair share, and of runs that need the same: the newest grant. */
 struct model_turn {
     const struct model_limit *limit;
-    const char *key;
+    const char *key, *needs;
     uint64_t grant;
 };
 
@@ -213,11 +218,17 @@ bool model_is_paused(const struct model *model, const struct model_queue *queue)
 void model_shrink(struct model *model);
 
 /* The run that the model would grant next; NULL when none waits. */
-struct model_run *model_next(struct model *model, const struct culex_step *step);
+struct model_run *model_next(struct model *model, const struct culex_step *step,
+                             const struct model_session *session);
+/* What the run needs, "" for nothing. */
+const char *model_needs(const struct model_run *run);
+/* What the session's step has left to offer has it, or only names it all. */
+bool model_fits(const struct model_session *session, const struct model_run *run);
+bool model_is_offered(const struct model_session *session, const struct model_run *run);
 /* The step gets it not, but what is behind it; or neither, after so many grants. */
 bool model_is_passed(const struct culex_step *step, const struct model_run *run);
 /* A suspect is passed that stands before `next`, or at all when that is NULL. */
-bool model_has_passed(const struct model *model, const struct culex_step *step,
+bool model_has_passed(struct model *model, const struct culex_step *step,
                       const struct model_run *next);
 bool model_must_wait(const struct culex_step *step, const struct model_run *run, size_t granted);
 bool model_is_expired(const struct model *model, const struct model_run *run);
@@ -226,6 +237,8 @@ bool model_is_early(const struct model *model, const struct model_run *run);
 bool model_is_suspect(const struct model_run *run);
 void model_expire(struct model *model, struct model_run *run);
 
+/* Nobody promises whether its unique key is free. */
+bool model_key_is_doubtful(struct model *model, const struct model_run *run);
 /* Each of its limits lets it begin now. */
 bool model_has_room(struct model *model, const struct model_run *run);
 /* Before each operation: buckets that are full now may be forgotten by it. */
