@@ -20,6 +20,11 @@ const struct culex_option culex__options[] = {
      "which queue is next: each in turn, the first one that\nhas runs, by weight [weighted where a "
      "weight is\ngiven, else turns]",
      CULEX_OPTION_OF_WORKER},
+    {"offer", "CULEX_OFFER", CULEX_OPTION_OFFERS, "A=N,B=N", 0, 0, 0,
+     "what jobs may need of this worker, as gpu=2: runs that\nneed a gpu, two units of it at a "
+     "time "
+     "[nothing]",
+     CULEX_OPTION_OF_WORKER},
     {"name", "CULEX_NAME", CULEX_OPTION_TEXT, "NAME", AT(name), 0, 0,
      "of this worker, stable over restarts: it gets its\nruns back at once [unique per process]",
      CULEX_OPTION_OF_WORKER},

@@ -121,8 +121,9 @@ static culex_status repeat_check(const struct culex_option *option, int place, i
     if (*first > 0 && culex__option_takes_value(option))
         return culex__fail(error, CULEX_EUSAGE, "--%s is given twice, as arguments %d and %d; %s",
                            option->name, *first, place,
-                           option->kind == CULEX_OPTION_QUEUES ? "write one list like a,b"
-                                                               : "leave one");
+                           option->kind == CULEX_OPTION_QUEUES   ? "write one list like a,b"
+                           : option->kind == CULEX_OPTION_OFFERS ? "write one list like a=1,b=2"
+                                                                 : "leave one");
     *first = place;
     return CULEX_OK;
 }
@@ -226,6 +227,12 @@ void culex__settings_release(struct culex_settings *settings)
     settings->queues = NULL;
     settings->options.queues = NULL;
     settings->options.queue_count = 0;
+    free(settings->offers_text);
+    free(settings->offers);
+    settings->offers_text = NULL;
+    settings->offers = NULL;
+    settings->options.offers = NULL;
+    settings->options.offer_count = 0;
 }
 
 const char *culex__settings_variable(size_t i)

@@ -22,8 +22,8 @@ struct culex_settings {
     bool allows_empty; /* a store without any queue */
     bool wants_help;
     bool wants_version;
-    char *queues_text;
-    const char **queues;
+    char *queues_text, *offers_text;
+    const char **queues, **offers;
 };
 
 /* Looks up one variable: getenv, or a test's own. */

@@ -205,6 +205,26 @@ static culex_status set_queues(struct culex_settings *settings, const struct cul
     return CULEX_OK;
 }
 
+/* What is wrong with one of them is said by the worker (worker/units.h). */
+static culex_status set_offers(struct culex_settings *settings, const char *from, const char *value,
+                               culex_error *error)
+{
+    size_t count = 0;
+    free(settings->offers_text);
+    free(settings->offers);
+    settings->offers_text = strdup(value);
+    settings->offers = calloc(strlen(value) + 1, sizeof *settings->offers);
+    if (settings->offers_text == NULL || settings->offers == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for what is offered");
+    char *rest = settings->offers_text;
+    for (char *offer; (offer = strsep(&rest, ",")) != NULL;)
+        settings->offers[count++] = offer;
+    settings->options.offers = settings->offers;
+    settings->options.offer_count = count;
+    (void)from;
+    return CULEX_OK;
+}
+
 /* On the command line a flag stands alone; its variable says yes or no. */
 static culex_status set_flag(struct culex_settings *settings, const struct culex_option *option,
                              const char *from, const char *value, culex_error *error)
@@ -227,6 +247,8 @@ culex_status culex__value_apply(struct culex_settings *settings, const struct cu
         return set_text(settings, option, from, value, error);
     case CULEX_OPTION_QUEUES:
         return set_queues(settings, option, from, value, error);
+    case CULEX_OPTION_OFFERS:
+        return set_offers(settings, from, value, error);
     case CULEX_OPTION_NUMBER:
         return set_number(settings, option, from, value, error);
     case CULEX_OPTION_DURATION:

@@ -243,6 +243,7 @@ static bool flight_return(struct culex_flight *flight)
         return false;
     }
     culex__flight_remove(flight);
+    culex__units_let_go(flight);
     return true;
 }
 

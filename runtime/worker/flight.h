@@ -10,6 +10,7 @@
 
 #include "handler/execution.h"
 #include "worker/overstay.h"
+#include "worker/units.h"
 
 struct culex_lane;
 
@@ -42,6 +43,7 @@ struct culex_flight {
     bool is_excused;   /* a suspect that was alone for long: others may be started, as the next beat
                           says */
     struct culex_overstay overstay;
+    struct culex_units_held units;
 
     /* The report of progress that goes with its end to the store, "" for none. */
     char last_progress[CULEX_PROGRESS_MAX + 1];

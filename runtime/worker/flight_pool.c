@@ -47,6 +47,7 @@ void culex__flight_recycle(culex_worker *worker, struct culex_flight *flight)
         culex__roster_remove(flight);
     if (flight->state == CULEX_FLIGHT_GIVEN_UP)
         culex__share_note_return(flight->lane);
+    culex__units_let_go(flight);
     assert(flight->overstay.asked_ns == 0); /* or the list of overstay.c would hold it */
     culex__solitude_let_go(flight);
     flight->state = CULEX_FLIGHT_POOLED;

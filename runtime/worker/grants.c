@@ -164,6 +164,7 @@ bool culex__grants_take(struct culex_lane *lane, const struct culex_grant *grant
             break; /* the lease ends by itself, charged as a loss */
         if (!grant_accept(flight, &grants[i], sent_ns))
             continue;
+        culex__units_hold(flight, grants[i].needs);
         culex__flight_launch(flight);
         runs[accepted++] = &flight->run;
     }

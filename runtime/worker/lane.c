@@ -107,6 +107,7 @@ static void step_add_claims(struct culex_lane *lane)
     uint32_t starts = free_handlers(lane->worker);
     step->want = (uint32_t)lane_room(lane);
     step->ahead = step->want > starts ? step->want - starts : 0;
+    culex__units_offer(lane, step->offers);
 }
 
 /* The lower half is left for counting up. */
@@ -169,6 +170,7 @@ static void answer_take(struct culex_lane *lane, const struct culex_step_reply *
     step->is_pending = false;
     if (step->want > 0)
         culex__pace_set_held(lane, reply->is_held);
+    culex__units_take_reply(lane, step->want, reply);
     culex__outlook_take(lane, reply, step_was_cut(step, reply), now_ns);
     culex__acks_take(lane, reply->acks);
     culex__beats_take(lane, reply->beats);
@@ -188,6 +190,7 @@ static struct culex_step step_make(const struct culex_lane *lane)
                                .nonce = lane->step.nonce,
                                .want = lane->step.want,
                                .ahead = lane->step.ahead,
+                               .offers = lane->step.offers,
                                .in_company = !culex__solitude_is_reached(lane),
                                .max_bytes = CLAIM_BYTES,
                                .lease_ms = lane->worker->options.lease_ms,

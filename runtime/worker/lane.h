@@ -21,6 +21,7 @@
 #include "worker/repair.h"
 #include "worker/roster.h"
 #include "worker/share.h"
+#include "worker/units.h"
 #include "worker/unread.h"
 
 struct culex_flight;
@@ -31,7 +32,8 @@ struct culex_lane_step {
     bool may_be_applied; /* after a failed try: see culex__call_may_be_applied */
     uint64_t nonce;
     uint32_t want;
-    uint32_t ahead;  /* of these, for handlers that are at work now */
+    uint32_t ahead;                 /* of these, for handlers that are at work now */
+    char offers[CULEX__NEEDS_SIZE]; /* what it has free */
     int64_t sent_ns; /* of the first try that may have been applied: leases count from here */
 };
 
@@ -42,6 +44,7 @@ struct culex_lane {
     struct culex_outlook outlook;
     struct culex_appetite appetite;
     struct culex_share share;
+    struct culex_units_wish units;
     struct culex_stand stand;
     bool is_held;    /* the next run wants a free handler: culex__pace_set_held */
     bool is_awaited; /* the store was asked to tell of its new work */

@@ -121,7 +121,7 @@ static culex_status lanes_allocate(culex_worker *worker, culex_error *error)
     worker->lane_room = room;
     worker->lanes = calloc(room, sizeof *worker->lanes);
     worker->lane_names = calloc(room, sizeof *worker->lane_names);
-    worker->awaited_names = calloc(room, sizeof *worker->awaited_names);
+    worker->awaited_names = calloc(room + worker->job_count, sizeof *worker->awaited_names);
     bool is_whole = culex__order_init(worker, room) && worker->lanes != NULL &&
                     worker->lane_names != NULL && worker->awaited_names != NULL;
     if (!is_whole)

@@ -157,6 +157,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         worker->folder[0] = '\0';
     culex_status status = culex__lanes_create(worker, error);
     culex__discovery_reset(worker);
+    if (status == CULEX_OK && !culex__units_begin(worker))
+        status = culex__fail(error, CULEX_ENOMEM, "no memory for what jobs need");
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
     culex__lifeline_open(worker);
@@ -191,6 +193,7 @@ void culex__worker_end(culex_worker *worker)
         worker->store->ops->close(worker->store);
     worker->store = NULL;
     culex__ticks_free(worker);
+    culex__units_end(worker);
     culex__lanes_free(worker);
     culex__flight_pool_free(worker);
     culex__neighbours_close(worker);

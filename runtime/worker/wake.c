@@ -66,12 +66,17 @@ static size_t awaited_choose(culex_worker *worker)
     }
     worker->wake.is_armed = false;
     worker->wake.was_armed = worker->wake.was_armed && all_well_are_awaited(worker);
+    bool were_awaited = culex__units_are_awaited(worker);
     for (size_t i = 0; i < worker->lane_count; i++) {
         struct culex_lane *lane = &worker->lanes[i];
         lane->is_awaited = lane_is_well(lane);
         if (lane->is_awaited)
             worker->awaited_names[count++] = lane->name;
     }
+    worker->wake.was_armed = worker->wake.was_armed && were_awaited;
+    if (count > 0 && count < CULEX_STORE_BATCH_MAX)
+        count += culex__units_await(worker, worker->awaited_names + count,
+                                    CULEX_STORE_BATCH_MAX - count);
     return count;
 }
 
@@ -89,7 +94,8 @@ static bool may_arm(const culex_worker *worker, int64_t now_ns)
 {
     return !any_likely(worker) && culex__worker_has_room(worker) && !worker->solitude.is_on &&
            now_ns >= worker->outage.until_ns && now_ns >= worker->wake.retry_ns &&
-           !(worker->wake.is_armed && all_well_are_awaited(worker));
+           !(worker->wake.is_armed && all_well_are_awaited(worker) &&
+             culex__units_are_awaited(worker));
 }
 
 bool culex__wake_arm(culex_worker *worker, int64_t now_ns)

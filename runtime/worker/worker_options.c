@@ -11,6 +11,7 @@
 #include "settings/option.h"
 #include "settings/storesettings.h"
 #include "worker/identity.h"
+#include "worker/units.h"
 #include "worker/worker_options.h"
 
 enum {
@@ -116,6 +117,18 @@ static culex_status order_check(const culex_worker_options *options, culex_error
                        item.name);
 }
 
+static culex_status offers_check(const culex_worker_options *options, culex_error *error)
+{
+    struct culex_needs offers = {.count = 0};
+    culex_status status = CULEX_OK;
+    if (options->offers == NULL && options->offer_count > 0)
+        return culex__fail(error, CULEX_EUSAGE, "an offer_count of %zu, and no offers",
+                           options->offer_count);
+    for (size_t i = 0; i < options->offer_count && status == CULEX_OK; i++)
+        status = culex__offer_add(&offers, options->offers[i], error);
+    return status;
+}
+
 /* DEFAULT for no such word. */
 static culex_isolation isolation_parse(const char *word)
 {
@@ -161,8 +174,8 @@ static culex_status cgroup_check(const culex_worker_options *options, culex_erro
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
     static culex_status (*const checks[])(const culex_worker_options *, culex_error *) = {
-        counts_check, spans_check, store_check,     log_check,    queues_check,
-        order_check,  name_check,  isolation_check, cgroup_check,
+        counts_check, spans_check,  store_check, log_check,       queues_check,
+        order_check,  offers_check, name_check,  isolation_check, cgroup_check,
     };
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0] && status == CULEX_OK; i++)

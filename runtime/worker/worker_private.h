@@ -32,6 +32,7 @@
  *   order.c        which lane is next
  *   outlook.c      when a lane asks for runs          appetite.c     and for how many
  *   share.c        of how many at a time
+ *   units.c        what it offers, and how much of that is free
  *   pace.c         how the runs in flight come along
  *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
@@ -71,6 +72,7 @@
 #include "worker/solitude.h"
 #include "worker/tally.h"
 #include "worker/tick.h"
+#include "worker/units.h"
 #include "worker/unknown_jobs.h"
 #include "worker/wake.h"
 
@@ -96,7 +98,7 @@ struct culex_worker {
     int64_t setup_ms; /* the longest that hooks.open may take in a process */
     struct culex_lane *lanes;
     const char **lane_names;
-    const char **awaited_names; /* room for as many */
+    const char **awaited_names; /* room for as many, and for what each job needs */
     size_t lane_count;
     size_t lane_room;               /* for those that patterns will find, too */
     struct culex_queue_item *items; /* the list in the options */
@@ -133,6 +135,7 @@ struct culex_worker {
     struct culex_lane_order lane_order;
     struct culex_discovery discovery;
     struct culex_wake wake;
+    struct culex_units units;
     struct culex_lifeline lifeline;
     struct culex_neighbours neighbours;
     struct culex_presence presence;

@@ -178,15 +178,20 @@ typedef struct culex_worker_options {
     const char *prefix;       /* see culex_client_options, also for the next two */
     int64_t store_timeout_ms; /* 10 to 86400000; 0: by URL or variable, else 5000 */
     const char *synchronous;
-    const char *url_file; /* a file with the URL; not together with `url` */
-    bool core_dumps;      /* culex_worker_main: let debuggers and core dumps see the worker */
-    const char *cgroup;   /* a directory of cgroup v2, delegated to this user and without a
-                             process in itself: groups are made in it, so that its job's
-                             `memory` bounds what all processes of a run hold together, and what
-                             a run leaves behind dies for sure. NULL: `memory` bounds each
-                             process by itself. Not with CULEX_ISOLATION_NONE */
-    culex_order order;    /* between the queues */
-    bool unlisted;        /* culex_client_workers does not show it, and it takes no orders */
+    const char *url_file;      /* a file with the URL; not together with `url` */
+    bool core_dumps;           /* culex_worker_main: let debuggers and core dumps see the worker */
+    const char *cgroup;        /* a directory of cgroup v2, delegated to this user and without a
+                                  process in itself: groups are made in it, so that its job's
+                                  `memory` bounds what all processes of a run hold together, and what
+                                  a run leaves behind dies for sure. NULL: `memory` bounds each
+                                  process by itself. Not with CULEX_ISOLATION_NONE */
+    culex_order order;         /* between the queues */
+    bool unlisted;             /* culex_client_workers does not show it, and it takes no orders */
+    const char *const *offers; /* what jobs may need: "gpu=2" is 2 units of what `needs "gpu" 1`
+                                  takes one of; 1 to 1,000,000 units of up to 16 names. Never are
+                                  runs at work or in hand that need more together. NULL: only jobs
+                                  without needs are run */
+    size_t offer_count;
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

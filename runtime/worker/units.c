@@ -1,0 +1,230 @@
+#include "worker/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "client/newrun.h"
+#include "worker/flight.h"
+#include "worker/outlook.h"
+#include "worker/worker_private.h"
+
+/* --- the options ---------------------------------------------------------------------------- */
+
+/* A whole number from 1 to the most that may be offered, and nothing behind it; else 0. */
+static uint32_t units_read(const char *text)
+{
+    uint32_t units = 0;
+    for (; *text >= '0' && *text <= '9' && units <= CULEX_OFFER_UNITS_MAX; text++)
+        units = units * 10 + (uint32_t)(*text - '0');
+    return *text == '\0' && units <= CULEX_OFFER_UNITS_MAX ? units : 0;
+}
+
+culex_status culex__offer_add(struct culex_needs *offers, const char *text, culex_error *error)
+{
+    const char *equals = text != NULL ? strchr(text, '=') : NULL;
+    size_t len = equals != NULL ? (size_t)(equals - text) : 0;
+    uint32_t units = equals != NULL ? units_read(equals + 1) : 0;
+    if (equals == NULL)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "offer '%s' does not say how many units: write NAME=UNITS, as gpu=2",
+                           text != NULL ? text : "");
+    if (!culex__need_name_is_valid(text, len))
+        return culex__fail(error, CULEX_EUSAGE,
+                           "offer '%s': the name is 1 to %d of a to z, 0 to 9, '_' and '-'", text,
+                           CULEX_NEED_NAME_MAX);
+    if (units == 0)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "offer '%s': '%s' is not a whole number of units from 1 to %d; leave "
+                           "the offer out where there are none",
+                           text, equals + 1, CULEX_OFFER_UNITS_MAX);
+    if (offers->count == CULEX_OFFERS_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "offer '%s' is one too many: a worker has %d", text,
+                           CULEX_OFFERS_MAX);
+    if (!culex__needs_add(offers, text, len, units))
+        return culex__fail(error, CULEX_EUSAGE, "offer '%.*s' is there twice", (int)len, text);
+    return CULEX_OK;
+}
+
+/* --- begin and end -------------------------------------------------------------------------- */
+
+static void needs_of(const culex_job_type *type, struct culex_needs *ret_needs)
+{
+    ret_needs->count = 0;
+    for (size_t i = 0; i < type->need_count; i++)
+        culex__needs_add(ret_needs, type->needs[i].name, strlen(type->needs[i].name),
+                         type->needs[i].units);
+}
+
+static void never_tell(const culex_worker *worker, const culex_job_type *type,
+                       const struct culex_needs *needs)
+{
+    char needs_text[CULEX__NEEDS_SIZE], offers_text[CULEX__NEEDS_SIZE];
+    const struct culex_log_subject subject = {.job = type->name, .queue = culex__job_queue(type)};
+    culex__needs_write(needs, needs_text);
+    culex__needs_write(&worker->units.offers, offers_text);
+    culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                     "job %s needs %s, and this worker offers %s: it will never run it; begin one "
+                     "with --offer",
+                     type->name, needs_text, offers_text[0] != '\0' ? offers_text : "nothing");
+}
+
+/* "QUEUE NEEDS"; NULL when memory is out. */
+static char *bell_make(const culex_job_type *type, const struct culex_needs *needs)
+{
+    char text[CULEX__NEEDS_SIZE];
+    const char *queue = culex__job_queue(type);
+    culex__needs_write(needs, text);
+    size_t size = strlen(queue) + strlen(text) + 2;
+    char *bell = malloc(size);
+    if (bell != NULL)
+        snprintf(bell, size, "%s %s", queue, text);
+    return bell;
+}
+
+static bool bell_add(struct culex_units *units, char *bell)
+{
+    bool is_there = false;
+    for (size_t i = 0; i < units->bell_count && bell != NULL && !is_there; i++)
+        is_there = strcmp(units->bells[i], bell) == 0;
+    if (is_there)
+        free(bell);
+    else if (bell != NULL)
+        units->bells[units->bell_count++] = bell;
+    return bell != NULL;
+}
+
+bool culex__units_begin(culex_worker *worker)
+{
+    struct culex_units *units = &worker->units;
+    struct culex_needs needs;
+    units->offers.count = 0;
+    for (size_t i = 0; i < worker->options.offer_count; i++)
+        (void)!culex__offer_add(&units->offers, worker->options.offers[i], NULL); /* were checked */
+    units->free = units->offers;
+    units->awaited = 0;
+    units->bells = calloc(worker->job_count + 1, sizeof *units->bells);
+    bool has_memory = units->bells != NULL;
+    for (size_t i = 0; i < worker->job_count && has_memory; i++) {
+        const culex_job_type *type = worker->jobs[i].type;
+        needs_of(type, &needs);
+        if (needs.count == 0)
+            continue;
+        if (culex__needs_fit(&needs, &units->offers))
+            has_memory = bell_add(units, bell_make(type, &needs));
+        else if (worker->jobs[i].call != NULL)
+            never_tell(worker, type, &needs);
+    }
+    return has_memory;
+}
+
+void culex__units_end(culex_worker *worker)
+{
+    for (size_t i = 0; i < worker->units.bell_count; i++)
+        free(worker->units.bells[i]);
+    free(worker->units.bells);
+    worker->units.bells = NULL;
+    worker->units.bell_count = 0;
+}
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
+void culex__units_offer(const struct culex_lane *lane, char ret_offers[CULEX__NEEDS_SIZE])
+{
+    const culex_worker *worker = lane->worker;
+    struct culex_needs rest = worker->units.free, promised;
+    ret_offers[0] = '\0';
+    if (rest.count == 0)
+        return;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *other = &worker->lanes[i];
+        if (other != lane && other->step.is_pending &&
+            culex__offers_read(other->step.offers, &promised))
+            culex__needs_take(&promised, &rest);
+    }
+    culex__needs_write(&rest, ret_offers);
+}
+
+void culex__units_take_reply(struct culex_lane *lane, uint32_t want,
+                             const struct culex_step_reply *reply)
+{
+    if (want > 0)
+        lane->units.is_short = reply->is_short;
+}
+
+/* --- runs ----------------------------------------------------------------------------------- */
+
+void culex__units_hold(struct culex_flight *flight, const char *text)
+{
+    struct culex_units *units = &flight->lane->worker->units;
+    struct culex_units_held *held = &flight->units;
+    struct culex_needs needs;
+    if (text == NULL || !culex__needs_read(text, &needs))
+        return;
+    *held = (struct culex_units_held){.is_any = true};
+    culex__needs_take(&needs, &units->free);
+    for (size_t i = 0; i < needs.count; i++) {
+        for (size_t k = 0; k < units->offers.count; k++) {
+            if (strcmp(needs.of[i].name, units->offers.of[k].name) == 0)
+                held->of[k] = (uint16_t)needs.of[i].units;
+        }
+    }
+}
+
+void culex__units_let_go(struct culex_flight *flight)
+{
+    culex_worker *worker = flight->lane->worker;
+    struct culex_units_held *held = &flight->units;
+    if (!held->is_any)
+        return;
+    for (size_t k = 0; k < worker->units.free.count; k++)
+        worker->units.free.of[k].units += held->of[k];
+    held->is_any = false;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (worker->lanes[i].units.is_short)
+            culex__outlook_set_likely(&worker->lanes[i]);
+    }
+}
+
+/* --- being told ----------------------------------------------------------------------------- */
+
+/* Its queue is waited for, and what it needs is free. */
+static bool bell_is_wanted(const culex_worker *worker, const char *bell)
+{
+    struct culex_needs needs;
+    size_t len = strcspn(bell, " ");
+    if (!culex__needs_read(bell + len + 1, &needs) ||
+        !culex__needs_fit(&needs, &worker->units.free))
+        return false;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct culex_lane *lane = &worker->lanes[i];
+        if (lane->is_awaited && strlen(lane->name) == len && memcmp(lane->name, bell, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t wanted_hash(const culex_worker *worker)
+{
+    uint64_t hash = 1;
+    for (size_t i = 0; i < worker->units.bell_count; i++)
+        hash = hash * 31 + 1 + bell_is_wanted(worker, worker->units.bells[i]);
+    return hash;
+}
+
+size_t culex__units_await(culex_worker *worker, const char **names, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < worker->units.bell_count && count < most; i++) {
+        if (bell_is_wanted(worker, worker->units.bells[i]))
+            names[count++] = worker->units.bells[i];
+    }
+    worker->units.awaited = wanted_hash(worker);
+    return count;
+}
+
+bool culex__units_are_awaited(const culex_worker *worker)
+{
+    return worker->units.bell_count == 0 || worker->units.awaited == wanted_hash(worker);
+}
