@@ -72,7 +72,10 @@
 #define LIMIT_FACTOR      100 /* of exponential and linear backoff */
 #define LIMIT_EXPONENT    10  /* of polynomial backoff */
 #define LIMIT_RUN_LIMITS  8u  /* of one job: concurrency, rate and fair together */
-#define LIMIT_LIMIT_COUNT CULEX_LIMIT_COUNT_MAX            /* of concurrency, rate and burst */
+#define LIMIT_LIMIT_COUNT CULEX_LIMIT_COUNT_MAX           /* of concurrency, rate and burst */
+#define LIMIT_NEEDS       ((unsigned)CULEX_NEEDS_MAX)     /* of one job */
+#define LIMIT_NEED_NAME   ((unsigned)CULEX_NEED_NAME_MAX) /* bytes */
+#define LIMIT_NEED_UNITS  CULEX_NEED_UNITS_MAX
 #define LIMIT_LIMIT_NAME  ((unsigned)CULEX_LIMIT_NAME_MAX) /* bytes */
 #define LIMIT_UNIQUE_NS   (30 * INT64_C(86400000000000))   /* how long a key is held at most */
 #define LIMIT_PERIOD_NS   (CULEX_LIMIT_PERIOD_MAX_MS * INT64_C(1000000))

@@ -157,6 +157,10 @@ static const struct lock_limit *limit_alone(const struct lock_limit *at,
 
 static void limit_write(struct buf *buf, const struct lock_limit *limit)
 {
+    if (strcmp(limit->kind, "needs") == 0) {
+        buf_printf(buf, "\"%s\" %" PRId64, limit->key, limit->count);
+        return;
+    }
     if (limit->per_ms >= 0)
         buf_printf(buf, "%" PRId64 " per %" PRId64 " ms burst %" PRId64, limit->count,
                    limit->per_ms, limit->burst);
@@ -238,6 +242,15 @@ static void judge_fair(struct setting_pair *pair, const struct limit_rule *rule)
         report_limits(pair, rule);
 }
 
+/* Any difference: they are sorted. */
+static void judge_needs(struct setting_pair *pair, const struct limit_rule *rule)
+{
+    struct arena *arena = pair->judge->change->arena;
+    const char *was = limits_text(arena, pair->before->limits, rule->kind);
+    if (strcmp(was, limits_text(arena, pair->after->limits, rule->kind)) != 0)
+        report_limits(pair, rule);
+}
+
 static const struct limit_rule limit_rules[] = {
     {DIAG_CONCURRENCY_KEY_CHANGED, judge_limit_key, "concurrency",
      "concurrency is counted by another key"},
@@ -246,6 +259,7 @@ static const struct limit_rule limit_rules[] = {
      "another number of runs may go on at a time"},
     {DIAG_RATE_CHANGED, judge_limit, "rate", "runs are started at another rate"},
     {DIAG_FAIR_CHANGED, judge_fair, "fair", "runs take turns by another rule"},
+    {DIAG_NEEDS_CHANGED, judge_needs, "needs", "runs need something else of a worker"},
 };
 
 /* In the order of breaking_ids.def. */

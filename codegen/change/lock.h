@@ -98,8 +98,8 @@ struct lock_version {
 /* A limit of a job. Its key is names on the wire, joined by commas; "" for all runs together. */
 struct lock_limit {
     struct lock_limit *next;
-    const char *kind; /* "concurrency", "rate", "fair" */
-    const char *key;
+    const char *kind; /* "concurrency", "rate", "fair"; "needs" */
+    const char *key;  /* of "needs" the name of what is needed, of which `count` is the units */
     int64_t count, per_ms, burst; /* -1: it has none */
 };
 

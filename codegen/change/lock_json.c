@@ -122,7 +122,7 @@ static const struct lock_member settings_members[] = {
     TEXT(lock_settings, "schedule", schedule),
     TEXT(lock_settings, "unique", unique),
     TEXT(lock_settings, "unique_key", unique_key),
-    ITEMS(lock_settings, "limits", limits, &limit_record, LIMIT_RUN_LIMITS),
+    ITEMS(lock_settings, "limits", limits, &limit_record, LIMIT_RUN_LIMITS + LIMIT_NEEDS),
     END,
 };
 static const struct lock_record settings_record = {sizeof(struct lock_settings), false, 0,

@@ -283,6 +283,16 @@ static struct lock_limit *make_limits(struct maker *maker, const struct ir_job *
         *end = made;
         end = &made->next;
     }
+    for (const struct ir_need *from = job->settings.needs; from != NULL; from = from->next) {
+        struct lock_limit *made = arena_alloc(maker->arena, sizeof(*made));
+        *made = (struct lock_limit){.kind = setting_word(SETTING_NEEDS),
+                                    .key = from->name,
+                                    .count = from->units,
+                                    .per_ms = -1,
+                                    .burst = -1};
+        *end = made;
+        end = &made->next;
+    }
     return first;
 }
 

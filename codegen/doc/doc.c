@@ -269,6 +269,17 @@ static void write_limits(struct writer *writer, const struct ir_limit *limit)
     }
 }
 
+static void write_needs(struct writer *writer, const struct ir_need *need)
+{
+    for (; need != NULL; need = need->next) {
+        write_entry(writer, "needs");
+        write_literal(writer, &need->setting->need.units);
+        write_words(writer, " of ");
+        write_literal(writer, &need->setting->need.name);
+        write_words(writer, ", which the worker must offer.");
+    }
+}
+
 /* Whether a setting is shown as it was written; the other numbers have sentences of their own. */
 static bool is_plain(const struct ast_setting *setting)
 {
@@ -308,6 +319,7 @@ static void write_settings(struct writer *writer, const struct ir_job *job)
     if (set[SETTING_UNIQUE] != NULL)
         write_unique(writer, &set[SETTING_UNIQUE]->unique);
     write_limits(writer, settings->limits);
+    write_needs(writer, settings->needs);
     if (set[SETTING_TAGS] == NULL)
         return;
     write_entry(writer, "tags");

@@ -119,6 +119,10 @@ struct ast_limit {
     struct ast_names *by;
 };
 
+struct ast_need {
+    struct literal name, units;
+};
+
 /* How the runs of one schedule lie beside each other. */
 struct ast_spread {
     struct literal jitter;
@@ -145,6 +149,7 @@ struct ast_setting {
         struct ast_retry retry;
         struct ast_unique unique;
         struct ast_limit limit;
+        struct ast_need need;
         struct ast_every every;
         struct ast_cron cron;
         struct literal *tags;

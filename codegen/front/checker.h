@@ -124,6 +124,10 @@ void check_concurrency(struct setting_check *check, const struct ast_setting *se
 void check_rate(struct setting_check *check, const struct ast_setting *setting);
 void check_fair(struct setting_check *check, const struct ast_setting *setting);
 
+/* ---- check_needs.c ---- */
+
+void check_needs(struct setting_check *check, const struct ast_setting *setting);
+
 /* ---- check_schedule.c ---- */
 
 void check_every(struct setting_check *check, const struct ast_setting *setting);

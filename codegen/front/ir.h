@@ -192,6 +192,14 @@ struct ir_limit {
     struct ir_limit *next;
 };
 
+/* What a worker must offer. */
+struct ir_need {
+    const char *name;
+    int64_t units;
+    const struct ast_setting *setting;
+    struct ir_need *next;
+};
+
 struct ir_spread {
     int64_t jitter_ns;
     bool may_overlap;
@@ -217,6 +225,7 @@ struct ir_settings {
     const struct literal *tags;
     const struct ir_unique *unique;
     struct ir_limit *limits; /* in the order in which they are written */
+    struct ir_need *needs;   /* sorted by name */
     const struct ir_every *every;
     const struct ir_cron *cron;
 };

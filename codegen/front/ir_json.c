@@ -280,6 +280,18 @@ static void write_limits(struct json_out *json, const struct ir_limit *limit)
     json_close(json, ']');
 }
 
+static void write_needs(struct json_out *json, const struct ir_need *need)
+{
+    json_open(json, "needs", '[');
+    for (; need != NULL; need = need->next) {
+        json_open(json, NULL, '{');
+        json_text(json, "name", need->name);
+        json_number(json, "units", need->units);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void write_spread(struct json_out *json, const struct ir_spread *spread)
 {
     assert(spread->jitter_ns >= 0);
@@ -340,6 +352,7 @@ static void write_settings(struct json_out *json, const struct ir_settings *sett
     write_retry(json, &settings->retry);
     write_unique(json, settings->unique);
     write_limits(json, settings->limits);
+    write_needs(json, settings->needs);
     write_every(json, settings->every);
     write_cron(json, settings->cron);
     write_tags(json, settings->tags);

@@ -144,6 +144,12 @@ static bool parse_fair(struct parser *parser, struct ast_setting *setting)
     return parse_names(parser, &setting->limit.by);
 }
 
+static bool parse_needs(struct parser *parser, struct ast_setting *setting)
+{
+    return parser_literal_of(parser, TOKEN_STRING, &setting->need.name) &&
+           parse_count(parser, &setting->need.units);
+}
+
 static bool parse_spread(struct parser *parser, struct ast_spread *spread)
 {
     static const char *const overlap[] = {"skip", "allow", NULL};

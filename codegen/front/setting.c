@@ -30,7 +30,7 @@ bool setting_is_of_job(enum setting_kind kind)
 
 bool setting_may_repeat(enum setting_kind kind)
 {
-    return kind == SETTING_CONCURRENCY || kind == SETTING_RATE;
+    return kind == SETTING_CONCURRENCY || kind == SETTING_RATE || kind == SETTING_NEEDS;
 }
 
 const struct ast_names *setting_by(const struct ast_setting *setting)

@@ -18,7 +18,7 @@ const char *setting_word(enum setting_kind kind);
 /* Belongs to one job, and has no place in `defaults`. */
 bool setting_is_of_job(enum setting_kind kind);
 
-/* A job may have several, each by other params. */
+/* A job may have several, each by other params, or of another name. */
 bool setting_may_repeat(enum setting_kind kind);
 
 /* What a job has that sets nothing. `queue` is NULL: it is the job's own. */

@@ -190,7 +190,7 @@ class Module:
             "keep_failure_ms": milliseconds(job["keep_failure_ns"]), "tags": tuple(job["tags"]),
         }
         return [f"{name}._POLICY = _culex.Policy(", *[f"    {key}={value!a}," for key, value in values.items()],
-                *self.unique(job["unique"]), *self.limits(job["limits"]), ")"]
+                *self.unique(job["unique"]), *self.limits(job["limits"], job["needs"]), ")"]
 
     def unique(self, unique: Optional[Json]) -> List[str]:
         if unique is None:
@@ -200,11 +200,14 @@ class Module:
                   "delay_ms": milliseconds(unique["delay_ns"])}
         return [f"    unique=_culex.Unique({', '.join(f'{key}={value!a}' for key, value in values.items())}),"]
 
-    def limits(self, limits: Sequence[Json]) -> List[str]:
-        if not limits:
+    def limits(self, limits: Sequence[Json], needs: Sequence[Json]) -> List[str]:
+        if not limits and not needs:
             return []
         rows = [(limit["kind"], limit["name"], int(limit["count"] or 0), milliseconds(limit["per_ns"]),
                  int(limit["burst"] or 0), key_of(limit)) for limit in limits]
+        # What runs need is the last of their limits, as in the C library (core/needs.h).
+        if needs:
+            rows.append(("needs", "needs " + ",".join(f"{need['name']}:{need['units']}" for need in needs), 0, 0, 0, ()))
         return ["    limits=(", *[f"        _culex.Limit({', '.join(map(ascii, row))})," for row in rows], "    ),"]
 
     def enum(self, declared: Json) -> List[str]:

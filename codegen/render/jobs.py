@@ -9,7 +9,7 @@ import layout
 import literals
 from kinds import BACKOFFS, JITTERS, LIMITS, MISSED, ON_CONFLICT, STATES
 from literals import NULL, CText
-from model import Job, Limit, Retry, Unique
+from model import Job, Limit, Need, Retry, Unique
 from names import Context
 from records import params_view, result_view
 from settings import DESCRIPTOR_VERSION, SETTINGS, milliseconds
@@ -198,13 +198,17 @@ def _policy(context: Context, job: Job, params: RecordView,
             results: Sequence[RecordView]) -> Tuple[List[TableView], List[CText]]:
     """The members of a culex_job_type, one a line, and the tables they point to."""
     tables: List[TableView] = []
-    tags = steps = limits = NULL
+    tags = steps = limits = needs = NULL
     keys = _key_tables(context, job, tables)
     if job.limits:
         limits = context.names.fresh(job.c + "_limits")
         rows = [CText("{" + layout.fill([member.value for member in limit_members(limit, keys[limit.by])], 5) + "}")
                 for limit in job.limits]
         tables.append(TableView(CText(f"static const culex_limit {limits}[]"), rows))
+    if job.needs:
+        needs = context.names.fresh(job.c + "_needs")
+        rows = [CText("{" + ", ".join(member.value for member in need_members(need)) + "}") for need in job.needs]
+        tables.append(TableView(CText(f"static const culex_need {needs}[]"), rows))
     if job.tags:
         tags = context.names.fresh(job.c + "_tags")
         rows = [literals.c_string(tag) for tag in job.tags]
@@ -215,7 +219,7 @@ def _policy(context: Context, job: Job, params: RecordView,
         tables.append(TableView(CText(f"static const int64_t {steps}[]"), rows))
     result = CText(f"&{results[0].type_symbol}") if results else NULL
     unique = unique_members(job.unique, keys[job.unique.by] if job.unique is not None else NULL)
-    members = job_members(job, CText(f"&{params.type_symbol}"), result, tags, steps, unique, limits)
+    members = job_members(job, CText(f"&{params.type_symbol}"), result, tags, steps, unique, limits, needs)
     notes = [f"/* {member.note} */" if member.note else "" for member in members]
     return tables, layout.margin_notes([f"{member.value}," for member in members], notes)
 
@@ -233,7 +237,7 @@ def _key_tables(context: Context, job: Job, tables: List[TableView]) -> Dict[Tup
 
 
 def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CText,
-                unique: Sequence[Member], limits: CText) -> List[Member]:
+                unique: Sequence[Member], limits: CText, needs: CText) -> List[Member]:
     """Of culex_job_type. CText arguments are addresses, or NULL."""
     retry = layout.fill([member.value for member in retry_members(job.retry, steps)], 5)
     return [
@@ -251,6 +255,8 @@ def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CTex
         Member("unique", CText("{" + layout.fill([member.value for member in unique], 5) + "}")),
         Member("limits", limits, "limits"),
         Member("limit_count", CText(len(job.limits)), "how many"),
+        Member("needs", needs, "needs"),
+        Member("need_count", CText(len(job.needs)), "how many"),
         Member("tags", tags, "tags"),
         Member("tag_count", CText(len(job.tags)), "how many"),
     ]
@@ -282,6 +288,14 @@ def unique_members(unique: Optional[Unique], by: CText) -> List[Member]:
         Member("for_ms", milliseconds(unique.for_ns if unique is not None else None)),
         Member("on_conflict", ON_CONFLICT[unique.on_conflict if unique is not None else "keep"]),
         Member("delay_ms", milliseconds(unique.delay_ns if unique is not None else None)),
+    ]
+
+
+def need_members(need: Need) -> List[Member]:
+    """Of culex_need."""
+    return [
+        Member("name", literals.c_string(need.name)),
+        Member("units", literals.c_uint32(need.units)),
     ]
 
 

@@ -394,6 +394,16 @@ class Limit:
 
 
 @dataclass(frozen=True)
+class Need:
+    name: str
+    units: int
+
+    @classmethod
+    def read(cls, node: Node) -> "Need":
+        return cls(name=node.text("name"), units=node.integer("units", 1, (1 << 32) - 1))
+
+
+@dataclass(frozen=True)
 class Every:
     interval_ns: int
     jitter_ns: int
@@ -446,6 +456,7 @@ class Job:
     retry: Retry
     unique: Optional[Unique]
     limits: Tuple[Limit, ...]
+    needs: Tuple[Need, ...]
     every: Optional[Every]
     cron: Optional[Cron]
     tags: Tuple[str, ...]
@@ -472,6 +483,7 @@ class Job:
             retry=node.child("retry", Retry.read),
             unique=node.maybe("unique", Node.child, Unique.read),
             limits=node.children("limits", Limit.read),
+            needs=node.children("needs", Need.read),
             every=node.maybe("every", Node.child, Every.read),
             cron=node.maybe("cron", Node.child, Cron.read),
             tags=node.texts("tags"),

@@ -5,6 +5,23 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "core/needs.h"
+
+/* They take the place of one limit more. */
+static culex_status needs_check(const culex_job_type *type, culex_error *error)
+{
+    bool is_good = type->need_count <= CULEX_NEEDS_MAX &&
+                   (type->need_count == 0 || type->limit_count < CULEX_RUN_LIMITS_MAX);
+    for (size_t i = 0; i < type->need_count && is_good; i++) {
+        const culex_need *need = &type->needs[i];
+        is_good = culex__need_name_is_valid(need->name, strlen(need->name)) && need->units >= 1 &&
+                  need->units <= CULEX_NEED_UNITS_MAX &&
+                  (i == 0 || strcmp(type->needs[i - 1].name, need->name) < 0);
+    }
+    return is_good ? CULEX_OK
+                   : culex__fail(error, CULEX_EINVAL,
+                                 "the job's descriptor needs what no worker can offer");
+}
 
 culex_status culex__job_type_check(const culex_job_type *type, culex_error *error)
 {
@@ -20,7 +37,7 @@ culex_status culex__job_type_check(const culex_job_type *type, culex_error *erro
     if (type->limit_count > CULEX_RUN_LIMITS_MAX)
         return culex__fail(error, CULEX_EINVAL, "the job's descriptor has %zu limits, more than %d",
                            type->limit_count, CULEX_RUN_LIMITS_MAX);
-    return CULEX_OK;
+    return needs_check(type, error);
 }
 
 const char *culex__job_queue(const culex_job_type *type)

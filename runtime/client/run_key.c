@@ -1,10 +1,12 @@
 #include "client/run_key.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "core/codec_encode.h"
+#include "core/needs.h"
 
 static_assert((int)CULEX_UNIQUE_KEY_LEN < (int)CULEX_LIMIT_KEY_MAX,
               "a digest and its mark are a limit's key too");
@@ -87,6 +89,24 @@ void culex__key_end_limit(struct culex_key_maker *maker, char ret_key[CULEX_LIMI
     hex_write(digest, CULEX_UNIQUE_KEY_LEN / 2, ret_key + 1);
 }
 
+/* The last limit of a run: see core/needs.h. */
+static void needs_add(const culex_job_type *type, struct culex_run_keys *keys)
+{
+    char text[CULEX__NEEDS_SIZE];
+    struct culex_needs needs = {.count = 0};
+    keys->needs[0] = '\0';
+    if (type->need_count == 0)
+        return;
+    for (size_t i = 0; i < type->need_count; i++)
+        culex__needs_add(&needs, type->needs[i].name, strlen(type->needs[i].name),
+                         type->needs[i].units);
+    culex__needs_write(&needs, text);
+    assert(strlen(text) + sizeof CULEX__NEEDS_WORD <= sizeof keys->needs); /* of CULEX_NEEDS_MAX */
+    stpcpy(stpcpy(keys->needs, CULEX__NEEDS_WORD), text);
+    keys->keys[keys->limit_count][0] = '\0';
+    keys->limits[keys->limit_count++] = (struct culex_run_limit){.kind = CULEX_LIMIT_NEEDS};
+}
+
 void culex__run_keys_begin(const culex_job_type *type, struct culex_run_keys *keys)
 {
     assert(type->limit_count <= CULEX_RUN_LIMITS_MAX);
@@ -101,12 +121,15 @@ void culex__run_keys_begin(const culex_job_type *type, struct culex_run_keys *ke
                                                    .per_ms = limit->per_ms,
                                                    .burst = limit->burst};
     }
+    needs_add(type, keys);
 }
 
 void culex__run_keys_lend(struct culex_run_keys *keys, struct culex_new_run *run)
 {
     for (size_t i = 0; i < keys->limit_count; i++)
         keys->limits[i].key = keys->keys[i];
+    if (keys->needs[0] != '\0')
+        keys->limits[keys->limit_count - 1].name = keys->needs;
     run->unique_key = keys->unique;
     run->limits = keys->limits;
     run->limit_count = keys->limit_count;

@@ -29,6 +29,8 @@ struct culex_run_keys {
     char keys[CULEX_RUN_LIMITS_MAX][CULEX_LIMIT_KEY_MAX + 1];
     struct culex_run_limit limits[CULEX_RUN_LIMITS_MAX];
     size_t limit_count;
+    char needs[CULEX_LIMIT_NAME_MAX +
+               1]; /* the name of the last of them, if the job needs something */
 };
 
 /* A key that is made param by param. */
@@ -50,7 +52,7 @@ void culex__key_end_limit(struct culex_key_maker *maker, char ret_key[CULEX_LIMI
 /* Whether runs of the job have any of it; the others pay for nothing else here. */
 static inline bool culex__job_has_keys(const culex_job_type *type)
 {
-    return type->unique.is_unique || type->limit_count > 0;
+    return type->unique.is_unique || type->limit_count > 0 || type->need_count > 0;
 }
 
 /* Fills `keys` but for the keys themselves, which are "". */

@@ -138,13 +138,14 @@ static const culex_enum_value conflict_values[] = {{"keep", CULEX_ON_CONFLICT_KE
                                                    {"error", CULEX_ON_CONFLICT_ERROR}};
 static const culex_enum_value limit_values[] = {{"concurrency", CULEX_LIMIT_CONCURRENCY},
                                                 {"rate", CULEX_LIMIT_RATE},
-                                                {"fair", CULEX_LIMIT_FAIR}};
+                                                {"fair", CULEX_LIMIT_FAIR},
+                                                {"needs", CULEX_LIMIT_NEEDS}};
 static const culex_enum_value outcome_values[] = {{"new", CULEX_ENQUEUE_NEW},
                                                   {"duplicate", CULEX_ENQUEUE_DUPLICATE},
                                                   {"kept", CULEX_ENQUEUE_KEPT},
                                                   {"replaced", CULEX_ENQUEUE_REPLACED}};
 static const culex_enum_type conflict_type = {"on_conflict", CULEX_KIND_INT32, conflict_values, 3};
-static const culex_enum_type limit_kind_type = {"kind", CULEX_KIND_INT32, limit_values, 3};
+static const culex_enum_type limit_kind_type = {"kind", CULEX_KIND_INT32, limit_values, 4};
 static const culex_enum_type outcome_type = {"outcome", CULEX_KIND_INT32, outcome_values, 4};
 static_assert(sizeof(culex_on_conflict) == 4 && sizeof(culex_limit_kind) == 4 &&
                   sizeof(culex_enqueue_outcome) == 4,

@@ -109,6 +109,11 @@ LAYOUT(culex_unique, UNIQUE_MEMBERS)
     MEMBER(size_t, by_count, of)
 LAYOUT(culex_limit, LIMIT_MEMBERS)
 
+#define NEED_MEMBERS(MEMBER, of)                                                                   \
+    MEMBER(const char *, name, of)                                                                 \
+    MEMBER(uint32_t, units, of)
+LAYOUT(culex_need, NEED_MEMBERS)
+
 #define JOB_TYPE_MEMBERS(MEMBER, of)                                                               \
     MEMBER(unsigned, descriptor_version, of)                                                       \
     MEMBER(const char *, name, of)                                                                 \
@@ -128,6 +133,8 @@ LAYOUT(culex_limit, LIMIT_MEMBERS)
     MEMBER(culex_unique, unique, of)                                                               \
     MEMBER(const culex_limit *, limits, of)                                                        \
     MEMBER(size_t, limit_count, of)                                                                \
+    MEMBER(const culex_need *, needs, of)                                                          \
+    MEMBER(size_t, need_count, of)                                                                 \
     MEMBER(const char *const *, tags, of)                                                          \
     MEMBER(size_t, tag_count, of)
 LAYOUT(culex_job_type, JOB_TYPE_MEMBERS)
@@ -178,6 +185,7 @@ NUMBER(ON_CONFLICT_ERROR, 2)
 NUMBER(LIMIT_CONCURRENCY, 0)
 NUMBER(LIMIT_RATE, 1)
 NUMBER(LIMIT_FAIR, 2)
+NUMBER(LIMIT_NEEDS, 3)
 
 NUMBER(BACKOFF_CONSTANT, 0)
 NUMBER(BACKOFF_LINEAR, 1)

@@ -38,7 +38,8 @@ _Static_assert(CULEX_DESCRIPTOR_VERSION == {settings.DESCRIPTOR_VERSION},
     limit = model.Limit("fair", "order:fair", None, None, None, ())
     print(asserted("culex_unique", unique))
     print(asserted("culex_limit", jobs.limit_members(limit, NULL)))
-    print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL, unique, NULL)))
+    print(asserted("culex_need", jobs.need_members(model.Need("gpu", 1))))
+    print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL, unique, NULL, NULL)))
     print(asserted("culex_retry_policy", jobs.retry_members(order.retry, NULL)), end="")
 
 

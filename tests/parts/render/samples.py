@@ -96,7 +96,7 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
         "queue": name, **{setting.key: None if setting.has_none else 0 for setting in SETTINGS},
         "priority": 5, "keep_success_ns": "1000000000", "keep_failure_ns": "86400000000000",
         "retry": retry(), "every": None, "cron": None, "unique": None,
-        "limits": [], "tags": [], "fingerprint": "0123456789abcdef",
+        "limits": [], "needs": [], "tags": [], "fingerprint": "0123456789abcdef",
     }
     return {**base, **more}
 

@@ -43,6 +43,8 @@ const culex_job_type attr_old_report_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -189,6 +191,8 @@ const culex_job_type attr_limits_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */

@@ -76,6 +76,8 @@ const culex_job_type shop_render_page_job_type = {
      CULEX_ON_CONFLICT_KEEP, 0},
     shop_render_page_job_limits,  /* limits */
     5,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -190,6 +192,8 @@ const culex_job_type shop_index_document_job_type = {
     {true, false, shop_index_document_job_by_document, 1, 1u << CULEX_RUN_SCHEDULED, 0,
      CULEX_ON_CONFLICT_REPLACE, 5000},
     NULL,                            /* limits */
+    0,                               /* how many */
+    NULL,                            /* needs */
     0,                               /* how many */
     NULL,                            /* tags */
     0,                               /* how many */
@@ -309,6 +313,8 @@ const culex_job_type shop_warn_owner_job_type = {
     {true, false, shop_warn_owner_job_by_owner, 1, 0, 600000, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -422,6 +428,8 @@ const culex_job_type shop_sync_account_job_type = {
      1u << CULEX_RUN_SCHEDULED | 1u << CULEX_RUN_WAITING, 3600000, CULEX_ON_CONFLICT_REPLACE, 0},
     NULL,                          /* limits */
     0,                             /* how many */
+    NULL,                          /* needs */
+    0,                             /* how many */
     NULL,                          /* tags */
     0,                             /* how many */
 };
@@ -522,6 +530,8 @@ const culex_job_type shop_rebuild_everything_job_type = {
      CULEX_ON_CONFLICT_ERROR, 0},
     NULL,                                /* limits */
     0,                                   /* how many */
+    NULL,                                /* needs */
+    0,                                   /* how many */
     NULL,                                /* tags */
     0,                                   /* how many */
 };
@@ -603,6 +613,118 @@ culex_status (shop_rebuild_everything_job_decode)(culex_arena *arena, const void
                                        ret_job != NULL ? &value : NULL, error);
     if (status == CULEX_OK)
         *ret_job = CULEX_PTR_CAST(const shop_rebuild_everything_job *, value);
+    return status;
+}
+
+static const culex_field shop_cut_film_job_fields[] = {
+    {"film", "film",
+     CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
+     offsetof(shop_cut_film_job, film), 0, 0,
+     0, 0, 0, 0, 0, NULL, NULL, NULL},
+};
+
+static const culex_struct_type shop_cut_film_job_params = {
+    "shop.cut_film", sizeof(shop_cut_film_job), shop_cut_film_job_fields, 1,
+};
+
+static const culex_limit shop_cut_film_job_limits[] = {
+    {CULEX_LIMIT_CONCURRENCY, "shop.cut_film:concurrency", 8, 0, 0, NULL, 0},
+};
+
+static const culex_need shop_cut_film_job_needs[] = {
+    {"gpu", 2},
+    {"tape-robot", 1},
+};
+
+const culex_job_type shop_cut_film_job_type = {
+    1,                            /* descriptor version */
+    "shop.cut_film",              /* name */
+    "shop.cut_film",              /* its name in the store */
+    "shop.cut_film",              /* queue */
+    &shop_cut_film_job_params,    /* params */
+    NULL,                         /* result */
+    UINT64_C(0xb992c25d5ba82baf), /* fingerprint of the params */
+    0,                            /* priority */
+    0,                            /* timeout, ms */
+    86400000,                     /* expires, ms */
+    1000,                         /* kept after success, ms */
+    86400000,                     /* kept after the last failure, ms */
+    0,                            /* memory, bytes */
+    {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    shop_cut_film_job_limits,     /* limits */
+    1,                            /* how many */
+    shop_cut_film_job_needs,      /* needs */
+    2,                            /* how many */
+    NULL,                         /* tags */
+    0,                            /* how many */
+};
+
+culex_status (shop_cut_film_job_enqueue)(culex_client *client, const shop_cut_film_job *job,
+                                         const culex_enqueue_options *options, culex_uuid *ret_id,
+                                         culex_error *error)
+{
+    return culex_client_enqueue(client, &shop_cut_film_job_type, job, options, ret_id, error);
+}
+
+culex_status (shop_cut_film_job_enqueue_in)(culex_client *client, const shop_cut_film_job *job,
+                                            culex_duration delay, culex_uuid *ret_id,
+                                            culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = true;
+    options.delay = delay;
+    return culex_client_enqueue(client, &shop_cut_film_job_type, job, &options, ret_id, error);
+}
+
+culex_status (shop_cut_film_job_enqueue_at)(culex_client *client, const shop_cut_film_job *job,
+                                            culex_time at, culex_uuid *ret_id, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_at = true;
+    options.at = at;
+    return culex_client_enqueue(client, &shop_cut_film_job_type, job, &options, ret_id, error);
+}
+
+culex_status (shop_cut_film_job_enqueue_many)(culex_client *client, const shop_cut_film_job *jobs,
+                                              size_t count, const culex_enqueue_options *options,
+                                              culex_uuid *ret_ids, size_t *ret_enqueued,
+                                              culex_error *error)
+{
+    return culex_client_enqueue_many(client, &shop_cut_film_job_type, jobs, sizeof *jobs, count,
+                                     options, ret_ids, ret_enqueued, error);
+}
+
+/* What the worker calls: gives the handler and the params their types back. */
+static culex_outcome shop_cut_film_job_call(culex_run *run, culex_handler_fn handler,
+                                            const void *params, void *user)
+{
+    shop_cut_film_job_handler typed = CULEX_FN_CAST(shop_cut_film_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const shop_cut_film_job *, params), user);
+}
+
+culex_status (shop_cut_film_job_register)(culex_worker *worker, shop_cut_film_job_handler handler,
+                                          void *user)
+{
+    return culex_worker_register(worker, &shop_cut_film_job_type, shop_cut_film_job_call,
+                                 CULEX_FN_CAST(culex_handler_fn, handler), user);
+}
+
+culex_status (shop_cut_film_job_encode)(const shop_cut_film_job *job, culex_buf *ret_text,
+                                        culex_error *error)
+{
+    return culex_encode(&shop_cut_film_job_params, job, ret_text, error);
+}
+
+culex_status (shop_cut_film_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                        const shop_cut_film_job **ret_job, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&shop_cut_film_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
+    if (status == CULEX_OK)
+        *ret_job = CULEX_PTR_CAST(const shop_cut_film_job *, value);
     return status;
 }
 

@@ -333,6 +333,72 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_rebuild_everything_job_decode(
     culex_arena *arena, const void *text, size_t len, const shop_rebuild_everything_job **ret_job,
     culex_error *error);
 
+/* Cuts a film, on a machine that has what it takes. */
+typedef struct shop_cut_film_job { /* limits.job:36 */
+    const char *film; /* limits.job:36 */
+} shop_cut_film_job;
+
+/* Sets what has no default from the arguments, the rest to its default or to absent and empty.
+ * Borrows what the arguments point to for as long as the struct is used. */
+static inline shop_cut_film_job shop_cut_film_job_make(const char *film)
+{
+    shop_cut_film_job made;
+
+    memset(&made, 0, sizeof made);
+    made.film = film;
+    return made;
+}
+
+/* Names, offsets, limits and policy, for the runtime and for generic tools. */
+CULEX_HIDDEN extern const culex_job_type shop_cut_film_job_type;
+
+/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
+ * so may `ret_id`. See culex_client_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue(
+    culex_client *client, const shop_cut_film_job *job, const culex_enqueue_options *options,
+    culex_uuid *ret_id, culex_error *error);
+
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue_in(culex_client *client,
+                                                                      const shop_cut_film_job *job,
+                                                                      culex_duration delay,
+                                                                      culex_uuid *ret_id,
+                                                                      culex_error *error);
+
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue_at(culex_client *client,
+                                                                      const shop_cut_film_job *job,
+                                                                      culex_time at,
+                                                                      culex_uuid *ret_id,
+                                                                      culex_error *error);
+
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue_many(
+    culex_client *client, const shop_cut_film_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* Called for each run. `job` and all it points to live until it returns. */
+typedef culex_outcome (*shop_cut_film_job_handler)(culex_run *run, const shop_cut_film_job *job,
+                                                   void *user);
+
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_register(
+    culex_worker *worker, shop_cut_film_job_handler handler, void *user);
+
+/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_encode(const shop_cut_film_job *job,
+                                                                  culex_buf *ret_text,
+                                                                  culex_error *error);
+
+/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_decode(
+    culex_arena *arena, const void *text, size_t len, const shop_cut_film_job **ret_job,
+    culex_error *error);
+
 CULEX_GENERATED_END
 
 /* A wrong type is an error in calls of these; see culex/typed.h. */
@@ -454,6 +520,30 @@ CULEX_GENERATED_END
 #define shop_rebuild_everything_job_decode(...) \
     (CULEX_TYPED_BEGIN(shop_rebuild_everything_job_decode, __VA_ARGS__), \
      (shop_rebuild_everything_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_make(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_make, __VA_ARGS__), \
+     (shop_cut_film_job_make)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue, __VA_ARGS__), \
+     (shop_cut_film_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_in, __VA_ARGS__), \
+     (shop_cut_film_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_at, __VA_ARGS__), \
+     (shop_cut_film_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_many, __VA_ARGS__), \
+     (shop_cut_film_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_register(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_register, __VA_ARGS__), \
+     (shop_cut_film_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_encode(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_encode, __VA_ARGS__), \
+     (shop_cut_film_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_decode(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_decode, __VA_ARGS__), \
+     (shop_cut_film_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */
@@ -468,6 +558,8 @@ CULEX_GENERATED_END
     CULEX_REGISTER(shop_sync_account_job)(shop_sync_account_job_register, &shop_sync_account_job_type, __VA_ARGS__)
 #define shop_rebuild_everything_job_register(...) \
     CULEX_REGISTER(shop_rebuild_everything_job)(shop_rebuild_everything_job_register, &shop_rebuild_everything_job_type, __VA_ARGS__)
+#define shop_cut_film_job_register(...) \
+    CULEX_REGISTER(shop_cut_film_job)(shop_cut_film_job_register, &shop_cut_film_job_type, __VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

@@ -105,6 +105,8 @@ const culex_job_type shop_mail_send_email_job_type = {
      CULEX_ON_CONFLICT_KEEP, 0},
     shop_mail_send_email_job_limits,   /* limits */
     2,                                 /* how many */
+    NULL,                              /* needs */
+    0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
 };

@@ -97,6 +97,8 @@ const culex_job_type shop_mail_send_email_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                              /* limits */
     0,                                 /* how many */
+    NULL,                              /* needs */
+    0,                                 /* how many */
     shop_mail_send_email_job_tags,     /* tags */
     2,                                 /* how many */
 };

@@ -50,6 +50,8 @@ const culex_job_type shop_reports_close_books_job_type = {
      CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                                 /* limits */
     0,                                    /* how many */
+    NULL,                                 /* needs */
+    0,                                    /* how many */
     NULL,                                 /* tags */
     0,                                    /* how many */
 };
@@ -156,6 +158,8 @@ const culex_job_type shop_reports_heartbeat_job_type = {
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 5000},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                               /* limits */
+    0,                                  /* how many */
+    NULL,                               /* needs */
     0,                                  /* how many */
     NULL,                               /* tags */
     0,                                  /* how many */

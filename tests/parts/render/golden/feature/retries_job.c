@@ -27,6 +27,8 @@ const culex_job_type quick_retry_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -121,6 +123,8 @@ const culex_job_type retry_for_two_days_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                           /* limits */
+    0,                              /* how many */
+    NULL,                           /* needs */
     0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
@@ -221,6 +225,8 @@ const culex_job_type retry_for_an_hour_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                          /* limits */
     0,                             /* how many */
+    NULL,                          /* needs */
+    0,                             /* how many */
     NULL,                          /* tags */
     0,                             /* how many */
 };
@@ -319,6 +325,8 @@ const culex_job_type linear_retry_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -413,6 +421,8 @@ const culex_job_type power_retry_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -506,6 +516,8 @@ const culex_job_type doubling_retry_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
@@ -606,6 +618,8 @@ const culex_job_type stepped_retry_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */

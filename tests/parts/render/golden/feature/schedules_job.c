@@ -32,6 +32,8 @@ const culex_job_type shop_periodic_ticking_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                              /* limits */
     0,                                 /* how many */
+    NULL,                              /* needs */
+    0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
 };
@@ -139,6 +141,8 @@ const culex_job_type shop_periodic_beside_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                             /* limits */
     0,                                /* how many */
+    NULL,                             /* needs */
+    0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
 };
@@ -245,6 +249,8 @@ const culex_job_type shop_periodic_alone_job_type = {
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                            /* limits */
+    0,                               /* how many */
+    NULL,                            /* needs */
     0,                               /* how many */
     NULL,                            /* tags */
     0,                               /* how many */
@@ -356,6 +362,8 @@ const culex_job_type shop_periodic_nightly_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                              /* limits */
     0,                                 /* how many */
+    NULL,                              /* needs */
+    0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
 };
@@ -462,6 +470,8 @@ const culex_job_type shop_periodic_weekly_job_type = {
     {0, "\100weekly", "UTC", CULEX_MISSED_SKIP, false, 3600000},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                             /* limits */
+    0,                                /* how many */
+    NULL,                             /* needs */
     0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
@@ -570,6 +580,8 @@ const culex_job_type shop_periodic_hourly_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                             /* limits */
     0,                                /* how many */
+    NULL,                             /* needs */
+    0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
 };
@@ -676,6 +688,8 @@ const culex_job_type shop_periodic_once_job_type = {
     {0, "\052/15 8-17 \052 jan,jul \052", "Asia/Kolkata", CULEX_MISSED_ONCE, true, 300000},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                           /* limits */
+    0,                              /* how many */
+    NULL,                           /* needs */
     0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */

@@ -32,6 +32,8 @@ const culex_job_type plain_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -121,6 +123,8 @@ const culex_job_type from_defaults_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
@@ -221,6 +225,8 @@ const culex_job_type no_retry_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     no_retry_job_tags,            /* tags */
     2,                            /* how many */
 };
@@ -311,6 +317,8 @@ const culex_job_type bounded_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
@@ -414,6 +422,8 @@ const culex_job_type ticking_job_type = {
     {5400000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */

@@ -265,6 +265,8 @@ const culex_job_type kitchen_required_of_all_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                                /* limits */
     0,                                   /* how many */
+    NULL,                                /* needs */
+    0,                                   /* how many */
     NULL,                                /* tags */
     0,                                   /* how many */
 };

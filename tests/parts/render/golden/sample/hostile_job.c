@@ -106,6 +106,8 @@ const culex_job_type attack_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     attack_job_tags,              /* tags */
     9,                            /* how many */
 };

@@ -119,6 +119,8 @@ const culex_job_type all_list_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -220,6 +222,8 @@ const culex_job_type lists_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */

@@ -38,6 +38,8 @@ const culex_job_type steps_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     steps_job_tags,               /* tags */
     2,                            /* how many */
 };
@@ -129,6 +131,8 @@ const culex_job_type ratio_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -219,6 +223,8 @@ const culex_job_type linear_job_type = {
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
     0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
 };
@@ -308,6 +314,8 @@ const culex_job_type constant_job_type = {
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
     {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
     NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
