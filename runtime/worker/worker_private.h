@@ -30,9 +30,9 @@
  *   lifeline.c     how neighbours see its death
  *   repair.c       FSCK of a queue after trouble
  *   order.c        which lane is next
+ *   units.c        what it offers, and how much of that is free
  *   outlook.c      when a lane asks for runs          appetite.c     and for how many
  *   share.c        of how many at a time
- *   units.c        what it offers, and how much of that is free
  *   pace.c         how the runs in flight come along
  *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
