@@ -435,6 +435,29 @@ static struct cost free_work_measure(long parked)
     return worst;
 }
 
+/* A STEP of another's work beside so many runs that nobody serves, and one that comes with what
+ * they need. */
+static struct cost needs_measure(long waiting)
+{
+    static const struct culex_run_limit fpga = {CULEX_LIMIT_NEEDS, "needs fpga:1", NULL, 0, 0, 0};
+    static const struct culex_run_limit gpu = {CULEX_LIMIT_NEEDS, "needs gpu:1", NULL, 0, 0, 0};
+    struct culex_step_reply reply;
+    shape_begin();
+    put_limited(&fpga, STEP_WANT + waiting);
+    put_limited(&gpu, STEP_WANT);
+    shape = "that nobody serves";
+    measure_begin("STEP");
+    for (int i = 0; i < 2; i++) {
+        struct culex_step step = traffic_step_make(&traffic, 3, STEP_WANT);
+        step.offers = i == 0 ? "gpu:16" : "fpga:16";
+        reply = traffic_step(&traffic, &step);
+        need(reply.grant_count == STEP_WANT, "not all were granted", "");
+        traffic.store->ops->step_release(traffic.store, &reply);
+    }
+    measure_end((struct cost){400, 6000});
+    return worst;
+}
+
 /* After how many runs the first one of another tenant is granted. */
 static void fair_measure(long runs)
 {
@@ -489,6 +512,9 @@ static void keys_measure(long runs)
     free_work_measure(runs);
     same_cost(usual);
     fair_measure(runs);
+    usual = needs_measure(200);
+    needs_measure(runs);
+    same_cost(usual);
     usual = unique_measure(200);
     unique_measure(runs);
     same_cost(usual);

@@ -294,6 +294,37 @@ static void test_steps_walk_no_parked_runs(void **state)
     }
 }
 
+/* Who offers something else, or nothing, meets none of them; who comes with it has one at once. */
+static void test_steps_walk_no_runs_that_nobody_serves(void **state)
+{
+    static const struct culex_run_limit fpga = {CULEX_LIMIT_NEEDS, "needs fpga:1", NULL, 0, 0, 0};
+    static const struct culex_run_limit gpu = {CULEX_LIMIT_NEEDS, "needs gpu:1", NULL, 0, 0, 0};
+    (void)state;
+    put_limited(crowd, &fpga);
+    work_take();
+    struct culex_new_run run = suite_run(&suite);
+    run.limits = &gpu;
+    run.limit_count = 1;
+    culex_uuid plain = suite_put(&suite), own = suite_put_run(&suite, &run);
+    assert_little_work("ENQUEUE beside runs that nobody serves");
+    assert_int_equal(suite_claim(&suite, ANN, 4), 1);
+    assert_little_work("STEP beside runs that nobody serves");
+    assert_true(suite_same_id(suite.reply.grants[0].facts.id, plain));
+    struct culex_step step = suite_step_make(&suite, ANN, 4);
+    step.offers = "gpu:2";
+    assert_int_equal(suite_step(&suite, &step), 1);
+    assert_little_work("STEP with another offer");
+    assert_true(suite_same_id(suite.reply.grants[0].facts.id, own));
+    step = suite_step_make(&suite, ANN, 4);
+    step.offers = "fpga:2";
+    assert_int_equal(suite_step(&suite, &step), 2);
+    assert_work_below("STEP with the offer", 2 * WORK_MAX);
+    step = suite_step_make(&suite, ANN, 4);
+    step.offers = "fpga:0";
+    assert_int_equal(suite_step(&suite, &step), 0);
+    assert_little_work("STEP of which nothing is free");
+}
+
 /* Of two tenants. */
 static void test_crowd_of_one_share_delays_another_by_two_batches(void **state)
 {
@@ -373,6 +404,7 @@ int main(int argc, char **argv)
         UNIT(test_calls_walk_no_producers_and_keys),
         UNIT(test_hello_walks_few_sessions),
         UNIT(test_steps_walk_no_parked_runs),
+        UNIT(test_steps_walk_no_runs_that_nobody_serves),
         UNIT(test_crowd_of_one_share_delays_another_by_two_batches),
         UNIT(test_enqueues_walk_no_unique_keys),
         UNIT(test_list_of_what_is_left_walks_no_kept_successes),

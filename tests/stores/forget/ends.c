@@ -97,6 +97,7 @@ static struct culex_ack done(const struct culex_grant *grant)
 static size_t step_with(struct portion *portion, const struct culex_ack *acks, size_t count)
 {
     struct culex_step step = suite_step_make(portion->suite, portion->session, WANT);
+    step.offers = "gpu:8,tape:8";
     step.acks = acks;
     step.ack_count = count;
     size_t grants = suite_step(portion->suite, &step);
@@ -354,6 +355,19 @@ static void limited(struct culex_new_run *run, size_t serial)
     run->limit_count = 3;
 }
 
+/* One of them is in parts of the others' keys. */
+static void needy(struct culex_new_run *run, size_t serial)
+{
+    static const char *const needs[] = {"needs gpu:1", "needs gpu:2,tape:1"};
+    static struct culex_run_limit limits[2][2];
+    struct culex_run_limit *own = limits[serial % 2];
+    kept(run, serial);
+    own[0] = (struct culex_run_limit){CULEX_LIMIT_CONCURRENCY, "job:concurrency", "a", 3, 0, 0};
+    own[1] = (struct culex_run_limit){CULEX_LIMIT_NEEDS, needs[serial % 2], NULL, 0, 0, 0};
+    run->limits = own;
+    run->limit_count = 2;
+}
+
 static void keyed(struct culex_new_run *run, size_t serial)
 {
     run->idempotency_key = key_of(serial);
@@ -449,6 +463,11 @@ static const struct ends_end ends[] = {
     {.name = "held by a unique key", .shape = unique},
     {.name = "with a unique key for a time", .shape = throttled},
     {.name = "behind limits", .shape = limited, .is_limited = true},
+    {.name = "for what a worker offers", .shape = needy, .is_limited = true},
+    {.name = "cancelled while it waits for that",
+     .shape = needy,
+     .is_limited = true,
+     .act = cancel_all},
     {.name = "with an idempotency key", .shape = keyed},
     {.name = "of a schedule", .act = tick_all, .share = 20},
     {.name = "beside workers that tell of themselves", .act = workers_tell, .share = 20},

@@ -244,7 +244,7 @@ static bool key_exists(const char *name)
     if (strchr(name, '.') != NULL || strcmp(name, "queues") == 0)
         return true;
     for (size_t i = 0; i < CULEX__REDIS_KEY_COUNT; i++) {
-        if (strcmp(culex__redis_key_names[i], name) == 0)
+        if (fits(name, culex__redis_key_names[i]) || strcmp(name, "wake *") == 0)
             return true;
     }
     return false;

@@ -123,6 +123,7 @@ size_t look_live_on(struct fixture *fixture)
     for (int calls = 0; calls < 40; calls++) {
         struct culex_step_reply reply;
         struct culex_step step = fixture_step(fixture, SESSION_B, 4);
+        step.offers = "gpu:9";
         fixture->now_ms += 20000;
         fixture_run_step(fixture, &step, &reply);
         for (size_t i = 0; i < reply.grant_count; i++)

@@ -60,12 +60,34 @@ static void seed(struct fixture *fixture)
     assert_true(redis_check(&fixture->server, "culex", "q"));
 }
 
+/* What needs something, of two kinds: of a slot one is at work, one of each kind is parked for it;
+ * of another slot one of each stands. */
+static void seed_needs(struct fixture *fixture)
+{
+    struct culex_run_limit gpu[] = {CONCURRENCY("a"),
+                                    {CULEX_LIMIT_NEEDS, "needs gpu:1", NULL, 0, 0, 0}};
+    struct culex_run_limit two[] = {CONCURRENCY("a"),
+                                    {CULEX_LIMIT_NEEDS, "needs gpu:2", NULL, 0, 0, 0}};
+    at_work = put(fixture, gpu, 1);
+    fixture_claim(fixture, at_work);
+    put(fixture, gpu, 2);
+    put(fixture, two, 2);
+    gpu[0].key = two[0].key = "b";
+    put(fixture, gpu, 2);
+    put(fixture, two, 2);
+    fixture->now_ms += 5;
+    assert_true(redis_check(&fixture->server, "culex", "q"));
+}
+
+static void (*seed_now)(struct fixture *fixture) = seed;
+static size_t live_count = LIVE_COUNT;
+
 static void again(struct fixture *fixture)
 {
     void *state = fixture;
     assert_int_equal(fixture_teardown(&state), 0);
     assert_int_equal(fixture_setup(&state), 0);
-    seed(fixture);
+    seed_now(fixture);
 }
 
 /* A script that may call `first` for the first member of `slots` that begins so. */
@@ -117,7 +139,7 @@ static void expect_each(struct fixture *fixture, const struct damage *damages, s
             fail_msg("%s: %u wrong, not %u", damages[i].script, (unsigned)seen.wrong,
                      damages[i].wrong);
         look_expect(fixture, damages[i].wrong, 0);
-        if (look_live_on(fixture) != LIVE_COUNT)
+        if (look_live_on(fixture) != live_count)
             fail_msg("%s: not all were done", damages[i].script);
         look_expect(fixture, 0, 0);
         assert_nothing_remains(fixture);
@@ -153,6 +175,35 @@ static void test_slots_are_those_of_the_runs(void **state)
         {"call('ZADD', Q .. 'slots', 0, 'Wj:c=zz\\0' .. string.sub(first('Wj:f=t'), -31))", 1},
     };
     EXPECT_EACH(state, damages);
+}
+
+/* Parts of gates, and the order of those who need the same. */
+static void test_parts_are_those_of_the_runs(void **state)
+{
+    static const struct damage damages[] = {
+        {"", 0},
+        {"call('ZREM', Q .. 'slots', first('Aj:c=a'))", 1},
+        {"call('ZREM', Q .. 'slots', first('Pj:c=a\\1gpu:1'))", 1},
+        {"call('ZREM', Q .. 'slots', first('Pj:c=a\\1gpu:2'))", 1},
+        {"call('ZREM', Q .. 'slots', first('Wj:c=b\\1gpu:2'))", 1},
+        {"call('ZREM', Q .. 'slots', first('Pneeds gpu:1='))", 1},
+        {"call('ZREM', Q .. 'slots', first('Nj:c=b\\1gpu:1'))", 1},
+        {"call('ZREM', Q .. 'slots', first('Nj:c=a\\1gpu:1'))", 1},
+        {"call('ZREM', Q .. 'slots', first('Kj:c=b'))", 1},
+        {"call('ZREM', Q .. 'slots', first('Kneeds gpu:2='))", 1},
+        {"call('ZADD', Q .. 'slots', 0, 'Nj:c=a\\1gpu:9')", 1},
+        {"call('ZADD', Q .. 'slots', 0, 'Wj:c=b' .. string.sub(first('Wj:c=b'), 13))", 1},
+        {"call('ZADD', Q .. 'slots', 0, 'Pneeds gpu:7=\\0' .. string.rep('1', 15) .. "
+         "string.rep('x', 16))",
+         1},
+        {"call('HSET', Q .. 'limits', 'needs gpu:1', 'nonsense')", 1},
+        {"call('HDEL', Q .. 'limits', 'needs gpu:1')", 0},
+    };
+    seed_now = seed_needs;
+    live_count = 5;
+    EXPECT_EACH(state, damages);
+    seed_now = seed;
+    live_count = LIVE_COUNT;
 }
 
 /* The place of a run that never was: who is parked comes in once it is free. */
@@ -246,11 +297,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_sound_queue_counts_nothing),    TEST(test_slots_are_those_of_the_runs),
-        TEST(test_removed_entry_makes_place),     TEST(test_limited_are_those_that_wait),
-        TEST(test_buckets_are_those_of_gates),    TEST(test_refills_are_of_those_who_may_come_in),
-        TEST(test_limits_have_their_form),        TEST(test_keys_for_a_time_have_it_twice),
-        TEST(test_what_tells_of_limits_is_there),
+        TEST(test_sound_queue_counts_nothing),           TEST(test_slots_are_those_of_the_runs),
+        TEST(test_parts_are_those_of_the_runs),          TEST(test_removed_entry_makes_place),
+        TEST(test_limited_are_those_that_wait),          TEST(test_buckets_are_those_of_gates),
+        TEST(test_refills_are_of_those_who_may_come_in), TEST(test_limits_have_their_form),
+        TEST(test_keys_for_a_time_have_it_twice),        TEST(test_what_tells_of_limits_is_there),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }

@@ -388,7 +388,7 @@ static void seed_limited(struct fixture *fixture)
 
 #define OF(kind) " WHERE limits LIKE 'j:" kind "=%' AND state = 'W'"
 
-static const struct {
+static const struct limit_damage {
     const char *sql;
     unsigned wrong;
 } limit_damages[] = {
@@ -457,6 +457,84 @@ static void test_each_damage_of_limits_is_repaired(void **state)
         fixture->now_ms += 3600000;
         drain(fixture);
         assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM limit_key"), 0);
+    }
+}
+
+/* Of the slot that is taken one of each kind is parked; of another one of each stands, and waits
+ * for what it needs. */
+static void seed_needs(struct fixture *fixture)
+{
+    static const char *const keys[] = {"a", "b"}, *const needs[] = {"needs gpu:1", "needs gpu:2"};
+    put_limited(fixture, &by_tenant, 9, 1);
+    take(fixture);
+    for (int i = 0; i < 4; i++) {
+        struct culex_new_run run = fixture_own_run("{}", 2);
+        struct culex_run_limit limits[] = {by_tenant,
+                                           {CULEX_LIMIT_NEEDS, needs[i % 2], NULL, .count = 0}};
+        limits[0].key = keys[i / 2];
+        run.limits = limits;
+        run.limit_count = 2;
+        assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
+    }
+    assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM limit_key"), 2 + 4 + 2);
+}
+
+#define PART(key, needs) "'" key "' || char(1) || '" needs "'"
+
+static void test_each_damage_of_needs_is_repaired(void **state)
+{
+    static const struct limit_damage harms[] = {
+        {"SELECT 1", 0},
+        {"UPDATE limit_key SET parked = 0 WHERE key = " PART("a", "gpu:1"), 2},
+        {"UPDATE limit_key SET standing = 0 WHERE key = " PART("b", "gpu:2"), 1},
+        {"UPDATE limit_key SET standing = 9 WHERE key = 'b'", 1},
+        {"UPDATE run_limit SET parked = 9 WHERE name = 'needs gpu:1'", 1},
+        {"DELETE FROM limit_key WHERE key = " PART("b", "gpu:1"), 1},
+        {"DELETE FROM limit_key WHERE key = 'b'", 3},
+        {"INSERT INTO limit_key (run_limit, queue, key) SELECT run_limit, queue, " PART(
+             "a", "gpu:7") " FROM limit_key WHERE key = 'a'",
+         1},
+    };
+    for (size_t i = 0; i < sizeof harms / sizeof harms[0]; i++) {
+        if (i > 0)
+            assert_int_equal(teardown(state) + setup(state), 0);
+        struct fixture *fixture = *state;
+        seed_needs(fixture);
+        fixture_sql(fixture, harms[i].sql);
+        for (int is_repairing = 0; is_repairing < 2; is_repairing++) {
+            culex_fsck_counts counts = is_repairing ? fsck(fixture, "q", true) : report(fixture);
+            if (counts.wrong != harms[i].wrong || counts.damaged != 0)
+                fail_msg("%s: %d wrong, %d damaged", harms[i].sql, (int)counts.wrong,
+                         (int)counts.damaged);
+        }
+        culex_fsck_counts after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        size_t live = drain(fixture);
+        if (live != LIVE_COUNT + 5)
+            fail_msg("%s: %zu runs were executed", harms[i].sql, live);
+        after = report(fixture);
+        assert_int_equal(after.wrong + after.damaged, 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM limit_key"), 0);
+    }
+}
+
+/* In the ready order anybody would have it: who meets it there parks it, and so does FSCK. */
+static void test_run_of_needs_in_the_ready_order_is_parked(void **state)
+{
+    for (int is_repaired = 0; is_repaired < 2; is_repaired++) {
+        struct fixture *fixture = *state;
+        if (is_repaired) {
+            assert_int_equal(teardown(state) + setup(state), 0);
+            fixture = *state;
+        }
+        seed_needs(fixture);
+        fixture_sql(fixture, "UPDATE run SET aside = 0 WHERE limits LIKE '%=b;needs gpu:1='");
+        assert_true(report(fixture).wrong > 0);
+        if (is_repaired)
+            assert_int_equal(fsck(fixture, "q", true).wrong, 1);
+        assert_int_equal(drain(fixture), LIVE_COUNT + 5);
+        fsck(fixture, "q", true);
+        assert_int_equal(report(fixture).wrong, 0);
     }
 }
 
@@ -680,6 +758,8 @@ int main(void)
         TEST(test_each_damage_of_an_ordinary_run_is_repaired),
         TEST(test_each_damage_of_a_block_is_repaired),
         TEST(test_each_damage_of_limits_is_repaired),
+        TEST(test_each_damage_of_needs_is_repaired),
+        TEST(test_run_of_needs_in_the_ready_order_is_parked),
         TEST(test_limit_of_damaged_numbers_stops_no_queue),
         TEST(test_each_damage_of_unique_keys_is_repaired),
         TEST(test_damaged_run_is_dead_and_says_why),

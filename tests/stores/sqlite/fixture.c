@@ -172,6 +172,7 @@ struct culex_step_reply fixture_step(struct culex_store *store, const char *queu
                               .nonce = fixture_nonce(),
                               .want = want,
                               .max_bytes = 1 << 20,
+                              .offers = "gpu:9",
                               .lease_ms = 30000,
                               .acks = acks,
                               .ack_count = ack_count};
