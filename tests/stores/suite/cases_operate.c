@@ -2016,6 +2016,111 @@ void case_wake__each_verb_that_makes_a_run_due(struct suite *suite)
     }
 }
 
+/* --- who offers what runs need ------------------------------------------------------------------
+ */
+
+static const struct culex_run_limit one_gpu = {CULEX_LIMIT_NEEDS, "needs gpu:1", NULL, .count = 0};
+
+static culex_uuid put_needy(struct suite *suite, int64_t delay_ms)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.limits = &one_gpu;
+    run.limit_count = 1;
+    run.delay_ms = delay_ms;
+    return suite_put_run(suite, &run);
+}
+
+/* As a worker that offers one and finds nothing to do. */
+static int arm_offering(struct suite *suite)
+{
+    char bell[CULEX_QUEUE_NAME_MAX + 16];
+    const char *names[] = {"noise", bell};
+    struct culex_step step = suite_step_make(suite, ANN, 1);
+    int fd = -2;
+    step.offers = "gpu:1";
+    snprintf(bell, sizeof bell, "%s gpu:1", suite->queue);
+    assert_int_equal(suite_step(suite, &step), 0);
+    assert_ok(suite->store->ops->wake_arm(suite->store, names, 2, 10000, &fd, NULL));
+    if (fd == -1)
+        skip();
+    return fd;
+}
+
+static culex_uuid take_needy(struct suite *suite, const char *session, uint32_t *ret_attempt)
+{
+    struct culex_step step = suite_step_make(suite, session, 1);
+    step.offers = "gpu:1";
+    assert_int_equal(suite_step(suite, &step), 1);
+    *ret_attempt = suite->reply.grants[0].facts.attempt;
+    return suite->reply.grants[0].facts.id;
+}
+
+static void needy_enqueue(struct suite *suite)
+{
+    put_needy(suite, 0);
+}
+
+/* Its worker gives it back, or is gone for good, which another finds out that offers nothing. */
+static void needy_release(struct suite *suite)
+{
+    uint32_t attempt;
+    put_needy(suite, 0);
+    culex_uuid id = take_needy(suite, BOB, &attempt);
+    suite_end(suite, BOB, id, attempt, CULEX_EVENT_RELEASE, 0);
+}
+
+static void needy_lose(struct suite *suite)
+{
+    uint32_t attempt;
+    put_needy(suite, 0);
+    take_needy(suite, BOB, &attempt);
+    suite->now_ms += SUITE_LEASE_MS + 1;
+    assert_int_equal(suite_claim(suite, BOB, 1), 0);
+}
+
+static void needy_come_due(struct suite *suite)
+{
+    put_needy(suite, 1000);
+    suite->now_ms += 1000;
+    assert_int_equal(suite_claim(suite, BOB, 1), 0);
+}
+
+/* One of two is claimed: the next sleeper is to have the other. */
+static void needy_leave(struct suite *suite)
+{
+    uint32_t attempt;
+    put_needy(suite, 0);
+    put_needy(suite, 0);
+    take_needy(suite, BOB, &attempt);
+}
+
+void case_wake__each_way_to_wait_for_needs(struct suite *suite)
+{
+    static void (*const ways[])(struct suite * suite) = {needy_enqueue, needy_release, needy_lose,
+                                                         needy_come_due, needy_leave};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        snprintf(suite->queue, sizeof suite->queue, "needy%zu", i);
+        suite_hello(suite, "host/1", ANN);
+        suite_hello(suite, "host/2", BOB);
+        int fd = arm_offering(suite);
+        struct culex_store *sleeper = suite->store, *other = suite_open_again(suite);
+        suite->store = other;
+        ways[i](suite);
+        suite->store = sleeper;
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        bool woken = false;
+        for (int tries = 0; tries < 100 && !woken; tries++) {
+            poll(&wait, 1, 100);
+            assert_ok(sleeper->ops->wake_take(sleeper, &woken, NULL));
+        }
+        if (!woken)
+            fail_msg("nobody is woken in way %zu", i);
+        uint32_t attempt;
+        take_needy(suite, ANN, &attempt);
+        other->ops->close(other);
+    }
+}
+
 /* Somebody must come then, and all that wait may sleep beyond it. */
 void case_wake__run_that_is_due_before_what_is_known(struct suite *suite)
 {
