@@ -58,6 +58,8 @@ size_t culex__sheet_write(const culex_worker_info *info, char ret_sheet[CULEX_ST
     line_add(&sheet, "h %s", info->host);
     line_add(&sheet, "v %s", info->version);
     line_add(&sheet, "i %s", info->isolation);
+    if (info->offers[0] != '\0')
+        line_add(&sheet, "o %s", info->offers);
     line_add(&sheet, "p %" PRId64 " %" PRId64, info->pid, info->started_ms);
     line_add(&sheet, "c %u %d %d", info->concurrency, info->is_quiet, info->is_stopping);
     line_add(&sheet, "m %" PRId64 " %" PRId64, info->memory_bytes, info->children_bytes);
@@ -171,6 +173,8 @@ static void line_read(struct culex_sheet *sheet, char *line)
         sheet->info.version = line;
     else if (letter == 'i')
         sheet->info.isolation = line;
+    else if (letter == 'o')
+        sheet->info.offers = line;
     else if (letter == 'q')
         queue_read(sheet, line);
     else if (letter == 'r')
@@ -188,6 +192,7 @@ void culex__sheet_read(const struct culex_worker_row *row, struct culex_sheet *r
                                           .host = "",
                                           .version = "",
                                           .isolation = "",
+                                          .offers = "",
                                           .started_ms = row->told_ms,
                                           .told_ms = row->told_ms,
                                           .concurrency = row->concurrency,

@@ -39,6 +39,7 @@ void culex__presence_reset(culex_worker *worker)
 struct told {
     culex_worker_info info;
     char host[65];
+    char offers[CULEX__NEEDS_SIZE];
     culex_queue_served queues[CULEX_SHEET_LIST_MAX];
     culex_run_at_work runs[CULEX_SHEET_LIST_MAX];
 };
@@ -86,6 +87,7 @@ static void told_fill(const culex_worker *worker, struct told *told, int64_t now
     if (gethostname(told->host, sizeof told->host - 1) < 0)
         told->host[0] = '\0';
     (void)culex__self_memory(&use);
+    culex__needs_write(&worker->units.offers, told->offers);
     told->info =
         (culex_worker_info){.name = worker->identity.name,
                             .host = told->host,
@@ -93,6 +95,7 @@ static void told_fill(const culex_worker *worker, struct told *told, int64_t now
                             .version = culex_version(),
                             .started_ms = (presence->born_ns - now_ns) / CULEX_MS_NS,
                             .isolation = isolation_word(worker->options.isolation),
+                            .offers = told->offers,
                             .concurrency = presence->concurrency > 0 ? presence->concurrency
                                                                      : worker->options.concurrency,
                             .is_quiet = presence->is_quiet,

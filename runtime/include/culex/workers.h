@@ -42,6 +42,8 @@ typedef struct culex_worker_info {
     int64_t started_ms;
     int64_t told_ms;          /* when it was heard of last: all that stands here is as of then */
     const char *isolation;    /* "none", "process" or "job" */
+    const char *offers;       /* all that it has of what jobs may need, free or not, "gpu:2,tape:1";
+                                 "" for nothing */
     unsigned concurrency;     /* runs at a time, now */
     unsigned concurrency_max; /* as it was started: no order can give it more */
     bool is_quiet;            /* it claims nothing */

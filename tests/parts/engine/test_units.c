@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "store/worker_sheet.h"
 #include "world.h"
 #include "worker/units.h"
 
@@ -157,6 +158,24 @@ static void test_worker_that_offers_too_little_says_so(void **state)
                                      "will never run it; begin one with --offer"));
 }
 
+/* As culex_client_workers reads it. */
+static void test_registry_tells_what_a_worker_offers(void **state)
+{
+    static struct culex_sheet read;
+    char sheet[CULEX_STORE_SHEET_MAX];
+    culex_worker_info info = {
+        .name = "n", .host = "h", .version = "v", .isolation = "none", .offers = "gpu:2,tape:1"};
+    struct culex_worker_row row = {.id = "1", .sheet = sheet};
+    (void)state;
+    row.sheet_len = culex__sheet_write(&info, sheet);
+    culex__sheet_read(&row, &read);
+    assert_string_equal(read.info.offers, "gpu:2,tape:1");
+    info.offers = "";
+    row.sheet_len = culex__sheet_write(&info, sheet);
+    culex__sheet_read(&row, &read);
+    assert_string_equal(read.info.offers, "");
+}
+
 /* --- what may be offered -------------------------------------------------------------------- */
 
 static void assert_offer_refused(struct culex_needs *offers, const char *text, const char *why)
@@ -220,6 +239,7 @@ int main(void)
         TEST(test_units_come_back_when_a_timeout_has_ended_the_handler),
         TEST(test_run_that_needs_all_units_runs_alone),
         TEST(test_worker_that_offers_too_little_says_so),
+        TEST(test_registry_tells_what_a_worker_offers),
         TEST(test_offer_out_of_form_is_refused_with_a_reason),
         TEST(test_worker_refuses_such_offers),
     };
