@@ -1,5 +1,6 @@
 /* limits/enqueue.c - work for the tenants of queue "limits".
  * enqueue pages TENANT COUNT
+ * enqueue previews TENANT
  * enqueue warn TENANT TEXT    says whether the tenant is warned already */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,12 @@ static culex_status pages(culex_client *client, const char *tenant, const char *
         status = shop_render_page_job_enqueue(client, &job, NULL, NULL, error);
     }
     return status;
+}
+
+static culex_status previews(culex_client *client, const char *tenant, culex_error *error)
+{
+    shop_draw_previews_job job = shop_draw_previews_job_make(tenant);
+    return shop_draw_previews_job_enqueue(client, &job, NULL, NULL, error);
 }
 
 static culex_status warn(culex_client *client, const char *tenant, const char *text,
@@ -40,10 +47,12 @@ static culex_status command(culex_client *client, int argc, char **argv, culex_e
 {
     if (argc == 4 && strcmp(argv[1], "pages") == 0)
         return pages(client, argv[2], argv[3], error);
+    if (argc == 3 && strcmp(argv[1], "previews") == 0)
+        return previews(client, argv[2], error);
     if (argc == 4 && strcmp(argv[1], "warn") == 0)
         return warn(client, argv[2], argv[3], error);
     snprintf(error->text, sizeof error->text,
-             "usage: enqueue pages TENANT COUNT | warn TENANT TEXT");
+             "usage: enqueue pages TENANT COUNT | previews TENANT | warn TENANT TEXT");
     return CULEX_EINVAL;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Two tenants share a worker: none has two pages at work, the one with few is not behind the one with
-# many, and a warning is given once.
+# many, and a warning is given once. What needs a graphics card waits for a worker that offers one.
 . "$(dirname "$0")/lib.sh"
 example_build limits
 store_start
@@ -24,5 +24,20 @@ done
 # As long as one of each is at work at a time, bolt's last page ends when acme has had about three.
 before=$(sed '/^bolt: page 3 ends/q' "$scratch/said" | grep -c '^acme: page [0-9]* ends')
 [ "$before" -le 25 ] || fail "bolt waited for $before pages of acme"
+# Pages go on beside previews that nobody draws, and two cards draw two at a time.
+for tenant in acme bolt acme bolt acme; do ./enqueue previews $tenant; done
+./enqueue pages bolt 2
+./worker --concurrency 8 2>"$scratch/log" &
+background=$!
+wait_until 10 grep -q 'bolt: page 2 ends' "$scratch/log"
+kill -TERM "$background"
+wait "$background"
+background=
+grep -q 'job shop.draw_previews needs gpu:1, and this worker offers nothing' "$scratch/log" || fail 'no warning'
+grep -q 'previews begin' "$scratch/log" && fail 'drawn without a card'
+./worker --drain --concurrency 8 --offer gpu=2 2>"$scratch/log"
+grep -o 'previews \(begin\|end\)' "$scratch/log" >"$scratch/said"
+expect 'previews' 5 "$(grep -c end "$scratch/said")"
+awk '/begin/ { if (++active > 2) exit 1 } /end/ { active-- }' "$scratch/said" || fail 'three previews on two cards'
 # The window is not over, though the warning is done.
 ./enqueue warn acme 'again' | grep -q ' warned already$' || fail 'the window ended with the run'
