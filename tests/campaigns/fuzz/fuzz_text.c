@@ -1,6 +1,6 @@
-/* fuzz_text - any bytes as the text of a duration, timestamp, UUID, integer, float or base64:
- * refused, or read to a value whose own text reads back as that value; and JSON's numbers by a
- * second reading of their grammar. */
+/* fuzz_text - any bytes as the text of a duration, timestamp, UUID, integer, float, needs or
+ * base64: refused, or read to a value whose own text reads back as that value; and JSON's numbers
+ * by a second reading of their grammar. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "core/duration.h"
 #include "core/float.h"
 #include "core/json.h"
+#include "core/needs.h"
 #include "core/number.h"
 #include "core/run_id.h"
 #include "core/ticket.h"
@@ -147,6 +148,43 @@ static void base64_check(const char *text, size_t len)
     require(memcmp(out, text, len) == 0);
 }
 
+static bool is_same_needs(const struct culex_needs *left, const struct culex_needs *right)
+{
+    bool is_same = left->count == right->count;
+    for (size_t i = 0; i < left->count && is_same; i++)
+        is_same = strcmp(left->of[i].name, right->of[i].name) == 0 &&
+                  left->of[i].units == right->of[i].units;
+    return is_same;
+}
+
+/* Needs are an offer as well, and one text stands for each. What is taken fits, and comes back. */
+static void needs_check(const char *bytes, size_t len)
+{
+    char text[TEXT_MAX + 1], again[CULEX__NEEDS_SIZE];
+    struct culex_needs needs, offers, rest;
+    size_t among_len = 0;
+    memcpy(text, bytes, len);
+    text[len] = '\0';
+    const char *among = culex__needs_among(bytes, len, &among_len);
+    require(among == NULL || (among > bytes && among + among_len <= bytes + len));
+    bool is_needs = culex__needs_read(text, &needs), is_offer = culex__offers_read(text, &offers);
+    require(is_offer || !is_needs);
+    if (!is_offer)
+        return;
+    fuzz_taken++;
+    culex__needs_write(&offers, again);
+    require(strcmp(again, text) == 0);
+    require(!is_needs || is_same_needs(&needs, &offers));
+    if (!is_needs)
+        return;
+    rest = offers;
+    require(culex__needs_fit(&needs, &rest));
+    culex__needs_take(&needs, &rest);
+    require(culex__needs_are_offered(&needs, &rest) && !culex__needs_fit(&needs, &rest));
+    culex__needs_give(&needs, &rest);
+    require(is_same_needs(&rest, &offers));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
@@ -158,5 +196,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     integers_check(text, size);
     floats_check(text, size);
     base64_check(text, size);
+    needs_check(text, size);
     return 0;
 }
