@@ -554,6 +554,10 @@ class Keys(Stored):
         self.assertEqual(own.outcome, "new")
         self.assertEqual(self.page_of_c("other", "report", 1), own)
 
+    def test_needs_are_those_of_the_schema(self):
+        run = self.client().enqueue(limits_job.CutFilm(film="m"))
+        self.assertEqual(limits_of(self.url, run.bytes), "shop.cut_film:concurrency=;needs gpu:2,tape-robot:1=")
+
     def test_limits_of_c_and_python_count_together(self):
         client = self.client()
         for tenant, document in [("acme", "report"), ("m\u00fc \"\n", ""), ("x" * 10000, "report"), ("1", "2")]:
@@ -659,12 +663,23 @@ class Program(unittest.TestCase):
                 self.assertEqual(json.loads(done.stdout)["status"], "OK")
                 self.assertRegex(limits_of(url), f"^a:concurrency={key}$")
 
+    NEEDS = {"kind": "needs", "name": "needs gpu:1,tape:2", "count": 0, "per_ms": 0, "burst": 0, "by": []}
+
+    def test_needs_of_a_request_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            url = f"sqlite:{folder}/jobs.db"
+            done = self.run_program(self.request(b"{}", limits=[self.LIMIT, self.NEEDS]), url=url)
+            self.assertEqual(json.loads(done.stdout)["status"], "OK")
+            self.assertEqual(limits_of(url), "a:concurrency=;needs gpu:1,tape:2=")
+
     def test_limits_that_no_store_takes_are_told(self):
         part = {"name": "a", "value": "acme"}
         for more, words in [({"limits": [{**self.LIMIT, "count": 0}]}, "the number is 1 to"),
                             ({"limits": [{**self.LIMIT, "name": "a|b"}]}, "the name of a limit"),
                             ({"limits": [self.LIMIT, self.LIMIT]}, "is there twice"),
                             ({"limits": [{**self.LIMIT, "kind": "rate"}]}, "the period of a rate"),
+                            ({"limits": [{**self.NEEDS, "name": "needs gpu:0"}]}, "needs gpu:0"),
+                            ({"limits": [self.NEEDS, self.LIMIT]}, "needs"),
                             ({"limits": [self.LIMIT, {**self.LIMIT, "by": [part]}]}, "limit 2: the value of param 1"),
                             ({"unique": {**self.UNIQUE, "by": [*self.UNIQUE["by"], part]}}, "unique: the value of param 2"),
                             ({"unique": {**self.UNIQUE, "by": [{"name": "a", "value": " "}]}}, "unique: the value of param 1"),
@@ -680,7 +695,7 @@ class Program(unittest.TestCase):
     def test_wrong_keys_are_refused(self):
         limit = self.LIMIT
         for more in [{"unique": {**self.UNIQUE, "on_conflict": "drop"}}, {"unique": {}}, {"unique": True},
-                     {"limits": [{**limit, "kind": "speed"}]}, {"limits": [limit] * 9}, {"limits": [{**limit, "by": ["a"]}]}]:
+                     {"limits": [{**limit, "kind": "speed"}]}, {"limits": [limit] * 10}, {"limits": [{**limit, "by": ["a"]}]}]:
             with self.subTest(more):
                 done = self.run_program(self.request(b"{}", **more))
                 self.assertEqual(done.returncode, 2)
