@@ -335,7 +335,7 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_rebuild_everything_job_decode(
 
 /* Cuts a film, on a machine that has what it takes. */
 typedef struct shop_cut_film_job { /* limits.job:36 */
-    const char *film; /* limits.job:36 */
+    const char *film; /* limits.job:37 */
 } shop_cut_film_job;
 
 /* Sets what has no default from the arguments, the rest to its default or to absent and empty.
