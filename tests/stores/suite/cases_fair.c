@@ -2,6 +2,7 @@
  */
 #include "suite.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "cases.h"
@@ -22,6 +23,8 @@ static const struct culex_run_limit host = {CULEX_LIMIT_CONCURRENCY, HOST, "h1",
 static const struct culex_run_limit own = {CULEX_LIMIT_CONCURRENCY, OWN, "?", 2, 0, 0};
 static const struct culex_run_limit rate = {CULEX_LIMIT_RATE, RATE, "", 2, SUITE_SECOND_MS, 2};
 static const struct culex_run_limit share = {CULEX_LIMIT_FAIR, FAIR, "?", 0, 0, 0};
+static const struct culex_run_limit gpu = {CULEX_LIMIT_NEEDS, "needs gpu:1", NULL, 0, 0, 0};
+static const struct culex_run_limit tape = {CULEX_LIMIT_NEEDS, "needs tape:1", NULL, 0, 0, 0};
 
 /* What the runs of a tenant are limited by: a key of "?" is the tenant. */
 struct shape {
@@ -63,34 +66,50 @@ static void put_some(struct suite *suite, const struct shape *shape, const char 
     }
 }
 
-/* Whose the run is: the first letter of its tenant. */
-static char tenant_of(struct suite *suite, culex_uuid id)
+/* Whose the run is: the first letter of its tenant, a capital for one that needs something. */
+static char tenant_of(struct suite *suite, culex_uuid id, bool is_needy)
 {
-    return suite_get(suite, id)->tags[0];
+    char tenant = suite_get(suite, id)->tags[0];
+    return is_needy ? (char)toupper((unsigned char)tenant) : tenant;
+}
+
+static size_t claim(struct suite *suite, uint32_t want, const char *offers)
+{
+    struct culex_step step = suite_step_make(suite, ANN, want);
+    step.offers = offers;
+    return suite_step(suite, &step);
 }
 
 /* Steps of a worker that takes so many at a time and ends them before its next, a second each,
  * until `most` were granted; returns whose they were, in the order of the grants. */
-static const char *work(struct suite *suite, uint32_t want, size_t most)
+static const char *work_with(struct suite *suite, uint32_t want, size_t most, const char *offers)
 {
     static char order[200];
     struct culex_run_facts held[16];
+    bool are_needy[16];
     size_t count = 0;
-    assert_true(want <= 16 && most < sizeof order);
+    assert_true(want <= 16 && most + want < sizeof order);
     for (int idle = 0; count < most && idle < 5; idle++) {
-        size_t granted = suite_claim(suite, ANN, want);
-        for (size_t i = 0; i < granted; i++)
-            held[i] = suite->reply.grants[i].facts;
+        size_t granted = claim(suite, want, offers);
         for (size_t i = 0; i < granted; i++) {
-            if (count < most)
-                order[count++] = tenant_of(suite, held[i].id);
-            suite_end(suite, ANN, held[i].id, held[i].attempt, CULEX_EVENT_DONE, 0);
-            idle = 0;
+            held[i] = suite->reply.grants[i].facts;
+            are_needy[i] = suite->reply.grants[i].needs != NULL;
         }
+        for (size_t i = 0; i < granted; i++) {
+            order[count + i] = tenant_of(suite, held[i].id, are_needy[i]);
+            suite_end(suite, ANN, held[i].id, held[i].attempt, CULEX_EVENT_DONE, 0);
+        }
+        idle = granted > 0 ? 0 : idle;
+        count += granted;
         suite->now_ms += SUITE_SECOND_MS;
     }
-    order[count] = '\0';
+    order[count < most ? count : most] = '\0';
     return order;
+}
+
+static const char *work(struct suite *suite, uint32_t want, size_t most)
+{
+    return work_with(suite, want, most, NULL);
 }
 
 /* At which grant the tenant's first run was, from 1 on. */
@@ -155,21 +174,31 @@ static size_t stood_before(const struct suite *suite)
     return 2 * (1 + (is_sqlite ? (size_t)suite->priority : 0));
 }
 
-/* A backlog of one tenant, then one of another, worked off two at a time: the second one's first
- * run comes at once, and from then on they take turns. */
-static void turns_are_taken(struct suite *suite, const struct shape *shape)
+static void put_backlogs(struct suite *suite, const struct shape *shape)
 {
     put_some(suite, shape, "a", BACKLOG, NULL);
     put_some(suite, shape, "b", BACKLOG, NULL);
-    const char *order = work(suite, 2, 2 * BACKLOG);
+}
+
+/* Of those, worked off two at a time: the second one's first run comes at once, and from then on
+ * they take turns. */
+static void assert_turns(const struct suite *suite, const char *order)
+{
     size_t stood = stood_before(suite);
+    char first = order[0] != '\0' && isupper((unsigned char)order[0]) ? 'A' : 'a';
     assert_int_equal(strlen(order), 2 * BACKLOG);
-    assert_true(first_of(order, 'b') <= stood + 2);
+    assert_true(first_of(order, (char)(first + 1)) <= stood + 2);
     for (size_t i = stood, ours = 0; i < 2 * (BACKLOG - stood); i++) {
-        ours += order[i] == 'a';
+        ours += order[i] == first;
         if (2 * ours > i - stood + 4 || 2 * ours + 4 < i - stood)
             fail_msg("no turns are taken: %s", order);
     }
+}
+
+static void turns_are_taken(struct suite *suite, const struct shape *shape)
+{
+    put_backlogs(suite, shape);
+    assert_turns(suite, work(suite, 2, 2 * BACKLOG));
     assert_nothing_remains(suite, shape);
 }
 
@@ -199,6 +228,60 @@ void case_fair__takes_turns_behind_several_limits(struct suite *suite)
 {
     turns_are_taken(suite, &(struct shape){{all, share, rate}, 3});
     turns_are_taken(suite, &(struct shape){{rate, host, all, share}, 4});
+}
+
+/* Those of both tenants that nobody serves came first, and their limits are the same. */
+static void unserved_take_no_turns(struct suite *suite, struct culex_run_limit one,
+                                   struct culex_run_limit other)
+{
+    const struct shape plain = {{one, other}, 2}, unserved = {{one, other, tape}, 3};
+    put_backlogs(suite, &unserved);
+    put_backlogs(suite, &plain);
+    assert_turns(suite, work_with(suite, 2, 2 * BACKLOG, "gpu:9"));
+    assert_int_equal(claim(suite, 2, "gpu:9"), 0);
+    assert_sound(suite);
+    assert_turns(suite, work_with(suite, 2, 2 * BACKLOG, "tape:2"));
+    assert_nothing_remains(suite, &unserved);
+}
+
+void case_fair__what_nobody_offers_takes_no_turns(struct suite *suite)
+{
+    unserved_take_no_turns(suite, share, all);
+    unserved_take_no_turns(suite, rate, share);
+}
+
+/* Writes those of an order that need something, or those that do not. */
+static const char *order_of(const char *order, bool are_needy)
+{
+    static char some[200];
+    size_t count = 0;
+    for (; *order != '\0'; order++) {
+        if ((isupper((unsigned char)*order) != 0) == are_needy)
+            some[count++] = *order;
+    }
+    some[count] = '\0';
+    return some;
+}
+
+/* Runs that the worker has what they need for, among others: turns are taken among both. */
+static void served_take_turns(struct suite *suite, struct culex_run_limit one,
+                              struct culex_run_limit other)
+{
+    const struct shape plain = {{one, other}, 2}, served = {{one, other, gpu}, 3};
+    put_backlogs(suite, &served);
+    assert_turns(suite, work_with(suite, 2, 2 * BACKLOG, "gpu:2"));
+    put_backlogs(suite, &plain);
+    put_backlogs(suite, &served);
+    const char *order = work_with(suite, 2, 4 * BACKLOG, "gpu:2");
+    assert_turns(suite, order_of(order, true));
+    assert_turns(suite, order_of(order, false));
+    assert_nothing_remains(suite, &served);
+}
+
+void case_fair__what_needs_the_same_takes_turns(struct suite *suite)
+{
+    served_take_turns(suite, share, all);
+    served_take_turns(suite, rate, share);
 }
 
 void case_fair__takes_turns_beside_a_concurrency_of_each(struct suite *suite)
