@@ -3,10 +3,11 @@
  *
  * What a run counts for in a key of one of its limits follows from its row: see sqlite/parking.h.
  *
- * Slots and tokens are those of the key, whatever its runs need; places in the ready order, and who
- * is parked for one, are counted apart for runs that need different things: in rows of their own,
- * of which the key has CULEX__SQLITE_PART and the needs behind it. So runs that nobody can serve
- * keep no place from others. The key itself has a row for as long as one of these has. */
+ * Slots and tokens are those of the key, whatever its runs need; places in the ready order, who is
+ * parked for one or held, and whose turn it was, are counted apart for runs that need different
+ * things: in rows of their own, of which the key has CULEX__SQLITE_PART and the needs behind it. So
+ * runs that nobody can serve keep no place and no turn from others. The key itself has a row for as
+ * long as one of these has. */
 #ifndef CULEX_STORE_SQLITE_LEDGER_H
 #define CULEX_STORE_SQLITE_LEDGER_H
 
