@@ -714,11 +714,8 @@ MUTANTS = [
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
 # --all or --only takes every sixtieth.
 FSCK_MUTANTS = [
-    ("a stray slot leaves nobody to look", LUA + "fsck.lua", "  if is_repairing and wrong > wrong_before and call('ZSCORE', slots, 'K' .. name) then call('ZADD', refills, now, name) end\n", "", "redis"),
     ("a slot is good anywhere", LUA + "fsck.lua", "return slot_members(id, r, score and tonumber(score))[member]", "return true", "redis"),
-    ("a gate of nobody stays", LUA + "fsck.lua", "if gate_is_void(g) and g.tat == 0 and not gate_is_swept(name) then", "if false then", "redis"),
     ("a stray slot leaves nobody to look", LUA + "fsck.lua", "  if is_repairing and wrong > wrong_before and gate_is_marked(name) then call('ZADD', refills, now, name) end\n", "", "redis"),
-    ("a slot is good anywhere", LUA + "fsck.lua", "return score and place_text(score) == place", "return score", "redis"),
     ("a gate of nobody stays", LUA + "fsck.lua", "if gate_is_void(g) and g.whole.tat == 0 and not gate_is_swept(name) then", "if false then", "redis"),
     ("a look may be late", LUA + "fsck.lua", "return told and (tonumber(told) <= at or", "return told and (true or", "redis"),
     ("a bucket may be full at any time", LUA + "fsck.lua", "if tat > now * 1000 + BUCKET_MAX_US then", "if false then", "redis"),
