@@ -598,11 +598,23 @@ static culex_status slot_spread(struct culex_sqlite *store, const struct culex_s
     return status;
 }
 
+/* Parts that are in memory already: where the first run was parked in this transaction, the row
+ * does not say so yet. */
+static void parts_tell_known(const struct culex_sqlite_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->counter_count; i++) {
+        struct culex_sqlite_counter *part = ledger->counters[i];
+        if (part->whole != part && part->whole->is_spread && part->parked > 0)
+            part->is_freed = true;
+    }
+}
+
 static culex_status parts_tell(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                                culex_error *error)
 {
     const struct culex_sqlite_ledger *ledger = store->ledger;
     culex_status status = CULEX_OK;
+    parts_tell_known(ledger);
     for (size_t i = 0; i < ledger->counter_count && status == CULEX_OK; i++) {
         struct culex_sqlite_counter *counter = ledger->counters[i];
         bool has_parts = false;

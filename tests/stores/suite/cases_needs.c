@@ -393,6 +393,26 @@ void case_needs__slot_that_comes_free_is_there_for_all(struct suite *suite)
     assert_granted(suite, 0, plain);
 }
 
+/* One ends and its slot is gone, for the limit is lower by now; it is parked, and the next frees
+ * one. */
+void case_needs__slot_is_there_for_who_was_parked_in_the_same_step(struct suite *suite)
+{
+    const struct culex_run_limit both[] = {at_most(2), needs_of(ONE_GPU)};
+    const culex_limit_value one = {.count = 1};
+    culex_uuid gpu = put_limited(suite, both, 2, -1), plain = put_limited(suite, both, 1, -1);
+    assert_int_equal(offer(suite, ANN, 8, "gpu:1"), 2);
+    assert_ok(suite->store->ops->limit_set(suite->store, suite->queue, LIMIT, &one, NULL));
+    assert_int_equal(suite_claim(suite, ANN, 0), 0);
+    const struct culex_ack acks[] = {{.id = gpu, .attempt = 1, .event = CULEX_EVENT_RELEASE},
+                                     {.id = plain, .attempt = 1, .event = CULEX_EVENT_DONE}};
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.acks = acks;
+    step.ack_count = 2;
+    suite_step(suite, &step);
+    assert_int_equal(offer(suite, BOB, 8, "gpu:1"), 1);
+    assert_granted(suite, 0, gpu);
+}
+
 void case_needs__token_is_one_for_all(struct suite *suite)
 {
     struct culex_run_limit both[] = {{CULEX_LIMIT_RATE, "shop.send_email:rate", NULL, 1, 1000, 1},
