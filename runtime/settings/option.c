@@ -21,8 +21,7 @@ const struct culex_option culex__options[] = {
      "weight is\ngiven, else turns]",
      CULEX_OPTION_OF_WORKER},
     {"offer", "CULEX_OFFER", CULEX_OPTION_OFFERS, "A=N,B=N", 0, 0, 0,
-     "what jobs may need of this worker, as gpu=2: runs that\nneed a gpu, two units of it at a "
-     "time "
+     "what jobs may need of this worker: with gpu=2, two of\nthose that need one gpu at a time "
      "[nothing]",
      CULEX_OPTION_OF_WORKER},
     {"name", "CULEX_NAME", CULEX_OPTION_TEXT, "NAME", AT(name), 0, 0,
