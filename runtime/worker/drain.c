@@ -1,7 +1,9 @@
-/* worker/drain.c - what keeps a drain from its end: runs that nobody here can execute, or that are
- * held back by somebody, or scheduled for later. */
+/* worker/drain.c - what keeps a drain from its end: runs that are held back by somebody, or
+ * scheduled for later; and what does not: runs that nobody here can execute, or that need what this
+ * worker does not offer. */
 #include "worker/worker_private.h"
 #include "worker/jobs.h"
+#include "worker/units.h"
 #include "worker/unread.h"
 
 #include <inttypes.h>
@@ -18,10 +20,19 @@ enum {
     NAMES_SIZE = NAMES * (CULEX_QUEUE_NAME_MAX + 2) + 32
 };
 
+/* What its job needs is not offered. A run that was enqueued by another version of the schema may
+ * need less: while others wait for a worker, it is left with them. */
+static bool is_unserved(const struct culex_lane *lane, const culex_run_info *run)
+{
+    const struct culex_job *job = culex__jobs_find(lane->worker, run->job);
+    return job != NULL && !culex__units_serve(lane->worker, job->type);
+}
+
 /* No other attempt of this worker will get further. */
 static bool is_beyond(const struct culex_lane *lane, const culex_run_info *run)
 {
-    return culex__jobs_find(lane->worker, run->job) == NULL || culex__unread_has(lane, run->id);
+    return culex__jobs_find(lane->worker, run->job) == NULL || is_unserved(lane, run) ||
+           culex__unread_has(lane, run->id);
 }
 
 static void left_add(struct culex_left *left, const char *job)
@@ -41,7 +52,10 @@ static bool page_look(const struct culex_lane *lane, const struct culex_list_rep
         if (!is_beyond(lane, run))
             return false;
         left_add(left, run->job);
-        left->unreadable += culex__jobs_find(lane->worker, run->job) != NULL;
+        if (is_unserved(lane, run))
+            left->unserved++;
+        else if (culex__jobs_find(lane->worker, run->job) != NULL)
+            left->unreadable++;
     }
     return true;
 }

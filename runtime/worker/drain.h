@@ -10,7 +10,8 @@
 /* Runs that this worker cannot execute: no handler knows them, or it cannot read them. */
 struct culex_left {
     uint64_t count;
-    uint64_t unreadable;              /* of these, those whose job has a handler here */
+    uint64_t unserved;                /* of these, those whose job needs what is not offered here */
+    uint64_t unreadable;              /* the others whose job has a handler here */
     char job[CULEX_JOB_NAME_MAX + 1]; /* of the first of them */
     bool has_others;                  /* of other jobs */
 };
@@ -25,8 +26,9 @@ struct culex_drain {
 /* At the start of a worker's life. */
 void culex__drain_reset(culex_worker *worker);
 
-/* All runs that are left are of jobs that are not registered here, or were given back by this
- * worker, which cannot read them; and no other worker is running one of them. Reads the store: up
+/* All runs that are left are of jobs that are not registered here or need more than is offered, or
+ * were given back by this worker, which cannot read them; and no other worker is running one of
+ * them. Reads the store: up
  * to all scheduled and waiting runs when it is true, mostly figures and one page when it is not,
  * and that once a second at most. False also when the store does not let us list. What is left
  * stands in drain.left then. */

@@ -7,6 +7,8 @@
  * stop, or the next instant at which something is due. */
 #include "worker/loop.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "worker/appetite.h"
 #include "worker/discovery.h"
@@ -133,17 +135,31 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     return CULEX_OK;
 }
 
+/* Why they are left, be it those alone that do not need too much. */
+static const char *left_reason(const struct culex_left *left)
+{
+    uint64_t rest = left->count - left->unserved;
+    if (rest == 0)
+        return "this worker lacks the offers for";
+    if (left->unreadable == 0 && left->unserved == 0)
+        return "no handler here knows";
+    if (left->unreadable == left->count)
+        return "this worker cannot read";
+    return left->unserved > 0 ? "this worker cannot execute"
+                              : "no handler here knows or that this worker cannot read";
+}
+
 static culex_status left_tell(const culex_worker *worker, culex_error *error)
 {
     const struct culex_left *left = &worker->drain.left;
-    const char *why = left->unreadable == 0 ? "no handler here knows"
-                      : left->unreadable == left->count
-                          ? "this worker cannot read"
-                          : "no handler here knows or that this worker "
-                            "cannot read";
-    return culex__fail(error, CULEX_ELEFT, "nothing is left but %llu run%s that %s, of job %s%s",
-                       (unsigned long long)left->count, left->count == 1 ? "" : "s", why, left->job,
-                       left->has_others ? " and others" : "");
+    char unserved[64] = "";
+    if (left->unserved > 0 && left->unserved < left->count)
+        snprintf(unserved, sizeof unserved, "; for %llu of them it lacks the offers",
+                 (unsigned long long)left->unserved);
+    return culex__fail(error, CULEX_ELEFT, "nothing is left but %llu run%s that %s, of job %s%s%s",
+                       (unsigned long long)left->count, left->count == 1 ? "" : "s",
+                       left_reason(left), left->job, left->has_others ? " and others" : "",
+                       unserved);
 }
 
 /* Runs that did not come back from their handlers, or whose ends the store has not taken, run again

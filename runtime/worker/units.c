@@ -57,6 +57,13 @@ static void needs_of(const culex_job_type *type, struct culex_needs *ret_needs)
                          type->needs[i].units);
 }
 
+bool culex__units_serve(const culex_worker *worker, const culex_job_type *type)
+{
+    struct culex_needs needs;
+    needs_of(type, &needs);
+    return culex__needs_fit(&needs, &worker->units.offers);
+}
+
 static void never_tell(const culex_worker *worker, const culex_job_type *type,
                        const struct culex_needs *needs)
 {

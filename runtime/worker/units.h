@@ -41,6 +41,9 @@ culex_status culex__offer_add(struct culex_needs *offers, const char *text, cule
 bool culex__units_begin(culex_worker *worker);
 void culex__units_end(culex_worker *worker);
 
+/* Whether the worker offers what runs of the job need, be it free or not. */
+bool culex__units_serve(const culex_worker *worker, const culex_job_type *type);
+
 /* What the lane's next step offers. */
 void culex__units_offer(const struct culex_lane *lane, char ret_offers[CULEX__NEEDS_SIZE]);
 /* Its answer has come. */

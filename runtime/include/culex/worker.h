@@ -169,10 +169,11 @@ typedef struct culex_worker_options {
     int64_t idle_wait_ms; /* longest wait where the store has no wake-up, and between two looks
                              into an empty queue while another has runs; 0: 100 */
     bool drain;           /* stop once nothing is scheduled, waiting or active; or once all that is
-                             left are runs that no handler here knows or that this worker was given
-                             and cannot read: CULEX_ELEFT. Other scheduled runs are waited for
-                             however far ahead they are, and paused queues until they are resumed,
-                             with a line a minute when there is nothing else */
+                             left are runs that no handler here knows, whose jobs need what this
+                             worker does not offer, or that it was given and cannot read:
+                             CULEX_ELEFT. Other scheduled runs are waited for however far ahead they
+                             are, and paused queues until they are resumed, with a line a minute when
+                             there is nothing else */
     culex_log_format log_format;
     int log_level;            /* 0: info; 1 error, 2 warning, 3 info, 4 debug */
     const char *prefix;       /* see culex_client_options, also for the next two */
@@ -289,8 +290,8 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * them: the names are wrong, and none is made. A pattern counts as such a name with options.drain;
  * otherwise the worker waits for queues that it matches.
  * CULEX_ELEFT: the drain is over, but runs are left of jobs that are not registered here, or that
- * this worker has given back because it cannot read them, and none of them runs elsewhere. The text
- * tells how many and of which job.
+ * need what options.offers does not have, or that this worker has given back because it cannot read
+ * them, and none of them runs elsewhere. The text tells how many and of which job.
  * CULEX_EMOVED when the file of the store was removed, replaced, emptied or cut off, or a link in
  * its path pointed elsewhere: nothing more was written.
  * CULEX_EUNSENT: it stopped as asked, but the store did not answer and was not told how some

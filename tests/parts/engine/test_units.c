@@ -123,6 +123,29 @@ static void test_units_come_back_when_a_timeout_has_ended_the_handler(void **sta
     expect_pairs(world, &type, TIMEOUT_MS + 100, CULEX_RUN_DEAD);
 }
 
+/* What it can run it runs; what is left is told, and stays for others. */
+static void test_drain_ends_when_only_what_is_not_offered_is_left(void **state)
+{
+    static const char *const offers[] = {"gpu=1"};
+    const culex_worker_options draining = {.drain = true, .offers = offers, .offer_count = 1};
+    struct world *world = *state;
+    culex_job_type large = needy_type(&two_gpus), small = needy_type(&one_gpu);
+    culex_error error = {0};
+    small.name = small.wire = "t.small";
+    culex_uuid left = world_enqueue(world, &large, 1);
+    culex_uuid done = world_enqueue(world, &small, 2);
+    culex_worker *worker = world_worker(world, draining, &large);
+    assert_int_equal(culex_worker_register(worker, &small, number_call, number_handler, world), 0);
+    assert_int_equal(culex_worker_run(worker, &error), CULEX_ELEFT);
+    assert_string_equal(error.text,
+                        "nothing is left but 1 run that this worker lacks the offers for, of job "
+                        "t.number");
+    assert_true(world_ms(world) < 1000);
+    assert_int_equal(world_state(world, done), CULEX_RUN_DONE);
+    assert_int_equal(world_state(world, left), CULEX_RUN_WAITING);
+    culex_worker_free(worker);
+}
+
 static void test_run_that_needs_all_units_runs_alone(void **state)
 {
     static const char *const offers[] = {"gpu=3"};
@@ -237,6 +260,7 @@ int main(void)
         TEST(test_units_come_back_with_a_failure),
         TEST(test_units_come_back_with_a_crash),
         TEST(test_units_come_back_when_a_timeout_has_ended_the_handler),
+        TEST(test_drain_ends_when_only_what_is_not_offered_is_left),
         TEST(test_run_that_needs_all_units_runs_alone),
         TEST(test_worker_that_offers_too_little_says_so),
         TEST(test_registry_tells_what_a_worker_offers),

@@ -35,6 +35,11 @@ wait "$background"
 background=
 grep -q 'job shop.draw_previews needs gpu:1, and this worker offers nothing' "$scratch/log" || fail 'no warning'
 grep -q 'previews begin' "$scratch/log" && fail 'drawn without a card'
+# A drain is over when only these are left, and says so.
+./worker --drain --concurrency 8 2>"$scratch/log" && fail 'a drain without a card drew all' || left=$?
+expect 'the exit status' 5 "$left"
+grep -q 'nothing is left but 5 runs that this worker lacks the offers for, of job shop.draw_previews' "$scratch/log" ||
+    fail "$(tail -1 "$scratch/log")"
 ./worker --drain --concurrency 8 --offer gpu=2 2>"$scratch/log"
 grep -o 'previews \(begin\|end\)' "$scratch/log" >"$scratch/said"
 expect 'previews' 5 "$(grep -c end "$scratch/said")"
