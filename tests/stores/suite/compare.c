@@ -185,8 +185,9 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
         const struct model_run *run = compare->model->runs[i];
         if (!is_waiting(run, step->queue) || run->made.limit_count == 0 ||
             model_is_expired(compare->model, run) || model_is_passed(step, run) ||
-            !model_has_room(compare->model, run) || !model_fits(session, run))
-            continue;
+            !(model_has_room(compare->model, run) || model_is_open(compare->model, run)) ||
+            !model_fits(session, run))
+            continue; /* of an open one only the store knows whether it has room */
         bool waits = model_must_wait(step, run, granted);
         may_hold = may_hold || waits;
         may = may || (granted > 0 && bytes + run->made.payload_len > step->max_bytes);
