@@ -116,6 +116,7 @@ local function place_grant(id, r)
   gates_stand(list, id, limited_score(id), -1)
   gates_work(list, id, 1)
   limited_put(id, false)
+  r.behind = '1' -- it may have been parked behind what it needs
   for _, g in ipairs(list) do
     gate_take(g)
     is_call = is_call or g.limit.kind == 'F' and g.first and score_priority(g.first) > 0 and gate_waits(g)
