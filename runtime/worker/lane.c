@@ -200,12 +200,22 @@ static struct culex_step step_make(const struct culex_lane *lane)
                                .beat_count = lane->beats.count};
 }
 
+/* What they need is free until they are worked up: the next step would offer it again. */
+static bool grants_need(const struct culex_step_reply *reply)
+{
+    bool need = false;
+    for (size_t i = 0; i < reply->grant_count; i++)
+        need = need || reply->grants[i].needs != NULL;
+    return need;
+}
+
 /* Nothing is out of the ordinary, and there will be work here while the store has the next step. */
 static bool may_send_ahead(const struct culex_lane *lane, const struct culex_step_reply *reply)
 {
     const culex_worker *worker = lane->worker;
     return worker->store->sends_ahead && reply->grant_count > 0 &&
-           reply->room == CULEX_ROOM_ENOUGH && culex__appetite_is_quick(lane);
+           reply->room == CULEX_ROOM_ENOUGH && culex__appetite_is_quick(lane) &&
+           !grants_need(reply);
 }
 
 /* The next step, when it is wanted already, before the grants of this one's answer are worked up.

@@ -110,6 +110,7 @@ bool culex__units_begin(culex_worker *worker)
     for (size_t i = 0; i < worker->options.offer_count; i++)
         (void)!culex__offer_add(&units->offers, worker->options.offers[i], NULL); /* were checked */
     units->free = units->offers;
+    memset(units->in_use, 0, sizeof units->in_use);
     units->awaited = 0;
     units->bells = calloc(worker->job_count + 1, sizeof *units->bells);
     bool has_memory = units->bells != NULL;
@@ -162,6 +163,17 @@ void culex__units_take_reply(struct culex_lane *lane, uint32_t want,
 
 /* --- runs ----------------------------------------------------------------------------------- */
 
+/* None is free for as long as more are in use than are offered, whatever the store has granted. */
+static void in_use_change(struct culex_units *units, const struct culex_units_held *held, int by)
+{
+    for (size_t k = 0; k < units->offers.count; k++) {
+        uint32_t offered = units->offers.of[k].units;
+        units->in_use[k] += by * (int64_t)held->of[k];
+        units->free.of[k].units =
+            units->in_use[k] < offered ? offered - (uint32_t)units->in_use[k] : 0;
+    }
+}
+
 void culex__units_hold(struct culex_flight *flight, const char *text)
 {
     struct culex_units *units = &flight->lane->worker->units;
@@ -170,13 +182,13 @@ void culex__units_hold(struct culex_flight *flight, const char *text)
     if (text == NULL || !culex__needs_read(text, &needs))
         return;
     *held = (struct culex_units_held){.is_any = true};
-    culex__needs_take(&needs, &units->free);
     for (size_t i = 0; i < needs.count; i++) {
         for (size_t k = 0; k < units->offers.count; k++) {
             if (strcmp(needs.of[i].name, units->offers.of[k].name) == 0)
                 held->of[k] = (uint16_t)needs.of[i].units;
         }
     }
+    in_use_change(units, held, 1);
 }
 
 void culex__units_let_go(struct culex_flight *flight)
@@ -185,8 +197,7 @@ void culex__units_let_go(struct culex_flight *flight)
     struct culex_units_held *held = &flight->units;
     if (!held->is_any)
         return;
-    for (size_t k = 0; k < worker->units.free.count; k++)
-        worker->units.free.of[k].units += held->of[k];
+    in_use_change(&worker->units, held, -1);
     held->is_any = false;
     for (size_t i = 0; i < worker->lane_count; i++) {
         if (worker->lanes[i].units.is_short)

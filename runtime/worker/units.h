@@ -17,6 +17,7 @@ struct culex_lane;
 struct culex_units {
     struct culex_needs offers; /* all */
     struct culex_needs free;
+    int64_t in_use[CULEX_OFFERS_MAX]; /* of each, in their order */
     char **bells; /* what jobs of ours need, each behind its queue, as wake_arm takes it */
     size_t bell_count;
     uint64_t awaited; /* which of them the store waits for, as a hash */
