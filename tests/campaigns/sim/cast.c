@@ -79,6 +79,12 @@ static void worker_body(struct sim_process *process)
                                         world->options.is_loud ? CULEX_LOG_DEBUG : CULEX_LOG_ERROR,
                                     .store_timeout_ms = sim_between(random, 500, 4000)};
     bool has_rare = world->is_healing || sim_chance(random, 700);
+    char offer[16];
+    const char *const offers[] = {offer};
+    process->units = world->is_healing ? 2 : sim_between(random, 0, 2);
+    snprintf(offer, sizeof offer, "gpu=%d", (int)process->units);
+    options.offers = offers;
+    options.offer_count = process->units > 0;
     culex_worker *worker = NULL;
     if (culex_worker_create(&options, &worker, &error) != CULEX_OK)
         abort();

@@ -17,6 +17,7 @@ struct hand {
     uint64_t token;
     enum sim_fate fate;
     int64_t started_ns, kill_ns;
+    int64_t units;
     bool is_killed;
 };
 
@@ -184,14 +185,34 @@ static bool give_back(struct sim_hands *hands, struct culex_run *run)
     return true;
 }
 
+/* No more units are in use than the worker offers. */
+static void units_check(const struct sim_hands *hands, const struct hand *starting)
+{
+    const struct sim_process *process = hands->process;
+    int64_t sum = 0;
+    for (size_t i = 0; i < hands->count; i++)
+        sum += hands->hands[i].run != NULL ? hands->hands[i].units : 0;
+    if (starting->units > 0 && sum > process->units)
+        sim_violation(process->world->oracle, &starting->run->facts.id,
+                      "%s offers %lld units, and %lld are in use", process->name,
+                      (long long)process->units, (long long)sum);
+    if (starting->units > 0)
+        SOMETIMES(UNITS_ARE_IN_USE);
+    if (starting->units == 1 && sum == 2)
+        SOMETIMES(UNITS_ARE_SHARED);
+}
+
 static void hand_start(struct sim_hands *hands, struct hand *hand, struct culex_run *run)
 {
+    const struct sim_record *record = sim_oracle_find(hands->process->world->oracle, run->facts.id);
     struct sim_world *world = hands->process->world;
     *hand = (struct hand){.run = run,
                           .token = ++hands->tokens,
                           .fate = fate_draw(hands, run),
                           .started_ns = world->now_ns,
-                          .kill_ns = INT64_MAX};
+                          .kill_ns = INT64_MAX,
+                          .units = record != NULL ? record->units : 0};
+    units_check(hands, hand);
     lease_watch(hands, hand);
     news_plan(hands, hand);
     atomic_store_explicit(&run->started_ns, world->now_ns, memory_order_relaxed);

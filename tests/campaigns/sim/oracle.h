@@ -12,13 +12,16 @@
  *       of calls that come in one each is judged by itself: enqueue.c
  *   I7  counters never decrease within a life and never pass their limits
  *   I8  dead runs stay until their time, or an operator acts
- *   I10 of the runs with one unique key, one is live; of a key that is kept for a time one run
- * comes within it, and none is held off later; of a key whose run may be replaced one has not
- * begun, and that is as the last call wanted it: enqueue.c I11 every end that the engine took from
- * a handler in time reaches the store, and none that came after the lease I12 liveness: after
- * healing every run becomes final, those that were parked too (sim.c) I13 of one limit and key no
- * more runs are at work than the limit in force has room for, and none begins while those that were
- * at work when it was lowered are too many: slots.c */
+ *   I10 of the runs with one unique key, one is live; of a key that is kept for a time one comes
+ *       within it, and none is held off later; of one whose run may be replaced one has not begun,
+ *       and is as the last call wanted it
+ *   I11 every end that the engine took from a handler in time reaches the store, and none that
+ *       came after the lease
+ *   I12 liveness: after healing every run becomes final, those that were parked too (sim.c)
+ *   I13 of one limit and key no more runs are at work than the limit in force has room for, and
+ *       none begins while those that were at work when it was lowered are too many: slots.c
+ *   I14 handlers of a worker have no more units at once than it offers, none where it offers
+ *       none; and I12 for what needs some: hands.c */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
 
@@ -60,6 +63,7 @@ struct sim_record {
     bool has_cancel;
     bool is_started;            /* active: its handler is at work; waiting: its holder vanished */
     bool is_limited, is_parked; /* has limits; Redis: and stands behind one of them */
+    int64_t units;              /* that it needs of a worker */
     int64_t at_ms, expires_at_ms, retry_for_ms, timeout_ms;
     int64_t limit_ms; /* active: no lease reaches further; 0 for none */
     char unique_key[8];

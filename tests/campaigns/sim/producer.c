@@ -175,7 +175,7 @@ static void enqueue_kept(struct sim_process *process, culex_client *client)
         sim_oracle_acknowledged(process->world->oracle, result.id);
 }
 
-/* Of few slots; some with a token too, or of a fair share. */
+/* Of few slots; some with a token too, or of a fair share; some need units of a worker. */
 static void enqueue_limited(struct sim_process *process, culex_client *client)
 {
     static const char *const keys[SIM_LIMIT_KEYS] = {"a", "b"};
@@ -183,7 +183,8 @@ static void enqueue_limited(struct sim_process *process, culex_client *client)
     struct sim_random *random = &process->world->random;
     struct culex_run_limit limits[] = {
         {CULEX_LIMIT_CONCURRENCY, SIM_LIMIT, keys[sim_below(random, SIM_LIMIT_KEYS)], .count = 2},
-        {CULEX_LIMIT_RATE, "sim:rate", "", .count = 20, .per_ms = 1000, .burst = 3}};
+        {CULEX_LIMIT_RATE, "sim:rate", "", .count = 20, .per_ms = 1000, .burst = 3},
+        {.kind = CULEX_LIMIT_NEEDS}};
     char payload[PAYLOAD_SIZE];
     int64_t n = cast->numbers++;
     struct culex_new_run run = run_draw(process, n, payload);
@@ -195,6 +196,11 @@ static void enqueue_limited(struct sim_process *process, culex_client *client)
     run.limit_count = sim_chance(random, 500) ? 2 : 1;
     if (sim_chance(random, 200))
         limits[1] = (struct culex_run_limit){CULEX_LIMIT_FAIR, "sim:fair", "t", .count = 0};
+    if (sim_chance(random, 400)) {
+        limits[2].name = sim_chance(random, 700) ? SIM_NEEDS ":1" : SIM_NEEDS ":2";
+        run.limit_count = (size_t)sim_below(random, (int64_t)run.limit_count + 1);
+        limits[run.limit_count++] = limits[2];
+    }
     if (culex_client_new_ticket(client, &own, NULL) != CULEX_OK ||
         !culex__ticket_parse(own, &ticket))
         return;

@@ -16,6 +16,17 @@ void sim_slots_count(struct sim_slots *slots, const char *limits, size_t len)
     }
 }
 
+int64_t sim_units_of(const char *limits, size_t len)
+{
+    static const char name[] = SIM_NEEDS ":";
+    enum { NAME = sizeof name - 1 };
+    for (size_t at = 0; at + NAME < len; at++) {
+        if (memcmp(limits + at, name, NAME) == 0)
+            return limits[at + NAME] - '0';
+    }
+    return 0;
+}
+
 static void key_check(struct sim_world *world, size_t key, int64_t before, int64_t count,
                       int64_t room)
 {

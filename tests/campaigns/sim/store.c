@@ -58,7 +58,7 @@ static void must(const struct sim_store *store, int rc)
     "SELECT * FROM (SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, " \
     "losses, "                                                                                     \
     "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms, limit_ms, "       \
-    "unique_key, is_started, payload, retry_for_ms, limits IS NOT NULL FROM run UNION ALL SELECT " \
+    "unique_key, is_started, payload, retry_for_ms, limits FROM run UNION ALL SELECT "             \
     "seq, run_id((SELECT "                                                                         \
     "salt FROM "                                                                                   \
     "queue q WHERE"                                                                                \
@@ -67,7 +67,7 @@ static void must(const struct sim_store *store, int rc)
     " b.first IS NOT NULL OR e.first IS NOT NULL, 0, 0, 0, 0, attempts_max, 0,"                    \
     " coalesce(lease_ms, until_ms, created_at_ms), 0, coalesce(b.session, e.session, ''),"         \
     " k.timeout_ms, iif(b.first IS NOT NULL AND k.timeout_ms > 0, since_ms + k.timeout_ms + 5000," \
-    " 0), NULL, coalesce(started >> seq - b.first & 1, 0), payload, 0, 0"                          \
+    " 0), NULL, coalesce(started >> seq - b.first & 1, 0), payload, 0, NULL"                       \
     " FROM (SELECT * FROM body WHERE " IS_BODY ") JOIN kind k USING (kind)"                        \
     " LEFT JOIN block b ON b.first BETWEEN seq - 62 AND seq AND held >> seq - b.first & 1"         \
     " LEFT JOIN ended e ON e.first BETWEEN seq - 62 AND seq AND runs >> seq - e.first & 1)"
@@ -93,20 +93,23 @@ static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *r
     memcpy(ret_id->b, sqlite3_column_blob(row, 1), sizeof ret_id->b);
     if (state == 'W' && sqlite3_column_int(row, 3) != 0)
         state = 'S';
-    *ret_record = (struct sim_record){.state = state,
-                                      .attempt = (uint32_t)sqlite3_column_int64(row, 4),
-                                      .failures = (uint32_t)sqlite3_column_int64(row, 5),
-                                      .crashes = (uint32_t)sqlite3_column_int64(row, 6),
-                                      .crash_streak = (uint32_t)sqlite3_column_int64(row, 7),
-                                      .losses = (uint32_t)sqlite3_column_int64(row, 8),
-                                      .attempts_max = (uint32_t)sqlite3_column_int64(row, 9),
-                                      .has_cancel = sqlite3_column_int(row, 10) != 0,
-                                      .is_started = sqlite3_column_int(row, 17) != 0,
-                                      .is_limited = sqlite3_column_int(row, 20) != 0,
-                                      .at_ms = at_ms,
-                                      .expires_at_ms = sqlite3_column_int64(row, 12),
-                                      .retry_for_ms = sqlite3_column_int64(row, 19),
-                                      .timeout_ms = sqlite3_column_int64(row, 14)};
+    *ret_record =
+        (struct sim_record){.state = state,
+                            .attempt = (uint32_t)sqlite3_column_int64(row, 4),
+                            .failures = (uint32_t)sqlite3_column_int64(row, 5),
+                            .crashes = (uint32_t)sqlite3_column_int64(row, 6),
+                            .crash_streak = (uint32_t)sqlite3_column_int64(row, 7),
+                            .losses = (uint32_t)sqlite3_column_int64(row, 8),
+                            .attempts_max = (uint32_t)sqlite3_column_int64(row, 9),
+                            .has_cancel = sqlite3_column_int(row, 10) != 0,
+                            .is_started = sqlite3_column_int(row, 17) != 0,
+                            .is_limited = sqlite3_column_type(row, 20) != SQLITE_NULL,
+                            .units = sim_units_of((const char *)sqlite3_column_text(row, 20),
+                                                  (size_t)sqlite3_column_bytes(row, 20)),
+                            .at_ms = at_ms,
+                            .expires_at_ms = sqlite3_column_int64(row, 12),
+                            .retry_for_ms = sqlite3_column_int64(row, 19),
+                            .timeout_ms = sqlite3_column_int64(row, 14)};
     if (state == 'A')
         ret_record->limit_ms = sqlite3_column_int64(row, 15);
     if (sqlite3_column_type(row, 16) != SQLITE_NULL)

@@ -50,22 +50,23 @@ bool sim_record_parse(const char *text, size_t len, struct sim_record *ret_recor
         fields.len[FIELD_owner] >= SIM_SESSION_SIZE ||
         fields.len[FIELD_unique_key] >= sizeof ret_record->unique_key)
         return false;
-    *ret_record =
-        (struct sim_record){.state = fields.text[FIELD_state][0],
-                            .attempt = (uint32_t)number_of(&fields, FIELD_attempt),
-                            .failures = (uint32_t)number_of(&fields, FIELD_failures),
-                            .crashes = (uint32_t)number_of(&fields, FIELD_crashes),
-                            .crash_streak = (uint32_t)number_of(&fields, FIELD_crash_streak),
-                            .losses = (uint32_t)number_of(&fields, FIELD_losses),
-                            .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
-                            .has_cancel = number_of(&fields, FIELD_cancel) != 0,
-                            .is_started = number_of(&fields, FIELD_started) != 0,
-                            .is_limited = number_of(&fields, FIELD_behind) > 0,
-                            .is_parked = number_of(&fields, FIELD_behind) > 1,
-                            .at_ms = number_of(&fields, FIELD_at_ms),
-                            .expires_at_ms = number_of(&fields, FIELD_expires_at_ms),
-                            .retry_for_ms = number_of(&fields, FIELD_retry_for_ms),
-                            .timeout_ms = number_of(&fields, FIELD_timeout_ms)};
+    *ret_record = (struct sim_record){
+        .state = fields.text[FIELD_state][0],
+        .attempt = (uint32_t)number_of(&fields, FIELD_attempt),
+        .failures = (uint32_t)number_of(&fields, FIELD_failures),
+        .crashes = (uint32_t)number_of(&fields, FIELD_crashes),
+        .crash_streak = (uint32_t)number_of(&fields, FIELD_crash_streak),
+        .losses = (uint32_t)number_of(&fields, FIELD_losses),
+        .attempts_max = (uint32_t)number_of(&fields, FIELD_attempts_max),
+        .has_cancel = number_of(&fields, FIELD_cancel) != 0,
+        .is_started = number_of(&fields, FIELD_started) != 0,
+        .is_limited = number_of(&fields, FIELD_behind) > 0,
+        .is_parked = number_of(&fields, FIELD_behind) > 1,
+        .units = sim_units_of(fields.text[FIELD_limits], fields.len[FIELD_limits]),
+        .at_ms = number_of(&fields, FIELD_at_ms),
+        .expires_at_ms = number_of(&fields, FIELD_expires_at_ms),
+        .retry_for_ms = number_of(&fields, FIELD_retry_for_ms),
+        .timeout_ms = number_of(&fields, FIELD_timeout_ms)};
     if (ret_record->state == 'A' && ret_record->timeout_ms > 0)
         ret_record->limit_ms = number_of(&fields, FIELD_timeout_from_ms) + ret_record->timeout_ms +
                                CULEX_TIMEOUT_SLACK_MS;

@@ -74,6 +74,7 @@ struct sim_process {
     int64_t spun_ns;
     culex_worker *worker;
     struct sim_hands *hands;
+    int64_t units; /* that the worker offers */
     int stops_pending;
     bool is_ended_well; /* the worker's loop came to its own end */
     bool is_woken;      /* SQLite: something was enqueued since it armed */
@@ -117,6 +118,9 @@ struct sim_server {
 
 /* The limit of runs at work that some runs of alpha have; its keys are "a" and the next. */
 #define SIM_LIMIT "sim:slots"
+
+/* What some runs need of a worker, one unit or two; some workers offer so many, some none. */
+#define SIM_NEEDS "needs gpu"
 enum { SIM_LIMIT_KEYS = 2 };
 
 struct sim_slots {
@@ -246,6 +250,8 @@ void sim_store_heal(struct sim_world *world);
 
 /* --- slots.c ------------------------------------------------------------------------------- */
 
+/* How many units a run with these limits needs. */
+int64_t sim_units_of(const char *limits, size_t len);
 /* Counts a run at work that has these limits, as a store writes them: NAME=KEY;NAME=KEY. */
 void sim_slots_count(struct sim_slots *slots, const char *limits, size_t len);
 /* Behind each call: those that are at work now, where `room` may be. */

@@ -39,7 +39,7 @@ MUTANTS = [
     ("a bell outlives the needs", LUA + "lib_slots.lua", "if g.limit.kind == 'N' then needs_wake(g, false) end", "", "redis"),
     ("needs of one kind keep places from others, here too", SQL + "parking.c", "limit->kind == CULEX_LIMIT_NEEDS ? \"\" : needs,", "\"\",", "sqlite"),
     ("a part has slots of its own, here too", SQL + "parking.c", "(int64_t)value->count - counter->whole->active", "(int64_t)value->count - counter->active", "sqlite"),
-    ("a free slot is not told to parts, here either", SQL + "ledger.c", "            part->is_freed = true;\n", "            part->is_freed = false;\n", "sqlite"),
+    ("a free slot is not told to parts, here either", SQL + "ledger.c", "part != NULL)\n            part->is_freed = true;\n", "part != NULL)\n            part->is_freed = false;\n", "sqlite"),
     ("a free slot is told to parts that are saved alone", SQL + "ledger.c", "    parts_tell_known(ledger);\n", "", "sqlite"),
     ("a key goes before its parts", SQL + "ledger.c", "    whole->is_wanted = is_there != 0;\n", "", "sqlite"),
     ("a key of parts is listed twice", SQL + "limits.c", "        if (part_add(list, row))\n            continue;\n", "", "sqlite"),
