@@ -518,6 +518,29 @@ static void test_each_damage_of_needs_is_repaired(void **state)
     }
 }
 
+static void test_run_of_needs_in_the_ready_order_is_granted_to_nobody(void **state)
+{
+    struct fixture *fixture = *state;
+    seed_needs(fixture);
+    fixture_sql(fixture, "UPDATE run SET aside = 0 WHERE limits LIKE '%=b;needs gpu:1='");
+    struct culex_step_reply reply;
+    const struct culex_step step = {.queue = "q",
+                                    .session = "00000000000000aa",
+                                    .nonce = fixture_nonce(),
+                                    .want = 64,
+                                    .max_bytes = 1 << 20,
+                                    .lease_ms = 30000};
+    assert_int_equal(fixture->store->ops->step(fixture->store, &step, &reply, NULL), CULEX_OK);
+    assert_true(reply.grant_count > 0);
+    for (size_t i = 0; i < reply.grant_count; i++)
+        assert_null(reply.grants[i].needs);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_int_equal(fixture_ask(fixture,
+                                 "SELECT count(*) FROM run WHERE state = 'W' AND aside = 0 AND "
+                                 "limits LIKE '%needs%'"),
+                     0);
+}
+
 /* In the ready order anybody would have it: who meets it there parks it, and so does FSCK. */
 static void test_run_of_needs_in_the_ready_order_is_parked(void **state)
 {
@@ -759,6 +782,7 @@ int main(void)
         TEST(test_each_damage_of_a_block_is_repaired),
         TEST(test_each_damage_of_limits_is_repaired),
         TEST(test_each_damage_of_needs_is_repaired),
+        TEST(test_run_of_needs_in_the_ready_order_is_granted_to_nobody),
         TEST(test_run_of_needs_in_the_ready_order_is_parked),
         TEST(test_limit_of_damaged_numbers_stops_no_queue),
         TEST(test_each_damage_of_unique_keys_is_repaired),

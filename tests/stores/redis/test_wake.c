@@ -83,6 +83,26 @@ static void test_wake__a_release_by_a_full_worker_wakes_another(void **state)
     assert_true(is_woken(f, fd));
 }
 
+/* The token of those who offer what a run needs goes with the last such run. */
+static void test_wake__token_of_needs_goes_with_them(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    const struct culex_run_limit limit = {CULEX_LIMIT_NEEDS, "needs gpu:1", NULL, .count = 0};
+    struct culex_step_reply reply;
+    run.limits = &limit;
+    run.limit_count = 1;
+    culex_uuid run_id = fixture_enqueue(f, &run);
+    assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake gpu:1"), 1);
+    struct culex_step step = fixture_step(f, SESSION_A, 1);
+    step.offers = "gpu:1";
+    fixture_run_step(f, &step, &reply);
+    assert_int_equal(reply.grant_count, 1);
+    f->store->ops->step_release(f->store, &reply);
+    assert_int_equal(fixture_ack(f, SESSION_A, run_id, 1, CULEX_EVENT_DONE), CULEX_ANSWER_OK);
+    assert_int_equal(fixture_say(f, "EXISTS %s", "culex:{q}:wake gpu:1"), 0);
+}
+
 /* Who takes a token and has no room passes it on, even with nothing to report. */
 static void test_wake__a_full_worker_hands_its_token_on(void **state)
 {
@@ -183,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_wake__enqueue_wakes),
         TEST(test_wake__ends_without_work),
+        TEST(test_wake__token_of_needs_goes_with_them),
         TEST(test_wake__one_token_and_whoever_leaves_work_leaves_another),
         TEST(test_wake__a_release_by_a_full_worker_wakes_another),
         TEST(test_wake__a_full_worker_hands_its_token_on),

@@ -44,7 +44,6 @@ MUTANTS = [
     ("a key goes before its parts", SQL + "ledger.c", "    whole->is_wanted = is_there != 0;\n", "", "sqlite"),
     ("a key of parts is listed twice", SQL + "limits.c", "        if (part_add(list, row))\n            continue;\n", "", "sqlite"),
     ("more is granted than is offered, here too", SQL + "claim.c", "culex__needs_take(&candidate->needs->units, &scan->offers);", "(void)0;", "sqlite"),
-    ("anybody claims what needs something", SQL + "claim.c", "    } else if (needs != NULL && !scan->is_of_needs) {", "    } else if (false) {", "sqlite"),
     ("a token costs nothing", LUA + "lib_parking.lua", "    gate_take(g)\n", "", "redis"),
     ("nobody is let in", LUA + "step.lua", "if look and look <= now then place_admit() end", "", "redis"),
     ("fair runs come in where they were", LUA + "lib_parking.lua", "if g.limit.kind == 'F' then score = back_score(priority_of(r)) end", "", "redis"),
@@ -715,6 +714,7 @@ MUTANTS = [
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
 # --all or --only takes every sixtieth.
 FSCK_MUTANTS = [
+    ("anybody claims what needs something", SQL + "claim.c", "    } else if (needs != NULL && !scan->is_of_needs) {", "    } else if (false) {", "sqlite"),
     ("a slot is good anywhere", LUA + "fsck.lua", "return slot_members(id, r, score and tonumber(score))[member]", "return true", "redis"),
     ("a stray slot leaves nobody to look", LUA + "fsck.lua", "  if is_repairing and wrong > wrong_before and gate_is_marked(name) then call('ZADD', refills, now, name) end\n", "", "redis"),
     ("a gate of nobody stays", LUA + "fsck.lua", "if gate_is_void(g) and g.whole.tat == 0 and not gate_is_swept(name) then", "if false then", "redis"),
