@@ -338,6 +338,21 @@ void case_needs__fair_share_holds_among_them(struct suite *suite)
 }
 
 /* Runs that nobody can serve wait as long as they must, and others of their key do not. */
+/* More are younger than a claim looks at, and their shares come before his by their bytes. */
+void case_needs__oldest_is_first_of_many_shares(struct suite *suite)
+{
+    struct culex_run_limit both[] = {{CULEX_LIMIT_FAIR, "shop.send_email:fair", "z", .count = 0},
+                                     needs_of(ONE_GPU)};
+    culex_uuid oldest = put_limited(suite, both, 2, -1);
+    suite_pass(suite, 1);
+    for (int i = 0; i < 20; i++) {
+        both[0].key = i % 2 == 0 ? "a" : "b";
+        put_limited(suite, both, 2, -1);
+    }
+    assert_int_equal(offer(suite, ANN, 1, "gpu:1"), 1);
+    assert_granted(suite, 0, oldest);
+}
+
 void case_needs__of_one_kind_keep_no_slot_from_others(struct suite *suite)
 {
     struct culex_run_limit both[] = {at_most(1), needs_of("needs fpga:1")};
