@@ -48,7 +48,7 @@ function place_enter(id, r, score, from)
   r.behind = at and at + 1 or 1
   -- Those that come behind it in this script must see it there.
   score = turn_score(score, gates_turn(list))
-  if at then list[at].first = math.min(list[at].first or score, score) end
+  if at then first_note(list[at], score) end
 end
 
 -- Whether it is parked.
@@ -197,7 +197,7 @@ local function parked_admit(g, member, text, turn)
   local is_here = r and r.state == WAITING and gates_of(r)[tonumber(r.behind) - 1] == g
   local _, score = parked_parse(g.name, member)
   if is_here and not gate_has_place(g, priority_of(r), turn_score(score, turn)) then return false end
-  slot_marks[member], g.is_first_gone = false, true
+  slot_marks[member], g.is_first_gone, g.is_first_old = false, true, true
   admits_left = admits_left - 1
   if not is_here then return true end
   gates_hold(gates_of(r), r.behind - 1, id, -1)

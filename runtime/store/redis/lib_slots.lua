@@ -38,8 +38,9 @@
 -- are of one age there, but for what came back to the front, and for runs without a share (turn_score() below).
 -- Behind what they need nobody takes turns: who is there has had his, and goes by his place.
 --
--- A gate: name, limit, active, standing, held (H), first (the score of the first parked run, nil: none), tat, turned (T, once
--- it was looked at). `whole` is the gate itself of a part, which alone has active and tat; of others it is the same.
+-- A gate: name, limit, active, standing, held (H), first (the score of the first parked run, nil: none; of
+-- those that this script has put there: `first_new`), tat, turned (T, once it was looked at). `whole` is the gate itself of
+-- a part, which alone has active and tat; of others it is the same.
 
 local PLACE_BASE = 281474976710656
 local LEVEL = 17592186044416 -- between the scores of two priorities
@@ -102,13 +103,19 @@ local function parked_parse(name, member)
   return string.sub(member, #name + 5, -33), tonumber(string.sub(member, -31, -17)) - PLACE_BASE
 end
 
--- The score of the first run that is parked behind the gate; nil for none.
+-- The score of the first run that is parked behind the gate, but for those that are about to leave; nil for none.
 local function gate_first(name)
-  local first, last = parked_bounds(name)
-  local member = call('ZRANGEBYLEX', slots, first, last, 'LIMIT', 0, 1)[1]
-  if not member then return nil end
-  local turn, score = parked_parse(name, member)
-  return turn_score(score, turn)
+  local from, last = parked_bounds(name)
+  local most = 1
+  while true do
+    local members = call('ZRANGEBYLEX', slots, from, last, 'LIMIT', 0, most)
+    for _, member in ipairs(members) do
+      local turn, score = parked_parse(name, member)
+      if slot_marks[member] ~= false then return turn_score(score, turn) end
+    end
+    if #members < most then return nil end
+    from, most = '(' .. members[#members], 16
+  end
 end
 
 -- What is in force of a limit, nil when it cannot be read.
@@ -284,8 +291,19 @@ local function gate_has_place(g, priority, score)
   return room > 0 and (g.standing < room or gate_before(g, score) < room)
 end
 
+-- Of a gate that some have left in this script, who is the first now: else two gates would hand runs to each other for
+-- ever, each of them behind those that the other one has just let go.
+local function gate_first_now(g)
+  if g.is_first_old then
+    local first, new = gate_first(g.name), g.first_new
+    g.first, g.is_first_old = first and math.min(first, new or first) or new, nil
+  end
+  return g.first
+end
+
 local function gate_lets_in(g, priority, score)
-  if g.first and g.first <= score then return false end
+  local first = gate_first_now(g)
+  if first and first <= score then return false end
   return gate_has_place(g, priority, score)
 end
 
@@ -312,13 +330,19 @@ local function gate_stand(g, id, score, by)
   gate_touch(g)
 end
 
+-- Somebody comes to be parked there, with this score.
+local function first_note(g, score)
+  g.first = math.min(g.first or score, score)
+  g.first_new = math.min(g.first_new or score, score)
+end
+
 local function gate_park(g, id, score, turn, is_there)
   slot_marks['P' .. g.name .. '\0' .. parked_rank(score, turn) .. place_text(score) .. id] = is_there
   score = turn_score(score, turn)
   if is_there then
-    g.first = math.min(g.first or score, score)
+    first_note(g, score)
   elseif g.first and (score <= g.first or g.limit.kind == 'N') then
-    g.is_first_gone = true
+    g.is_first_gone, g.is_first_old = true, true
   end
   g.is_rung = g.is_rung or is_there and g.limit.kind == 'N'
   gate_touch(g)
@@ -495,6 +519,7 @@ local function gate_settle(g, looks)
     refill_drops[#refill_drops + 1] = g.name
   end
   g.look, g.is_touched, g.is_first_gone, g.is_looked_at, g.turned = at, nil, nil, nil, nil
+  g.is_first_old, g.first_new = nil, nil
 end
 
 local function slots_close()

@@ -230,6 +230,39 @@ void case_fair__takes_turns_behind_several_limits(struct suite *suite)
     turns_are_taken(suite, &(struct shape){{rate, host, all, share}, 4});
 }
 
+/* Two tenants on two hosts. */
+static void put_crossed(struct suite *suite, struct shape shape, size_t each)
+{
+    static const char *const hosts[] = {"h1", "h2"}, *const tenants[] = {"a", "b"};
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t k = 0; k < shape.count; k++) {
+            if (strcmp(shape.limits[k].name, HOST) == 0)
+                shape.limits[k].key = hosts[i % 2];
+        }
+        put_some(suite, &shape, tenants[i / 2], each, NULL);
+    }
+}
+
+/* Behind both concurrencies some are parked, and come in from one past the other. */
+static void none_is_left(struct suite *suite, struct shape shape)
+{
+    enum { EACH = 5, TOGETHER = 4 * EACH };
+    for (uint32_t want = 1; want <= 5; want++) {
+        put_crossed(suite, shape, EACH);
+        assert_int_equal(strlen(work(suite, want, TOGETHER)), TOGETHER);
+    }
+    assert_nothing_remains(suite, &shape);
+}
+
+void case_fair__nobody_is_parked_for_ever_between_two_concurrencies(struct suite *suite)
+{
+    struct culex_run_limit three = all;
+    three.count = 3;
+    none_is_left(suite, (struct shape){{three, host, share}, 3});
+    none_is_left(suite, (struct shape){{host, three, share}, 3});
+    none_is_left(suite, (struct shape){{rate, three, share, host}, 4});
+}
+
 /* Those of both tenants that nobody serves came first, and their limits are the same. */
 static void unserved_take_no_turns(struct suite *suite, struct culex_run_limit one,
                                    struct culex_run_limit other)
