@@ -153,7 +153,9 @@ struct culex_new_run {
     const char *unique_key; /* NULL or "": none; else hex, at most 64 characters */
     unsigned unique_while;  /* with a key: the states that keep it, bits of CULEX_UNIQUE_LIVE */
     int64_t unique_for_ms;  /* with a key: how long it is kept at most; 0: no such bound */
-    bool unique_replaces;   /* a holder that nobody has claimed yet becomes this run */
+    bool unique_replaces;   /* a holder that nobody has claimed yet becomes this run; one that was
+                               claimed, and waits again, leaves it the key, if that is kept by its
+                               states, and not while it is active */
     const char *idempotency_key; /* NULL or "": none; else UTF-8 without control characters, at most
                                     CULEX_STORE_IDEMPOTENCY_MAX bytes */
     int64_t window_ms;           /* how long the store remembers that key; 1 or more with a key */

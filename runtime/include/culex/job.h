@@ -166,7 +166,8 @@ typedef struct culex_schedule {
 /* What becomes of an enqueue while another run has its unique key. */
 typedef enum CULEX_INT_ENUM culex_on_conflict {
     CULEX_ON_CONFLICT_KEEP,    /* that run stays, and stands for this one too */
-    CULEX_ON_CONFLICT_REPLACE, /* it gets what this one has, unless a worker has begun it */
+    CULEX_ON_CONFLICT_REPLACE, /* it gets what this one has; if a worker was given it before, and it
+                                  waits again, this one is a run of its own and has the key */
     CULEX_ON_CONFLICT_ERROR    /* CULEX_EUNIQUE */
 } culex_on_conflict;
 

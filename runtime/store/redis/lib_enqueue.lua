@@ -251,6 +251,13 @@ local function replaceable(holder)
   return r and (r.state == SCHEDULED or r.state == WAITING) and tonumber(r.attempt) == 0 and r or nil
 end
 
+-- Whether it leaves its key to the run that cannot replace it any more: a worker was given it, it waits again, and
+-- its states, which alone keep the key, are not that of one at work.
+local function is_yielding(holder, key)
+  local r = unique_run(holder)
+  return #unique_entry(key) == 16 and r.state ~= ACTIVE and tonumber(string.match(r.tail, TAIL_unique_while)) < UNIQUE_BIT[ACTIVE]
+end
+
 -- Makes of `holder` what was wanted in its place. One that waits, with the same limits, and may go on at once stays
 -- where it is.
 local function replace(holder, old, fresh, payload, limited_by)
@@ -363,6 +370,7 @@ local function enqueue(from, is_unlimited)
       states, span, replaces, key = string.match(kept, '^(%d)|(%d+)|([01])|(%x+)$')
       holder = unique_holder(key, now)
       old = holder and replaces == '1' and replaceable(holder)
+      if holder and replaces == '1' and not old and is_yielding(holder, key) then holder = nil end
     end
     local limited_by = ARGV[at + 5]
     if known then

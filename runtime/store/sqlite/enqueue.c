@@ -28,8 +28,7 @@ static bool is_full(const struct culex_sqlite_queue *queue, int64_t capacity)
 
 /* Looks for what keeps the run out. Leaves `result` alone when nothing does. */
 static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                           const struct culex_new_run *run, int64_t capacity,
-                           struct culex_sqlite_unique *ret_unique,
+                           const struct culex_new_run *run, struct culex_sqlite_unique *ret_unique,
                            struct culex_enqueue_result *result, culex_error *error)
 {
     *ret_unique = (struct culex_sqlite_unique){.is_held = false};
@@ -40,8 +39,6 @@ static culex_status refuse(struct culex_sqlite *store, const struct culex_sqlite
         status = culex__sqlite_unique_find(store, queue, run->unique_key, ret_unique, error);
     if (ret_unique->is_held)
         *result = (struct culex_enqueue_result){CULEX_ENQUEUED_UNIQUE_TAKEN, ret_unique->holder};
-    else if (is_full(queue, capacity))
-        result->outcome = CULEX_ENQUEUED_FULL;
     return status;
 }
 
@@ -287,6 +284,15 @@ static culex_status stand_again(struct culex_sqlite *store, struct culex_sqlite_
     return status == CULEX_OK ? limits_arrive(store, queue, run, keys, stand, error) : status;
 }
 
+/* Whether the holder, which a worker was given, leaves its key to a run that cannot replace it any
+ * more: it waits again, and its states, which alone keep the key, are not that of one at work. */
+static bool is_yielding(const struct culex_sqlite_run *holder,
+                        const struct culex_sqlite_unique *unique)
+{
+    return holder->state == CULEX_RUN_WAITING && !unique->has_window &&
+           (holder->unique_while >> CULEX_RUN_ACTIVE & 1) == 0;
+}
+
 /* The holder of the run's key becomes the run, unless somebody has claimed it before, or it is not
  * here any more. */
 static culex_status replace(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -302,9 +308,13 @@ static culex_status replace(struct culex_sqlite *store, struct culex_sqlite_queu
         SQL_BIND(store, RUN_FIND, SQL_INT(culex__sqlite_queue_seq(queue, unique->holder)),
                  SQL_ID(&unique->holder)),
         &old, error);
-    if (status == CULEX_ENOTFOUND ||
-        (status == CULEX_OK && (old.state != CULEX_RUN_WAITING || old.attempt > 0)))
+    if (status == CULEX_ENOTFOUND)
         return CULEX_OK;
+    if (status == CULEX_OK && (old.state != CULEX_RUN_WAITING || old.attempt > 0)) {
+        if (is_yielding(&old, unique))
+            *result = (struct culex_enqueue_result){CULEX_ENQUEUED_NEW, {{0}}};
+        return CULEX_OK;
+    }
     if (status == CULEX_OK)
         status = culex__sqlite_unique_clear(store, queue, run->unique_key, unique, error);
     if (status != CULEX_OK)
@@ -350,9 +360,11 @@ static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
     struct culex_sqlite_unique unique;
-    culex_status status = refuse(store, queue, run, capacity, &unique, &result, error);
+    culex_status status = refuse(store, queue, run, &unique, &result, error);
     if (status == CULEX_OK && unique.is_held && run->unique_replaces)
         status = replace(store, queue, run, &unique, &result, error);
+    if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW && is_full(queue, capacity))
+        result.outcome = CULEX_ENQUEUED_FULL;
     if (status == CULEX_OK && result.outcome == CULEX_ENQUEUED_NEW)
         status = run_take(store, queue, run, &unique, &result.id, error);
     if (status == CULEX_OK && has_brought(&result) && culex__sqlite_has_key(run))

@@ -258,6 +258,57 @@ void case_unique__claimed_run_is_not_replaced(struct suite *suite)
     assert_payload(suite, "{\"n\":1}");
 }
 
+/* Its key is kept by waiting alone: so the last one is not lost, but a run of its own. */
+static void given_one_yields(struct suite *suite, enum culex_run_event event, int64_t delay_ms)
+{
+    struct culex_new_run run = replacing(suite, 0, "{\"n\":1}");
+    struct culex_new_run last = replacing(suite, 0, "{\"n\":2}");
+    culex_uuid id = suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_end(suite, ANN, id, attempt, event, delay_ms);
+    culex_uuid own = suite_put_run(suite, &last);
+    assert_false(suite_same_id(own, id));
+    struct culex_new_run newer = replacing(suite, 0, "{\"n\":3}");
+    assert_outcome(suite, &newer, CULEX_ENQUEUED_REPLACED, own);
+    suite_take(suite, ANN, own);
+    assert_payload(suite, "{\"n\":3}");
+    suite->now_ms += delay_ms;
+    suite_take(suite, ANN, id);
+    assert_payload(suite, "{\"n\":1}");
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+}
+
+void case_unique__given_run_leaves_its_key_to_the_last_one(struct suite *suite)
+{
+    given_one_yields(suite, CULEX_EVENT_RELEASE, SUITE_SECOND_MS);
+    given_one_yields(suite, CULEX_EVENT_FAIL, SUITE_SECOND_MS);
+}
+
+/* Of a window there is one run, whatever comes. */
+void case_unique__given_run_keeps_its_window(struct suite *suite)
+{
+    struct culex_new_run run = replacing(suite, 0, "{\"n\":1}");
+    run.unique_while = 0;
+    run.unique_for_ms = SUITE_MINUTE_MS;
+    culex_uuid id = suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_RELEASE, 0);
+    assert_outcome(suite, &run, CULEX_ENQUEUED_UNIQUE_TAKEN, id);
+}
+
+/* Where the queue is full the one that waits keeps its key. */
+void case_unique__given_run_yields_to_nobody_that_is_refused(struct suite *suite)
+{
+    struct culex_new_run run = replacing(suite, 0, "{\"n\":1}");
+    culex_uuid id = suite_put_run(suite, &run);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    suite_end(suite, ANN, id, attempt, CULEX_EVENT_RELEASE, 0);
+    assert_ok(suite->store->ops->limit(suite->store, suite->queue, 1, NULL));
+    assert_int_equal(suite_try(suite, &run).outcome, CULEX_ENQUEUED_FULL);
+    assert_ok(suite->store->ops->limit(suite->store, suite->queue, 0, NULL));
+    suite_put_run(suite, &run);
+}
+
 void case_unique__replaces_twice_in_one_batch(struct suite *suite)
 {
     struct culex_new_run runs[3] = {replacing(suite, 0, "{\"n\":1}"),

@@ -943,6 +943,16 @@ static struct model_run *replaceable(struct model *model, const struct model_uni
     return may ? run : NULL;
 }
 
+/* The holder was claimed, waits again, and leaves the key to a run that would have replaced it. */
+static bool is_yielding(struct model *model, const struct model_unique *holder,
+                        const struct culex_new_run *made)
+{
+    const struct model_run *run = find(model, holder->queue, holder->id);
+    return made->unique_replaces && holder->until_ms == 0 && run != NULL && run->attempt > 0 &&
+           !is_keeping(run, CULEX_RUN_ACTIVE) &&
+           (run->state == CULEX_RUN_SCHEDULED || run->state == CULEX_RUN_WAITING);
+}
+
 static uint64_t live_count(const struct model *model, const struct model_queue *queue)
 {
     uint64_t count = 0;
@@ -991,6 +1001,8 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
         unique_learn(model, queue, made->unique_key, model->given[index]);
     const struct model_unique *holder = unique_holder(model, queue, made->unique_key);
     struct model_run *replaced = holder != NULL ? replaceable(model, holder, made) : NULL;
+    if (holder != NULL && is_yielding(model, holder, made))
+        holder = NULL;
     if (key != NULL) {
         bool is_same = key->content == made->content;
         result.outcome = is_same ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT;
