@@ -256,8 +256,8 @@ static void rider_not_unique(struct sim_oracle *oracle, const struct sim_rider *
         strcmp(holder->record.unique_key, rider->unique_key) != 0)
         sim_violation(oracle, &rider->id, "a call is refused for the key %s, which nobody holds",
                       rider->unique_key);
-    if (rider->unique_key[0] == SIM_UNIQUE_REPLACED && sim_is_sure_holder(&holder->record))
-        sim_violation(oracle, &rider->id, "a call is refused that might replace this run");
+    if (rider->unique_key[0] == SIM_UNIQUE_REPLACED)
+        sim_violation(oracle, &rider->id, "a call is refused that has to bring what it wanted");
 }
 
 static void rider_check(struct sim_oracle *oracle, const struct sim_rider *rider)
