@@ -227,7 +227,7 @@ culex_status culex__sqlite_ledger_tell(struct culex_sqlite *store, struct culex_
                                        struct culex_sqlite_limit **ret_limit, culex_error *error)
 {
     const culex_limit_value value = {told->count, told->per_ms, told->burst};
-    struct culex_sqlite_limit *limit;
+    struct culex_sqlite_limit *limit = NULL;
     culex_status status = limit_find(store, queue, told->name, &limit, error);
     *ret_limit = limit;
     if (status != CULEX_OK || (limit->number != 0 && limit->kind == told->kind &&
