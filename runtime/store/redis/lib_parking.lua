@@ -132,6 +132,21 @@ local function place_calls()
   return false
 end
 
+-- Whether a run with these gates, once it was parked, comes in behind all that stand: it has a share, and a limit by some
+-- key. Such a gate knows of its own runs alone, and would let one share's in again and again by an age that is above all
+-- that others have.
+local function gates_come_last(list)
+  local has_key = false
+  for _, g in ipairs(list) do has_key = has_key or g.limit.kind ~= 'F' and gate_key(g) ~= '' end
+  return has_key and gates_share(list) ~= nil
+end
+
+-- Whether it has its place by now: in the ready order, or behind what it needs.
+local function place_stands(id)
+  local place = places[id]
+  return not place.at or place.list[place.at].limit.kind == 'N'
+end
+
 -- The back of the ready order: the list, and of a priority an instant after the last that was given.
 local function back_score(priority)
   if priority == 0 then return gates_now() end
@@ -201,11 +216,17 @@ local function parked_admit(g, member, text, turn)
   admits_left = admits_left - 1
   if not is_here then return true end
   gates_hold(gates_of(r), r.behind - 1, id, -1)
+  local age, is_last = score, g.limit.kind == 'F'
   -- Behind the share itself all are of one turn.
   if g ~= gates_share(gates_of(r)) then score = turn_take(g, turn, score) end
   if g.limit.kind == 'F' then score = back_score(priority_of(r)) end
   place_enter(id, r, score, g)
-  if not (g.limit.kind == 'F' and back_put(id, r, score)) then ready_at(id, score) end
+  -- Behind another limit it keeps its age, or younger ones of its share would go before it there.
+  if not is_last and not score_is_front(age) and gates_come_last(gates_of(r)) then
+    is_last = place_stands(id)
+    score = is_last and back_score(priority_of(r)) or age
+  end
+  if not (is_last and back_put(id, r, score)) then ready_at(id, score) end
   plan_put('record_puts', id, record_text(r))
   return true
 end

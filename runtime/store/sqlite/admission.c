@@ -195,6 +195,18 @@ static int64_t turn_take(struct culex_sqlite_counter *counter, const struct park
     return at_ms;
 }
 
+/* Where a run of several limits is from now on, which had its turn at `at_ms`: behind another limit
+ * it keeps its age, or younger ones of its share would go before it there. */
+static int64_t place_after(const struct parked *parked, int64_t aside, int64_t at_ms,
+                           int64_t back_ms)
+{
+    const struct culex_sqlite_counter *needs = culex__sqlite_keys_needs(&parked->keys);
+    if (parked->at_ms < 0 || !culex__sqlite_keys_come_last(&parked->keys))
+        return at_ms;
+    bool stands = aside == CULEX__SQLITE_ASIDE_NOT || (needs != NULL && aside == needs->number);
+    return stands ? back_ms : parked->at_ms;
+}
+
 /* It takes its place in the ready order, or is parked behind another of its limits. */
 static culex_status parked_move(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                 struct culex_sqlite_counter *counter, const struct parked *parked,
@@ -209,6 +221,8 @@ static culex_status parked_move(struct culex_sqlite *store, struct culex_sqlite_
         culex__sqlite_keys_admit(store, queue, &parked->keys, counter, &rank, &aside, error);
     if (status != CULEX_OK)
         return status;
+    if (counter->limit->kind != CULEX_LIMIT_FAIR)
+        at_ms = place_after(parked, aside, at_ms, back_ms);
     queue->has_new_work = true;
     return culex__sqlite_finish(
         store, SQL_BIND(store, RUN_STAND, SQL_INT(parked->seq), SQL_INT(aside), SQL_INT(at_ms)),

@@ -148,6 +148,15 @@ const char *culex__sqlite_keys_share(const struct culex_sqlite_keys *keys)
     return share != NULL ? share->whole->key : "";
 }
 
+bool culex__sqlite_keys_come_last(const struct culex_sqlite_keys *keys)
+{
+    bool has_key = false;
+    for (size_t i = 0; i < keys->count; i++)
+        has_key =
+            has_key || (!is_share(keys->counters[i]) && keys->counters[i]->whole->key[0] != '\0');
+    return has_key && culex__sqlite_keys_first_share(keys) != NULL;
+}
+
 /* How many runs up to this priority may stand in the ready order: as many as could begin, and as
  * many again for each priority, so that lower ones never keep it from higher ones. */
 bool culex__sqlite_key_has_place(const struct culex_sqlite *store,

@@ -58,6 +58,11 @@ struct culex_sqlite_counter *culex__sqlite_keys_needs(const struct culex_sqlite_
 struct culex_sqlite_counter *culex__sqlite_keys_first_share(const struct culex_sqlite_keys *keys);
 const char *culex__sqlite_keys_share(const struct culex_sqlite_keys *keys);
 
+/* Whether the run, once it was parked, comes in behind all that stand: it has a share, and a limit
+ * by some key. Such a limit knows of its own runs alone, and would let one share's in again and
+ * again by an age that is above all that others have. */
+bool culex__sqlite_keys_come_last(const struct culex_sqlite_keys *keys);
+
 /* Where a run would stand in the ready order. */
 struct culex_sqlite_rank {
     int priority;

@@ -430,8 +430,35 @@ static void held_note(const struct model *model, const struct model_queue *queue
     }
 }
 
-/* The turn of the share of `run` comes before that of `other`, as far as both were held back and
- * need the same;
+/* As many of the key wait already as the limit could let begin, and need the same. */
+static bool is_crowded(const struct model *model, const struct model_run *run,
+                       const struct culex_run_limit *own)
+{
+    const struct model_limit *limit = limit_find(model, run->queue, own->name);
+    culex_limit_value value = value_of(limit);
+    int64_t waiting = 0, room = limit->kind == CULEX_LIMIT_CONCURRENCY
+                                    ? value.count - (int64_t)active_at(model, limit, own->key)
+                                    : value.burst;
+    if (limit->kind != CULEX_LIMIT_CONCURRENCY && limit->kind != CULEX_LIMIT_RATE)
+        return false;
+    for (size_t i = 0; i < model->run_count; i++) {
+        const struct model_run *other = model->runs[i];
+        waiting += other != run && other->state == CULEX_RUN_WAITING && !other->is_gone &&
+                   strcmp(model_needs(other), model_needs(run)) == 0 &&
+                   counts_at(other, limit, own->key) != NULL;
+    }
+    return waiting >= room;
+}
+
+static bool is_held_at_once(const struct model *model, const struct model_run *run)
+{
+    bool is_held = false;
+    for (size_t i = 0; i < run->made.limit_count; i++)
+        is_held = is_held || is_crowded(model, run, &run->made.limits[i]);
+    return is_held;
+}
+
+/* The turn of the share of `run` comes before that of `other`, where both need the same;
  * *ret_differs is false where their order is another one. */
 static bool has_turn_before(struct model *model, const struct model_run *run,
                             const struct model_run *other, bool *ret_differs)
@@ -439,9 +466,8 @@ static bool has_turn_before(struct model *model, const struct model_run *run,
     const struct culex_run_limit *one = share_of(model, run), *two = share_of(model, other);
     *ret_differs = false;
     if (one == NULL || two == NULL || strcmp(one->name, two->name) != 0 ||
-        strcmp(model_needs(run), model_needs(other)) != 0 || !run->was_held || !other->was_held ||
-        run->was_put_in_front || other->was_put_in_front ||
-        run->made.priority != other->made.priority)
+        strcmp(model_needs(run), model_needs(other)) != 0 || run->was_put_in_front ||
+        other->was_put_in_front || run->made.priority != other->made.priority)
         return false;
     uint64_t own = turn_of(model, run, one)->grant, theirs = turn_of(model, other, two)->grant;
     *ret_differs = own != theirs;
@@ -462,7 +488,7 @@ static void make_ready(struct model *model, struct model_run *run, bool in_front
     run->was_put_in_front = in_front;
     run->was_promoted = false;
     run->is_aside = is_of_full_share(model, run);
-    run->was_held = false;
+    run->was_held = is_held_at_once(model, run);
     if (run->made.limit_count > 0)
         held_note(model, run->queue);
 }
@@ -1382,11 +1408,19 @@ void model_share(struct model *model, const char *queue)
         make_ready(model, run, false);
 }
 
+/* It has the place that its age gave it. */
+static bool stands_before(const struct model_run *run, const struct model_run *other)
+{
+    return !run->was_held && is_before(run, other);
+}
+
 /* Of two that wait and have room, with the turns that they take. */
 static bool goes_before(struct model *model, const struct model_run *run,
                         const struct model_run *other)
 {
     bool differs;
+    if (stands_before(run, other) || stands_before(other, run))
+        return is_before(run, other);
     bool has_turn = has_turn_before(model, run, other, &differs);
     return differs ? has_turn : is_before(run, other);
 }

@@ -39,7 +39,8 @@ struct model_run {
     const void *result;
     size_t result_len;
     bool is_aside;  /* a fair limit has no place for it in the ready order yet */
-    bool was_held;  /* another one had no room for it since it became ready: it takes turns */
+    bool was_held;  /* another one had no room for it, or no place, since it became ready: it takes
+                       turns */
     bool is_listed; /* for a differential test: in the state of its listing all the time */
     int shown;      /* so often, by that */
 };

@@ -56,6 +56,8 @@ MUTANTS = [
     ("a script hides that the clock was set back", LUA + "lib_slots.lua", "  limits_noted = limits_noted or tonumber(call('HGET', meta, 'limits') or nil)\n", "", "redis"),
     ("no turn is taken", SQL + "admission.c", "    if (status == CULEX_OK && has_next)\n        *ret_parked = next;", "    (void)has_next;", "sqlite"),
     ("an older one of another share overtakes", SQL + "admission.c", "    at_ms = at_ms > behind_ms ? at_ms : behind_ms;\n", "", "sqlite"),
+    ("behind a key of its own a share comes in by age", LUA + "lib_parking.lua", "return has_key and gates_share(list) ~= nil", "return false", "redis"),
+    ("behind a key of its own a share comes in by age, here too", SQL + "parking.c", "return has_key && culex__sqlite_keys_first_share(keys) != NULL;", "return has_key && false;", "sqlite"),
     ("who had its turn yields by age", SQL + "parking.c", "(has_share || counter->has_turn)", "has_share", "sqlite"),
     ("a share knows of none that is parked elsewhere", SQL + "parking.c", "    passed->parked--;\n    hold(keys, passed, -1);\n", "    passed->parked--;\n", "sqlite"),
     ("a turn is that of a part", LUA + "lib_slots.lua", "return string.match(g.whole.name, '=(.*)$')", "return string.match(g.name, '=(.*)$')", "redis"),
