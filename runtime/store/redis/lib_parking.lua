@@ -26,12 +26,30 @@ local function gates_of(r)
   return r.gates
 end
 
+-- Through which of its gates a run comes first: those of its share alone, those by other keys, those of all.
+local function gate_stage(g, turn)
+  local key = gate_key(g)
+  return key == '' and 2 or key == turn and 0 or 1
+end
+
+-- Whether a run that comes from the gate `from` has been behind list[at] before. There it waits for nobody's turn again:
+-- two gates would send those that are parked behind them to each other for ever.
+local function gate_is_passed(list, at, from, turn)
+  if not from or turn == NO_TURN then return false end
+  local stage, last = gate_stage(list[at], turn), gate_stage(from, turn)
+  if stage ~= last then return stage < last end
+  for before = at + 1, #list do if list[before] == from then return true end end
+  return false
+end
+
 -- The first gate that does not let it into the ready order; `from` is one of which it comes. nil: they all do.
 local function place_behind(r, score, from)
-  local priority = priority_of(r)
-  score = turn_score(score, gates_turn(gates_of(r)))
-  for at, g in ipairs(gates_of(r)) do
-    if g == from and not gate_has_place(g, priority, score) or g ~= from and not gate_lets_in(g, priority, score) then
+  local priority, list = priority_of(r), gates_of(r)
+  local turn = gates_turn(list)
+  score = turn_score(score, turn)
+  for at, g in ipairs(list) do
+    if g == from and not gate_has_place(g, priority, score)
+      or g ~= from and not gate_lets_in(g, priority, score, gate_is_passed(list, at, from, turn)) then
       return at
     end
   end
@@ -269,12 +287,33 @@ local function limit_sweep(entry)
   end
 end
 
+-- Of gates that are due: those that have a key, or those of all runs.
+local function gates_admit(names, are_of_all)
+  for _, name in ipairs(names) do
+    local g = gate_open(name)
+    if (gate_key(g) == '') == are_of_all then gate_admit(g) end
+  end
+end
+
+-- Who comes from a gate of his own may have to wait behind one of all runs, where younger ones of his share are: those
+-- gates come first, and leave half of what may be admitted.
 local function place_admit()
   is_limited = true
   local names = call('ZRANGEBYSCORE', refills, '-inf', string.format('%.0f', gates_now()), 'LIMIT', 0, REFILL_KEYS_MAX)
+  local due, rest = {}, math.floor(admits_left / 2)
   for _, name in ipairs(names) do
-    if string.sub(name, -1) == '\0' then limit_sweep(name) else gate_admit(gate_open(name)) end
+    if string.sub(name, -1) == '\0' then limit_sweep(name) else due[#due + 1] = name end
   end
+  admits_left = admits_left - rest
+  local left = admits_left
+  gates_admit(due, false)
+  -- Those of all are to find what was parked there just now.
+  if admits_left < left then
+    plan_write()
+    is_limited = true
+  end
+  admits_left = admits_left + rest
+  gates_admit(due, true)
   plan_write()
 end
 

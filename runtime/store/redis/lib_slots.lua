@@ -24,7 +24,7 @@
 --   gate_open(name)          the gate, or part of one, read once
 --   gates_open(names)        those of a run with these limits
 --   gate_has_room(g)         whether a claim may pass it
---   gate_lets_in(g, priority, score)   whether a run may stand in the ready order: while so few stand before it
+--   gate_lets_in(g, priority, score, is_passed)   whether a run may stand in the ready order: while so few stand before it
 --                            that it could be granted
 --   gates_work(list, id, by) a run at work comes to the gates (1), or leaves them (-1)
 --   gates_stand(list, id, score, by)   the same of one in the ready order, or parked behind what it needs
@@ -301,9 +301,10 @@ local function gate_first_now(g)
   return g.first
 end
 
-local function gate_lets_in(g, priority, score)
+-- `is_passed`: the run has been behind this gate.
+local function gate_lets_in(g, priority, score, is_passed)
   local first = gate_first_now(g)
-  if first and first <= score then return false end
+  if first and (first < score or first == score and not is_passed) then return false end
   return gate_has_place(g, priority, score)
 end
 

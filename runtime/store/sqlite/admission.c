@@ -252,12 +252,29 @@ static culex_status counter_admit(struct culex_sqlite *store, struct culex_sqlit
     return status;
 }
 
+/* Of those that are due: the ones that have a key, or those of all runs. */
+static culex_status counters_admit(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                   const int64_t *numbers, size_t count, bool are_of_all,
+                                   size_t *budget, size_t *moved, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        struct culex_sqlite_counter *counter;
+        status = culex__sqlite_ledger_numbered(store, queue, numbers[i], &counter, error);
+        if (status == CULEX_OK && counter != NULL && (counter->whole->key[0] == '\0') == are_of_all)
+            status = counter_admit(store, queue, counter, budget, moved, error);
+    }
+    return status;
+}
+
+/* Who comes from a key of his own may have to wait behind a limit of all, where younger ones of his
+ * share are: those keys come first, and leave half of the budget. */
 culex_status culex__sqlite_admission_run(struct culex_sqlite *store,
                                          struct culex_sqlite_queue *queue, size_t *budget,
                                          size_t *ret_moved, culex_error *error)
 {
     int64_t numbers[CULEX_REFILL_KEYS_MAX];
-    size_t count = 0;
+    size_t count = 0, rest = *budget / 2, first = *budget - rest;
     *ret_moved = 0;
     if (queue->limits == 0)
         return CULEX_OK;
@@ -268,12 +285,11 @@ culex_status culex__sqlite_admission_run(struct culex_sqlite *store,
                                   SQL_BIND(store, COUNTER_DUE, SQL_INT(queue->key),
                                            SQL_INT(store->now_ms), SQL_INT(CULEX_REFILL_KEYS_MAX)),
                                   CULEX_REFILL_KEYS_MAX, numbers, &count, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-        struct culex_sqlite_counter *counter;
-        status = culex__sqlite_ledger_numbered(store, queue, numbers[i], &counter, error);
-        if (status == CULEX_OK && counter != NULL)
-            status = counter_admit(store, queue, counter, budget, ret_moved, error);
-    }
+    if (status == CULEX_OK)
+        status = counters_admit(store, queue, numbers, count, false, &first, ret_moved, error);
+    *budget = first + rest;
+    if (status == CULEX_OK)
+        status = counters_admit(store, queue, numbers, count, true, budget, ret_moved, error);
     return status;
 }
 

@@ -198,6 +198,30 @@ static culex_status is_behind_parked(struct culex_sqlite *store,
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
+/* Through which of its limits a run comes first: those of its share alone, those by other keys,
+ * those of all. */
+static int stage_of(const struct culex_sqlite_counter *counter, const char *share)
+{
+    const char *key = counter->whole->key;
+    return key[0] == '\0' ? 2 : strcmp(key, share) == 0 ? 0 : 1;
+}
+
+/* Whether a run that comes from `passed` has been behind the key before. There it waits for
+ * nobody's turn again: two keys would send those that are parked behind them to each other for
+ * ever. */
+static bool is_behind_it(const struct culex_sqlite_keys *keys, size_t index,
+                         const struct culex_sqlite_counter *passed)
+{
+    const char *share = culex__sqlite_keys_share(keys);
+    size_t from = 0;
+    while (from < keys->count && keys->counters[from] != passed)
+        from++;
+    if (from == keys->count)
+        return false;
+    int stage = stage_of(keys->counters[index], share), last = stage_of(passed, share);
+    return stage != last ? stage < last : index < from;
+}
+
 /* The first key of the run's, but for `passed`, that has no place for it in the ready order. */
 static culex_status first_without_place(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue,
@@ -215,7 +239,8 @@ static culex_status first_without_place(struct culex_sqlite *store,
         if (counter == passed)
             continue;
         if (!is_late && counter->parked > 0)
-            status = is_behind_parked(store, queue, counter, rank, share, true, &is_late, error);
+            status = is_behind_parked(store, queue, counter, rank, share,
+                                      !is_behind_it(keys, i, passed), &is_late, error);
         if (is_late)
             *ret_full = counter;
     }

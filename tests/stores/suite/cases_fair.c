@@ -431,6 +431,79 @@ void case_fair__of_one_key_the_oldest_is_first(struct suite *suite)
     assert_nothing_remains(suite, &shape);
 }
 
+/* Ends what is held, and claims two more; whether the first one's are granted in their order. */
+static void assert_in_order(struct suite *suite, const culex_uuid *ids, size_t count)
+{
+    size_t next = 0;
+    for (int idle = 0; next < count && idle < 5; idle++) {
+        size_t granted = claim(suite, 2, NULL);
+        struct culex_run_facts held[2];
+        for (size_t i = 0; i < granted; i++)
+            held[i] = suite->reply.grants[i].facts;
+        for (size_t i = 0; i < granted; i++) {
+            if (tenant_of(suite, held[i].id, false) == 'a')
+                assert_true(next < count && suite_same_id(held[i].id, ids[next++]));
+            suite_end(suite, ANN, held[i].id, held[i].attempt, CULEX_EVENT_DONE, 0);
+        }
+        idle = granted > 0 ? 0 : idle;
+        suite->now_ms += SUITE_SECOND_MS;
+    }
+    assert_int_equal(next, count);
+}
+
+/* Some are parked behind their tenant's own limit, and the younger ones behind that of all; then
+ * the first of these has room at its own. */
+void case_fair__who_is_parked_again_keeps_his_order(struct suite *suite)
+{
+    struct shape shape = {{all, own, share}, 3};
+    culex_uuid ids[12];
+    struct culex_run_facts held[3];
+    shape.limits[0].count = 3;
+    put_some(suite, &shape, "a", 6, ids);
+    assert_int_equal(suite_claim(suite, BOB, 3), 2);
+    held[0] = suite->reply.grants[0].facts;
+    held[1] = suite->reply.grants[1].facts;
+    put_some(suite, &shape, "b", 1, NULL);
+    assert_int_equal(suite_claim(suite, BOB, 3), 1);
+    held[2] = suite->reply.grants[0].facts;
+    put_some(suite, &shape, "a", 6, &ids[6]);
+    put_some(suite, &shape, "b", 6, NULL);
+    for (size_t i = 0; i < 3; i++)
+        suite_end(suite, BOB, held[i].id, held[i].attempt, CULEX_EVENT_DONE, 0);
+    assert_in_order(suite, &ids[2], 10);
+    work(suite, 2, 12);
+    assert_nothing_remains(suite, &shape);
+}
+
+/* More than a step lets in wait behind the first one's own limit, and others behind that of all:
+ * none of both keeps the other from it, and a slot that comes free is taken at once. */
+void case_fair__two_long_queues_hold_up_nobody(struct suite *suite)
+{
+    enum { MANY = 2 * CULEX_ADMIT_MAX + BACKLOG };
+    struct shape shape = {{all, own, share}, 3};
+    shape.limits[0].count = 3;
+    shape.limits[1].count = 1;
+    put_some(suite, &shape, "a", MANY, NULL);
+    put_some(suite, &shape, "b", MANY, NULL);
+    put_some(suite, &shape, "c", 1, NULL);
+    assert_int_equal(suite_claim(suite, BOB, 4), 3);
+    const struct culex_run_facts ours = suite->reply.grants[0].facts;
+    put_some(suite, &shape, "d", 1, NULL);
+    put_some(suite, &shape, "a", MANY, NULL);
+    suite_end(suite, BOB, ours.id, ours.attempt, CULEX_EVENT_DONE, 0);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(claim(suite, 1, NULL), 1);
+        struct culex_run_facts next = suite->reply.grants[0].facts;
+        suite_end(suite, ANN, next.id, next.attempt, CULEX_EVENT_DONE, 0);
+    }
+    assert_sound(suite);
+    while (suite_purge(suite, CULEX_RUN_WAITING, 100) > 0)
+        ;
+    suite_pass(suite, SUITE_LEASE_MS + 1);
+    work(suite, 4, 4);
+    assert_nothing_remains(suite, &shape);
+}
+
 /* --- who stands in nobody's way --------------------------------------------------------------- */
 
 /* What waits for a limit takes no place of its share. */
