@@ -230,8 +230,8 @@ culex_status culex__sqlite_ledger_tell(struct culex_sqlite *store, struct culex_
     struct culex_sqlite_limit *limit = NULL;
     culex_status status = limit_find(store, queue, told->name, &limit, error);
     *ret_limit = limit;
-    if (status != CULEX_OK || (limit->number != 0 && limit->kind == told->kind &&
-                               culex__limit_value_is_same(&limit->declared, &value)))
+    if (limit == NULL || (limit->number != 0 && limit->kind == told->kind &&
+                          culex__limit_value_is_same(&limit->declared, &value)))
         return status;
     if (limit->number != 0 && limit->kind != told->kind)
         limit->set = (culex_limit_value){.count = 0};

@@ -216,7 +216,7 @@ static bool is_behind_it(const struct culex_sqlite_keys *keys, size_t index,
     size_t from = 0;
     while (from < keys->count && keys->counters[from] != passed)
         from++;
-    if (from == keys->count)
+    if (passed == NULL || from == keys->count)
         return false;
     int stage = stage_of(keys->counters[index], share), last = stage_of(passed, share);
     return stage != last ? stage < last : index < from;
