@@ -58,7 +58,7 @@ MUTANTS = [
     ("an older one of another share overtakes", SQL + "admission.c", "    at_ms = at_ms > behind_ms ? at_ms : behind_ms;\n", "", "sqlite"),
     ("behind a key of its own a share comes in by age", LUA + "lib_parking.lua", "return has_key and gates_share(list) ~= nil", "return false", "redis"),
     ("behind a key of its own a share comes in by age, here too", SQL + "parking.c", "return has_key && culex__sqlite_keys_first_share(keys) != NULL;", "return has_key && false;", "sqlite"),
-    ("two gates send runs to each other", LUA + "lib_slots.lua", "g.first == score and not is_passed", "g.first == score", "redis"),
+    ("two gates send runs to each other", LUA + "lib_slots.lua", "first == score and not is_passed", "first == score", "redis"),
     ("two keys send runs to each other", SQL + "parking.c", "                                      !is_behind_it(keys, i, passed), &is_late, error);", "                                      is_behind_it(keys, i, passed) || true, &is_late, error);", "sqlite"),
     ("what was parked just now is not met", LUA + "lib_parking.lua", "  if admits_left < left then\n", "  if false then\n", "redis"),
     ("keys leave nothing for limits of all", SQL + "admission.c", "rest = *budget / 2,", "rest = 0,", "sqlite"),
