@@ -126,7 +126,7 @@ end
 -- Where a run that is due stands: behind so many limits less one, as its record says it. One that goes to the list
 -- stands there by its time, another by the score of urgents_write().
 local function gates_arrive(id, names, level, is_keyed)
-  local priority, list, score = tonumber(level), gates_open(names), nil
+  local priority, list, score = tonumber(level), gates_named(table.concat(names, ';')), nil
   score = ((priority > 0 or is_keyed) and back_of() or now) - priority * 17592186044416
   limited_put(id, score)
   local turned = turn_score(score, gates_turn(list))
@@ -142,10 +142,8 @@ end
 
 -- It waits, and leaves its place.
 local function gates_leave(id, r)
-  local names, score, behind = {}, limited_score(id), tonumber(r.behind)
+  local list, score, behind = gates_named(string.match(r.tail, TAIL_limits)), limited_score(id), tonumber(r.behind)
   is_limited = true
-  for name in string.gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do names[#names + 1] = name end
-  local list = gates_open(names)
   if behind > 1 then gates_park(list, behind - 1, id, score, false) else gates_stand(list, id, score, -1) end
   limited_put(id, false)
 end

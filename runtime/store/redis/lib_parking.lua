@@ -18,11 +18,7 @@ function places_open() slots_open() end
 function places_close() slots_close() end
 
 local function gates_of(r)
-  if not r.gates then
-    local names = {}
-    for name in gmatch(string.match(r.tail, TAIL_limits), '[^;]+') do names[#names + 1] = name end
-    r.gates = gates_open(names)
-  end
+  r.gates = r.gates or gates_named(string.match(r.tail, TAIL_limits))
   return r.gates
 end
 

@@ -22,7 +22,7 @@
 -- of a limit that has changed, or of all, which may take several steps: what has been looked at stands in `limits` under the same.
 --
 --   gate_open(name)          the gate, or part of one, read once
---   gates_open(names)        those of a run with these limits
+--   gates_named(text)        those of a run, as its record names them
 --   gate_has_room(g)         whether a claim may pass it
 --   gate_lets_in(g, priority, score, is_passed)   whether a run may stand in the ready order: while so few stand before it
 --                            that it could be granted
@@ -47,7 +47,7 @@ local LEVEL = 17592186044416 -- between the scores of two priorities
 local PART, PART_END = '\1', '\2'
 local NO_TURN = '\255' -- that of runs without a share: no key has this byte, and it stands behind all that have
 
-local gates, gates_touched, limits_known = {}, {}, {}
+local gates, gate_lists, gates_touched, limits_known = {}, {}, {}, {}
 local slot_marks, limited_marks, bucket_puts, refill_drops = {}, {}, {}, {}
 -- The soonest look that was asked for in this script.
 local look_soonest = nil
@@ -68,8 +68,15 @@ local function slots_count(first, last)
   return call('ZLEXCOUNT', slots, '[' .. first, '(' .. last)
 end
 
+-- To make a number's text is slow, and those that become ready together have one place.
+local place_texts = {}
 local function place_text(score)
-  return string.format('%015.0f', score + PLACE_BASE)
+  local text = place_texts[score]
+  if not text then
+    text = string.format('%015.0f', score + PLACE_BASE)
+    place_texts[score] = text
+  end
+  return text
 end
 
 local function score_priority(score)
@@ -185,7 +192,7 @@ end
 -- What the gate itself has.
 local function gate_whole(g)
   g.whole = g
-  g.active = slots_count('A' .. g.name .. '\0', 'A' .. g.name .. '\1')
+  g.active = slots_count(g.at_work, 'A' .. g.name .. '\1')
   g.tat = tonumber(g.limit.kind == 'R' and call('ZSCORE', buckets, g.name) or 0)
   if is_cutting and g.tat > 0 then bucket_cut(g) end
 end
@@ -193,9 +200,10 @@ end
 local function gate_open(name)
   local g, part_at = gates[name], string.find(name, PART, 1, true)
   if g then return g end
-  g = {name = name, limit = limit_of(string.match(name, '^[^=]*')), coming = {}, leaving = {}}
+  g = {name = name, limit = limit_of(string.match(name, '^[^=]*')), coming = {}, leaving = {},
+    at_work = 'A' .. name .. '\0', in_order = 'W' .. name .. '\0'}
   gates[name] = g
-  g.standing = slots_count('W' .. name .. '\0', 'W' .. name .. '\1')
+  g.standing = slots_count(g.in_order, 'W' .. name .. '\1')
   g.held = g.limit.kind == 'F' and slots_count('H' .. name .. '\0', 'H' .. name .. '\1') or 0
   g.first = gate_first(name)
   if part_at then
@@ -220,9 +228,14 @@ local function part_name(name, needs)
   return needs and not gate_is_named_needs(name) and name .. PART .. needs or name
 end
 
-local function gates_open(names)
-  local list, needs = {}, needs_among(names[#names] or '')
-  for at, name in ipairs(names) do list[at] = gate_open(part_name(name, needs)) end
+local function gates_named(text)
+  local list = gate_lists[text]
+  if not list then
+    local needs = needs_among(text)
+    list = {}
+    for name in gmatch(text, '[^;]+') do list[#list + 1] = gate_open(part_name(name, needs)) end
+    gate_lists[text] = list
+  end
   return list
 end
 
@@ -275,9 +288,8 @@ end
 -- How many stand in the ready order that are granted before what comes there with this score; before who takes turns
 -- that are all of its priority.
 local function gate_before(g, score)
-  local head = 'W' .. g.name .. '\0'
   if score % LEVEL == 0 then score = score + LEVEL / 2 - 1 end
-  local count = slots_count(head, head .. place_text(score + 1))
+  local count = slots_count(g.in_order, g.in_order .. place_text(score + 1))
   for _, other in ipairs(g.coming) do if other <= score then count = count + 1 end end
   for _, other in ipairs(g.leaving) do if other <= score then count = count - 1 end end
   return count
@@ -318,16 +330,16 @@ local function gates_work(list, id, by)
     local g = part.whole
     g.active = g.active + by
     g.is_spread = g.is_spread or by < 0
-    slot_marks['A' .. g.name .. '\0' .. id] = by > 0
+    slot_marks[g.at_work .. id] = by > 0
     gate_touch(g)
   end
 end
 
-local function gate_stand(g, id, score, by)
+local function gate_stand(g, entry, score, by)
   local unwritten = by > 0 and g.coming or g.leaving
   g.standing = g.standing + by
   unwritten[#unwritten + 1] = score
-  slot_marks['W' .. g.name .. '\0' .. place_text(score) .. id] = by > 0
+  slot_marks[g.in_order .. entry] = by > 0
   gate_touch(g)
 end
 
@@ -350,8 +362,9 @@ local function gate_park(g, id, score, turn, is_there)
 end
 
 local function gates_stand(list, id, score, by)
+  local entry = place_text(score) .. id
   for _, g in ipairs(list) do
-    if g.limit.kind == 'N' then gate_park(g, id, score, NO_TURN, by > 0) else gate_stand(g, id, score, by) end
+    if g.limit.kind == 'N' then gate_park(g, id, score, NO_TURN, by > 0) else gate_stand(g, entry, score, by) end
   end
 end
 
@@ -434,13 +447,22 @@ local function gate_look(g)
   return tokens <= g.limit.burst and gates_now() + bucket_wait(g, tokens) or nil
 end
 
--- All members of `marks` that come, or leave, and their score.
+-- All members of `marks` that come, each behind its score, or leave.
 local function marks_take(marks, is_coming, score)
-  local list = {}
+  local list, count, texts = {}, 0, {}
   for member, mark in pairs(marks) do
     if (mark ~= false) == is_coming then
-      if is_coming then list[#list + 1] = score or string.format('%.0f', mark) end
-      list[#list + 1] = member
+      if is_coming then
+        local text = score or texts[mark]
+        if not text then
+          text = string.format('%.0f', mark)
+          texts[mark] = text
+        end
+        count = count + 1
+        list[count] = text
+      end
+      count = count + 1
+      list[count] = member
       marks[member] = nil
     end
   end
@@ -483,7 +505,7 @@ local function slots_open()
     call('HSET', meta, 'limits', limits_noted)
   end
   write('ZADD', refills, looks)
-  write('ZADD', slots, marks_take(slot_marks, true, 0))
+  write('ZADD', slots, marks_take(slot_marks, true, '0'))
   write('ZADD', limited, marks_take(limited_marks, true))
   write('ZADD', buckets, marks_take(bucket_puts, true))
 end
