@@ -37,17 +37,19 @@ local function ack_settle(id, r, order, blob)
   return 'O'
 end
 
--- Plain successes of the holder, of runs without limits, which are most of what happens: what leave() would do, without
+-- Plain successes of the holder, which are most of what happens: what leave() would do, without
 -- taking records apart. An attempt's records all begin alike while we hold them, and all
 -- begin alike when they are done and kept for the same time.
 -- (Lua knows 200 locals in a script: what only one part needs stands in a block of its own.)
-local done_settle, dones_write
+-- Their unique keys are asked for in one go, when all are known, or before an end that may take one again.
+local done_settle, dones_release, dones_write, dones_unkey
 do
 local helds, dones, dones_records, dones_scores, dones_count = {}, {}, {}, {}, 0
+local released, released_ids, unkeyed = {}, {}, {}
 
 local function held_make(attempt)
   local before = version_text .. '|' .. ACTIVE .. '|' .. attempt .. '|' .. session .. '|'
-  local held = {before = before, len = #before, dones = {}, untils = {}}
+  local held = {before = before, len = #before, dones = {}, untils = {}, head = '-'}
   helds[attempt] = held
   return held
 end
@@ -60,26 +62,75 @@ local function done_make(held, attempt, keep)
   return done_text
 end
 
+-- Takes a record apart, for those that follow: what comes before the time of its enqueue, what lies between that and the
+-- unique key, and what is behind it. Returns that key; nil for one that cannot be read, or came from behind what it needs.
+local function held_learn(held, text)
+  local _, stop, rest, behind, born, aged, keep, at_key, key = find(text, RECORD_HELD, held.len + 1)
+  local names = rest and behind < '2' and match(text, HELD_LIMITS, stop + 1)
+  if not names then return nil end
+  held.head, held.middle, held.ending = sub(text, held.len + 1, born - 1), sub(text, aged, at_key - 1), sub(text, stop)
+  held.rest, held.keep, held.gates = rest, keep, behind ~= '0' and gates_named(names)
+  return key
+end
+
+-- The unique key of a record that is like the last one but for that key and the time of its enqueue, as most are; else nil.
+local function held_alike(held, text)
+  local born = held.len + #held.head
+  if sub(text, held.len + 1, born) ~= held.head then return nil end
+  local _, aged = find(text, '^%d+', born + 1)
+  local at_key = aged and aged + #held.middle
+  if not aged or sub(text, aged + 1, at_key) ~= held.middle then return nil end
+  local bar = find(text, '|', at_key + 1, true)
+  return bar and sub(text, bar) == held.ending and sub(text, at_key + 1, bar - 1) or nil
+end
+
 function done_settle(id, text, attempt)
   local held = helds[attempt] or held_make(attempt)
   local len = held.len
   if sub(text, 1, len) ~= held.before then return false end
-  local _, _, rest, keep, key = find(text, RECORD_HELD, len + 1)
-  if not rest then return false end
-  if keep == '0' then done_forget(id, key) return true end
+  local key = held_alike(held, text) or held_learn(held, text)
+  if not key then return false end
+  local keep, gates_held = held.keep, held.gates
+  if gates_held then
+    is_limited = true
+    gates_work(gates_held, id, -1)
+  end
+  if key ~= '' then
+    local count = #released + 1
+    released[count], released_ids[count] = key, id
+  end
+  if keep == '0' then done_forget(id, '') return true end
   local done_text = held.dones[keep] or done_make(held, attempt, keep)
   local pair = dones_count * 2
   dones_count = dones_count + 1
   dones[dones_count] = id
   dones_records[pair + 1] = id
-  dones_records[pair + 2] = done_text .. sub(text, rest)
+  dones_records[pair + 2] = done_text .. sub(text, held.rest)
   dones_scores[pair + 1] = held.untils[keep]
   dones_scores[pair + 2] = id
-  if key ~= '' then unique_release(id, key) end
   return true
 end
 
+function dones_release()
+  if #released == 0 then return end
+  uniques_read(released)
+  for at = 1, #released do
+    local key = released[at]
+    if unique_entries[key] == released_ids[at] then
+      unkeyed[#unkeyed + 1] = key
+      unique_entries[key] = false
+    end
+  end
+  released, released_ids = {}, {}
+end
+
+-- Before what the plan says of unique keys: they may have been taken again.
+function dones_unkey()
+  write('HDEL', unique, unkeyed)
+end
+
 function dones_write()
+  dones_release()
   if dones_count == 0 then return end
   write('HSET', runs, dones_records)
   write('ZADD', done, dones_scores)
@@ -242,6 +293,7 @@ function acks_listed(answers)
     if attempt and text and done_settle(id, text, attempt) then
       answers[at] = 'O'
     else
+      dones_release()
       if number_of[at] then
         answers[at] = ordinary_settle(id, number_of[at], found[at], order, ARGV[base + 2])
       else
@@ -261,6 +313,7 @@ function acks_settle()
   if group_count > 0 then groups_settle(answers) end
   dones_write()
   if #forgotten > 0 then runs_forget(forgotten) end
+  dones_unkey()
   plan_write()
   return table.concat(answers), is_veiled
 end

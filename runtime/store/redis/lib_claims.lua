@@ -114,22 +114,46 @@ local function candidate_parsed(id, text, payload, is_list, needs)
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
   r.started = granted.count < starts and 1 or 0
   if is_ranked then unique_claim(id, r, now) end
-  if r.behind ~= '0' then begin_again(place_grant(id, r)) end
+  if r.behind ~= '0' then
+    begin_again(place_grant(id, gates_of(r)))
+    r.behind = '1' -- it may have been parked behind what it needs
+  end
   grant(id, record_text(r), r.attempt .. ',', payload)
   if is_suspected then is_enough, is_again = true, false end
   return true
+end
+
+-- How the record ends that was looked at last, from behind its unique key, which is the same for most; and the gates of
+-- such runs, false where a claim may have to do with their keys.
+local end_seen, end_gates = '||', false
+
+-- The gates of a run that never began; nil when it has to be looked at in full. A claim has nothing to do with a key
+-- that waiting and working keep, or only time.
+local function fresh_gates(text, has_limits)
+  if sub(text, -#end_seen) ~= end_seen then
+    local at, states, names = match(text, RECORD_END, #RECORD_FRESH + 1)
+    if not at then return nil end
+    end_seen, end_gates = sub(text, at), (states == '0' or states == '6' or states == '7') and gates_named(names)
+  end
+  local list = end_gates
+  return list and #list > 0 == has_limits and not place_lacks(list) and list or nil
 end
 
 -- True when `id` is dealt with, false when it and all after it must stay, nil when it alone must.
 local function candidate(id, text, payload, is_list)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs were never granted and never expire: only the beginning of their records changes.
-  if sub(text, 1, #RECORD_FRESH) ~= RECORD_FRESH or not payload or decided[id]
-    or #payload > PAYLOAD_BYTES_MAX or #text > RECORD_BYTES_MAX
-    or is_ranked and sub(text, -#RECORD_UNKEYED) ~= RECORD_UNKEYED then
-    return candidate_parsed(id, text, payload, is_list)
+  local begins, list = sub(text, 1, #RECORD_FRESH), nil
+  local has_limits = begins == RECORD_LIMITED
+  local is_plain = (has_limits or begins == RECORD_FRESH) and payload and not decided[id]
+    and #payload <= PAYLOAD_BYTES_MAX and #text <= RECORD_BYTES_MAX
+  if is_plain and (has_limits or is_ranked and sub(text, -#RECORD_UNKEYED) ~= RECORD_UNKEYED) then
+    list = fresh_gates(text, has_limits)
+    is_plain = list
   end
+  if not is_plain then return candidate_parsed(id, text, payload, is_list) end
   if not is_room(payload) then return false end
+  if has_limits then begin_again(place_grant(id, list)) end
   grant(id, (granted.count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1,', payload)
   return true
 end

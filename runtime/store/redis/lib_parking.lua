@@ -7,7 +7,8 @@
 --   place_leave(id, r)          it leaves the state it has: work, the ready order, a gate
 -- and of a claim:
 --   place_hold(id, r)           whether it is parked, behind the first gate that has no room
---   place_grant(id, r)          it goes to work
+--   place_lacks(list)           the first of its gates that has no room, nil when all have
+--   place_grant(id, list)       it goes to work
 --   place_calls()               whether somebody may come in who is to be claimed yet
 --   place_admit()               what a step has to do at gates that are due
 
@@ -89,8 +90,8 @@ end
 
 -- The first gate that a claim does not get by.
 local function place_lacks(list)
-  for at, g in ipairs(list) do
-    if not gate_has_room(g) then return at end
+  for at = 1, #list do
+    if not gate_has_room(list[at]) then return at end
   end
 end
 
@@ -124,14 +125,14 @@ end
 
 -- It is granted: what it takes is written with the grants. Whether the claim has to begin anew, as above: of a
 -- fair share the next comes in, and not behind all others when it has a priority.
-local function place_grant(id, r)
+local function place_grant(id, list)
   is_limited = true
-  local list, is_call = gates_of(r), false
+  local is_call = false
   gates_stand(list, id, limited_score(id), -1)
   gates_work(list, id, 1)
   limited_put(id, false)
-  r.behind = '1' -- it may have been parked behind what it needs
-  for _, g in ipairs(list) do
+  for at = 1, #list do
+    local g = list[at]
     gate_take(g)
     is_call = is_call or g.limit.kind == 'F' and g.first and score_priority(g.first) > 0 and gate_waits(g)
   end

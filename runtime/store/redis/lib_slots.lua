@@ -326,8 +326,8 @@ local function gate_waits(g)
 end
 
 local function gates_work(list, id, by)
-  for _, part in ipairs(list) do
-    local g = part.whole
+  for at = 1, #list do
+    local g = list[at].whole
     g.active = g.active + by
     g.is_spread = g.is_spread or by < 0
     slot_marks[g.at_work .. id] = by > 0
@@ -363,7 +363,8 @@ end
 
 local function gates_stand(list, id, score, by)
   local entry = place_text(score) .. id
-  for _, g in ipairs(list) do
+  for at = 1, #list do
+    local g = list[at]
     if g.limit.kind == 'N' then gate_park(g, id, score, NO_TURN, by > 0) else gate_stand(g, entry, score, by) end
   end
 end

@@ -8,8 +8,8 @@
 local UNIQUE_BIT = {[SCHEDULED] = 1, [WAITING] = 2, [ACTIVE] = 4}
 
 -- What the script has met and decided: entries by their keys, false for none; those that are to be
--- written; keys that have an end in the set; and runs with a key as the script has left them.
-local unique_entries, unique_touched, unique_timed, unique_runs = {}, {}, {}, {}
+-- written; keys that have an end in the set; and runs with a key as the script has left them, taken apart or not.
+local unique_entries, unique_touched, unique_timed, unique_runs, unique_texts = {}, {}, {}, {}, {}
 
 local function unique_entry(key)
   local entry = unique_entries[key]
@@ -19,6 +19,18 @@ local function unique_entry(key)
     unique_timed[key] = entry and #entry > 16
   end
   return entry
+end
+
+-- The entries of these keys, in one go; after that, unique_entry() does not ask.
+local function uniques_read(list)
+  local entries = read(unique, list)
+  for at, key in ipairs(list) do
+    if unique_entries[key] == nil then
+      local entry = entries[at]
+      unique_entries[key] = entry
+      unique_timed[key] = entry and #entry > 16
+    end
+  end
 end
 
 local function unique_set(key, entry)
@@ -50,7 +62,7 @@ end
 local function unique_run(id)
   local r = unique_runs[id]
   if r == nil then
-    local text = call('HGET', runs, id)
+    local text = unique_texts[id] or call('HGET', runs, id)
     r = text and record_parse(text) or false
   end
   return r

@@ -72,10 +72,11 @@ def skip_pattern(fields):
 
 def hot_definitions(version, fields, split):
     """What lets a claim and a success take the beginning of a record off and put another one
-    before the rest: RECORD_FRESH is the whole head of a waiting run that never began, FRESH_REST
-    where its rest begins; RECORD_HELD stands behind the owner and finds the rest's place, the
-    time to keep it and the unique key, of a run without limits. RECORD_UNKEYED ends each record with neither
-    limits nor a unique key, and REST_WINDOW finds the end of a key's time in what follows created_at_ms."""
+    before the rest: RECORD_FRESH is the whole head of a waiting run that never began, RECORD_LIMITED
+    that of one with limits, FRESH_REST where the rest begins, and RECORD_END finds behind either of them where
+    the unique key ends, the states that keep it, and the limits; RECORD_HELD stands behind the owner and finds the
+    rest's place, `behind`, where created_at_ms begins and ends, the time to keep it, and the unique key with its
+    place, and HELD_LIMITS behind that the limits. RECORD_UNKEYED ends each record with neither limits nor a unique key, and REST_WINDOW and REST_UNTIL find the end of a key's time in what follows created_at_ms."""
     leased, names = len(LEASE_FIELDS), [name for name, _ in fields]
     if names[:leased] != LEASE_FIELDS:
         fail("STEP needs these fields first: " + " ".join(LEASE_FIELDS))
@@ -83,17 +84,27 @@ def hot_definitions(version, fields, split):
     fresh = [version] + [zeros[kind] for _, kind in fields[:split]]
     keep, key = names.index("keep_success_ms"), names.index("unique_key")
     behind = names.index("behind")
-    held = "".join([skip_pattern(fields[3:leased]), "()", skip_pattern(fields[leased:behind]), "0|",
-                    skip_pattern(fields[behind + 1:keep]),
-                    f"({PATTERNS['int']})|", skip_pattern(fields[keep + 1:key]),
+    if names[behind + 1:keep] != ["created_at_ms"]:
+        fail("STEP needs 'created_at_ms' alone between 'behind' and 'keep_success_ms'")
+    if behind + 1 != split:
+        fail("STEP needs 'behind' as the last field of the head")
+    held = "".join([skip_pattern(fields[3:leased]), "()", skip_pattern(fields[leased:behind]), "(%d)|",
+                    f"(){PATTERNS['int']}()|({PATTERNS['int']})|", skip_pattern(fields[keep + 1:key]), "()",
                     f"({PATTERNS['name']})|"])
-    unkeyed = "".join("|" + zeros.get(kind, "") for _, kind in fields[names.index("unique_while"):])
+    states = names.index("unique_while")
+    end = "".join([skip_pattern(fields[split:key]), PATTERNS["name"], "()|", skip_pattern(fields[key + 1:states]),
+                   "(%d)|", skip_pattern(fields[states + 1:-1]), f"({PATTERNS['name']})"])
+    unkeyed = "".join("|" + zeros.get(kind, "") for _, kind in fields[states:])
     return {
         "RECORD_FRESH": f"local RECORD_FRESH = '{'|'.join(fresh)}|'",
+        "RECORD_LIMITED": f"local RECORD_LIMITED = '{'|'.join([*fresh[:-1], '1'])}|'",
+        "RECORD_END": f"local RECORD_END = '^{end}$'",
+        "HELD_LIMITS": f"local HELD_LIMITS = '^{skip_pattern(fields[key + 1:-1])}({PATTERNS['name']})$'",
         "FRESH_REST": f"local FRESH_REST = {len('|'.join(fresh[:leased + 1])) + 2}",
         "RECORD_HELD": f"local RECORD_HELD = '^{held}'",
         "RECORD_UNKEYED": f"local RECORD_UNKEYED = '{unkeyed}'",
         "REST_WINDOW": f"local REST_WINDOW = '^({skip_pattern(fields[keep:names.index('unique_until_ms')])})%d+'",
+        "REST_UNTIL": f"local REST_UNTIL = '^{skip_pattern(fields[keep:names.index('unique_until_ms')])}(%d+)'",
         "RECORD_UNIQUE": f"local RECORD_UNIQUE = '^[^|]*|{'[^|]*|' * key}([^|]*)|'",
     }
 
