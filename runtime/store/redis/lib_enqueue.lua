@@ -27,9 +27,10 @@ local letters, others, ids = {}, {}, {}
 local record_puts, payload_puts, key_puts, key_until_puts = {}, {}, {}, {}
 local backs, urgents, urgent_levels, due_puts, urgent_due_puts = {}, {}, {}, {}, {}
 local keyed = {}
--- Runs with a unique key that are new or are replaced, by their ids and in order: record, payload, and where a
--- run stood that was there before. `is_moved` when it stands elsewhere now.
+-- In a call that may replace runs: those with a unique key that are new or are replaced, by their ids and in order: record,
+-- payload, and where a run stood that was there before. `is_moved` when it stands elsewhere now.
 local drafts, draft_list = {}, {}
+local is_replacing = false
 local due_drops, urgent_due_drops, urgent_drops = {}, {}, {}
 local is_limited = false -- one of them has limits
 
@@ -97,6 +98,9 @@ end
 
 -- Limits.
 
+-- The gates of runs that told the same, as their records name them; none when something else was told meanwhile.
+local told_names = {}
+
 -- What is told of a limit counts for the runs that follow. Those that are parked already are looked at again.
 local function limit_tell(name, told)
   local l = limit_of(name)
@@ -104,6 +108,7 @@ local function limit_tell(name, told)
   local set = l.kind == string.sub(told, 1, 1) and l.set or '0|0|0'
   local text = told .. '|' .. set
   call('HSET', limits, name, text)
+  told_names, gate_lists = {}, {}
   local is_known = l.told ~= nil
   for field in pairs(l) do l[field] = nil end
   for field, value in pairs(limit_read(text)) do l[field] = value end
@@ -114,19 +119,23 @@ local function limit_tell(name, told)
 end
 
 local function gates_told(text)
+  local names = told_names[text]
+  if names then return names end
   local list = {}
   is_limited = true
   for told, gate in string.gmatch(text, '([CRFN]|%d+|%d+|%d+)|([^;]+)') do
     limit_tell(string.match(gate, '^[^=]*'), told)
     list[#list + 1] = gate
   end
-  return list
+  names = table.concat(list, ';')
+  told_names[text] = names
+  return names
 end
 
 -- Where a run that is due stands: behind so many limits less one, as its record says it. One that goes to the list
 -- stands there by its time, another by the score of urgents_write().
 local function gates_arrive(id, names, level, is_keyed)
-  local priority, list, score = tonumber(level), gates_named(table.concat(names, ';')), nil
+  local priority, list, score = tonumber(level), gates_named(names), nil
   score = ((priority > 0 or is_keyed) and back_of() or now) - priority * 17592186044416
   limited_put(id, score)
   local turned = turn_score(score, gates_turn(list))
@@ -159,7 +168,12 @@ local function urgents_write()
   if #urgents == 0 then return end
   local back, entries = back_of(), {}
   if counts[5] ~= tostring(back) then call('HSET', meta, 'back', back) end
-  for at, id in ipairs(urgents) do put(entries, back - urgent_levels[at] * 17592186044416, id) end
+  local scores = {} -- as texts, by the priority
+  for at, id in ipairs(urgents) do
+    local level = urgent_levels[at]
+    scores[level] = scores[level] or string.format('%.0f', back - level * 17592186044416)
+    put(entries, scores[level], id)
+  end
   write('ZADD', urgent, entries)
 end
 
@@ -224,12 +238,11 @@ local function window_put(rest, span)
   return (string.gsub(rest, REST_WINDOW, '%1' .. now + tonumber(span), 1))
 end
 
-local function key_take(key, id, r)
-  local _, states, until_text = string.match(r.tail, TAIL_UNIQUE)
-  unique_set(key, states == '0' and id .. until_text or id)
+local function key_take(key, id, rest, states)
+  unique_set(key, states == '0' and id .. string.match(rest, REST_UNTIL) or id)
 end
 
--- The record of a run with a unique key, which has no limits yet.
+-- The record of a run with a unique key, which has no limits yet, in a call that may replace runs.
 local function fresh_parse(times, rest, span)
   local text = RECORD_FRESH
   if times ~= '' then text = head_of(times) .. '0|' end
@@ -339,14 +352,28 @@ local function runs_write(answers)
 end
 
 -- The record up to created_at_ms of a run that is not like most; when it is due, nil for one that is parked; its priority.
-local function run_begin(id, times, limited_by)
-  local head, due, level = head_of(times ~= '' and times or '0|0|0|0')
-  local behind = 0
+local fresh_head = RECORD_VERSION .. '|' .. WAITING .. '|0||0|0|0|0|0|0|0|0|0|'
+local function run_begin(id, times, limited_by, is_keyed)
+  local head, due, level, behind = fresh_head, now, '0', 0
+  if times ~= '' then head, due, level = head_of(times) end
   if limited_by ~= '' then
     local names = gates_told(limited_by)
-    behind = due <= now and gates_arrive(id, names, level) or 1
+    behind = due <= now and gates_arrive(id, names, level, is_keyed) or 1
   end
   return head .. behind .. '|' .. now_text, behind < 2 and due or nil, level
+end
+
+-- The unique keys of the call are looked for in one go; and whether a run of it replaces others.
+local function keys_look(from)
+  local wanted = {}
+  for at = from + 2, #ARGV, ENQUEUE_STRIDE do
+    if ARGV[at] ~= '' then
+      local replaces, key = string.match(ARGV[at], '^%d|%d+|([01])|(%x+)$')
+      wanted[#wanted + 1] = key
+      is_replacing = is_replacing or replaces == '1'
+    end
+  end
+  if #wanted > 1 then uniques_read(wanted) end
 end
 
 -- Returns one letter a run, or '' when all are new; and the number of the first new one.
@@ -357,6 +384,7 @@ local function enqueue(from, is_unlimited)
   local room = facts[4] and not is_unlimited and facts[4] - live_count(counts[2], counts[3]) or math.huge
   -- Making a number's text is slow; this is the same for the whole batch.
   local fresh_text = RECORD_FRESH .. now_text
+  keys_look(from)
   for at = from, #ARGV, ENQUEUE_STRIDE do
     local rest, times, kept, idem = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
     local window, content, word, known, known_id, states, span, replaces, key, holder, old
@@ -376,7 +404,7 @@ local function enqueue(from, is_unlimited)
     elseif old then
       local fresh = fresh_parse(times, rest, span)
       replace(holder, old, fresh, ARGV[at + 4], limited_by)
-      key_take(key, holder, fresh)
+      key_take(key, holder, string.match(fresh.tail, '|(.*)$'), states)
       if word then key_put(word, window, content, holder) end
       answer('R', holder)
     elseif holder then
@@ -386,17 +414,22 @@ local function enqueue(from, is_unlimited)
     else
       local id = id_make(prefix, number)
       number, room = number + 1, room - 1
-      if key then
+      if key and is_replacing then
         local r = fresh_parse(times, rest, span)
         draft_put(id, r, ARGV[at + 4])
         draft_arrive(id, r, limited_by)
-        key_take(key, id, r)
+        key_take(key, id, window_put(rest, span), states)
       else
         local text, due, level = fresh_text, now, '0'
-        if times ~= '' or limited_by ~= '' then text, due, level = run_begin(id, times, limited_by) end
+        if times ~= '' or limited_by ~= '' then text, due, level = run_begin(id, times, limited_by, key) end
+        if key then
+          rest = window_put(rest, span)
+          unique_texts[id] = text .. rest
+          key_take(key, id, rest, states)
+        end
         put(record_puts, id, text .. rest)
         put(payload_puts, id, ARGV[at + 4])
-        if due then index_put(id, due <= now, due, level) end
+        if due then index_put(id, due <= now, due, level, key) end
       end
       if word then key_put(word, window, content, id) end
       ids[#ids + 1] = id

@@ -281,8 +281,11 @@ local function gates_share(list)
 end
 
 local function gates_turn(list)
-  local g = gates_share(list)
-  return g and gate_key(g) or NO_TURN
+  if not list.turn then
+    local g = gates_share(list)
+    list.turn = g and gate_key(g) or NO_TURN
+  end
+  return list.turn
 end
 
 -- How many stand in the ready order that are granted before what comes there with this score; before who takes turns
