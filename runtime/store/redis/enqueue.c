@@ -220,7 +220,7 @@ static bool ids_read(const redisReply *reply, size_t count, struct culex_run_id_
 /* ORDER CALL_ENTRY: as redis/lib_memory.lua has it, from behind the call up to the salt. */
 enum { CALL_LISTED, CALL_LANE, CALL_FIRST, CALL_MS, CALL_SALT, CALL_NUMBERS };
 
-/* redis/lib_single.lua answers with what is remembered of its call. */
+/* redis/lib_single.lua and redis/lib_lone.lua answer with what is remembered of their call. */
 static bool single_read(const redisReply *reply, struct culex_enqueue_result *ret_result)
 {
     const char *end = reply->str + reply->len, *bar = memchr(reply->str, '|', reply->len);
@@ -232,7 +232,7 @@ static bool single_read(const redisReply *reply, struct culex_enqueue_result *re
         if (bar == NULL || !culex__int64_parse(at, (size_t)(bar - at), &values[i]))
             return false;
     }
-    if (values[CALL_LANE] != CULEX__REDIS_LANE_LINE ||
+    if (values[CALL_LANE] < 0 || values[CALL_LANE] > CULEX__REDIS_LANE_LINE ||
         values[CALL_FIRST] > (int64_t)CULEX_RUN_NUMBER_MAX ||
         !ids_make(values[CALL_LANE] << NUMBER_BITS | values[CALL_FIRST], values[CALL_MS],
                   values[CALL_SALT], 1, &parts))

@@ -1,5 +1,6 @@
 /* Every verb of the Redis store and every outcome, on a real server. */
 #include "fixture.h"
+#include "redis_check.h"
 
 #include "platform/env.h"
 
@@ -390,6 +391,107 @@ static void test_single__in_a_queue_that_lost_its_count_is_refused(void **state)
     assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:bodies"), 1);
 }
 
+/* What stands in the indexes of runs with limits and unique keys. */
+struct standing {
+    long long runs, keys, urgent, ready, slots, parked, limited, tokens;
+};
+
+static struct standing standing_read(struct fixture *f)
+{
+    return (struct standing){
+        .runs = fixture_say(f, "HLEN %s", "culex:{q}:runs"),
+        .keys = fixture_say(f, "HLEN %s", "culex:{q}:unique"),
+        .urgent = fixture_say(f, "ZCARD %s", "culex:{q}:urgent"),
+        .ready = fixture_say(f, "LLEN %s", "culex:{q}:ready"),
+        .slots = fixture_say(f, "ZCARD %s", "culex:{q}:slots"),
+        .parked = fixture_say(f, "ZLEXCOUNT culex:{q}:slots %s (Q", "[P"),
+        .limited = fixture_say(f, "ZCARD %s", "culex:{q}:limited"),
+        .tokens = fixture_say(f, "ZCARD %s", "culex:{q}:buckets"),
+    };
+}
+
+/* Grants one and ends the one before it. */
+static void standing_step(struct fixture *f, struct culex_step_reply *reply)
+{
+    struct culex_ack ack = {.event = CULEX_EVENT_DONE};
+    struct culex_step step = fixture_step(f, SESSION_A, 1);
+    if (reply->grant_count > 0) {
+        ack.id = reply->grants[0].facts.id;
+        ack.attempt = reply->grants[0].facts.attempt;
+        step.acks = &ack;
+        step.ack_count = 1;
+    }
+    f->store->ops->step_release(f->store, reply);
+    fixture_run_step(f, &step, reply);
+}
+
+/* Runs with limits and keys of a producer that is known, or of none: six of two tenants, one with a
+ * key that is taken; a step between them. */
+static void lone_play(struct fixture *f, bool has_tickets, enum culex_limit_kind kind,
+                      bool is_keyed, struct standing *ret_standing)
+{
+    struct culex_step_reply reply = {.grant_count = 0};
+    static const char *const keys[] = {"a1", "a2", "a3", "a2", "a4", "a5", "a6", "a7"};
+    fixture_say(f, "FLUSHALL%s", "");
+    for (size_t i = 0; i < 8; i++) {
+        struct culex_run_limit limits[] = {
+            {.kind = kind, .name = "j:l", .key = i % 4 < 3 ? "x" : "y", .count = 2},
+            {.kind = CULEX_LIMIT_CONCURRENCY, .name = "j:m", .key = "", .count = 6}};
+        struct culex_new_run run = fixture_run();
+        struct culex_ticket ticket = fixture_ticket(f, 7);
+        if (kind == CULEX_LIMIT_RATE)
+            limits[0].per_ms = 60000, limits[0].burst = 2;
+        if (kind == CULEX_LIMIT_FAIR)
+            limits[0].count = 0;
+        run.limits = limits;
+        run.limit_count = 2;
+        run.unique_key = is_keyed ? keys[i] : "";
+        run.unique_while = is_keyed ? 1u << CULEX_RUN_WAITING | 1u << CULEX_RUN_ACTIVE : 0;
+        enum culex_enqueued outcome = fixture_offer(f, has_tickets ? &ticket : NULL, &run).outcome;
+        assert_int_equal(outcome,
+                         is_keyed && i == 3 ? CULEX_ENQUEUED_UNIQUE_TAKEN : CULEX_ENQUEUED_NEW);
+        assert_true(redis_check(&f->server, "culex", "q"));
+        ret_standing[i] = standing_read(f);
+        if (i % 2 == 1)
+            standing_step(f, &reply);
+    }
+    f->store->ops->step_release(f->store, &reply);
+}
+
+/* What redis/lib_lone.lua does is what the others do. */
+static void test_lone__stands_where_others_stand(void **state)
+{
+    struct fixture *f = *state;
+    struct standing lone[8], others[8];
+    for (int kind = CULEX_LIMIT_CONCURRENCY; kind <= CULEX_LIMIT_FAIR; kind++) {
+        for (int is_keyed = 0; is_keyed < 2; is_keyed++) {
+            lone_play(f, true, (enum culex_limit_kind)kind, is_keyed, lone);
+            lone_play(f, false, (enum culex_limit_kind)kind, is_keyed, others);
+            assert_memory_equal(lone, others, sizeof lone);
+        }
+    }
+}
+
+static void test_lone__wakes_one(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    run.unique_while = 1u << CULEX_RUN_WAITING;
+    for (int i = 0; i < 5; i++) {
+        char key[8];
+        struct culex_ticket ticket = fixture_ticket(f, 7);
+        snprintf(key, sizeof key, "a%d", i);
+        run.unique_key = key;
+        fixture_offer(f, &ticket, &run);
+        assert_int_equal(fixture_say(f, "LLEN %s", "culex:{q}:wake"), i < 3);
+        if (i != 1)
+            fixture_say(f, "DEL %s", "culex:{q}:wake");
+        if (i == 2)
+            pause_queue(f, true);
+    }
+    assert_int_equal(fixture_say(f, "ZCARD %s", "culex:{q}:urgent"), 5);
+}
+
 static void test_hello__names_of_silent_workers_are_forgotten(void **state)
 {
     struct fixture *f = *state;
@@ -684,6 +786,8 @@ int main(void)
         TEST(test_single__wakes_one),
         TEST(test_single__leaves_what_is_damaged_to_others),
         TEST(test_single__in_a_queue_that_lost_its_count_is_refused),
+        TEST(test_lone__stands_where_others_stand),
+        TEST(test_lone__wakes_one),
         TEST(test_hello__names_of_silent_workers_are_forgotten),
         TEST(test_damaged__step_puts_it_aside_for_good),
         TEST(test_queues__are_announced_again),
