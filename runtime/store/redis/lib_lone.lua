@@ -28,36 +28,41 @@ repeat
   if not salt or salt + 0 >= 67108864 or not number or ahead < -TICKET_HORIZON_MS or ahead > TICKET_HORIZON_MS
     or spare < 0 or spare < ahead or key and call('HGET', unique, key) then break end
 
-  -- Its gates: nobody is parked there, and all who stand before it could be granted at once.
-  local names, places, from, is_clear = {}, {}, 1, true
-  local is_alone = told_by == '' or call('ZLEXCOUNT', slots, '[P', '(Q') == 0
-  while from <= #told_by do
-    local bar, stop = match(told_by, '^[CRF]|%d+|%d+|%d+()', from), find(told_by, ';', from, true)
-    local told, gate = sub(told_by, from, bar - 1), sub(told_by, bar + 1, stop - 1)
-    local text = call('HGET', limits, sub(gate, 1, find(gate, '=', 1, true) - 1)) or ''
-    local count, per, burst = match(text, '^|([1-9]%d*)|(%d+)|(%d+)$', bar - from + 1)
-    if sub(text, 1, bar - from) ~= told or not count and sub(text, bar - from + 1) ~= '|0|0|0' then
-      is_clear = false
-      break
-    end
-    if not count then count, per, burst = match(told, '^(%d+)|(%d+)|(%d+)$', 3) end
-    local kind, room = sub(told, 1, 1), FAIR_QUEUED
-    from = stop + 1
-    local standing = call('ZLEXCOUNT', slots, '[W' .. gate .. '\0', '(W' .. gate .. '\1')
-    if kind == 'C' then
-      room = count - call('ZLEXCOUNT', slots, '[A' .. gate .. '\0', '(A' .. gate .. '\1')
-    elseif kind == 'R' then
-      local token_us = math.ceil(per * 1000 / count)
-      local missing = math.max((call('ZSCORE', buckets, gate) or 0) - ms * 1000, 0)
-      room = floor((token_us * burst - math.min(missing, token_us * burst)) / token_us)
-    end
-    is_clear = standing < room
-      and (is_alone or call('ZLEXCOUNT', slots, '[P' .. gate .. '\0', '(P' .. gate .. '\1') == 0)
-    if not is_clear then break end
-    names[#names + 1] = gate
-    if standing == 0 then
-      places[#places + 1] = '0'
-      places[#places + 1] = 'K' .. gate
+  -- What is told of its limits is known already.
+  local gates, names, told, plain = {}, {}, {}, 0
+  for says, name, by in string.gmatch(told_by, '([CRF]|%d+|%d+|%d+)|([^=;]*)=([^;]*);') do
+    plain = plain + #says + #name + #by + 3
+    gates[#gates + 1], names[#names + 1], told[#told + 1] = name .. '=' .. by, name, says
+  end
+  if plain ~= #told_by then break end
+
+  -- Nobody is parked at its gates, and all who stand before it could be granted at once: they are no more than have limits
+  -- and wait, and those at work no more than have a lease.
+  local is_clear, places, is_ranked = true, {}, find(known[5] or '', '|', 1, true)
+  if #gates > 0 then
+    local texts, waiting, working = call('HMGET', limits, unpack(names)), call('ZCARD', limited), nil
+    local is_alone = is_ranked or call('ZLEXCOUNT', slots, '[P', '(Q') == 0
+    for at = 1, #gates do
+      local gate, says, room = gates[at], told[at], FAIR_QUEUED
+      local kind, count, per, burst = match(says, '^(.)|(%d+)|(%d+)|(%d+)$')
+      if texts[at] ~= says .. '|0|0|0' then
+        is_clear = texts[at] and sub(texts[at], 1, #says) == says
+        if is_clear then count, per, burst = match(texts[at], '^|([1-9]%d*)|(%d+)|(%d+)$', #says + 1) end
+        is_clear = is_clear and count
+      end
+      if is_clear and kind == 'R' then
+        local token_us = math.ceil(per * 1000 / count)
+        local missing = math.max((call('ZSCORE', buckets, gate) or 0) - ms * 1000, 0)
+        room = floor((token_us * burst - math.min(missing, token_us * burst)) / token_us)
+      elseif is_clear and kind == 'C' then
+        working = working or call('ZCARD', active)
+        room = count - working
+        if waiting >= room and working > 0 then room = count - call('ZLEXCOUNT', slots, '[A' .. gate .. '\0', '(A' .. gate .. '\1') end
+      end
+      is_clear = is_clear and (waiting < room or call('ZLEXCOUNT', slots, '[W' .. gate .. '\0', '(W' .. gate .. '\1') < room)
+        and (is_alone or call('ZLEXCOUNT', slots, '[P' .. gate .. '\0', '(P' .. gate .. '\1') == 0)
+      if not is_clear then break end
+      places[at * 2 - 1], places[at * 2] = '0', 'K' .. gate
     end
   end
   if not is_clear then break end
@@ -71,23 +76,24 @@ repeat
   number = string.format('%.0f', number)
   local sums = {'number', number}
   if key and score ~= known[3] then sums[3], sums[4] = 'back', score end
-  if #names > 0 and ms > (tonumber(known[4] or nil) or -1) then
+  if #gates > 0 and ms > (tonumber(known[4] or nil) or -1) then
     sums[#sums + 1] = 'limits'
     sums[#sums + 1] = now
   end
   -- The first write must be one that a server without memory refuses.
   call('HSET', meta, unpack(sums))
-  if known[5] then call('HDEL', meta, 'calm') end
+  -- Those of 'urgent' may stand in a queue that is calm but for them.
+  if known[5] and not (key and is_ranked) then call('HDEL', meta, 'calm') end
   if key then
     call('ZADD', urgent, score, id)
   else
     call('RPUSH', ready, id .. (match(known[6] or '', '^%d+$') or '0'))
   end
-  if #names > 0 then
+  if #gates > 0 then
     local place = string.format('%015.0f', score + PLACE_BASE) .. id
-    for at = 1, #names do
+    for at = 1, #gates do
       places[#places + 1] = '0'
-      places[#places + 1] = 'W' .. names[at] .. '\0' .. place
+      places[#places + 1] = 'W' .. gates[at] .. '\0' .. place
     end
     call('ZADD', slots, unpack(places))
     call('ZADD', limited, score, id)

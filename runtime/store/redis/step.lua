@@ -1,6 +1,7 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills
--- uses: base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
+-- uses: lean base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
+-- lead: lean
 -- level: works
 -- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
 --
@@ -156,13 +157,28 @@ if waiting > 0 and not is_paused and (granted.count > 0 or granted.passed == 0) 
 if want == 0 and (resumes or (due or look) and not is_paused) then wake_one() end
 if want == 0 and offers and limits_noted and not is_paused then needs_hand_on() end
 
+-- Of a queue that is calm but for what waits in 'urgent', as redis/lib_lean.lua wants it: nil for others.
+local function ranked_until()
+  if listed + counted.waiting > 0 or counted.last > line.taken or is_paused or is_cut or dead_excess(dead_most) > 0
+    or limits_noted and (head(refills) or call('ZLEXCOUNT', slots, '[N', '(Q') > 0) then return nil end
+  local due_at = sooner(head(scheduled), head(block_leases))
+  local over_at = sooner(head(dead), sooner(head(cancelled), head(block_ends)))
+  local until_ms = sooner(now + LEASE_LOOK_MS, sooner(due_at, over_at))
+  return until_ms > now and until_ms .. '|' .. (due_at or 0) .. '|' .. (over_at or 0) or nil
+end
+
 -- Until then nothing comes due and only the line has runs to claim: step_fast.lua may be tried.
 local calm = sooner(now + 1000, sooner(sooner(over, look), sooner(due, lease_end)))
 local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now
 if is_calm_now then
   call('HSET', meta, 'calm', calm)
-elseif is_calm then
-  call('HDEL', meta, 'calm')
+else
+  local ranked_calm = ranked > 0 and ranked_until()
+  if ranked_calm then
+    call('HSET', meta, 'calm', ranked_calm)
+  elseif is_calm then
+    call('HDEL', meta, 'calm')
+  end
 end
 return reply(is_paused, is_cut and 0 or due_in(sooner(resumes, sooner(sooner(forget, look), sooner(due, lease_end)))),
   not due and not lease_end and waiting + parked == 0, acks, beats, is_calm_now)
