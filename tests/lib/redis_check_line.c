@@ -2,6 +2,7 @@
  * that were claimed. */
 #include "redis_check_private.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,8 +363,48 @@ static void line_release(struct line *line)
     free(line->bodies);
 }
 
+/* The least score of these sets, 0 for none. */
+static int64_t head_of(const struct key_space *keys, const char *const *sets, size_t count)
+{
+    int64_t least = 0;
+    for (size_t i = 0; i < count; i++) {
+        redisReply *head = key_space_ask(keys, "ZRANGE", sets[i], " 0 0 WITHSCORES");
+        int64_t score = head->elements < 2 ? 0 : strtoll(head->element[1]->str, NULL, 10);
+        if (score != 0 && (least == 0 || score < least))
+            least = score;
+        freeReplyObject(head);
+    }
+    return least;
+}
+
+static int64_t asked_number(const struct key_space *keys, const char *command, const char *key,
+                            const char *rest)
+{
+    redisReply *reply = key_space_ask(keys, command, key, rest);
+    int64_t number = reply->integer;
+    freeReplyObject(reply);
+    return number;
+}
+
+/* Whether it is calm but for what waits in `urgent`: `calm` is UNTIL|DUE|OVER (redis/lib_lean.lua).
+ */
+static bool ranked_calm_check(const struct key_space *keys, const char *calm)
+{
+    static const char *const dues[] = {"scheduled", "block_leases"};
+    static const char *const overs[] = {"dead", "cancelled", "block_ends"};
+    int64_t parts[3] = {0};
+    if (sscanf(calm, "%" SCNd64 "|%" SCNd64 "|%" SCNd64, &parts[0], &parts[1], &parts[2]) != 3)
+        return false;
+    int64_t waits = asked_number(keys, "LLEN", "ready", "") +
+                    asked_number(keys, "ZCARD", "refills", "") +
+                    asked_number(keys, "ZLEXCOUNT", "slots", " [N (Q");
+    return waits == 0 && key_space_number(keys, "paused") == 0 &&
+           parts[1] == head_of(keys, dues, 2) && parts[2] == head_of(keys, overs, 3) &&
+           (parts[1] == 0 || parts[1] >= parts[0]) && (parts[2] == 0 || parts[2] >= parts[0]);
+}
+
 /* Until then only the line is to be looked at. */
-static bool calm_check(const struct key_space *keys)
+static bool line_calm_check(const struct key_space *keys)
 {
     static const char *const timed[] = {"scheduled", "active",       "done",      "dead",
                                         "cancelled", "block_leases", "block_ends"};
@@ -380,6 +421,15 @@ static bool calm_check(const struct key_space *keys)
     is_good = is_good && (calm == 0 || listed->integer + urgent->integer == 0);
     freeReplyObject(listed);
     freeReplyObject(urgent);
+    return is_good;
+}
+
+static bool calm_check(const struct key_space *keys)
+{
+    redisReply *calm = key_space_ask(keys, "HGET", "meta ", "calm");
+    bool is_ranked = calm->str != NULL && strchr(calm->str, '|') != NULL;
+    bool is_good = is_ranked ? ranked_calm_check(keys, calm->str) : line_calm_check(keys);
+    freeReplyObject(calm);
     return is_good || key_space_complain(keys, "a queue is called calm and is not", NULL);
 }
 

@@ -150,7 +150,13 @@ repeat
 
   -- Which gates have room for all of these, and which buckets are full by now: those that get more are not forgotten.
   local now_us, buckets_at, bucket_puts, full_at, token_of = now * 1000, {}, {}, nil, {}
-  local limit_names, working = {}, nil
+  local limit_names, working, soon_full = {}, nil, nil
+  -- Those of a run that is not granted any more, for its payload would be too much, are left alone.
+  local met = gate_list
+  gate_list = {}
+  for at = 1, #met do
+    if met[at].coming + met[at].ended > 0 then gate_list[#gate_list + 1] = met[at] end
+  end
   for at = 1, #gate_list do
     local g = gate_list[at]
     limit_names[at] = match(g.name, '^[^=]*')
@@ -188,8 +194,10 @@ repeat
       if not (missing + token_us * g.coming <= token_us * burst) then is_plain = false break end
       if g.coming > 0 then
         token_of[g.name] = true
-        bucket_puts[#bucket_puts + 1] = string.format('%.0f', now_us + missing + token_us * g.coming)
+        tat = now_us + missing + token_us * g.coming
+        bucket_puts[#bucket_puts + 1] = string.format('%.0f', tat)
         bucket_puts[#bucket_puts + 1] = g.name
+        if not soon_full or tat < soon_full then soon_full = tat end
       end
     end
   end
@@ -267,7 +275,7 @@ repeat
   if lease_end ~= due_at then due = math.min(due, lease_end) end
   local is_calm = false
   if not has_more then
-    local still = math.min(now + 1000, due, forget or due)
+    local still = math.min(now + 1000, due, forget or due, ceil((soon_full or due * 1000) / 1000))
     is_calm = still > now
     if is_calm then
       sums[#sums + 1] = 'calm'

@@ -169,6 +169,9 @@ end
 
 -- Until then nothing comes due and only the line has runs to claim: step_fast.lua may be tried.
 local calm = sooner(now + 1000, sooner(sooner(over, look), sooner(due, lease_end)))
+-- As redis/lib_slots.lua leaves them: what was granted has put some there.
+local full_us = limits_noted and head(buckets)
+if full_us then calm = sooner(calm, math.ceil(full_us / 1000)) end
 local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now
 if is_calm_now then
   call('HSET', meta, 'calm', calm)

@@ -1,5 +1,5 @@
 -- store/redis/step_fast.lua - a step of which all is ordinary: groups of successes, and a claim off the line.
--- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake slots refills
+-- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake slots refills buckets
 -- uses: layout
 -- level: works
 --
@@ -29,7 +29,7 @@ local lease_end = now + lease
 
 -- Nothing comes due, the upkeep has been done, and this lease is no longer than those before.
 if match(facts[1] or '', '^[^|]*') ~= LAYOUT or not calm or now >= calm or not looked or now < looked or now - looked >= LEASE_LOOK_MS
-  or lease > (tonumber(facts[9]) or 0) or want + group_count == 0 or not taken or not held or not kept or not dones or not facts[3] then return {'F'} end
+  or lease > (tonumber(facts[9]) or 0) or facts[11] and now < (tonumber(facts[11]) or 0) or want + group_count == 0 or not taken or not held or not kept or not dones or not facts[3] then return {'F'} end
 
 if facts[11] and ARGV[#ARGV] ~= '' and want > 0 and call('ZLEXCOUNT', slots, '[Pneeds ', '(Pneeds!') > 0 then return {'F'} end
 
@@ -212,6 +212,10 @@ if not has_more then
     live = live + call('ZLEXCOUNT', slots, '[P', '(Q')
     local score = tonumber(call('ZRANGE', refills, 0, 0, 'WITHSCORES')[2] or nil)
     if score and (not soonest or score < soonest) then soonest = score end
+    -- A full bucket is forgotten as what is over of ended runs.
+    local full = tonumber(call('ZRANGE', buckets, 0, 0, 'WITHSCORES')[2] or nil)
+    full = full and math.max(math.ceil(full / 1000), now + FORGET_GAP_MS)
+    if full and (not soonest or full < soonest) then soonest = full end
   end
   due_in = soonest and math.max(soonest - now, 0) or -1
   is_empty = live == 0 and call('HLEN', bodies) <= kept
