@@ -855,6 +855,97 @@ static void test_step__beats_and_strangers_are_not_tried_fast(void **state)
     h->stores[FAST]->ops->close(h->stores[FAST]);
 }
 
+/* A queue of runs with limits and keys, of which all is plain: 4 are held, 16 wait. What is changed
+ * of it. */
+static const struct plain {
+    const char *name, *command; /* NULL: nothing */
+    size_t ended;               /* of what is held */
+    bool is_apart, is_lean;     /* those that are held have a gate of their own */
+    unsigned states;            /* that keep the keys */
+} plains[] = {
+    {"nothing", NULL, 0, false, true, 6},
+    {"ends", NULL, 4, false, true, 6},
+    {"some are left at their gate", NULL, 2, false, true, 7},
+    {"nobody is left at a gate", NULL, 4, true, false, 6},
+    {"keys that only workers keep", NULL, 0, false, false, 4},
+    {"a lease is over", "ZADD fast:{q}:active 1 1234567890123456", 0, false, false, 6},
+    {"no room for all", "HSET fast:{q}:limits j:c C|500|0|0|5|0|0", 0, false, false, 6},
+    {"room for all", "HSET fast:{q}:limits j:c C|500|0|0|6|0|0", 0, false, true, 6},
+    {"no tokens for all", "HSET fast:{q}:limits j:r R|500|1000|500|500|1000|5", 0, false, false, 6},
+    {"tokens for all", "HSET fast:{q}:limits j:r R|500|1000|500|500|1000|6", 0, false, true, 6},
+    {"a limit that cannot be read", "HSET fast:{q}:limits j:c x", 0, false, false, 6},
+    {"not calm", "HDEL fast:{q}:meta calm", 0, false, false, 6},
+    {"calm is over", "HSET fast:{q}:meta calm 1750000123456|0|0", 0, false, false, 6},
+    {"limits of a clock ahead", "HSET fast:{q}:meta limits 1750000123457", 0, false, false, 6},
+    {"something in the line", "HSET fast:{q}:meta line 1", 0, false, false, 6},
+    {"no memory of the session", "HDEL fast:{q}:sessions " SESSION_A, 0, false, false, 6},
+};
+
+static bool plain_step(struct history *h, const struct culex_ack *acks, size_t ended, uint32_t want,
+                       struct culex_ack *ret_acks)
+{
+    struct culex_step_reply reply;
+    struct culex_step step = {.queue = "q",
+                              .session = SESSION_A,
+                              .nonce = ++h->nonce + 0x1000,
+                              .want = want,
+                              .max_bytes = 9999,
+                              .lease_ms = 3000,
+                              .acks = acks,
+                              .ack_count = ended};
+    fixture_say(h->f, "CONFIG %s", "RESETSTAT");
+    assert_ok(h->stores[FAST]->ops->step(h->stores[FAST], &step, &reply, &call_error));
+    bool is = is_lean(h);
+    for (size_t i = 0; i < reply.grant_count && ret_acks != NULL; i++)
+        ret_acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
+                                         .attempt = 1,
+                                         .claim_ms = reply.grants[i].facts.claim_ms,
+                                         .event = CULEX_EVENT_DONE};
+    h->stores[FAST]->ops->step_release(h->stores[FAST], &reply);
+    return is;
+}
+
+static void plain_make(struct history *h, const struct plain *plain, struct culex_ack *ret_acks)
+{
+    for (int i = 0; i < 20; i++) {
+        char key[24];
+        struct culex_run_limit limits[] = {
+            {.kind = CULEX_LIMIT_CONCURRENCY,
+             .name = "j:c",
+             .key = plain->is_apart && i < CALM_HELD ? "y" : "x",
+             .count = 500},
+            {.kind = CULEX_LIMIT_RATE, .name = "j:r", .count = 500, .per_ms = 1000, .burst = 500}};
+        struct culex_new_run run = fixture_run();
+        struct culex_enqueue_result result;
+        snprintf(key, sizeof key, "%016x", (unsigned)i);
+        run.unique_key = key;
+        run.unique_while = plain->states;
+        run.limits = limits;
+        run.limit_count = 2;
+        assert_ok(h->stores[FAST]->ops->enqueue(h->stores[FAST], "q", NULL, &run, 1, &result,
+                                                &call_error));
+    }
+    /* The first step knows of no lease yet, so that the second one looks at them. */
+    assert_false(plain_step(h, NULL, 0, CALM_HELD, ret_acks));
+    plain_step(h, NULL, 0, 0, NULL);
+}
+
+static void test_step__what_is_not_plain_is_left_to_the_full_one(void **state)
+{
+    for (size_t i = 0; i < sizeof plains / sizeof plains[0]; i++) {
+        struct culex_ack acks[CALM_HELD];
+        struct history h = {.f = *state};
+        fixture_say(h.f, "FLUSHALL %s", "SYNC");
+        way_open(&h, FAST);
+        plain_make(&h, &plains[i], acks);
+        if (plains[i].command != NULL)
+            fixture_say(h.f, plains[i].command, NULL);
+        if (plain_step(&h, acks, plains[i].ended, 2, NULL) != plains[i].is_lean)
+            fail_msg("%s: a lean step, or none", plains[i].name);
+        h.stores[FAST]->ops->close(h.stores[FAST]);
+    }
+}
+
 static uint64_t seed = 1;
 static unsigned long operations = 2500;
 
@@ -924,6 +1015,8 @@ int main(int argc, char **argv)
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_step__fast_and_full_agree, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_step__what_is_not_plain_is_left_to_the_full_one,
+                                        fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_step__lean_and_full_agree, fixture_setup,
                                         fixture_teardown),
     };
