@@ -43,7 +43,7 @@ MUTANTS = [
     ("more is granted than a worker offers", LUA + "lib_claims.lua", "    needs_take(n)\n", "", "redis"),
     ("more is granted than a worker offers", SQL + "claim.c", "culex__needs_take(&candidate->needs->units, &scan->offers);",
      "(void)0;", "sqlite"),
-    ("a granted run is parked behind what it needs", LUA + "lib_parking.lua", "  r.behind = '1' -- it may have been parked behind what it needs\n",
+    ("a granted run is parked behind what it needs", LUA + "lib_claims.lua", "    r.behind = '1' -- it may have been parked behind what it needs\n",
      "", "redis"),
     ("a worker offers what is in use", "runtime/worker/units.c", "    in_use_change(units, held, 1);\n", "", "sqlite"),
     ("a step that is sent ahead offers what was just granted", "runtime/worker/lane.c", " &&\n           !grants_need(reply)", "", "redis"),
