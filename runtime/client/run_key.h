@@ -29,8 +29,8 @@ struct culex_run_keys {
     char keys[CULEX_RUN_LIMITS_MAX][CULEX_LIMIT_KEY_MAX + 1];
     struct culex_run_limit limits[CULEX_RUN_LIMITS_MAX];
     size_t limit_count;
-    char needs[CULEX_LIMIT_NAME_MAX +
-               1]; /* the name of the last of them, if the job needs something */
+    /* The name of the last of them, if the job needs something. */
+    char needs[CULEX_LIMIT_NAME_MAX + 1];
 };
 
 /* A key that is made param by param. */

@@ -125,30 +125,19 @@ void culex__needs_write(const struct culex_needs *needs, char ret_text[CULEX__NE
                                 i > 0 ? "," : "", needs->of[i].name, (unsigned)needs->of[i].units);
 }
 
-/* The row of that name; NULL: there is none. */
-static struct culex_need_row *row_find(struct culex_needs *offers, const char *name)
+/* Where the row of that name is; offers->count: there is none. */
+static size_t row_find(const struct culex_needs *offers, const char *name)
 {
-    for (size_t i = 0; i < offers->count; i++) {
-        if (strcmp(offers->of[i].name, name) == 0)
-            return &offers->of[i];
-    }
-    return NULL;
-}
-
-/* How many units are offered; -1: the name is not. */
-static int64_t units_of(const struct culex_needs *offers, const char *name)
-{
-    for (size_t i = 0; i < offers->count; i++) {
-        if (strcmp(offers->of[i].name, name) == 0)
-            return offers->of[i].units;
-    }
-    return -1;
+    size_t at = 0;
+    while (at < offers->count && strcmp(offers->of[at].name, name) != 0)
+        at++;
+    return at;
 }
 
 bool culex__needs_are_offered(const struct culex_needs *needs, const struct culex_needs *offers)
 {
     for (size_t i = 0; i < needs->count; i++) {
-        if (units_of(offers, needs->of[i].name) < 0)
+        if (row_find(offers, needs->of[i].name) == offers->count)
             return false;
     }
     return true;
@@ -157,7 +146,8 @@ bool culex__needs_are_offered(const struct culex_needs *needs, const struct cule
 bool culex__needs_fit(const struct culex_needs *needs, const struct culex_needs *offers)
 {
     for (size_t i = 0; i < needs->count; i++) {
-        if (units_of(offers, needs->of[i].name) < (int64_t)needs->of[i].units)
+        size_t at = row_find(offers, needs->of[i].name);
+        if (at == offers->count || offers->of[at].units < needs->of[i].units)
             return false;
     }
     return true;
@@ -166,17 +156,10 @@ bool culex__needs_fit(const struct culex_needs *needs, const struct culex_needs 
 void culex__needs_take(const struct culex_needs *needs, struct culex_needs *offers)
 {
     for (size_t i = 0; i < needs->count; i++) {
-        struct culex_need_row *row = row_find(offers, needs->of[i].name);
-        if (row != NULL)
-            row->units -= needs->of[i].units < row->units ? needs->of[i].units : row->units;
-    }
-}
-
-void culex__needs_give(const struct culex_needs *needs, struct culex_needs *offers)
-{
-    for (size_t i = 0; i < needs->count; i++) {
-        struct culex_need_row *row = row_find(offers, needs->of[i].name);
-        if (row != NULL)
-            row->units += needs->of[i].units;
+        size_t at = row_find(offers, needs->of[i].name);
+        if (at < offers->count)
+            offers->of[at].units -= needs->of[i].units < offers->of[at].units
+                                        ? needs->of[i].units
+                                        : offers->of[at].units;
     }
 }

@@ -64,9 +64,7 @@ bool culex__needs_are_offered(const struct culex_needs *needs, const struct cule
 /* The offer has that many units of each. */
 bool culex__needs_fit(const struct culex_needs *needs, const struct culex_needs *offers);
 
-/* Takes the units out of what is offered, or (culex__needs_give) puts them back; names that are not
- * offered are left out. */
+/* Takes the units out of what is offered; names that are not offered are left out. */
 void culex__needs_take(const struct culex_needs *needs, struct culex_needs *offers);
-void culex__needs_give(const struct culex_needs *needs, struct culex_needs *offers);
 
 #endif
