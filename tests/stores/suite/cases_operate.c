@@ -1630,15 +1630,20 @@ void case_now__is_the_stores_clock(struct suite *suite)
 
 /* --- wake-ups -------------------------------------------------------------------------- */
 
-/* Skips the case when the store has no wake-up. */
-static int arm_again(struct suite *suite)
+/* For a queue, or for "QUEUE NEEDS". Skips the case when the store has no wake-up, as the model. */
+static int arm_for(struct suite *suite, const char *name)
 {
-    const char *queues[] = {"noise", suite->queue};
+    const char *names[] = {"noise", name};
     int fd = -2;
-    assert_ok(suite->store->ops->wake_arm(suite->store, queues, 2, 10000, &fd, NULL));
+    assert_ok(suite->store->ops->wake_arm(suite->store, names, 2, 10000, &fd, NULL));
     if (fd == -1)
         skip();
     return fd;
+}
+
+static int arm_again(struct suite *suite)
+{
+    return arm_for(suite, suite->queue);
 }
 
 /* As a worker that finds nothing to do. */
@@ -2034,16 +2039,11 @@ static culex_uuid put_needy(struct suite *suite, int64_t delay_ms)
 static int arm_offering(struct suite *suite)
 {
     char bell[CULEX_QUEUE_NAME_MAX + 16];
-    const char *names[] = {"noise", bell};
     struct culex_step step = suite_step_make(suite, ANN, 1);
-    int fd = -2;
     step.offers = "gpu:1";
     snprintf(bell, sizeof bell, "%s gpu:1", suite->queue);
     assert_int_equal(suite_step(suite, &step), 0);
-    assert_ok(suite->store->ops->wake_arm(suite->store, names, 2, 10000, &fd, NULL));
-    if (fd == -1)
-        skip();
-    return fd;
+    return arm_for(suite, bell);
 }
 
 static culex_uuid take_needy(struct suite *suite, const char *session, uint32_t *ret_attempt)
