@@ -336,6 +336,36 @@ void case_concurrency__released_run_of_two_limits_goes_before_who_waits_for_one(
     assert_int_equal(suite_claim(suite, BOB, 8), 2);
 }
 
+/* Some are parked behind the one limit, and others of the same instant behind the other; then both
+ * have room at once. */
+void case_concurrency__runs_of_one_instant_pass_each_other(struct suite *suite)
+{
+    const struct culex_run_limit host = {
+        CULEX_LIMIT_CONCURRENCY, "shop.send_email:hosts", "h1", 2, 0, 0};
+    struct culex_run_limit both[] = {at_most(1, "a"), host}, others[] = {at_most(1, "b"), host};
+    struct culex_run_limit thirds[] = {at_most(1, "c"), host};
+    struct culex_new_run other = limited(suite, others, 2), third = limited(suite, thirds, 2);
+    suite_put_run(suite, &other);
+    culex_uuid last = suite_put_run(suite, &third);
+    assert_int_equal(suite_claim(suite, BOB, 8), 2);
+    for (int i = 0; i < 3; i++) {
+        struct culex_new_run one = limited(suite, both, 2);
+        suite_put_run(suite, &one);
+    }
+    done(suite, BOB, last, 1);
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    struct culex_run_facts ours = suite->reply.grants[0].facts;
+    for (int i = 0; i < 3; i++) {
+        struct culex_new_run one = limited(suite, both, 2);
+        suite_put_run(suite, &one);
+    }
+    for (int i = 0; i < 5; i++) {
+        done(suite, ANN, ours.id, ours.attempt);
+        assert_int_equal(suite_claim(suite, ANN, 8), 1);
+        ours = suite->reply.grants[0].facts;
+    }
+}
+
 void case_concurrency__names_and_queues_count_apart(struct suite *suite)
 {
     struct culex_run_limit other = at_most(1, "a");

@@ -734,6 +734,7 @@ MUTANTS = [
      "if (request->asked_ms == 0)", "memory"),
     ("a schedule's run out of turn is the newest", SQL + "schedule.c", "{CULEX_ENQUEUED_NEW, schedule->brought}", "{CULEX_ENQUEUED_NEW, schedule->row.newest}", "memory"),
     ("a schedule's run out of turn overlaps", SQL + "schedule.c", "if (!schedule->row.may_overlap)", "if (schedule->row.may_overlap)", "memory"),
+    ("who has just left a gate is its first still", LUA + "lib_slots.lua", "local first = gate_first_now(g)", "local first = g.first", "redis"),
 ]
 
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
