@@ -23,7 +23,7 @@ time.sleep(300)' "$scratch/jobs.db" >"$scratch/held" &
 store_thaw() {
     if [ "$store" = redis ]; then kill -CONT "$server"; else kill "$holder"; fi
 }
-trap 'store_thaw 2>/dev/null; cleanup' EXIT
+trap 'store_thaw 2>/dev/null || :; cleanup' EXIT
 
 patience='--lease 10m --store-timeout 60s'
 
