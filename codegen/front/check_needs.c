@@ -3,14 +3,8 @@
 
 #include <string.h>
 
+#include "core/needs.h"
 #include "limits.h"
-
-static bool name_is_good(const struct literal *name)
-{
-    size_t len = strlen(name->text);
-    return len >= 1 && len <= LIMIT_NEED_NAME &&
-           strspn(name->text, "abcdefghijklmnopqrstuvwxyz0123456789_-") == len;
-}
 
 /* Into its place: however a schema lists them, the text in the store is the same. */
 static void need_add(struct setting_check *check, struct ir_need *need)
@@ -42,7 +36,7 @@ void check_needs(struct setting_check *check, const struct ast_setting *setting)
     int64_t units = check_number(checker, &from->units, 1, LIMIT_NEED_UNITS, "what a run needs");
     if (from->name.kind != LITERAL_STRING)
         return;
-    if (!name_is_good(&from->name)) {
+    if (!culex__need_name_is_valid(from->name.text, strlen(from->name.text))) {
         diag_report(checker->sink, DIAG_BAD_NEED, from->name.span,
                     "what is needed has a name of 1 to %u of a to z, 0 to 9, '_' and '-'",
                     LIMIT_NEED_NAME);
