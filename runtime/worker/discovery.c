@@ -122,7 +122,7 @@ static culex_status look_fail(culex_worker *worker, culex_status status, culex_e
         return status;
     }
     if (status == CULEX_ECONNECT || status == CULEX_EUNKNOWN)
-        culex__worker_call_failed(worker, NULL, status, error);
+        culex__worker_call_failed(worker, NULL, NULL, status, error);
     else if (culex__notice_tell(&discovery->notice, error->text, discovery->asked_ns))
         culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
                          "new queues are not found for now: %s", error->text);

@@ -121,7 +121,7 @@ static culex_status lane_greet(struct culex_lane *lane, culex_error *error)
     culex_worker *worker = lane->worker;
     culex_status status = lane_hello(lane, error);
     if (status == CULEX_OK)
-        culex__worker_call_succeeded(worker, lane);
+        culex__worker_call_succeeded(worker, &lane->trouble);
     else if (culex__status_is_fatal(status) && lane->greeting.is_optional)
         lane_bar(lane, error);
     else if (culex__status_is_fatal(status)) {
@@ -129,7 +129,7 @@ static culex_status lane_greet(struct culex_lane *lane, culex_error *error)
         worker->refusal.code = status;
         refusal_tell(lane);
     } else if (status != CULEX_EMOVED)
-        culex__worker_call_failed(worker, lane, status, error);
+        culex__worker_call_failed(worker, lane, &lane->trouble, status, error);
     return status == CULEX_EMOVED ? status : CULEX_OK;
 }
 

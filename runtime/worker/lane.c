@@ -276,11 +276,11 @@ culex_status culex__lane_step(struct culex_lane *lane, culex_error *error)
     lane->was_fed = false;
     culex_status status = lane_send(lane, error);
     if (status == CULEX_OK) {
-        culex__worker_call_succeeded(lane->worker, lane);
+        culex__worker_call_succeeded(lane->worker, &lane->trouble);
         return CULEX_OK;
     }
     if (status == CULEX_EMOVED)
         return status;
-    culex__worker_call_failed(lane->worker, lane, status, error);
+    culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);
     return CULEX_OK;
 }

@@ -69,7 +69,7 @@ static void lane_repair(struct culex_lane *lane, int64_t now_ns)
     culex_error error = {0};
     culex_status status = culex__repair_share(lane, now_ns, &error);
     if (status != CULEX_OK)
-        culex__worker_call_failed(lane->worker, lane, status, &error);
+        culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, &error);
 }
 
 /* One turn over all lanes. */

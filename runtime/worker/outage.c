@@ -90,13 +90,14 @@ bool culex__call_may_be_applied(const struct culex_store *store, culex_status st
     return status == CULEX_EUNKNOWN || may_be_torn(store, status);
 }
 
-void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
+void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane,
+                               struct culex_trouble *trouble, culex_status status,
                                const culex_error *error)
 {
     int64_t now_ns = culex__worker_now_ns(worker);
     bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN;
-    uint32_t *failures =
-        is_away || lane == NULL ? &worker->outage.failures : &lane->trouble.failures;
+    bool is_everybodys = is_away || trouble == NULL;
+    uint32_t *failures = is_everybodys ? &worker->outage.failures : &trouble->failures;
     const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
     outage_note(worker, now_ns, status, text);
     *failures += *failures < UINT32_MAX;
@@ -107,27 +108,34 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, cu
     if (wait_ms > worker->options.lease_ms / TRIES_A_LEASE)
         wait_ms = worker->options.lease_ms / TRIES_A_LEASE;
     int64_t until_ns = now_ns + wait_ms * CULEX_MS_NS;
-    if (is_away || lane == NULL)
+    if (is_everybodys)
         worker->outage.until_ns = until_ns;
-    if (lane == NULL)
-        return;
-    lane->trouble.retry_ns = until_ns;
-    if (may_be_torn(worker->store, status))
+    if (trouble != NULL)
+        trouble->retry_ns = until_ns;
+    if (lane != NULL && may_be_torn(worker->store, status))
         culex__repair_want(lane);
 }
 
-void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane)
+static bool is_somebody_in_trouble(const culex_worker *worker)
 {
-    struct culex_outage *outage = &worker->outage;
-    if (lane != NULL)
-        lane->trouble = (struct culex_trouble){.failures = 0};
-    if (!outage->is_on)
-        return;
-    /* "is back" is logged when no lane is in trouble any more. */
     for (size_t i = 0; i < worker->lane_count; i++) {
         if (worker->lanes[i].trouble.failures > 0)
-            return;
+            return true;
     }
+    for (size_t i = 0; i < worker->tick_count; i++) {
+        if (worker->ticks[i].trouble.failures > 0)
+            return true;
+    }
+    return false;
+}
+
+void culex__worker_call_succeeded(culex_worker *worker, struct culex_trouble *trouble)
+{
+    struct culex_outage *outage = &worker->outage;
+    if (trouble != NULL)
+        *trouble = (struct culex_trouble){.failures = 0};
+    if (!outage->is_on || is_somebody_in_trouble(worker))
+        return;
     if (outage->is_told)
         outage_log_end(worker);
     *outage = (struct culex_outage){0};

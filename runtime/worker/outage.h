@@ -18,7 +18,7 @@ struct culex_outage {
     uint32_t failures;
 };
 
-/* Trouble with one queue alone. */
+/* Trouble with what one asks for: the steps of a queue, the ticks of a job. */
 struct culex_trouble {
     int64_t retry_ns;  /* after a failed call: not before */
     uint32_t failures; /* failed calls in a row */
@@ -37,11 +37,14 @@ void culex__outage_reset(culex_worker *worker);
 /* There is no time for long waits any more: calls that have failed may be tried at once. */
 void culex__outage_hurry(culex_worker *worker);
 
-/* Accounts for a call to the store: logs trouble and its end, sets when to go on. `lane` is NULL
- * for a call about no queue. */
-void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane, culex_status status,
+/* Accounts for a call to the store: logs trouble and its end, sets when to go on. `lane` is that of
+ * the queue which the call was about, NULL for none. `trouble` is of those who have to wait, as no
+ * others have to: what is refused to a tick is no matter of the steps, which bring acks and beats.
+ * NULL: everybody waits. */
+void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane,
+                               struct culex_trouble *trouble, culex_status status,
                                const culex_error *error);
-void culex__worker_call_succeeded(culex_worker *worker, struct culex_lane *lane);
+void culex__worker_call_succeeded(culex_worker *worker, struct culex_trouble *trouble);
 
 /* Boot time from which on the lane may call the store: earlier, failed calls keep it waiting. */
 int64_t culex__outage_call_ns(const struct culex_lane *lane);

@@ -170,7 +170,7 @@ static void tell_fail(culex_worker *worker, culex_status status, const culex_err
     struct culex_presence *presence = &worker->presence;
     bool is_final = culex__status_is_fatal(status);
     if (status == CULEX_ECONNECT || status == CULEX_EUNKNOWN)
-        culex__worker_call_failed(worker, NULL, status, error);
+        culex__worker_call_failed(worker, NULL, NULL, status, error);
     else if (is_final || culex__notice_tell(&presence->notice, error->text, now_ns))
         culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
                          "this worker is not listed in its store%s: %s",

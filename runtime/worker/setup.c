@@ -93,7 +93,7 @@ static culex_status store_open(culex_worker *worker, culex_error *error)
         if (status == CULEX_OK || !is_worth_waiting(worker, status, error))
             return status;
         status = failure_choose(worker, &before, error);
-        culex__worker_call_failed(worker, NULL, status, error);
+        culex__worker_call_failed(worker, NULL, NULL, status, error);
         if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env)))) {
             culex__error_context(error, "stopped before %s answered", masked);
             return status;

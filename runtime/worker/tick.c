@@ -241,11 +241,11 @@ void culex__ticks_run(culex_worker *worker, int64_t now_ns)
             continue;
         culex_status status = tick_send(worker, tick, &error);
         if (status == CULEX_OK) {
-            culex__worker_call_succeeded(worker, tick->lane);
+            culex__worker_call_succeeded(worker, &tick->trouble);
             continue;
         }
-        culex__worker_call_failed(worker, tick->lane, status, &error);
-        tick->at_ns = tick->lane->trouble.retry_ns;
+        culex__worker_call_failed(worker, tick->lane, &tick->trouble, status, &error);
+        tick->at_ns = tick->trouble.retry_ns;
     }
 }
 
@@ -262,6 +262,10 @@ static int64_t due_ns(const culex_worker *worker)
 
 bool culex__ticks_are_due(const culex_worker *worker, int64_t now_ns)
 {
+    for (size_t i = 0; i < worker->tick_count; i++) {
+        if (worker->ticks[i].trouble.failures > 0)
+            return true;
+    }
     return due_ns(worker) <= now_ns;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/schedule.h"
 #include "store/store.h"
+#include "worker/outage.h"
 
 struct culex_job;
 struct culex_lane;
@@ -19,7 +20,8 @@ struct culex_tick_state {
     bool has_told;                /* and knows of this worker what runs, and when */
     struct culex__tick_plan plan; /* on the store's clock; at first 0, as soon as possible */
     int64_t at_ns;
-    bool is_refused; /* the newest one was */
+    struct culex_trouble trouble; /* of the newest ones */
+    bool is_refused;              /* the newest one was */
     struct culex_new_run run;
     struct culex_run_keys *keys;       /* what the run borrows, where it has any */
     culex_buf payload, tags, template; /* the run's */
@@ -31,7 +33,7 @@ void culex__ticks_free(culex_worker *worker);
 /* Enqueues what is due and sets when to look again. */
 void culex__ticks_run(culex_worker *worker, int64_t now_ns);
 
-/* Some are due, though a store that is away may keep them waiting. */
+/* Some are due, though trouble with the store may keep them waiting. */
 bool culex__ticks_are_due(const culex_worker *worker, int64_t now_ns);
 
 /* Boot time at which there is something to enqueue, INT64_MAX for never. */

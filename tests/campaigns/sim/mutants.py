@@ -84,9 +84,9 @@ MUTANTS = [
      "return conn_fail(conn, CULEX_ECONNECT, \"no answer from\", \"the server closed the connection\",",
      "redis"),
     ("the engine loses acks when a step fails", WORKER + "lane.c",
-     "    culex__worker_call_failed(lane->worker, lane, status, error);",
+     "    culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);",
      "    lane->step.is_pending = false;\n"
-     "    culex__worker_call_failed(lane->worker, lane, status, error);", "redis"),
+     "    culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);", "redis"),
     ("a repeated step gets a new nonce", WORKER + "lane.c",
      "    struct culex_step step = step_make(lane);\n    struct culex_step_reply",
      "    state->nonce = worker->nonce++;\n    struct culex_step step = step_make(lane);\n    struct culex_step_reply",
@@ -132,9 +132,9 @@ MUTANTS = [
     ("keys are not looked at", SQL + "statement.def", "AND key = ? AND until_ms > ?", "AND key = ? AND until_ms < ?", "sqlite"),
     ("a client keeps its producer", "runtime/client/enqueue.c", "culex__client_leave_producers(order->client);", "(void)0;", "redis"),
     ("the engine loses acks when a step fails", WORKER + "lane.c",
-     "    culex__worker_call_failed(lane->worker, lane, status, error);",
+     "    culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);",
      "    lane->step.is_pending = false;\n"
-     "    culex__worker_call_failed(lane->worker, lane, status, error);", "sqlite"),
+     "    culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);", "sqlite"),
     ("a known rider is taken along", LUA + "lib_callers.lua",
      "if last and now <= call_until(last, ms) then return {'!'} end", "", "redis"),
     ("a rider's time is not looked at", LUA + "lib_callers.lua",

@@ -1711,6 +1711,38 @@ static void test_jitter_puts_each_run_off(void **state)
     assert_true(most_ms - least_ms > 1000);
 }
 
+/* Each run brings the next one, until ticks fail no more: that of the seventh is the tick's. */
+static culex_outcome act_enqueue_the_next(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    if (n == 7)
+        culex_worker_stop(world->worker);
+    else {
+        culex_job_type type = sweep_type();
+        world_enqueue(world, &type, 1);
+        world->tick_failures = world->calls < 6 ? UINT_MAX : 0;
+    }
+    return CULEX_DONE;
+}
+
+/* As on a full disk, where nothing new is taken: what the store holds goes on, the ends of runs and
+ * their beats among it. The periodic run comes as soon as it can be had. */
+static void test_ticks_that_fail_hold_up_no_steps(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    world->act = act_enqueue_the_next;
+    world->tick_failures = UINT_MAX;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_enqueue(world, &type, 1);
+    world_run(world);
+    for (int i = 1; i < 6; i++)
+        assert_in_range(world->call_ms[i] - world->call_ms[i - 1], 0, 50);
+    assert_int_equal(world->call_n[world->calls - 1], 7);
+    assert_int_equal(world_log_count(world, "the store is in trouble"), 1);
+    assert_int_equal(world_log_count(world, "the store is back"), 1);
+}
+
 /* And lets the tick after the second one be refused. */
 static culex_outcome act_refuse_and_count_to_five(struct world *world, culex_run *run, int64_t n)
 {
@@ -2152,6 +2184,7 @@ int main(void)
         UNIT(test_run_out_of_turn_whose_key_is_taken_is_told_which_and_why),
         UNIT(test_run_out_of_turn_beside_a_live_one_is_told_which_and_why),
         UNIT(test_jitter_puts_each_run_off),
+        UNIT(test_ticks_that_fail_hold_up_no_steps),
         UNIT(test_refused_tick_is_sent_again_until_it_is_taken),
         UNIT(test_refused_tick_of_a_short_interval_is_sent_again_after_it),
         UNIT(test_restarted_worker_does_not_tick_again),

@@ -326,6 +326,10 @@ static culex_status fake_tick(struct culex_store *store, const struct culex_tick
     struct world *world = (struct world *)store;
     struct culex_tick request = *tick;
     struct culex_new_run run;
+    if (world->tick_failures > 0) {
+        world->tick_failures--;
+        return fault_fail(WORLD_TEAR, error);
+    }
     if (world->tick_refusals > 0 && tick->run != NULL) {
         world->tick_refusals--;
         run = *tick->run;

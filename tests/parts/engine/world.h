@@ -129,7 +129,8 @@ struct world {
     int64_t extended_ms;   /* when a step carried an extension first */
     unsigned progress_count;
     char progress[CULEX_PROGRESS_MAX + 1]; /* the last one that a step carried */
-    unsigned tick_refusals;                /* so many ticks to come find their unique key taken */
+    unsigned tick_failures; /* so many ticks to come fail, of no reason of their queue */
+    unsigned tick_refusals; /* so many ticks to come find their unique key taken */
     unsigned calls;
     int64_t call_ms[256]; /* since the start */
     int64_t call_n[256];
