@@ -264,22 +264,23 @@ static culex_status has_ready_run(struct culex_sqlite *store,
                                    0, ret_has_ready, error);
 }
 
-/* Of "QUEUE NEEDS": whether runs are there that need this. */
+/* Of "QUEUE NEEDS": whether runs are there that need this, and that a STEP would grant. */
 static culex_status needs_look(struct culex_sqlite *store, const char *bell, bool *is_ready,
                                culex_error *error)
 {
     char name[CULEX_QUEUE_NAME_MAX + 1], limit[CULEX_LIMIT_NAME_MAX + 1];
     struct culex_sqlite_queue queue;
-    int64_t parked = 0;
+    int64_t has_ready = 0;
     size_t len = strcspn(bell, " ");
     snprintf(name, sizeof name, "%.*s", (int)len, bell);
     snprintf(limit, sizeof limit, CULEX__NEEDS_WORD "%s", bell + len + 1);
     culex_status status = culex__sqlite_queue_load(store, name, false, &queue, error);
     if (status == CULEX_OK && !culex__sqlite_queue_is_paused(store, &queue))
-        status = culex__sqlite_first_int(
-            store, SQL_BIND(store, LIMIT_PARKED, SQL_INT(queue.key), SQL_TEXT(limit)), 0, &parked,
-            error);
-    *is_ready = *is_ready || parked > 0;
+        status = culex__sqlite_first_int(store,
+                                         SQL_BIND(store, NEEDS_READY_ANY, SQL_INT(queue.key),
+                                                  SQL_TEXT(limit), SQL_INT(CULEX_SUSPECT_LOSSES)),
+                                         0, &has_ready, error);
+    *is_ready = *is_ready || has_ready > 0;
     return status;
 }
 

@@ -2035,12 +2035,13 @@ static culex_uuid put_needy(struct suite *suite, int64_t delay_ms)
     return suite_put_run(suite, &run);
 }
 
-/* As a worker that offers one and finds nothing to do. */
-static int arm_offering(struct suite *suite)
+/* As a worker that offers one and finds nothing to do; in company, nothing but a suspect. */
+static int arm_offering(struct suite *suite, bool in_company)
 {
     char bell[CULEX_QUEUE_NAME_MAX + 16];
     struct culex_step step = suite_step_make(suite, ANN, 1);
     step.offers = "gpu:1";
+    step.in_company = in_company;
     snprintf(bell, sizeof bell, "%s gpu:1", suite->queue);
     assert_int_equal(suite_step(suite, &step), 0);
     return arm_for(suite, bell);
@@ -2102,7 +2103,7 @@ void case_wake__each_way_to_wait_for_needs(struct suite *suite)
         snprintf(suite->queue, sizeof suite->queue, "needy%zu", i);
         suite_hello(suite, "host/1", ANN);
         suite_hello(suite, "host/2", BOB);
-        int fd = arm_offering(suite);
+        int fd = arm_offering(suite, false);
         struct culex_store *sleeper = suite->store, *other = suite_open_again(suite);
         suite->store = other;
         ways[i](suite);
@@ -2119,6 +2120,29 @@ void case_wake__each_way_to_wait_for_needs(struct suite *suite)
         take_needy(suite, ANN, &attempt);
         other->ops->close(other);
     }
+}
+
+/* A suspect starts alone: a worker with a run at work is not given it, and would ask in vain for as
+ * long as that goes on. */
+void case_wake__suspect_that_needs_something_is_left_to_its_turn(struct suite *suite)
+{
+    uint32_t attempt;
+    suite_hello(suite, "host/1", ANN);
+    suite_hello(suite, "host/2", BOB);
+    put_needy(suite, 0);
+    for (int i = 0; i < 2; i++) {
+        take_needy(suite, BOB, &attempt);
+        suite_pass(suite, SUITE_LEASE_MS + 1);
+        assert_int_equal(suite_claim(suite, BOB, 1), 0);
+    }
+    bool is_woken = true;
+    for (int tries = 0; tries < 5 && is_woken; tries++) {
+        struct pollfd wait = {.fd = arm_offering(suite, true), .events = POLLIN};
+        is_woken = poll(&wait, 1, 100) > 0;
+        if (is_woken)
+            assert_ok(suite->store->ops->wake_take(suite->store, &is_woken, NULL));
+    }
+    assert_false(is_woken);
 }
 
 /* Somebody must come then, and all that wait may sleep beyond it. */
