@@ -101,13 +101,13 @@ bool culex__lane_wants_step(const struct culex_lane *lane, size_t queued, int64_
 
 /* Call it before the step is pending, which would count its own claims as taken, and after its acks
  * were added, as a suspect waits for those. */
-static void step_add_claims(struct culex_lane *lane)
+static void step_add_claims(struct culex_lane *lane, int64_t now_ns)
 {
     struct culex_lane_step *step = &lane->step;
     uint32_t starts = free_handlers(lane->worker);
     step->want = (uint32_t)lane_room(lane);
     step->ahead = step->want > starts ? step->want - starts : 0;
-    culex__units_offer(lane, step->offers);
+    culex__units_offer(lane, now_ns, step->offers);
 }
 
 /* The lower half is left for counting up. */
@@ -124,7 +124,7 @@ static void step_prepare(struct culex_lane *lane, int64_t now_ns)
     step->nonce = worker->nonce++;
     step->may_be_applied = false;
     culex__acks_add(lane);
-    step_add_claims(lane);
+    step_add_claims(lane, now_ns);
     culex__beats_add(lane, now_ns);
     step->is_pending = true;
 }
@@ -254,6 +254,8 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
     int64_t now_ns = culex__worker_now_ns(worker);
     if (!state->is_pending)
         step_prepare(lane, now_ns);
+    else
+        culex__units_offer(lane, now_ns, state->offers);
     if (!state->may_be_applied)
         state->sent_ns = now_ns;
     struct culex_step step = step_make(lane);

@@ -138,20 +138,32 @@ void culex__units_end(culex_worker *worker)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-void culex__units_offer(const struct culex_lane *lane, char ret_offers[CULEX__NEEDS_SIZE])
+/* What it may have brought is granted still: its answer may yet come, or its leases go on. */
+static bool is_promised(const struct culex_lane *lane, int64_t now_ns)
+{
+    const struct culex_lane_step *step = &lane->step;
+    int64_t lease_ns = lane->worker->options.lease_ms * CULEX_MS_NS;
+    bool is_held = step->may_be_applied && now_ns - step->sent_ns <= lease_ns;
+    return step->is_pending && (lane->trouble.failures == 0 || is_held);
+}
+
+void culex__units_offer(const struct culex_lane *lane, int64_t now_ns,
+                        char offers[CULEX__NEEDS_SIZE])
 {
     const culex_worker *worker = lane->worker;
     struct culex_needs rest = worker->units.free, promised;
-    ret_offers[0] = '\0';
-    if (rest.count == 0)
+    if (is_promised(lane, now_ns))
+        return;
+    offers[0] = '\0';
+    if (rest.count == 0 || lane->step.want == 0)
         return;
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane *other = &worker->lanes[i];
-        if (other != lane && other->step.is_pending &&
+        if (other != lane && is_promised(other, now_ns) &&
             culex__offers_read(other->step.offers, &promised))
             culex__needs_take(&promised, &rest);
     }
-    culex__needs_write(&rest, ret_offers);
+    culex__needs_write(&rest, offers);
 }
 
 void culex__units_take_reply(struct culex_lane *lane, uint32_t want,

@@ -2,7 +2,9 @@
  *
  * A run that needs units has them from its grant until the executor has given it back, also when it
  * was given up meanwhile and its handler goes on. What a step offers is promised until its answer
- * has come: no other step offers it as well. */
+ * has come: no other step offers it as well. The promise ends earlier where a call has failed that
+ * brought nothing for certain, or none that could still be held: a queue in lasting trouble keeps
+ * nothing from others, and is offered anew what is free when it is tried again. */
 #ifndef CULEX_WORKER_UNITS_H
 #define CULEX_WORKER_UNITS_H
 
@@ -45,8 +47,10 @@ void culex__units_end(culex_worker *worker);
 /* Whether the worker offers what runs of the job need, be it free or not. */
 bool culex__units_serve(const culex_worker *worker, const culex_job_type *type);
 
-/* What the lane's next step offers. */
-void culex__units_offer(const struct culex_lane *lane, char ret_offers[CULEX__NEEDS_SIZE]);
+/* Sets what the lane's step offers, a new one or one that is to be tried again: then `offers` stays
+ * as it is while that is promised. */
+void culex__units_offer(const struct culex_lane *lane, int64_t now_ns,
+                        char offers[CULEX__NEEDS_SIZE]);
 /* Its answer has come. */
 void culex__units_take_reply(struct culex_lane *lane, uint32_t want,
                              const struct culex_step_reply *reply);

@@ -164,6 +164,28 @@ static void stop_worker(struct world *world)
     culex_worker_stop(world->worker);
 }
 
+/* A queue whose calls fail was offered all that is free, and would keep it for as long. */
+static void test_queue_in_trouble_keeps_nothing_from_others(void **state)
+{
+    static const char *const offers[] = {"gpu=1"};
+    struct world *world = *state;
+    culex_job_type jammed = needy_type(&one_gpu), needy = needy_type(&one_gpu);
+    jammed.queue = world->fault_queue = "jammed";
+    jammed.name = jammed.wire = "t.jammed";
+    world->fault = WORLD_TEAR;
+    world->fault_count = UINT_MAX;
+    world->then = stop_worker;
+    world->then_ms = 5000;
+    culex_uuid id = world_enqueue(world, &needy, 1);
+    culex_worker *worker =
+        world_worker(world, (culex_worker_options){.offers = offers, .offer_count = 1}, &jammed);
+    assert_int_equal(culex_worker_register(worker, &needy, number_call, number_handler, world), 0);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+    assert_in_range(world->call_ms[0], 0, 500);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+}
+
 /* It says so at its start, and leaves the runs to others. */
 static void test_worker_that_offers_too_little_says_so(void **state)
 {
@@ -262,6 +284,7 @@ int main(void)
         TEST(test_units_come_back_when_a_timeout_has_ended_the_handler),
         TEST(test_drain_ends_when_only_what_is_not_offered_is_left),
         TEST(test_run_that_needs_all_units_runs_alone),
+        TEST(test_queue_in_trouble_keeps_nothing_from_others),
         TEST(test_worker_that_offers_too_little_says_so),
         TEST(test_registry_tells_what_a_worker_offers),
         TEST(test_offer_out_of_form_is_refused_with_a_reason),
