@@ -14,7 +14,7 @@
 struct call {
     const char *queue, *name;
     enum culex_schedule_act act;
-    int64_t asked_ms;
+    int64_t asking;
     const struct culex_new_run *run;
     struct culex_schedule_list ret_list;
     struct culex_enqueue_result ret_result;
@@ -29,7 +29,7 @@ static culex_status list_ask(struct culex_store *store, void *user, culex_error 
 static culex_status run_ask(struct culex_store *store, void *user, culex_error *error)
 {
     struct call *call = user;
-    return store->ops->schedule_run(store, call->queue, call->name, call->asked_ms, call->run,
+    return store->ops->schedule_run(store, call->queue, call->name, call->asking, call->run,
                                     &call->ret_result, error);
 }
 
@@ -101,19 +101,19 @@ static culex_status set(culex_client *client, struct call call, culex_error *err
 culex_status culex_client_schedule_pause(culex_client *client, const char *queue, const char *name,
                                          culex_error *error)
 {
-    return set(client, (struct call){queue, name, CULEX_SCHEDULE_PAUSE, .asked_ms = 0}, error);
+    return set(client, (struct call){queue, name, CULEX_SCHEDULE_PAUSE, .asking = 0}, error);
 }
 
 culex_status culex_client_schedule_resume(culex_client *client, const char *queue, const char *name,
                                           culex_error *error)
 {
-    return set(client, (struct call){queue, name, CULEX_SCHEDULE_RESUME, .asked_ms = 0}, error);
+    return set(client, (struct call){queue, name, CULEX_SCHEDULE_RESUME, .asking = 0}, error);
 }
 
 culex_status culex_client_schedule_delete(culex_client *client, const char *queue, const char *name,
                                           culex_error *error)
 {
-    return set(client, (struct call){queue, name, CULEX_SCHEDULE_FORGET, .asked_ms = 0}, error);
+    return set(client, (struct call){queue, name, CULEX_SCHEDULE_FORGET, .asking = 0}, error);
 }
 
 /* A newest run that holds the key as well is told as the newest: it must end in any case. A tick
@@ -157,6 +157,13 @@ static culex_status run_from(culex_client *client, struct call *call,
     return status;
 }
 
+/* Not the time: two programs, or two calls of one, may ask in the same ms. Exact as a number of
+ * JSON and of Lua. */
+static int64_t asking_choose(const culex_client *client)
+{
+    return (int64_t)(culex__env_random(client->env) >> 11 | 1);
+}
+
 culex_status culex_client_schedule_run(culex_client *client, const char *queue, const char *name,
                                        culex_uuid *ret_id, culex_error *error)
 {
@@ -167,7 +174,7 @@ culex_status culex_client_schedule_run(culex_client *client, const char *queue, 
     if (status != CULEX_OK)
         return status;
     const struct culex_schedule_row *row = culex__schedule_list_find(&call.ret_list, name);
-    call.asked_ms = call.ret_list.now_ms;
+    call.asking = asking_choose(client);
     status = row != NULL ? run_from(client, &call, row, error)
                          : schedule_advise(&call.ret_list, &call, error);
     culex__schedule_list_release(&call.ret_list);

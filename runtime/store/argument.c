@@ -328,12 +328,12 @@ culex_status culex__argument_schedule_set(const char *queue, const char *schedul
     return schedule_check(queue, schedule, error);
 }
 
-culex_status culex__argument_schedule_run(const char *queue, const char *schedule, int64_t asked_ms,
+culex_status culex__argument_schedule_run(const char *queue, const char *schedule, int64_t asking,
                                           const struct culex_new_run *run, culex_error *error)
 {
     culex_status status = schedule_check(queue, schedule, error);
-    if (status == CULEX_OK && asked_ms <= 0)
-        status = culex__fail(error, CULEX_EINVAL, "no time at which the run is asked for");
+    if (status == CULEX_OK && asking <= 0)
+        status = culex__fail(error, CULEX_EINVAL, "no number that tells this asking from others");
     return status == CULEX_OK ? periodic_check(run, error) : status;
 }
 

@@ -20,7 +20,7 @@ culex_status culex__argument_hello(const char *queue, const char *worker, const 
 culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *error);
 culex_status culex__argument_schedule_set(const char *queue, const char *schedule,
                                           enum culex_schedule_act act, culex_error *error);
-culex_status culex__argument_schedule_run(const char *queue, const char *schedule, int64_t asked_ms,
+culex_status culex__argument_schedule_run(const char *queue, const char *schedule, int64_t asking,
                                           const struct culex_new_run *run, culex_error *error);
 culex_status culex__argument_worker_tell(const struct culex_worker_tell *tell, culex_error *error);
 culex_status culex__argument_worker_set(const char *id, const struct culex_worker_wish *wish,

@@ -475,7 +475,7 @@ static bool out_of_turn_read(const redisReply *reply, bool *ret_is_known,
 }
 
 culex_status culex__redis_schedule_run(struct culex_store *base, const char *queue,
-                                       const char *schedule, int64_t asked_ms,
+                                       const char *schedule, int64_t asking,
                                        const struct culex_new_run *run,
                                        struct culex_enqueue_result *ret_result, culex_error *error)
 {
@@ -487,7 +487,7 @@ culex_status culex__redis_schedule_run(struct culex_store *base, const char *que
         return status;
     ticket_add(&redis->request, NULL, 0);
     culex__redis_request_text(&redis->request, schedule);
-    culex__redis_request_int(&redis->request, asked_ms);
+    culex__redis_request_int(&redis->request, asking);
     periodic_add(redis, run);
     redisReply *reply = NULL;
     status = culex__redis_finish(redis, &culex__redis_script_schedule_run, &reply, error);

@@ -4,7 +4,7 @@
 -- rare: slots
 -- level: produces
 --
--- Of schedule ARGV[6], asked for at ARGV[7]: the run from ARGV[8] on. Before that as for ENQUEUE, without a ticket.
+-- Of schedule ARGV[6], of the asking ARGV[7]: the run from ARGV[8] on. Before that as for ENQUEUE, without a ticket.
 -- Reply: 'N' and its id, 'U' and the id of the run that is in its way; '?' when there is no such schedule.
 
 local before = call('HGET', schedules, ARGV[6])

@@ -228,7 +228,7 @@ static culex_status reserved_tick(struct culex_store *base, const struct culex_t
 
 struct turn_request {
     const char *queue, *schedule;
-    int64_t asked_ms;
+    int64_t asking;
     const struct culex_new_run *run;
     struct culex_enqueue_result *result;
 };
@@ -236,17 +236,17 @@ struct turn_request {
 static culex_status turn_call(struct culex_sqlite *store, const void *request, culex_error *error)
 {
     const struct turn_request *turn = request;
-    return culex__sqlite_schedule_run(&store->base, turn->queue, turn->schedule, turn->asked_ms,
+    return culex__sqlite_schedule_run(&store->base, turn->queue, turn->schedule, turn->asking,
                                       turn->run, turn->result, error);
 }
 
 static culex_status reserved_schedule_run(struct culex_store *base, const char *queue,
-                                          const char *schedule, int64_t asked_ms,
+                                          const char *schedule, int64_t asking,
                                           const struct culex_new_run *run,
                                           struct culex_enqueue_result *ret_result,
                                           culex_error *error)
 {
-    struct turn_request request = {queue, schedule, asked_ms, run, ret_result};
+    struct turn_request request = {queue, schedule, asking, run, ret_result};
     return add(culex__sqlite_of(base), turn_call, &request, error);
 }
 

@@ -18,8 +18,8 @@
 struct schedule {
     bool is_known;
     struct culex_schedule_row row;
-    int64_t asked_ms;
-    culex_uuid brought;               /* by the call of asked_ms */
+    int64_t asking;
+    culex_uuid brought;               /* by the call of asking */
     struct culex_schedule_list owner; /* of the row's texts, where it was read */
 };
 
@@ -73,7 +73,7 @@ static culex_status schedule_load(struct culex_sqlite *store, int64_t queue, con
     int has = culex__sqlite_next(store, found, error);
     if (has > 0) {
         struct culex_schedule_row row = row_read(found);
-        ret_schedule->asked_ms = sqlite3_column_int64(found, COLUMN_ASKED);
+        ret_schedule->asking = sqlite3_column_int64(found, COLUMN_ASKED);
         ret_schedule->brought = id_read(found, COLUMN_BROUGHT);
         ret_schedule->is_known = culex__schedule_list_add(&ret_schedule->owner, &row);
         if (ret_schedule->is_known)
@@ -98,7 +98,7 @@ static culex_status schedule_save(struct culex_sqlite *store, int64_t queue,
     return culex__sqlite_finish(store,
                                 SQL_BIND(store, SCHEDULE_SET, SQL_INT(queue), SQL_TEXT(row->name),
                                          SQL_INT(row->mark_ms), SQL_ID(&row->newest),
-                                         SQL_INT(row->next_ms), SQL_INT(schedule->asked_ms),
+                                         SQL_INT(row->next_ms), SQL_INT(schedule->asking),
                                          SQL_ID(&schedule->brought), SQL_INT(row->is_of_calendar),
                                          SQL_INT(row->may_overlap), SQL_INT(row->is_paused),
                                          SQL_BYTES(template, row->template_len)),
@@ -330,7 +330,7 @@ culex_status culex__sqlite_schedule_set(struct culex_store *base, const char *qu
 
 struct run_request {
     const char *queue, *name;
-    int64_t asked_ms;
+    int64_t asking;
     const struct culex_new_run *run;
     struct culex_enqueue_result *result;
 };
@@ -342,7 +342,7 @@ static culex_status run_do(struct culex_sqlite *store, struct culex_sqlite_queue
     bool is_live = false;
     culex_status status = CULEX_OK;
     *request->result = (struct culex_enqueue_result){CULEX_ENQUEUED_NEW, schedule->brought};
-    if (schedule->asked_ms == request->asked_ms)
+    if (schedule->asking == request->asking)
         return CULEX_OK;
     if (!schedule->row.may_overlap)
         status = newest_is_live(store, queue, schedule->row.newest, &is_live, error);
@@ -355,7 +355,7 @@ static culex_status run_do(struct culex_sqlite *store, struct culex_sqlite_queue
     if (status != CULEX_OK || request->result->outcome != CULEX_ENQUEUED_NEW)
         return status;
     schedule->row.newest = schedule->brought = request->result->id;
-    schedule->asked_ms = request->asked_ms;
+    schedule->asking = request->asking;
     return schedule_save(store, queue->key, schedule, error);
 }
 
@@ -373,12 +373,12 @@ static culex_status run_all(struct culex_sqlite *store, struct culex_sqlite_queu
 }
 
 culex_status culex__sqlite_schedule_run(struct culex_store *base, const char *queue,
-                                        const char *schedule, int64_t asked_ms,
+                                        const char *schedule, int64_t asking,
                                         const struct culex_new_run *run,
                                         struct culex_enqueue_result *ret_result, culex_error *error)
 {
     struct culex_enqueue_result result;
-    struct run_request request = {queue, schedule, asked_ms, run, &result};
+    struct run_request request = {queue, schedule, asking, run, &result};
     culex_status status = culex__sqlite_verb_write(
         culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY, run_all, &request, error);
     if (status == CULEX_OK)

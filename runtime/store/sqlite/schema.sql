@@ -276,7 +276,7 @@ CREATE TABLE schedule (
     mark_ms INTEGER NOT NULL,
     newest BLOB NOT NULL,                       -- id of its newest run; zeroes: none yet
     next_ms INTEGER NOT NULL,                   -- tick to come, 0: not told yet
-    asked_ms INTEGER NOT NULL,                  -- of the last run out of turn, 0: none
+    asking INTEGER NOT NULL,                    -- of the last run out of turn, 0: none
     brought BLOB NOT NULL,                      -- its id
     is_of_calendar INTEGER NOT NULL,
     may_overlap INTEGER NOT NULL,

@@ -361,7 +361,7 @@ static void schedule_set_answered(struct sim_oracle *oracle)
     if (call->act != 'p')
         schedule->has_mark = false;
     if (call->act == 'f')
-        schedule->asked_ms = 0;
+        schedule->asking = 0;
     schedule->is_paused = call->act == 'p';
 }
 
@@ -373,16 +373,16 @@ static void schedule_run_answered(struct sim_oracle *oracle)
     if (call->births > 1)
         sim_violation(oracle, NULL, "schedule %s: %zu runs out of turn", schedule->name,
                       call->births);
-    bool is_again = schedule->asked_ms == call->asked_ms;
+    bool is_again = schedule->asking == call->asking;
     if (is_again && call->births > 0)
         sim_violation(oracle, NULL, "schedule %s: the run asked for at %" PRId64 " comes again",
-                      schedule->name, call->asked_ms - SIM_START_MS);
+                      schedule->name, call->asking - SIM_START_MS);
     if (is_again)
         SOMETIMES(RUN_OUT_OF_TURN_ASKED_AGAIN);
     if (call->births == 0)
         return;
     SOMETIMES(RUN_OUT_OF_TURN);
-    schedule->asked_ms = call->asked_ms;
+    schedule->asking = call->asking;
 }
 
 /* What the session before sends again is answered as to somebody who came late. */

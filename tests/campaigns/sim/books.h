@@ -80,7 +80,7 @@ struct session {
 struct schedule {
     char name[96];
     int64_t mark_ms, marked_ms;
-    int64_t asked_ms; /* of the last run out of turn; 0: not known */
+    int64_t asking; /* of the last run out of turn; 0: not known */
     bool has_mark;
     bool is_paused; /* for certain */
 };

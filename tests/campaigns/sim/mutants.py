@@ -174,8 +174,8 @@ MUTANTS = [
     ("a paused schedule ticks", LUA + "tick.lua", "schedule_has(s, 'p') or not may_overlap", "not may_overlap", "redis"),
     ("a paused schedule ticks", SQL + "schedule.c", "*ret_is_taken = schedule->row.is_paused;", "*ret_is_taken = false;", "sqlite"),
     ("a run out of turn is asked for again", LUA + "schedule_run.lua", "if s.asked == ARGV[7] then", "if false then", "redis"),
-    ("a run out of turn is asked for again", SQL + "schedule.c", "if (schedule->asked_ms == request->asked_ms)",
-     "if (request->asked_ms == 0)", "sqlite"),
+    ("a run out of turn is asked for again", SQL + "schedule.c", "if (schedule->asking == request->asking)",
+     "if (request->asking == 0)", "sqlite"),
 ]
 
 

@@ -93,7 +93,7 @@ struct sim_call {
     char worker[64];
     uint64_t nonce;
     int64_t now_ms, lease_ms, tick_ms, interval_ms;
-    int64_t asked_ms;    /* of SCHEDULE_RUN */
+    int64_t asking;      /* of SCHEDULE_RUN */
     char act;            /* of SCHEDULE_SET: p r f */
     bool is_of_calendar; /* TICK */
     uint32_t want;

@@ -652,7 +652,7 @@ static culex_status on_schedule_set(struct culex_store *base, const char *queue,
 }
 
 static culex_status on_schedule_run(struct culex_store *base, const char *queue,
-                                    const char *schedule, int64_t asked_ms,
+                                    const char *schedule, int64_t asking,
                                     const struct culex_new_run *run,
                                     struct culex_enqueue_result *ret_result, culex_error *error)
 {
@@ -661,10 +661,10 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
     if (!call_enter(base, &trouble, error))
         return CULEX_ECONNECT;
     culex_status status =
-        inner->ops->schedule_run(inner, queue, schedule, asked_ms, run, ret_result, error);
+        inner->ops->schedule_run(inner, queue, schedule, asking, run, ret_result, error);
     struct sim_call *call = call_told(base, SIM_SCHEDULE_RUN, queue, status);
     snprintf(call->worker, sizeof call->worker, "%s", schedule);
-    call->asked_ms = asked_ms;
+    call->asking = asking;
     changes_tell(handle_of(base));
     return call_leave(base, trouble, status, error);
 }

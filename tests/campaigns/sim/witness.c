@@ -463,7 +463,7 @@ void sim_oracle_call(void *user, const char *digest, const struct sim_arg *keys,
         arg_copy(&args[2], call->worker, sizeof call->worker);
     } else if (call->verb == SIM_SCHEDULE_RUN) {
         arg_copy(&args[5], call->worker, sizeof call->worker);
-        call->asked_ms = arg_number(&args[6]);
+        call->asking = arg_number(&args[6]);
     }
     sim_oracle_asked(oracle);
 }

@@ -1674,6 +1674,26 @@ static void test_run_out_of_turn_beside_a_live_one_is_told_which_and_why(void **
     assert_non_null(strstr(error.text, "of 't.sweep' has not ended, and its runs may not overlap"));
 }
 
+/* A program may ask twice within a ms. */
+static void test_runs_out_of_turn_of_one_ms_are_two(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    culex_uuid ids[2];
+    type.schedule.may_overlap = true;
+    world->act = act_once;
+    world_worker(world, (culex_worker_options){0}, &type);
+    world_run(world);
+    int64_t asked_ns = world->now_ns;
+    for (int i = 0; i < 2; i++) {
+        world->now_ns = asked_ns;
+        assert_int_equal(
+            culex_client_schedule_run(world->client, "numbers", "t.sweep", &ids[i], NULL),
+            CULEX_OK);
+    }
+    assert_memory_not_equal(&ids[0], &ids[1], sizeof ids[0]);
+}
+
 static void test_run_out_of_turn_whose_key_is_taken_is_told_which_and_why(void **state)
 {
     struct world *world = *state;
@@ -2181,6 +2201,7 @@ int main(void)
         UNIT(test_store_without_wake_up_is_asked_at_idle_wait),
         UNIT(test_periodic_job_runs_at_once_and_then_every_interval),
         UNIT(test_run_out_of_turn_is_unique_and_counted_as_one_in_turn),
+        UNIT(test_runs_out_of_turn_of_one_ms_are_two),
         UNIT(test_run_out_of_turn_whose_key_is_taken_is_told_which_and_why),
         UNIT(test_run_out_of_turn_beside_a_live_one_is_told_which_and_why),
         UNIT(test_jitter_puts_each_run_off),

@@ -497,11 +497,11 @@ static culex_status fake_schedules(struct culex_store *store, const char *queue,
 }
 
 static culex_status fake_schedule_run(struct culex_store *store, const char *queue,
-                                      const char *schedule, int64_t asked_ms,
+                                      const char *schedule, int64_t asking,
                                       const struct culex_new_run *run,
                                       struct culex_enqueue_result *ret_result, culex_error *error)
 {
-    return store_of(store)->ops->schedule_run(store_of(store), queue, schedule, asked_ms, run,
+    return store_of(store)->ops->schedule_run(store_of(store), queue, schedule, asking, run,
                                               ret_result, error);
 }
 

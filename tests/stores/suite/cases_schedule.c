@@ -64,11 +64,11 @@ static void act(struct suite *suite, enum culex_schedule_act what)
         suite->store->ops->schedule_set(suite->store, suite->queue, "shop.nightly", what, NULL));
 }
 
-static struct culex_enqueue_result run_now(struct suite *suite, int64_t asked_ms)
+static struct culex_enqueue_result run_now(struct suite *suite, int64_t asking)
 {
     struct culex_new_run run = suite_run(suite);
     struct culex_enqueue_result result;
-    assert_ok(suite->store->ops->schedule_run(suite->store, suite->queue, "shop.nightly", asked_ms,
+    assert_ok(suite->store->ops->schedule_run(suite->store, suite->queue, "shop.nightly", asking,
                                               &run, &result, NULL));
     return result;
 }

@@ -607,17 +607,17 @@ static bool op_schedule_run(struct world *world, int queue)
     const char *name = schedule_pick(world);
     struct culex_new_run run = run_make(world);
     struct culex_enqueue_result mine = {0}, theirs = {0};
-    int64_t asked_ms = world->now_ms - below(world, 3);
+    int64_t asking = world->now_ms - below(world, 3);
     culex_status status;
     run.at_ms = 0;
     run.unique_key = NULL;
     TRACE(world, "schedule_run");
     PERSIST(world, status,
-            store->ops->schedule_run(store, queues[queue], name, asked_ms, &run, &theirs, NULL));
+            store->ops->schedule_run(store, queues[queue], name, asking, &run, &theirs, NULL));
     if (status == CULEX_OK)
         newcomer_note(world, queue);
     culex_status expected =
-        model->ops->schedule_run(model, queues[queue], name, asked_ms, &run, &mine, NULL);
+        model->ops->schedule_run(model, queues[queue], name, asking, &run, &mine, NULL);
     if (status == CULEX_OK && status == expected &&
         (mine.outcome != theirs.outcome || memcmp(&mine.id, &theirs.id, sizeof mine.id) != 0))
         return differs("SCHEDULE_RUN: outcome %d, model %d", (int)theirs.outcome,

@@ -2065,7 +2065,7 @@ static culex_status model_schedule_set(struct culex_store *store, const char *qu
 }
 
 static culex_status model_schedule_run(struct culex_store *store, const char *queue,
-                                       const char *name, int64_t asked_ms,
+                                       const char *name, int64_t asking,
                                        const struct culex_new_run *run,
                                        struct culex_enqueue_result *ret_result, culex_error *error)
 {
@@ -2074,13 +2074,13 @@ static culex_status model_schedule_run(struct culex_store *store, const char *qu
     if (schedule == NULL)
         return CULEX_ENOTFOUND;
     *ret_result = (struct culex_enqueue_result){CULEX_ENQUEUED_NEW, schedule->brought};
-    bool is_repeat = schedule->asked_ms == asked_ms;
+    bool is_repeat = schedule->asking == asking;
     if (!is_repeat && !schedule->may_overlap && newest_is_live(model, queue, schedule)) {
         *ret_result = (struct culex_enqueue_result){CULEX_ENQUEUED_UNIQUE_TAKEN, schedule->newest};
     } else if (!is_repeat) {
         *ret_result = periodic_enqueue(model, queue_of(model, queue), schedule, run);
         if (ret_result->outcome == CULEX_ENQUEUED_NEW) {
-            schedule->asked_ms = asked_ms;
+            schedule->asking = asking;
             schedule->brought = ret_result->id;
         }
     }

@@ -65,8 +65,8 @@ struct model_name { /* a worker's session, or a schedule's mark */
     const char *session;
     int64_t mark_ms;
     culex_uuid newest; /* run of the schedule */
-    int64_t next_ms, asked_ms;
-    culex_uuid brought; /* by the call of asked_ms */
+    int64_t next_ms, asking;
+    culex_uuid brought; /* by the call of asking */
     bool is_paused, is_of_calendar, may_overlap;
     const void *template;
     size_t template_len;
