@@ -414,6 +414,9 @@ struct culex_limit_key_list {
 /* An entry is there for so long before and after what the store's clock said when it was told. */
 enum { CULEX_WORKER_GONE_MS = 30000 };
 
+/* An entry that says the same is written again when it is so old: an idle worker hardly writes. */
+enum { CULEX_WORKER_STILL_MS = 10000 };
+
 /* Where a run is to stand that waits or is scheduled. */
 struct culex_place {
     bool has_time;    /* else it is due when it was */

@@ -27,4 +27,9 @@ static inline bool culex__worker_is_gone(int64_t told_ms, int64_t now_ms)
     return told_ms < now_ms - CULEX_WORKER_GONE_MS || told_ms > now_ms + CULEX_WORKER_GONE_MS;
 }
 
+static inline bool culex__worker_is_still(int64_t told_ms, int64_t now_ms)
+{
+    return told_ms <= now_ms && now_ms - told_ms < CULEX_WORKER_STILL_MS;
+}
+
 #endif

@@ -4,7 +4,7 @@
 -- was told, the number of the wish that was taken up, the most runs at a time; number and members of
 -- the wish; and the sheet, bytes. `presence_told` has the ids by TOLD.
 
-local GONE = 30000 -- CULEX_WORKER_GONE_MS
+local GONE, STILL = 30000, 10000 -- CULEX_WORKER_GONE_MS, CULEX_WORKER_STILL_MS
 
 -- nil for what is none.
 local function presence_parse(text)

@@ -29,6 +29,11 @@ if not p then
   if call('HLEN', presence) >= MOST then return {} end
   p = {number = 0, quiet = '0', stop = '0', wish = 0}
 end
+-- An entry that says the same, and is young, stays as it is.
+local is_same = p.told and p.heard == tonumber(ARGV[4]) and p.most == tonumber(ARGV[5]) and p.sheet == ARGV[6]
+if is_same and p.told <= now and now - p.told < STILL then
+  return {p.number, tonumber(p.quiet), tonumber(p.stop), p.wish}
+end
 p.told, p.heard, p.most, p.sheet = now, ARGV[4], ARGV[5], ARGV[6]
 call('ZADD', presence_told, now, id)
 call('HSET', presence, id, presence_text(p))

@@ -120,6 +120,29 @@ static culex_status tell_all(struct culex_sqlite *store, const struct culex_work
     return status == CULEX_OK ? entry_make(store, tell, ret_wish, error) : status;
 }
 
+/* The entry says all that already, and is young: nothing is written, and nobody wakes. */
+static culex_status tell_is_said(struct culex_sqlite *store, const struct culex_worker_tell *tell,
+                                 bool *ret_is_said, struct culex_worker_wish *ret_wish,
+                                 culex_error *error)
+{
+    struct culex_worker_list known = {0};
+    culex_status status = culex__sqlite_begin_read(store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = rows_read(store, find(store, tell->id), &known, error);
+    status = culex__sqlite_end_transaction(store, status, error);
+    const struct culex_worker_row *row = known.count > 0 ? &known.rows[0] : NULL;
+    *ret_is_said = status == CULEX_OK && row != NULL && !tell->is_leaving &&
+                   culex__worker_is_still(row->told_ms, store->now_ms) &&
+                   row->heard == tell->heard && row->concurrency == tell->concurrency &&
+                   row->sheet_len == tell->sheet_len &&
+                   (tell->sheet_len == 0 || memcmp(row->sheet, tell->sheet, tell->sheet_len) == 0);
+    if (*ret_is_said)
+        *ret_wish = row->wish;
+    culex__worker_list_release(&known);
+    return status;
+}
+
 culex_status culex__sqlite_worker_tell(struct culex_store *base,
                                        const struct culex_worker_tell *tell,
                                        struct culex_worker_wish *ret_wish, culex_error *error)
@@ -127,8 +150,11 @@ culex_status culex__sqlite_worker_tell(struct culex_store *base,
     assert(culex__argument_worker_tell(tell, NULL) == CULEX_OK);
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_worker_wish wish = {0};
-    culex_status status = culex__sqlite_begin(store, error);
-    if (status != CULEX_OK)
+    bool is_said = false;
+    culex_status status = tell_is_said(store, tell, &is_said, ret_wish, error);
+    if (status == CULEX_OK && !is_said)
+        status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK || is_said)
         return status;
     status = tell_all(store, tell, &wish, error);
     status = culex__sqlite_end_transaction(store, status, error);

@@ -422,8 +422,10 @@ static void workers_tell(struct portion *portion)
         worker_tell(suite, i, false);
     look(portion);
     suite->now_ms += CULEX_WORKER_GONE_MS + 1;
-    for (int i = 0; i < DEAD / 8; i++)
+    for (int i = 0; i < DEAD / 8; i++) {
         worker_tell(suite, 0, false);
+        suite->now_ms += CULEX_WORKER_STILL_MS;
+    }
     worker_tell(suite, 0, true);
 }
 

@@ -81,6 +81,35 @@ void case_workers__what_was_told_last_is_listed(struct suite *suite)
     culex__worker_list_release(&list);
 }
 
+static int64_t told_ms(struct suite *suite, const char *id)
+{
+    struct culex_worker_list list = list_all(suite);
+    const struct culex_worker_row *row = culex__worker_list_find(&list, id);
+    int64_t told = row != NULL ? row->told_ms : -1;
+    culex__worker_list_release(&list);
+    return told;
+}
+
+/* It hears what is wished of it all the same. What it says anew is there at once. */
+void case_workers__one_that_says_the_same_is_left_for_10_s(struct suite *suite)
+{
+    int64_t first_ms = suite->now_ms;
+    tell(suite, "a1");
+    set(suite, "a1", quiet);
+    suite->now_ms += 9999;
+    assert_int_equal(tell(suite, "a1").quiet, CULEX_SWITCH_ON);
+    assert_int_equal(told_ms(suite, "a1"), first_ms);
+    suite->now_ms += 1;
+    tell(suite, "a1");
+    assert_int_equal(told_ms(suite, "a1"), suite->now_ms);
+    suite->now_ms += 1;
+    tell_as(suite, (struct culex_worker_tell){.id = "a1", .heard = 7, .concurrency = 4});
+    assert_int_equal(told_ms(suite, "a1"), suite->now_ms);
+    suite->now_ms -= 1;
+    tell_as(suite, (struct culex_worker_tell){.id = "a1", .heard = 7, .concurrency = 4});
+    assert_int_equal(told_ms(suite, "a1"), suite->now_ms);
+}
+
 void case_workers__one_that_leaves_is_not_listed(struct suite *suite)
 {
     tell(suite, "a1");

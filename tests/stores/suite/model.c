@@ -1945,6 +1945,21 @@ static size_t presences_there(struct model *model)
     return count;
 }
 
+static bool says_the_same(const struct model_presence *presence,
+                          const struct culex_worker_tell *tell)
+{
+    const struct culex_worker_row *row = &presence->row;
+    return row->heard == tell->heard && row->concurrency == tell->concurrency &&
+           row->sheet_len == tell->sheet_len &&
+           (tell->sheet_len == 0 || memcmp(row->sheet, tell->sheet, tell->sheet_len) == 0);
+}
+
+static bool is_young(struct model *model, const struct model_presence *presence)
+{
+    int64_t age = now_of(model) - presence->row.told_ms;
+    return age >= 0 && age < 10000;
+}
+
 static culex_status model_worker_tell(struct culex_store *store,
                                       const struct culex_worker_tell *tell,
                                       struct culex_worker_wish *ret_wish, culex_error *error)
@@ -1964,6 +1979,8 @@ static culex_status model_worker_tell(struct culex_store *store,
         presence = presence_make(model, tell->id);
     if (was_there)
         *ret_wish = presence->row.wish;
+    if (was_there && says_the_same(presence, tell) && is_young(model, presence))
+        return CULEX_OK;
     if (tell->sheet_len > 0)
         memcpy(presence->sheet, tell->sheet, tell->sheet_len);
     presence->row = (struct culex_worker_row){.id = presence->id,
