@@ -738,7 +738,7 @@ MUTANTS = [
 ]
 
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
-# --all or --only takes every 120th.
+# --all or --only takes every 300th.
 FSCK_MUTANTS = [
     ("anybody claims what needs something", SQL + "claim.c", "    } else if (needs != NULL && !scan->is_of_needs) {", "    } else if (false) {", "sqlite"),
     ("a slot is good anywhere", LUA + "fsck.lua", "return slot_members(id, r, score and tonumber(score))[member]", "return true", "redis"),
@@ -1341,9 +1341,9 @@ def judge(mutant, trees):
 def chosen_read():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="TEXT", default="", help="those with TEXT in their name or in their file's path")
-    parser.add_argument("--all", action="store_true", help="try every mutant, instead of each fortieth one, and each 120th of FSCK")
+    parser.add_argument("--all", action="store_true", help="try every mutant, instead of each hundredth one, and each 300th of FSCK")
     options = parser.parse_args()
-    every, fsck = (1, 1) if options.only or options.all else (40, 120)
+    every, fsck = (1, 1) if options.only or options.all else (100, 300)
     chosen = [mutant for mutant in MUTANTS[::every] + FAST_MUTANTS[::every] + FSCK_MUTANTS[::fsck] if options.only in mutant[0] + mutant[1]]
     return chosen or parser.error(f"no mutant has '{options.only}' in its name or in its file's path")
 
