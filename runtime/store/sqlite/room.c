@@ -277,7 +277,7 @@ static culex_status reserved_step(struct culex_store *base, const struct culex_s
 
 /* --- the others ------------------------------------------------------------------------ */
 
-/* What a worker says at its start, and an operator does to make room, may use the first half. */
+/* What a worker says of itself, and an operator does to make room, may use the first half. */
 struct attempt {
     struct culex_sqlite *store;
     enum culex_sqlite_reserve_level level; /* before the next try */
