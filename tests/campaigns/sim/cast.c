@@ -230,13 +230,28 @@ static void queue_pause(struct sim_process *process, culex_client *client, const
     sim_may_fail(culex_client_resume(client, queue, NULL));
 }
 
-/* More or less than runs declare, or what they declare again. */
+/* For a while, as chance hardly ever finds the moment. */
+static void two_await(struct sim_process *process)
+{
+    const struct sim_world *world = process->world;
+    for (int i = 0; i < 600 && !process->is_killed && !world->is_healing; i++) {
+        if (world->slots.at_work[0] > 1 || world->slots.at_work[1] > 1)
+            return;
+        sim_sleep(process, 50 * SIM_MS);
+    }
+}
+
+/* Less than are at work; or more or less than runs declare, or what they declare again. */
 static void limit_set(struct sim_process *process, culex_client *client)
 {
     struct sim_random *random = &process->world->random;
-    const culex_limit_value value = {.count = (uint32_t)sim_between(random, 1, 4)};
+    bool is_tight = sim_chance(random, 500);
+    const culex_limit_value value = {.count = is_tight ? 1 : (uint32_t)sim_between(random, 1, 4)};
     const culex_limit_value *set = sim_chance(random, 300) ? NULL : &value;
-    if (culex_client_limit_set(client, "alpha", SIM_LIMIT, set, NULL) == CULEX_OK)
+    if (is_tight)
+        two_await(process);
+    if (!process->is_killed &&
+        culex_client_limit_set(client, "alpha", SIM_LIMIT, set, NULL) == CULEX_OK)
         SOMETIMES(LIMIT_SET_BY_OPERATOR);
 }
 

@@ -211,6 +211,14 @@ static void enqueue_limited(struct sim_process *process, culex_client *client)
     sim_known_id(sim_known_add(cast, 0, n), result.id);
 }
 
+/* Now and then so many that they are in each other's way. */
+static void enqueue_limited_some(struct sim_process *process, culex_client *client)
+{
+    int count = sim_chance(&process->world->random, 200) ? 5 : 1;
+    for (int i = 0; i < count && !process->is_killed; i++)
+        enqueue_limited(process, client);
+}
+
 static void enqueue_many(struct sim_process *process, culex_client *client)
 {
     struct sim_cast *cast = process->world->cast;
@@ -287,7 +295,7 @@ static void enqueue_somehow(struct sim_process *process, culex_client *client)
     bool is_plain = sim_is_plain(process->world);
     int64_t draw = sim_below(random, 100);
     if (!is_plain && draw < 20)
-        enqueue_limited(process, client);
+        enqueue_limited_some(process, client);
     else if (draw < 52)
         enqueue_one(process, client);
     else if (draw < (is_plain ? 70 : 59))
