@@ -1763,6 +1763,17 @@ static void test_ticks_that_fail_hold_up_no_steps(void **state)
     assert_int_equal(world_log_count(world, "the store is back"), 1);
 }
 
+/* A drain goes on until what is due has been asked for. */
+static void test_drain_waits_for_a_tick_that_fails(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = sweep_type();
+    world->tick_failures = 5;
+    world_worker(world, draining, &type);
+    world_run(world);
+    assert_int_equal(world->calls, 1);
+}
+
 /* And lets the tick after the second one be refused. */
 static culex_outcome act_refuse_and_count_to_five(struct world *world, culex_run *run, int64_t n)
 {
@@ -2206,6 +2217,7 @@ int main(void)
         UNIT(test_run_out_of_turn_beside_a_live_one_is_told_which_and_why),
         UNIT(test_jitter_puts_each_run_off),
         UNIT(test_ticks_that_fail_hold_up_no_steps),
+        UNIT(test_drain_waits_for_a_tick_that_fails),
         UNIT(test_refused_tick_is_sent_again_until_it_is_taken),
         UNIT(test_refused_tick_of_a_short_interval_is_sent_again_after_it),
         UNIT(test_restarted_worker_does_not_tick_again),
