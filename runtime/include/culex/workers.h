@@ -40,7 +40,8 @@ typedef struct culex_worker_info {
     int64_t pid;         /* there */
     const char *version; /* of Culex, "0.1.0" */
     int64_t started_ms;
-    int64_t told_ms;          /* when it was heard of last: all that stands here is as of then */
+    int64_t told_ms;          /* when it was heard of last, or up to 10 s before that, where it has
+                                 said the same since: all that stands here is as of then */
     const char *isolation;    /* "none", "process" or "job" */
     const char *offers;       /* all that it has of what jobs may need, free or not, "gpu:2,tape:1";
                                  "" for nothing */

@@ -375,8 +375,8 @@ static void schedule_run_answered(struct sim_oracle *oracle)
                       call->births);
     bool is_again = schedule->asking == call->asking;
     if (is_again && call->births > 0)
-        sim_violation(oracle, NULL, "schedule %s: the run asked for at %" PRId64 " comes again",
-                      schedule->name, call->asking - SIM_START_MS);
+        sim_violation(oracle, NULL, "schedule %s: the run of asking %" PRId64 " comes again",
+                      schedule->name, call->asking);
     if (is_again)
         SOMETIMES(RUN_OUT_OF_TURN_ASKED_AGAIN);
     if (call->births == 0)
