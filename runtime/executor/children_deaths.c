@@ -81,6 +81,7 @@ static void child_blame(struct culex_children *children, struct culex_child_link
         culex__crash_report_describe(&child->mailbox->crash, &exit, why, run, children->symbols,
                                      text, sizeof text);
     culex__children_crash(children, run, report->at_ns, text);
+    run->end.is_overtime = report->is_overtime != 0;
 }
 
 /* It died in the program's set-up, which is told unless the executor is stopping. */

@@ -51,6 +51,7 @@ struct culex_execution_end {
     enum culex_run_event event; /* one that a worker may tell: run_rules.def */
     bool is_snoozed;            /* RELEASE at the handler's wish */
     bool is_not_understood;     /* RELEASE because the payload needs a newer schema */
+    bool is_overtime;           /* CRASH by who watches over its lease, before it heard of more */
     int64_t delay_ms;           /* RELEASE */
     const char *text;           /* NULL, constant, or the run's text buffer */
     int64_t duration_ns;        /* of the handler */

@@ -61,20 +61,24 @@ static void end_release(struct culex_flight *flight)
     flight->run.end.delay_ms = 0;
 }
 
-/* It was at work when the process that starts handlers was killed, and may have done that itself.
- */
+/* It was at work when the process that starts handlers was killed, and may have done that itself;
+ * or the worker was held up, and the end of the lease came before the news of a longer one. */
 static bool end_is_loss(const struct culex_flight *flight)
 {
+    bool is_taken_along = culex__crew_is_gone(flight->lane->worker) || flight->run.end.is_overtime;
     return flight->run.end.event == CULEX_EVENT_CRASH && flight->term_ns == INT64_MAX &&
-           culex__crew_is_gone(flight->lane->worker);
+           is_taken_along;
 }
 
 static void end_lose(struct culex_flight *flight)
 {
     unsigned losses = (unsigned)flight->run.facts.counters.losses + 1;
-    culex__run_set_text(&flight->run,
-                        "its process died with the one that starts them (loss %u of %d)", losses,
-                        CULEX_LOSSES_MAX);
+    culex__run_set_text(
+        &flight->run, "%s (loss %u of %d)",
+        flight->run.end.is_overtime
+            ? "it was killed at the end of its lease, which was made longer too late"
+            : "its process died with the one that starts them",
+        losses, CULEX_LOSSES_MAX);
     flight->run.end.event = CULEX_EVENT_LOSS;
 }
 

@@ -80,6 +80,33 @@ static void test_run_that_crashes_three_times_is_dead_and_says_so(void **state)
     assert_int_equal(world_log_count(world, " dead: crashed 3 times in a row: "), 1);
 }
 
+static culex_outcome act_overrun_once(struct world *world, culex_run *run, int64_t n)
+{
+    (void)run;
+    (void)n;
+    world->hang_ms = 10;
+    world->manner = world->calls == 1 ? WORLD_OVERTIME : WORLD_STUBBORN;
+    return CULEX_DONE;
+}
+
+/* A worker that was held up has renewed the lease at the store, and not told the child in time: no
+ * handler has crashed. */
+static void test_run_that_is_killed_at_a_lease_made_longer_is_charged_a_loss(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world->act = act_overrun_once;
+    run_worker(world, draining, &type);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    assert_int_equal(run->losses, 1);
+    assert_int_equal(run->failures + run->crashes, 0);
+    culex_run_info_free(run);
+    assert_true(world_log_has(world, "it was killed at the end of its lease, which was made longer "
+                                     "too late (loss 1 of 10)"));
+}
+
 static culex_outcome act_fail_then_crash(struct world *world, culex_run *run, int64_t n)
 {
     if (world->calls < 2)
@@ -1222,6 +1249,7 @@ int main(void)
         UNIT(test_queue_that_refuses_later_lets_the_runs_at_work_end),
         UNIT(test_queue_that_refuses_later_gives_back_after_the_grace),
         UNIT(test_run_that_crashes_three_times_is_dead_and_says_so),
+        UNIT(test_run_that_is_killed_at_a_lease_made_longer_is_charged_a_loss),
         UNIT(test_crash_after_failures_tells_both),
         UNIT(test_timed_out_handler_that_ignores_everything_is_killed),
         UNIT(test_timed_out_handler_ends_by_sigterm),

@@ -60,7 +60,8 @@ enum world_manner {
     WORLD_MORTAL,   /* knows nothing of its flag; SIGTERM ends it */
     WORLD_OBEDIENT, /* returns what it would have, 100 ms after its flag */
     WORLD_POLITE,   /* so does this one, which heeds no SIGTERM meanwhile */
-    WORLD_CRASHING  /* crashes by itself when its time is over */
+    WORLD_CRASHING, /* crashes by itself when its time is over */
+    WORLD_OVERTIME  /* is killed then as at the end of a lease */
 };
 
 struct world {

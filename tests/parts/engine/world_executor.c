@@ -193,8 +193,10 @@ static void killing_end(struct world *world, struct killing_run *running, int64_
         culex_worker_stop(world->worker);
         culex_worker_stop(world->worker);
     }
-    if (is_term || is_kill || running->manner == WORLD_CRASHING) {
+    bool is_overtime = running->manner == WORLD_OVERTIME;
+    if (is_term || is_kill || is_overtime || running->manner == WORLD_CRASHING) {
         run->end.event = CULEX_EVENT_CRASH;
+        run->end.is_overtime = is_overtime;
         run->end.text = is_kill   ? "killed by SIGKILL in zoo.c:1"
                         : is_term ? "killed by SIGTERM in zoo.c:1"
                                   : "killed by SIGSEGV in zoo.c:1";

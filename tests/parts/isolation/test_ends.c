@@ -289,6 +289,7 @@ static void test_overtime_is_ended_by_the_zygote(void **state)
     lease_move(pen, run, pen_now_ns() + 150 * MS);
     pen_await(pen, run);
     assert_int_equal(run->end.event, CULEX_EVENT_CRASH);
+    assert_true(run->end.is_overtime);
     assert_string_equal(run->end.text, "killed by SIGKILL (its lease was over)");
 }
 
