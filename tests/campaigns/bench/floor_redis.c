@@ -1,4 +1,7 @@
-/* bench/floor_redis.c - the floor of Redis: one script a call, over hiredis. */
+/* bench/floor_redis.c - the floor of Redis: one script a call, over hiredis.
+ *
+ * Of declared runs each takes a key of its own until it is forgotten, and a call counts what it
+ * starts and what has ended of one concurrency and one rate. */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,9 @@ static const char put_script[] =
     "end\n"
     "redis.call('HSET', KEYS[1], unpack(runs))\n"
     "redis.call('HSET', KEYS[2], unpack(payloads))\n"
+    "if #KEYS > 4 then\n"
+    "  for i = 1, #ids do redis.call('HSETNX', KEYS[5], ids[i], ids[i]) end\n"
+    "end\n"
     "return redis.call('RPUSH', KEYS[3], unpack(ids))\n";
 
 static const char take_script[] =
@@ -25,22 +31,31 @@ static const char take_script[] =
     "  for i = 1, #done do redis.call('LREM', KEYS[4], 1, done[i]) end\n"
     "  redis.call('HDEL', KEYS[1], unpack(done))\n"
     "  redis.call('HDEL', KEYS[2], unpack(done))\n"
+    "  if #KEYS > 4 then\n"
+    "    redis.call('HDEL', KEYS[5], unpack(done))\n"
+    "    redis.call('HINCRBY', KEYS[6], 'concurrency', -#done)\n"
+    "  end\n"
     "end\n"
     "local ids = redis.call('LPOP', KEYS[3], ARGV[1])\n"
     "if not ids then return {} end\n"
     "redis.call('RPUSH', KEYS[4], unpack(ids))\n"
+    "if #KEYS > 4 then\n"
+    "  redis.call('HINCRBY', KEYS[6], 'concurrency', #ids)\n"
+    "  redis.call('HINCRBY', KEYS[6], 'rate', #ids)\n"
+    "end\n"
     "return {ids, redis.call('HMGET', KEYS[2], unpack(ids))}\n";
 
 static const char record[] = "1|W|0|0|0|0|0|-|0|1795000000000|5|bench|0|1795000000000|0|0|"
                              "1000|86400000|0123456789abcdef|0123456789abcdef|-|";
 
-static const char *const keys[] = {"floor:{q}:runs", "floor:{q}:payloads", "floor:{q}:ready",
-                                   "floor:{q}:active"};
-enum { KEY_COUNT = 4, SHA = 41, WORDS_MAX = 8 + 3 * FLOOR_BATCH_MAX };
+static const char *const keys[] = {"floor:{q}:runs",   "floor:{q}:payloads", "floor:{q}:ready",
+                                   "floor:{q}:active", "floor:{q}:keys",     "floor:{q}:counters"};
+enum { KEY_COUNT = 4, DECLARED_KEY_COUNT = 6, SHA = 41, WORDS_MAX = 16 + 3 * FLOOR_BATCH_MAX };
 
 struct redis {
     redisContext *context;
     char put[SHA], take[SHA];
+    int key_count;
 };
 
 /* The words of one command. */
@@ -91,6 +106,7 @@ static void *redis_open(const struct knobs *knobs)
 {
     struct redis *redis = calloc(1, sizeof *redis);
     redis->context = server_connect(knobs->url);
+    redis->key_count = knobs->is_declared ? DECLARED_KEY_COUNT : KEY_COUNT;
     script_load(redis->context, put_script, redis->put);
     script_load(redis->context, take_script, redis->take);
     return redis;
@@ -102,13 +118,13 @@ static void word_add(struct words *words, const void *text, size_t len)
     words->lens[words->count++] = len;
 }
 
-static void words_begin(struct words *words, const char *sha)
+static void words_begin(const struct redis *redis, struct words *words, const char *sha)
 {
     words->count = 0;
     word_add(words, "EVALSHA", 7);
     word_add(words, sha, SHA - 1);
-    word_add(words, "4", 1);
-    for (int i = 0; i < KEY_COUNT; i++)
+    word_add(words, redis->key_count == KEY_COUNT ? "4" : "6", 1);
+    for (int i = 0; i < redis->key_count; i++)
         word_add(words, keys[i], strlen(keys[i]));
 }
 
@@ -123,7 +139,7 @@ static void redis_put(void *store, size_t first, size_t count, const char *paylo
     struct floor_id ids[FLOOR_BATCH_MAX];
     struct words words;
     struct redis *redis = store;
-    words_begin(&words, redis->put);
+    words_begin(redis, &words, redis->put);
     for (size_t i = 0; i < count; i++) {
         ids[i] = (struct floor_id){first + i, floor_token()};
         word_add(&words, &ids[i], sizeof ids[i]);
@@ -146,7 +162,7 @@ static size_t redis_take(void *store, const struct floor_id *done, size_t done_c
     char number[16];
     struct words words;
     struct redis *redis = store;
-    words_begin(&words, redis->take);
+    words_begin(redis, &words, redis->take);
     snprintf(number, sizeof number, "%zu", want);
     word_add(&words, number, strlen(number));
     for (size_t i = 0; i < done_count; i++)

@@ -1,5 +1,8 @@
 /* bench/floor_sqlite.c - the floor of SQLite: prepared statements in one transaction a call, with
- * pages and checkpoints as in the product, in a file beside the product's. */
+ * pages and checkpoints as in the product, in a file beside the product's.
+ *
+ * Of declared runs each has a key of its own in a unique index until it is forgotten, and a call
+ * counts what it starts and what has ended of one concurrency and one rate. */
 #include <semaphore.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -11,21 +14,26 @@
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS run(seq INTEGER PRIMARY KEY, number INTEGER NOT NULL, queue TEXT,"
-    " job TEXT, state INTEGER, run_at INTEGER, priority INTEGER, attempts INTEGER, payload BLOB)"
-    " STRICT;"
-    "CREATE INDEX IF NOT EXISTS ready ON run(queue, priority, run_at, seq) WHERE state = 1;";
+    " job TEXT, state INTEGER, run_at INTEGER, priority INTEGER, attempts INTEGER, payload BLOB,"
+    " key TEXT) STRICT;"
+    "CREATE INDEX IF NOT EXISTS ready ON run(queue, priority, run_at, seq) WHERE state = 1;"
+    "CREATE UNIQUE INDEX IF NOT EXISTS keys ON run(queue, key) WHERE key IS NOT NULL;"
+    "CREATE TABLE IF NOT EXISTS counter(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT,"
+    " WITHOUT ROWID;";
 
-enum { PATIENCE_MS = 60000 };
+enum { PATIENCE_MS = 60000, KEY_SIZE = 17 };
 
-enum { PUT, TAKE, MARK, FORGET, BEGIN, COMMIT, STATEMENTS };
+enum { PUT, TAKE, MARK, FORGET, COUNT, BEGIN, COMMIT, STATEMENTS };
 
 static const char *const texts[STATEMENTS] = {
-    [PUT] = "INSERT INTO run(number, queue, job, state, run_at, priority, attempts, payload)"
-            " VALUES(?1, 'bench', 'bench', 1, ?2, 0, 5, ?3)",
+    [PUT] = "INSERT INTO run(number, queue, job, state, run_at, priority, attempts, payload,"
+            " key) VALUES(?1, 'bench', 'bench', 1, ?2, 0, 5, ?3, ?4)",
     [TAKE] = "SELECT seq, number, payload FROM run WHERE queue = 'bench' AND state = 1"
              " ORDER BY priority, run_at, seq LIMIT ?1",
     [MARK] = "UPDATE run SET state = 2 WHERE seq = ?1",
     [FORGET] = "DELETE FROM run WHERE seq = ?1",
+    [COUNT] = "INSERT INTO counter VALUES(?2, ?1)"
+              " ON CONFLICT(name) DO UPDATE SET count = count + ?1",
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
 };
@@ -33,6 +41,7 @@ static const char *const texts[STATEMENTS] = {
 struct sqlite {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENTS];
+    bool is_declared;
 };
 
 static void sqlite_check(struct sqlite *sqlite, int code)
@@ -73,6 +82,7 @@ static void *sqlite_open(const struct knobs *knobs)
 {
     char path[512], pragmas[256];
     struct sqlite *sqlite = calloc(1, sizeof *sqlite);
+    sqlite->is_declared = knobs->is_declared != 0;
     const char *colon = strchr(knobs->url, ':');
     snprintf(path, sizeof path, "%s.floor", colon != NULL ? colon + 1 : knobs->url);
     snprintf(pragmas, sizeof pragmas,
@@ -90,14 +100,32 @@ static void *sqlite_open(const struct knobs *knobs)
     return sqlite;
 }
 
+/* Keys of neighbours are far from each other, as those of a digest are. */
+static void key_bind(sqlite3_stmt *put, uint64_t number, char key[KEY_SIZE])
+{
+    snprintf(key, KEY_SIZE, "%016llx", (unsigned long long)(number * 0x9e3779b97f4a7c15u));
+    sqlite3_bind_text(put, 4, key, KEY_SIZE - 1, SQLITE_STATIC);
+}
+
+static void count_add(struct sqlite *sqlite, const char *name, int64_t count)
+{
+    if (!sqlite->is_declared || count == 0)
+        return;
+    sqlite3_bind_text(sqlite->statements[COUNT], 2, name, -1, SQLITE_STATIC);
+    statement_step_for(sqlite, COUNT, (uint64_t)count);
+}
+
 static void sqlite_put(void *store, size_t first, size_t count, const char *payload, size_t len)
 {
+    char key[KEY_SIZE];
     struct sqlite *sqlite = store;
     sqlite3_stmt *put = sqlite->statements[PUT];
     statement_step(sqlite, BEGIN);
     for (size_t i = 0; i < count; i++) {
         sqlite3_bind_int64(put, 2, (sqlite3_int64)(first + i));
         sqlite3_bind_blob(put, 3, payload, (int)len, SQLITE_STATIC);
+        if (sqlite->is_declared)
+            key_bind(put, first + i, key);
         statement_step_for(sqlite, PUT, first + i);
     }
     statement_step(sqlite, COMMIT);
@@ -120,6 +148,8 @@ static size_t sqlite_take(void *store, const struct floor_id *done, size_t done_
     }
     for (size_t i = 0; i < count; i++)
         statement_step_for(sqlite, MARK, ids[i].token);
+    count_add(sqlite, "concurrency", (int64_t)count - (int64_t)done_count);
+    count_add(sqlite, "rate", (int64_t)count);
     statement_step(sqlite, COMMIT);
     return count;
 }

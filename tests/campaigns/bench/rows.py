@@ -20,6 +20,7 @@ class Row:
 SCRIPT = "one script a call: a record, a payload and a place in line for each run"
 TAKE = "one script a call: forget the last ones, take the next ones with their payloads"
 HANDS = {"none": "", "process": "; a byte to a child and back for each run", "job": "; a fork for each run"}
+DECLARED = "bare calls that keep a unique key for each run and count what starts and ends"
 INSERT = "one transaction a call: a row of the same columns and one index"
 QUICK_STARTS = {("redis", "none", "idle"), ("redis", "process", "idle"), ("redis", "none", "half load"), ("sqlite", "none", "idle")}
 
@@ -91,6 +92,8 @@ def limits() -> list[Row]:
             rows.append(Row("unique, rate and concurrency", f"from enqueue to done, {name}", "through", "the same job without them",
                             store=store, place=place, knobs=knobs(batch=batch), count=count,
                             quick=count // 20 if batch == 100 else 0))
+            rows.append(Row("unique, rate and concurrency", f"beside bare calls, {name}", "through_declared", DECLARED,
+                            store=store, place=place, knobs=knobs(batch=batch), count=count))
         for parked in (10 ** 4, 10 ** 6):
             rows.append(Row("drain beside parked runs", f"{parked:,} parked", "drain_beside_parked", "the same with nothing parked",
                             store=store, place=place, knobs=knobs(backlog=parked), count=20000,
