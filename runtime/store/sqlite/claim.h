@@ -12,10 +12,5 @@ struct culex_sqlite;
 culex_status culex__sqlite_claim(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                  const struct culex_step *step, struct culex_step_reply *reply,
                                  size_t *budget, bool *ret_is_cut, culex_error *error);
-/* Grants the run at that key again, when the session still holds this attempt. */
-culex_status culex__sqlite_claim_again(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue,
-                                       const struct culex_step *step, int64_t seq, uint32_t attempt,
-                                       struct culex_step_reply *reply, culex_error *error);
 
 #endif

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "store/sqlite/block.h"
-#include "store/sqlite/claim.h"
+#include "store/sqlite/grant.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -109,7 +109,7 @@ static culex_status recall_part(struct culex_sqlite *store, const struct culex_s
         int64_t seq = part.seq + culex__sqlite_bits_low(part.bits);
         if ((*left)-- == 0)
             return culex__sqlite_bad_row(store, error);
-        status = culex__sqlite_claim_again(store, queue, step, seq, part.attempt, reply, error);
+        status = culex__sqlite_grant_again(store, queue, step, seq, part.attempt, reply, error);
     }
     return status;
 }

@@ -13,6 +13,8 @@
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
  *   fsck_limits.c what is counted for limits
  *   memo.c        a session's last step               claim.c       granting ready runs
+ *   scan_needs.c  runs that need what a worker offers
+ *   scan.c        what a claim looks at               grant.c       a row as a grant
  *   group.c       acks and beats of a block's runs    lease.c       leases that are over
  *   retention.c   what is forgotten, and when
  *   verb.c        the bracket of a verb: one BEGIN IMMEDIATE, never held while anything but SQL
