@@ -104,9 +104,26 @@ static void judge_gone(struct setting_pair *pair, const struct rule *rule)
         report(pair, rule, before);
 }
 
+/* What is counted in each queue apart is counted anew in the other one. */
+static void judge_queue(struct setting_pair *pair, const struct rule *rule)
+{
+    const char *before = text_of(pair->before, rule), *after = text_of(pair->after, rule);
+    before = before != NULL ? before : "none";
+    if (strcmp(before, after != NULL ? after : "none") == 0)
+        return;
+    report(pair, rule, before);
+    if (pair->before->unique != NULL || pair->before->schedule != NULL ||
+        pair->before->limits != NULL)
+        diag_help(
+            pair->judge->change->sink,
+            "keep a worker on the old queue until it is empty; unique keys, limits and "
+            "schedules are counted in each queue apart, so until then, and until all programs "
+            "are new, there are two of each");
+}
+
 #define OFFSET(member) offsetof(struct lock_settings, member)
 static const struct rule rules[] = {
-    {DIAG_QUEUE_CHANGED, judge_text, OFFSET(queue), "the job waits in another queue", "",
+    {DIAG_QUEUE_CHANGED, judge_queue, OFFSET(queue), "the job waits in another queue", "",
      "keep a worker on the old queue until it is empty"},
     {DIAG_UNIQUE_KEY_CHANGED, judge_key, OFFSET(unique_key), "runs are unique by another key", "",
      NULL},
@@ -218,11 +235,28 @@ static bool is_same_alone(const struct lock_limit *before, const struct lock_lim
     return gone == NULL && come == NULL;
 }
 
-/* One has another number, or there is one more or one less. */
+static size_t limits_count(const struct lock_limit *at, const char *kind)
+{
+    size_t count = 0;
+    for (at = limit_of(at, kind); at != NULL; at = limit_of(at->next, kind))
+        count++;
+    return count;
+}
+
+/* There is one more, or one less. */
+static void judge_limit_count(struct setting_pair *pair, const struct limit_rule *rule)
+{
+    if (limits_count(pair->before->limits, rule->kind) !=
+        limits_count(pair->after->limits, rule->kind))
+        report_limits(pair, rule);
+}
+
+/* One has another number. */
 static void judge_limit(struct setting_pair *pair, const struct limit_rule *rule)
 {
     const struct lock_limit *before = pair->before->limits, *after = pair->after->limits;
-    bool is_same = is_same_alone(before, after, rule->kind);
+    bool is_same = is_same_alone(before, after, rule->kind) ||
+                   limits_count(before, rule->kind) != limits_count(after, rule->kind);
     for (const struct lock_limit *at = limit_of(before, rule->kind); at != NULL;
          at = limit_of(at->next, rule->kind)) {
         const struct lock_limit *now = limit_find(after, rule->kind, at->key);
@@ -255,6 +289,9 @@ static const struct limit_rule limit_rules[] = {
     {DIAG_CONCURRENCY_KEY_CHANGED, judge_limit_key, "concurrency",
      "concurrency is counted by another key"},
     {DIAG_RATE_KEY_CHANGED, judge_limit_key, "rate", "the rate is counted by another key"},
+    {DIAG_LIMIT_SET_CHANGED, judge_limit_count, "concurrency",
+     "new runs have another set of 'concurrency'"},
+    {DIAG_LIMIT_SET_CHANGED, judge_limit_count, "rate", "new runs have another set of 'rate'"},
     {DIAG_CONCURRENCY_CHANGED, judge_limit, "concurrency",
      "another number of runs may go on at a time"},
     {DIAG_RATE_CHANGED, judge_limit, "rate", "runs are started at another rate"},

@@ -73,6 +73,14 @@ static void report_no_database(struct checker *checker, const struct literal *zo
     diag_help(checker->sink, "install one (package tzdata), or name its folder in TZDIR");
 }
 
+static void report_unfit_zone(struct checker *checker, const struct literal *zone,
+                              const char *fault)
+{
+    diag_report(checker->sink, DIAG_BAD_TIME_ZONE, zone->span,
+                "no job can go by the time zone '%s': %s", zone->text, fault);
+    diag_help(checker->sink, "names look like \"Europe/Rome\" or \"UTC\"");
+}
+
 static void check_zone(struct checker *checker, const struct literal *zone)
 {
     if (!is_zone(zone)) {
@@ -81,8 +89,11 @@ static void check_zone(struct checker *checker, const struct literal *zone)
         diag_help(checker->sink, "names look like \"Europe/Rome\" or \"UTC\"");
         return;
     }
-    enum zone_state state = zone_find(zone->text);
-    if (state == ZONE_UNKNOWN)
+    const char *fault = NULL;
+    enum zone_state state = zone_find(zone->text, &fault);
+    if (state == ZONE_UNFIT)
+        report_unfit_zone(checker, zone, fault);
+    else if (state == ZONE_UNKNOWN)
         report_unknown_zone(checker, zone);
     else if (state == ZONE_NO_DATABASE)
         report_no_database(checker, zone);

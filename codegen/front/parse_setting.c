@@ -194,6 +194,44 @@ static bool (*const parse_bodies[SETTING_COUNT])(struct parser *, struct ast_set
 #include "settings.def"
 };
 
+/* Settings whose value goes on with words in one order. */
+static const struct {
+    enum setting_kind kind;
+    const char *words[7];
+    const char *order;
+} orders[] = {
+    {SETTING_UNIQUE,
+     {"by", "debounce", "throttle", "for", "while", "on_conflict", NULL},
+     "'unique' goes on with by, for (a throttle), while and on_conflict, or with by and debounce, "
+     "in this "
+     "order"},
+    {SETTING_RATE,
+     {"per", "by", "burst", NULL},
+     "'rate' goes on with per, by and burst, in this order"},
+    {SETTING_EVERY,
+     {"tz", "missed", "jitter", "overlap", NULL},
+     "'every' goes on with jitter and overlap, in this order; 'tz' and 'missed' are of 'cron'"},
+    {SETTING_CRON,
+     {"tz", "missed", "jitter", "overlap", NULL},
+     "'cron' goes on with tz, missed, jitter and overlap, in this order"},
+};
+
+/* The ';' of the setting; says so where one of its words stands too late. */
+static bool parse_setting_end(struct parser *parser, enum setting_kind kind)
+{
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        if (orders[i].kind != kind || !parser_at_word_of(parser, orders[i].words))
+            continue;
+        parser->has_errors = true;
+        if (!parser_is_excused(parser) && !parser_tell(parser, DIAG_SYNTAX)) {
+            parser_report_expected(parser, "';'");
+            diag_help(parser->sink, "%s", orders[i].order);
+        }
+        return false;
+    }
+    return parser_semicolon(parser);
+}
+
 bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **ret_setting)
 {
     int kind = 0;
@@ -213,7 +251,7 @@ bool parse_setting(struct parser *parser, bool is_in_job, struct ast_setting **r
         parser_accept(parser, TOKEN_SEMICOLON);
         return true;
     }
-    return parser_semicolon(parser);
+    return parse_setting_end(parser, setting->kind);
 }
 
 static bool parse_backoff(struct parser *parser, struct ast_policy *policy)

@@ -32,16 +32,33 @@ static size_t file_read(const char *name, char *bytes)
     return len < 4 || memcmp(bytes, "TZif", 4) != 0 ? 0 : (size_t)len;
 }
 
-enum zone_state zone_find(const char *name)
+/* Files of the database that each machine has of its own. */
+static bool is_of_machine(const char *name)
 {
-    if (strcmp(name, "UTC") == 0)
-        return ZONE_KNOWN;
-    if (!folder_exists(database()))
-        return ZONE_NO_DATABASE;
+    return strcmp(name, "localtime") == 0 || strcmp(name, "posixrules") == 0;
+}
+
+/* *ret_fault is NULL for a name that is none. */
+static enum zone_state zone_judge(const char *name, const char **ret_fault)
+{
+    struct culex__zone zone;
     char *bytes = memory_resize(NULL, CULEX_ZONE_FILE_MAX);
     size_t len = file_read(name, bytes);
+    *ret_fault = len > 0 ? culex__zone_read((const uint8_t *)bytes, len, &zone) : NULL;
     free(bytes);
-    return len > 0 ? ZONE_KNOWN : ZONE_UNKNOWN;
+    if (len == 0)
+        return ZONE_UNKNOWN;
+    return *ret_fault == NULL ? ZONE_KNOWN : ZONE_UNFIT;
+}
+
+enum zone_state zone_find(const char *name, const char **ret_fault)
+{
+    *ret_fault = is_of_machine(name) ? "it is another one on each machine" : NULL;
+    if (*ret_fault != NULL)
+        return ZONE_UNFIT;
+    if (strcmp(name, "UTC") == 0)
+        return ZONE_KNOWN;
+    return folder_exists(database()) ? zone_judge(name, ret_fault) : ZONE_NO_DATABASE;
 }
 
 static void name_offer(struct arena *arena, struct suggestion *suggestion, const char *name)
@@ -60,7 +77,7 @@ static void name_offer(struct arena *arena, struct suggestion *suggestion, const
 static int is_wanted(const struct dirent *entry)
 {
     return strchr(entry->d_name, '.') == NULL && strcmp(entry->d_name, "posix") != 0 &&
-           strcmp(entry->d_name, "right") != 0;
+           strcmp(entry->d_name, "right") != 0 && !is_of_machine(entry->d_name);
 }
 
 static void folder_offer(struct arena *arena, struct suggestion *suggestion, const char *below,

@@ -9,8 +9,9 @@
 #include "suggest.h"
 
 /* "UTC" is known without a database, as to workers. */
-enum zone_state { ZONE_NO_DATABASE, ZONE_KNOWN, ZONE_UNKNOWN };
-enum zone_state zone_find(const char *name);
+enum zone_state { ZONE_NO_DATABASE, ZONE_KNOWN, ZONE_UNKNOWN, ZONE_UNFIT };
+/* *ret_fault is why workers refuse an unfit one. */
+enum zone_state zone_find(const char *name, const char **ret_fault);
 
 /* Offers all names; a city alone means the zone that ends in it. */
 void zone_suggest(struct arena *arena, struct suggestion *suggestion);

@@ -20,6 +20,11 @@ static const struct cron_field cron_fields[CULEX_CRON_FIELDS] = {
     {"the weekday field is wrong (0 to 7 or sun to sat)", 0, 7, "sunmontuewedthufrisat"},
 };
 
+static const char downward[] = "a range goes upward: write two, as 22-23,0-5 for 22-5";
+static const char bad_step[] =
+    "what stands behind '/' is a whole number from 1 to the last value of the field";
+static const char no_sign[] = "the signs of a field are * , - and /: there is no ? L W # or H";
+
 /* A number of one or two digits, or a word. */
 static bool read_value(const struct cron_field *field, const char **at, unsigned *ret_value)
 {
@@ -43,8 +48,14 @@ static bool read_value(const struct cron_field *field, const char **at, unsigned
     return false;
 }
 
-/* One of the comma-separated parts: * or a or a-b, and then maybe /step. */
-static bool read_part(const struct cron_field *field, const char **at, uint64_t *set)
+/* What is wrong where neither a number nor a word could be read. */
+static const char *value_fault(const struct cron_field *field, const char *at)
+{
+    return *at != '\0' && strchr("?LW#H", *at) != NULL ? no_sign : field->name;
+}
+
+/* One of the comma-separated parts: * or a or a-b, and then maybe /step. NULL, or the fault. */
+static const char *read_part(const struct cron_field *field, const char **at, uint64_t *set)
 {
     unsigned from = field->min, to = field->max, step = 1;
     bool is_single = false;
@@ -52,45 +63,59 @@ static bool read_part(const struct cron_field *field, const char **at, uint64_t 
         (*at)++;
     } else {
         if (!read_value(field, at, &from))
-            return false;
+            return value_fault(field, *at);
         is_single = **at != '-';
         to = from;
-        if (!is_single && ((*at)++, !read_value(field, at, &to) || to < from))
-            return false;
+        if (!is_single && ((*at)++, !read_value(field, at, &to)))
+            return value_fault(field, *at);
+        if (to < from)
+            return downward;
     }
     if (**at == '/') {
         struct cron_field steps = {"", 1, field->max, ""};
         (*at)++;
         if (!read_value(&steps, at, &step))
-            return false;
+            return bad_step;
         to = is_single ? field->max : to;
     }
     for (unsigned value = from; value <= to; value += step)
         *set |= UINT64_C(1) << value;
-    return true;
+    return NULL;
 }
 
-static bool read_field(const struct cron_field *field, const char **at, uint64_t *set)
+static const char *read_field(const struct cron_field *field, const char **at, uint64_t *set)
 {
     *set = 0;
     do {
-        if (!read_part(field, at, set))
-            return false;
+        const char *fault = read_part(field, at, set);
+        if (fault != NULL)
+            return fault;
     } while (**at == ',' && (*at)++);
-    return **at == ' ' || **at == '\t' || **at == '\0';
+    return **at == ' ' || **at == '\t' || **at == '\0' ? NULL : value_fault(field, *at);
+}
+
+static size_t words_count(const char *text)
+{
+    size_t count = 0;
+    for (text += strspn(text, " \t"); *text != '\0'; text += strspn(text, " \t"), count++)
+        text += strcspn(text, " \t");
+    return count;
 }
 
 static const char *fields_read(const char *text, uint64_t sets[CULEX_CRON_FIELDS])
 {
-    static const char count_fault[] = "a cron text has five fields: minute hour day month weekday";
+    size_t count = words_count(text);
+    if (count == CULEX_CRON_FIELDS + 1)
+        return "a cron text has five fields, without seconds: minute hour day month weekday";
+    if (count != CULEX_CRON_FIELDS)
+        return "a cron text has five fields: minute hour day month weekday";
     for (size_t i = 0; i < CULEX_CRON_FIELDS; i++) {
         text += strspn(text, " \t");
-        if (*text == '\0')
-            return count_fault;
-        if (!read_field(&cron_fields[i], &text, &sets[i]))
-            return cron_fields[i].name;
+        const char *fault = read_field(&cron_fields[i], &text, &sets[i]);
+        if (fault != NULL)
+            return fault;
     }
-    return text[strspn(text, " \t")] == '\0' ? NULL : count_fault;
+    return NULL;
 }
 
 /* The fields that an @ word stands for, a text of fields as it is; NULL for a word of no meaning.
@@ -113,6 +138,8 @@ const char *culex__cron_read(const char *text, struct culex__cron *ret_cron)
 {
     uint64_t *sets = ret_cron->sets;
     const char *fields = word_fields(text);
+    if (strlen(text) > CULEX_CRON_TEXT_MAX)
+        return "a cron text has at most 255 bytes";
     if (fields == NULL)
         return "the words are @hourly @daily @midnight @weekly @monthly @yearly @annually";
     const char *fault = fields_read(fields, sets);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { CULEX_CRON_TEXT_MAX = 255 /* bytes */ };
+
 enum {
     CULEX_CRON_MINUTE,
     CULEX_CRON_HOUR,

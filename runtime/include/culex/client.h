@@ -100,7 +100,8 @@ typedef struct culex_enqueue_options {
     bool has_at;
     culex_time at;     /* on the store's clock, culex_time_from_unix(seconds) for instance; in the
                           past means now; before 2001 and after 2149 is refused */
-    const char *queue; /* NULL: the schema's; 1 to 64 letters, digits, '_', '.', '-' */
+    const char *queue; /* NULL: the schema's; 1 to 64 letters, digits, '_', '.', '-'. A new name is
+                          a new queue; unique keys and limits are counted in each queue apart */
     bool has_priority;
     int priority;            /* 0..9 */
     const char *const *tags; /* replace the schema's when tag_count > 0 */

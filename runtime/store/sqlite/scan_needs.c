@@ -1,3 +1,4 @@
+/* scan_needs.c - who of those that need something is met: what fits into what the worker offers. */
 #include "store/sqlite/scan.h"
 
 #include <stdio.h>

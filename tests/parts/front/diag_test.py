@@ -524,7 +524,16 @@ class Zones(Case):
             status, found = self.check('job a { cron "30 2 * * *" tz "Europe/Rome"; }', "-Wcron-dst")
             is_zone = content.startswith(b"TZif")
             self.assertEqual((status, [one for one, _ in found]),
-                             (0, []) if is_zone else (1, ["unknown-time-zone"]), content)
+                             (1, ["bad-time-zone"] if is_zone else ["unknown-time-zone"]), content)
+
+    def test_a_zone_that_no_worker_can_read_is_refused(self):
+        leap = zones.content("UTC0", leap_seconds=1)
+        (self.zones / "right").mkdir()
+        (self.zones / "right" / "UTC").write_bytes(leap)
+        self.write("a.job", 'job a { cron "@daily" tz "right/UTC"; }')
+        status, _, messages = self.run_culexc("check", "a.job")
+        self.assertEqual(status, 1)
+        self.assertIn("no job can go by the time zone 'right/UTC': it counts leap seconds [bad-time-zone]", messages)
 
 
 class Junit(Case):

@@ -14,11 +14,11 @@ ZONES = {
 }
 
 
-def content(rule):
+def content(rule, leap_seconds=0):
     """A file with one type of local time, no table, and a rule."""
-    counts = struct.pack(">6L", 0, 0, 0, 0, 1, 4)
+    counts = struct.pack(">6L", 0, 0, leap_seconds, 0, 1, 4)
     part = b"TZif2" + bytes(15) + counts + bytes(6) + b"LMT\0"
-    return part + part + b"\n" + rule.encode() + b"\n"
+    return part + bytes(8 * leap_seconds) + part + bytes(12 * leap_seconds) + b"\n" + rule.encode() + b"\n"
 
 
 def write(folder):

@@ -180,12 +180,13 @@ static void test_fault_names_the_field(void **state)
 {
     (void)state;
     static const char *const faults[][2] = {
-        {"60 * * * *", "minute"},  {"* 24 * * *", "hour"},        {"* * 0 * *", "day"},
-        {"* * 32 * *", "day"},     {"* * * 13 *", "month"},       {"* * * foo *", "month"},
-        {"* * * * 8", "weekday"},  {"* * * * monday", "weekday"}, {"*/0 * * * *", "minute"},
-        {"5-1 * * * *", "minute"}, {"1, * * * *", "minute"},      {"001 * * * *", "minute"},
-        {"* * * *", "five"},       {"* * * * * *", "five"},       {"", "five"},
-        {"@reboot", "@midnight"},
+        {"60 * * * *", "minute"},   {"* 24 * * *", "hour"},         {"* * 0 * *", "day"},
+        {"* * 32 * *", "day"},      {"* * * 13 *", "month"},        {"* * * foo *", "month"},
+        {"* * * * 8", "weekday"},   {"* * * * monday", "weekday"},  {"*/0 * * * *", "behind '/'"},
+        {"5-1 * * * *", "upward"},  {"1, * * * *", "minute"},       {"001 * * * *", "minute"},
+        {"* * * *", "five"},        {"* * * * * *", "seconds"},     {"", "five"},
+        {"@reboot", "@midnight"},   {"* * ? * *", "there is no ?"}, {"* * * * 2#1", "no ?"},
+        {"*/60 * * * *", "behind"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         struct culex__cron cron;
