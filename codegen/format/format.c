@@ -169,7 +169,7 @@ static bool is_continuation(const struct piece *piece)
 static void write_gap(struct writer *writer, size_t next, size_t indent, size_t comments)
 {
     size_t at = next;
-    size_t trail = 0; /* where the comments behind the item are */
+    size_t trail = 0; /* where the newest comment behind the item is */
     while (piece_is_comment(&writer->pieces[at - 1]))
         at--;
     for (size_t first = at; at < next; at++) {
@@ -184,6 +184,7 @@ static void write_gap(struct writer *writer, size_t next, size_t indent, size_t 
             trail = 0;
         } else if (piece[-1].kind != PIECE_START) {
             write_spaces(writer, 0);
+            trail = trail > 0 ? writer->column : 0;
         }
         if (piece->is_indented && (piece->breaks > 0 || piece[-1].kind == PIECE_START))
             write_moved(writer, piece, indent);
