@@ -145,6 +145,37 @@ static void retry_write(struct arena *arena, struct buf *buf, const struct ir_re
     buf_text(buf, "; }");
 }
 
+/* The setting as it is written, there or in the defaults of its file. */
+static void source_write(struct buf *code, const struct ast_setting *setting)
+{
+    const struct source *source = setting->span.source;
+    const char *from = source->text + setting->span.offset;
+    struct lexer lexer = {source->text, from, source->text + source->size};
+    const char *to = from;
+    for (struct token token = lexer_next(&lexer);
+         token.kind != TOKEN_SEMICOLON && token.kind != TOKEN_RIGHT_BRACE &&
+         token.kind != TOKEN_END && to - from < CODE_BYTES_MAX;
+         token = lexer_next(&lexer))
+        to = source->text + token.offset + token.length;
+    buf_printf(code, "%s%.*s;", code->len > 0 ? "\n" : "", (int)(to - from), from);
+}
+
+/* All of a kind that has no value without being written. */
+static void sources_write(struct buf *code, const struct ir_settings *settings,
+                          enum setting_kind kind)
+{
+    bool is_limit = kind == SETTING_CONCURRENCY || kind == SETTING_RATE || kind == SETTING_FAIR;
+    for (const struct ir_limit *at = settings->limits; is_limit && at != NULL; at = at->next) {
+        if (at->kind == kind)
+            source_write(code, at->setting);
+    }
+    for (const struct ir_need *at = settings->needs; kind == SETTING_NEEDS && at != NULL;
+         at = at->next)
+        source_write(code, at->setting);
+    if (!is_limit && kind != SETTING_NEEDS && settings->set[kind] != NULL)
+        source_write(code, settings->set[kind]);
+}
+
 /* The value in force; false when the setting has no value without being written. */
 static bool setting_write(struct arena *arena, struct buf *buf, const struct ir_settings *settings,
                           enum setting_kind kind)
@@ -180,6 +211,8 @@ static void page_settings(struct page *page, const struct ir_job *job)
         struct buf line = {0};
         if (setting_write(page->arena, &line, &job->settings, (enum setting_kind)kind))
             buf_printf(&code, "%s%s;", code.len > 0 ? "\n" : "", line.data);
+        else
+            sources_write(&code, &job->settings, (enum setting_kind)kind);
         buf_release(&line);
     }
     page_say(page, "Settings in force:");

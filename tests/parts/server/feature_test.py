@@ -173,6 +173,18 @@ class Hover(Feature):
         answer = self.ask("hover", uri, needle, skip, nth)
         return answer and answer["contents"]["value"]
 
+    def test_all_that_is_written_is_in_force(self):
+        self.start()
+        uri = self.open("a.job", 'defaults { tags "shop"; }\n'
+                        'job draw {\n    params { string tenant; string doc; }\n    unique by (tenant, doc)\n'
+                        '        for 1h;\n    concurrency 8; concurrency 2 by (tenant);\n'
+                        '    rate 5 per 1s burst 2; fair by (tenant); needs "gpu" 1;\n}\njob tick { cron "@daily" tz "UTC"; }\n')
+        said = self.hover(uri, "draw")
+        for text in ("retry {", 'tags "shop";', "unique by (tenant, doc)\n        for 1h;", "concurrency 8;\nconcurrency 2 by (tenant);",
+                     "rate 5 per 1s burst 2;", "fair by (tenant);", 'needs "gpu" 1;'):
+            self.assertIn(text, said)
+        self.assertIn('cron "@daily" tz "UTC";', self.hover(uri, "tick"))
+
     def test_what_is_said_of_each_thing(self):
         self.start()
         uri = self.open("mail.job")
