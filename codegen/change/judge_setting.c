@@ -107,18 +107,14 @@ static void judge_gone(struct setting_pair *pair, const struct rule *rule)
 /* What is counted in each queue apart is counted anew in the other one. */
 static void judge_queue(struct setting_pair *pair, const struct rule *rule)
 {
-    const char *before = text_of(pair->before, rule), *after = text_of(pair->after, rule);
-    before = before != NULL ? before : "none";
-    if (strcmp(before, after != NULL ? after : "none") == 0)
-        return;
-    report(pair, rule, before);
-    if (pair->before->unique != NULL || pair->before->schedule != NULL ||
-        pair->before->limits != NULL)
-        diag_help(
-            pair->judge->change->sink,
-            "keep a worker on the old queue until it is empty; unique keys, limits and "
-            "schedules are counted in each queue apart, so until then, and until all programs "
-            "are new, there are two of each");
+    struct rule told = *rule;
+    bool is_counted = pair->before->unique != NULL || pair->before->schedule != NULL ||
+                      pair->before->limits != NULL;
+    if (is_counted)
+        told.help = "keep a worker on the old queue until it is empty; unique keys, limits and "
+                    "schedules are counted in each queue apart, so until then, and until all "
+                    "programs are new, there are two of each";
+    judge_text(pair, &told);
 }
 
 #define OFFSET(member) offsetof(struct lock_settings, member)

@@ -203,8 +203,7 @@ static const struct {
     {SETTING_UNIQUE,
      {"by", "debounce", "throttle", "for", "while", "on_conflict", NULL},
      "'unique' goes on with by, for (a throttle), while and on_conflict, or with by and debounce, "
-     "in this "
-     "order"},
+     "in this order"},
     {SETTING_RATE,
      {"per", "by", "burst", NULL},
      "'rate' goes on with per, by and burst, in this order"},
