@@ -10,7 +10,7 @@ shift
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 root=$(mktemp -d)
 # Nothing may outlive its mounts: the private mount namespace ends with the shell inside it.
-cleanup() { rm -rf --one-file-system "$root"; }
+cleanup() { rm -rf --one-file-system "$root" "$root.log"; }
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
