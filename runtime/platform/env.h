@@ -10,6 +10,7 @@
 #define CULEX_PLATFORM_ENV_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -57,6 +58,10 @@ struct culex_env {
     /* NULL outside tests: then a Redis store uses the server's TIME. Otherwise the time, ms since
      * 1970, that every store operation takes as now. */
     int64_t (*store_clock_ms)(void *self);
+
+    /* False outside tests. The process is none of this machine's: no file tells its neighbours that
+     * it lives, and it looks for none of theirs. */
+    bool is_simulated;
 };
 
 /* The real world. Threads may share it. */

@@ -87,7 +87,8 @@ void culex__lifeline_open(culex_worker *worker)
     char why[CULEX_RUNTIME_FOLDER_WHY_SIZE];
     struct culex_lifeline *lifeline = &worker->lifeline;
     *lifeline = (struct culex_lifeline){.fd = -1};
-    if (worker->given_store != NULL) /* which no other process has */
+    /* No other process of this machine has that store. */
+    if (worker->given_store != NULL || worker->env->is_simulated)
         return;
     if (!culex__runtime_folder_find(lifeline->folder, why)) {
         lifeline->folder[0] = '\0';

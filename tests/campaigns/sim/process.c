@@ -154,7 +154,8 @@ struct sim_process *sim_process_start(struct sim_world *world, const char *name,
                                       .send = sim_send,
                                       .poll = env_poll,
                                       .hang_up = sim_hang_up,
-                                      .close = sim_close};
+                                      .close = sim_close,
+                                      .is_simulated = true};
     process->body = body;
     getcontext(&process->context);
     process->context.uc_stack.ss_sp = process->stack;
