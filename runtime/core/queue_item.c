@@ -50,10 +50,12 @@ static culex_status most_read(struct culex_queue_item *item, char *text, culex_e
 }
 
 /* A pattern is a name but for its stars. */
-static culex_status pattern_check(const char *pattern, culex_error *error)
+culex_status culex__queue_pattern_check(const char *pattern, culex_error *error)
 {
     char plain[CULEX_QUEUE_NAME_MAX + 1];
     size_t len = strlen(pattern);
+    if (strchr(pattern, '*') == NULL)
+        return culex__queue_check(pattern, error);
     if (len > CULEX_QUEUE_NAME_MAX)
         return culex__fail(error, CULEX_ELIMIT, "a queue name has at most %d bytes",
                            CULEX_QUEUE_NAME_MAX);
@@ -84,7 +86,7 @@ culex_status culex__queue_item_read(const char *text, struct culex_queue_item *r
     if (status != CULEX_OK)
         return status;
     item.is_pattern = strchr(head, '*') != NULL;
-    status = item.is_pattern ? pattern_check(head, error) : culex__queue_check(head, error);
+    status = culex__queue_pattern_check(head, error);
     if (status != CULEX_OK)
         return status;
     strcpy(item.name, head);
@@ -109,7 +111,7 @@ culex_status culex__queue_items_check(const char *const *texts, size_t count, cu
 }
 
 /* Where the rest behind a star fails, the star takes one letter more. */
-static bool pattern_meets(const char *pattern, const char *name)
+bool culex__queue_pattern_meets(const char *pattern, const char *name)
 {
     const char *star = NULL, *retry = name;
     while (*name != '\0') {
@@ -131,5 +133,5 @@ static bool pattern_meets(const char *pattern, const char *name)
 
 bool culex__queue_item_meets(const struct culex_queue_item *item, const char *queue)
 {
-    return item->is_pattern ? pattern_meets(item->name, queue) : strcmp(item->name, queue) == 0;
+    return culex__queue_pattern_meets(item->name, queue);
 }

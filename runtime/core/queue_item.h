@@ -30,7 +30,14 @@ culex_status culex__queue_item_read(const char *text, struct culex_queue_item *r
 /* Each is well-formed, and none names what another one does. */
 culex_status culex__queue_items_check(const char *const *texts, size_t count, culex_error *error);
 
-/* The queue is the item's, or one that its pattern meets: '*' stands for any letters, or none. */
+/* CULEX_OK for a name, or a pattern. */
+culex_status culex__queue_pattern_check(const char *pattern, culex_error *error);
+
+/* The queue is the one of this name, or one that the pattern meets: '*' stands for any letters, or
+ * none. */
+bool culex__queue_pattern_meets(const char *pattern, const char *queue);
+
+/* The queue is the item's, or one that its pattern meets. */
 bool culex__queue_item_meets(const struct culex_queue_item *item, const char *queue);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "client/newrun.h"
 #include "core/queue_name.h"
 #include "worker/acks.h"
@@ -41,6 +42,34 @@ const struct culex_queue_item *culex__lanes_item(const culex_worker *worker, con
     return found;
 }
 
+/* What the options say of the queue besides the list; NULL for nothing. */
+static const culex_queue_options *options_find(const culex_worker_options *options,
+                                               const char *queue)
+{
+    const culex_queue_options *found = NULL;
+    for (size_t i = 0; i < options->queue_option_count; i++) {
+        const culex_queue_options *row = &options->queue_options[i];
+        if (strcmp(row->queue, queue) == 0)
+            return row;
+        if (found == NULL && culex__queue_pattern_meets(row->queue, queue))
+            found = row;
+    }
+    return found;
+}
+
+/* The item with what it leaves open. */
+static struct culex_queue_item item_complete(const culex_worker_options *options, const char *queue,
+                                             const struct culex_queue_item *item)
+{
+    const culex_queue_options *row = options_find(options, queue);
+    struct culex_queue_item whole = *item;
+    if (row != NULL && !item->has_weight && row->weight > 0)
+        whole.weight = row->weight;
+    if (row != NULL && item->most == 0)
+        whole.most = row->concurrency;
+    return whole;
+}
+
 /* --- one lane -------------------------------------------------------------------------------- */
 
 static culex_status lane_allocate(culex_worker *worker, const char *queue, culex_error *error)
@@ -74,7 +103,8 @@ static culex_status lane_add(culex_worker *worker, const char *queue,
     culex__greeting_prepare(lane);
     culex__outlook_init(lane);
     culex__appetite_init(lane);
-    culex__share_init(lane, item, rank);
+    const struct culex_queue_item whole = item_complete(&worker->options, queue, item);
+    culex__share_init(lane, &whole, rank);
     lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
     culex__order_add(lane);
@@ -156,6 +186,44 @@ static culex_status lanes_of_jobs(culex_worker *worker, culex_error *error)
     return status;
 }
 
+/* A queue that a pattern of the list may yet find is not known today. */
+static bool may_be_found(const culex_worker *worker, const char *pattern)
+{
+    bool may_be = false;
+    for (size_t i = 0; i < worker->item_count; i++)
+        may_be |=
+            worker->items[i].is_pattern &&
+            (strchr(pattern, '*') != NULL || culex__queue_item_meets(&worker->items[i], pattern));
+    return may_be;
+}
+
+/* Options for a name with a typing error would count for nobody, in silence. */
+static culex_status options_place(const culex_worker *worker, const char *pattern,
+                                  culex_error *error)
+{
+    struct culex__nearest nearest = {.word = pattern};
+    char meant[128];
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        if (culex__queue_pattern_meets(pattern, worker->lane_names[i]))
+            return CULEX_OK;
+        culex__nearest_offer(&nearest, worker->lane_names[i]);
+    }
+    if (may_be_found(worker, pattern))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EUSAGE,
+                       "there are options for queue '%s', and this worker serves no such queue%s",
+                       pattern, culex__nearest_ask(&nearest, meant));
+}
+
+static culex_status options_place_all(const culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < options->queue_option_count && status == CULEX_OK; i++)
+        status = options_place(worker, options->queue_options[i].queue, error);
+    return status;
+}
+
 culex_status culex__lanes_create(culex_worker *worker, culex_error *error)
 {
     if (worker->options.queue_count == 0 && worker->job_count == 0)
@@ -168,6 +236,8 @@ culex_status culex__lanes_create(culex_worker *worker, culex_error *error)
         status = lanes_of_items(worker, error);
     if (status == CULEX_OK)
         status = lanes_of_jobs(worker, error);
+    if (status == CULEX_OK)
+        status = options_place_all(worker, error);
     return status;
 }
 

@@ -92,14 +92,52 @@ static culex_status queues_check(const culex_worker_options *options, culex_erro
     return culex__queue_items_check(options->queues, options->queue_count, error);
 }
 
-/* The first queue that has a weight; false for none. */
-static bool weight_find(const culex_worker_options *options, struct culex_queue_item *ret_item)
+static culex_status queue_option_check(const culex_queue_options *row, culex_error *error)
 {
-    bool has_weight = false;
-    for (size_t i = 0; i < options->queue_count && !has_weight; i++)
-        has_weight = culex__queue_item_read(options->queues[i], ret_item, NULL) == CULEX_OK &&
-                     ret_item->has_weight;
-    return has_weight;
+    if (row->queue == NULL)
+        return culex__fail(error, CULEX_EUSAGE, "options of a queue without its name");
+    culex_status status = culex__queue_pattern_check(row->queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (row->weight > CULEX_WEIGHT_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "queue '%s': a weight is 1 to %d", row->queue,
+                           CULEX_WEIGHT_MAX);
+    if (row->concurrency > CULEX_QUEUE_MOST_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "queue '%s': concurrency is 1 to %d", row->queue,
+                           CULEX_QUEUE_MOST_MAX);
+    return CULEX_OK;
+}
+
+static culex_status queue_options_check(const culex_worker_options *options, culex_error *error)
+{
+    const culex_queue_options *rows = options->queue_options;
+    culex_status status = CULEX_OK;
+    if (rows == NULL && options->queue_option_count > 0)
+        return culex__fail(error, CULEX_EUSAGE, "a queue_option_count of %zu, and no options",
+                           options->queue_option_count);
+    for (size_t i = 0; i < options->queue_option_count && status == CULEX_OK; i++) {
+        status = queue_option_check(&rows[i], error);
+        for (size_t k = 0; k < i && status == CULEX_OK; k++) {
+            if (strcmp(rows[k].queue, rows[i].queue) == 0)
+                status =
+                    culex__fail(error, CULEX_EUSAGE, "queue '%s' has options twice", rows[i].queue);
+        }
+    }
+    return status;
+}
+
+/* The first queue that has a weight; NULL for none. It is in *item, or borrowed. */
+static const char *weight_find(const culex_worker_options *options, struct culex_queue_item *item)
+{
+    for (size_t i = 0; i < options->queue_count; i++) {
+        if (culex__queue_item_read(options->queues[i], item, NULL) == CULEX_OK && item->has_weight)
+            return item->name;
+    }
+    for (size_t i = 0; i < options->queue_option_count; i++) {
+        if (options->queue_options[i].weight > 0)
+            return options->queue_options[i].queue;
+    }
+    return NULL;
 }
 
 static culex_status order_check(const culex_worker_options *options, culex_error *error)
@@ -109,12 +147,13 @@ static culex_status order_check(const culex_worker_options *options, culex_error
         return culex__fail(error, CULEX_EUSAGE, "no such order");
     bool is_weighted =
         options->order == CULEX_ORDER_DEFAULT || options->order == CULEX_ORDER_WEIGHTED;
-    if (is_weighted || !weight_find(options, &item))
+    const char *weighted = weight_find(options, &item);
+    if (is_weighted || weighted == NULL)
         return CULEX_OK;
     return culex__fail(error, CULEX_EUSAGE,
                        "queue '%s' has a weight, which means nothing in this order: leave it out, "
                        "or let the order be weighted",
-                       item.name);
+                       weighted);
 }
 
 static culex_status offers_check(const culex_worker_options *options, culex_error *error)
@@ -174,7 +213,7 @@ static culex_status cgroup_check(const culex_worker_options *options, culex_erro
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
     static culex_status (*const checks[])(const culex_worker_options *, culex_error *) = {
-        counts_check, spans_check,  store_check, log_check,       queues_check,
+        counts_check, spans_check,  store_check, log_check,       queues_check, queue_options_check,
         order_check,  offers_check, name_check,  isolation_check, cgroup_check,
     };
     culex_status status = CULEX_OK;
@@ -205,7 +244,8 @@ void culex__worker_options_complete(culex_worker_options *options)
     if (options->idle_wait_ms == 0)
         options->idle_wait_ms = IDLE_WAIT_MS;
     if (options->order == CULEX_ORDER_DEFAULT)
-        options->order = weight_find(options, &item) ? CULEX_ORDER_WEIGHTED : CULEX_ORDER_TURNS;
+        options->order =
+            weight_find(options, &item) != NULL ? CULEX_ORDER_WEIGHTED : CULEX_ORDER_TURNS;
     if (options->log_level == 0)
         options->log_level = CULEX_LOG_INFO;
 }

@@ -142,6 +142,15 @@ typedef enum CULEX_INT_ENUM culex_order {
 
 typedef enum CULEX_INT_ENUM culex_log_format { CULEX_LOG_TEXT, CULEX_LOG_JSON } culex_log_format;
 
+/* What holds for a queue, or for each of those that a pattern finds, where the worker serves it:
+ * nothing is served because of this. The name itself wins over a pattern, an earlier pattern over a
+ * later one, and what culex_worker_options.queues says of the queue over both. */
+typedef struct culex_queue_options {
+    const char *queue;    /* as in culex_worker_options.queues, without weight and bound */
+    unsigned weight;      /* 1 to 1000; 0: 1 */
+    unsigned concurrency; /* runs at a time, 1 to 1024, beside the worker's own; 0: no bound */
+} culex_queue_options;
+
 /* Zero means the default everywhere. Strings are borrowed until the worker is freed. */
 typedef struct culex_worker_options {
     const char *url;           /* NULL: see culex_client_open, which holds for url_file too */
@@ -193,6 +202,9 @@ typedef struct culex_worker_options {
                                   runs at work or in hand that need more together. NULL: only jobs
                                   without needs are run */
     size_t offer_count;
+    const culex_queue_options *queue_options; /* borrowed. One that no queue of this worker's meets
+                                                 is CULEX_EUSAGE of culex_worker_run */
+    size_t queue_option_count;
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

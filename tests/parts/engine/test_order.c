@@ -119,6 +119,16 @@ static culex_worker_options serving(const char *const *queues, size_t count)
         .queues = queues, .queue_count = count, .drain = true, .log_level = 3};
 }
 
+static unsigned weights_seen[QUEUES];
+
+static culex_outcome act_weights(struct world *world, culex_run *run, int64_t n)
+{
+    for (size_t i = 0; i < world->worker->lane_count; i++)
+        weights_seen[queue_index(world->worker->lanes[i].name)] =
+            world->worker->lanes[i].share.weight;
+    return act_note(world, run, n);
+}
+
 static void work_with(struct world *world, culex_worker_options options, culex_executor_make make)
 {
     if (world->act == NULL)
@@ -509,6 +519,98 @@ static void test_name_wins_over_a_pattern(void **state)
                                      "does nothing for it\n"));
 }
 
+/* --- options of a queue ---------------------------------------------------------------------- */
+
+static culex_worker_options tuned(const culex_queue_options *rows, size_t count)
+{
+    return (culex_worker_options){.queue_options = rows,
+                                  .queue_option_count = count,
+                                  .concurrency = 4,
+                                  .drain = true,
+                                  .log_level = 3};
+}
+
+/* All that jobs go to is served as before: no list of queues is needed for a bound. */
+static void test_options_bound_a_queue_of_the_jobs(void **state)
+{
+    struct world *world = *state;
+    static const culex_queue_options rows[] = {{"*", .concurrency = 3}, {"mail", .concurrency = 2}};
+    put(world, "mail", 10000, 30);
+    work(world, tuned(&rows[1], 1));
+    assert_int_equal(sight.most[0], 2);
+    sight = (struct sight){.all_most = 0};
+    put(world, "mail", 10000, 30);
+    work(world, tuned(rows, 2));
+    assert_int_equal(sight.most[0], 2); /* the name wins over a pattern, which comes first */
+    sight = (struct sight){.all_most = 0};
+    put(world, "mail", 10000, 30);
+    work(world, tuned(rows, 1));
+    assert_int_equal(sight.most[0], 3);
+}
+
+static void test_list_of_queues_wins_over_their_options(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"mail@1", "report:5"};
+    static const culex_queue_options rows[] = {{"mail", 7, 3}, {"report", 9, 2}};
+    culex_worker_options options = serving(queues, 2);
+    options.queue_options = rows;
+    options.queue_option_count = 2;
+    options.concurrency = 8;
+    put(world, "mail", 10000, 20);
+    put(world, "report", 10000, 20);
+    world_worker(world, options, &job);
+    culex__worker_set_executor(world->worker, executor_killing_create);
+    world->act = act_weights;
+    world_run(world);
+    assert_int_equal(sight.most[0], 1);
+    assert_int_equal(sight.most[1], 2);
+    assert_int_equal(weights_seen[0], 7);
+    assert_int_equal(weights_seen[1], 5);
+}
+
+static void test_weights_of_options_make_the_order_weighted(void **state)
+{
+    struct world *world = *state;
+    static const char *const queues[] = {"mail", "report"};
+    static const culex_queue_options rows[] = {{"mail", .weight = 3}};
+    culex_worker_options options = serving(queues, 2);
+    options.queue_options = rows;
+    options.queue_option_count = 1;
+    options.concurrency = 1;
+    sight = (struct sight){.weight = {3, 1}};
+    put(world, "mail", 30000, 300);
+    put(world, "report", 30000, 100);
+    work(world, options);
+    assert_true(sight.count > 300);
+    assert_true(sight.ahead <= 1);
+}
+
+static void test_options_for_a_queue_that_is_not_served_are_refused(void **state)
+{
+    static const culex_queue_options rows[] = {{"mial", .concurrency = 1}};
+    static const char *const queues[] = {"mail", "m*"};
+    culex_worker_options options = tuned(rows, 1);
+    for (size_t count = 0; count <= 1; count++) {
+        culex_error error = {0};
+        options.queues = count == 0 ? NULL : queues;
+        options.queue_count = count;
+        world_worker(*state, options, &job);
+        assert_int_equal(culex_worker_run(((struct world *)*state)->worker, &error), CULEX_EUSAGE);
+        assert_string_equal(error.text, "there are options for queue 'mial', and this worker "
+                                        "serves no such queue; did you mean mail?");
+        culex_worker_free(((struct world *)*state)->worker);
+        ((struct world *)*state)->worker = NULL;
+    }
+    options.queues = queues; /* one that may be found yet */
+    options.queue_count = 2;
+    put(*state, "mail", 1, 1);
+    work(*state, options);
+    assert_int_equal(sight.begun[0], 1);
+}
+
+/* --- queues that patterns find, later --------------------------------------------------------- */
+
 static void put_scan_and_end(struct world *world)
 {
     put(world, "scan", 0, 1);
@@ -794,6 +896,10 @@ int main(void)
         TEST(test_run_that_was_given_up_counts_while_its_handler_goes_on),
         TEST(test_queues_of_a_pattern_are_served),
         TEST(test_name_wins_over_a_pattern),
+        TEST(test_options_bound_a_queue_of_the_jobs),
+        TEST(test_list_of_queues_wins_over_their_options),
+        TEST(test_weights_of_options_make_the_order_weighted),
+        TEST(test_options_for_a_queue_that_is_not_served_are_refused),
         TEST(test_pattern_finds_a_queue_that_comes_later),
         TEST(test_drain_of_a_pattern_without_a_queue_is_refused),
         TEST(test_pattern_meets_the_queues_of_registered_jobs_at_once),

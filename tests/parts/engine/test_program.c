@@ -278,6 +278,37 @@ static void test_name_that_no_text_can_carry_is_refused(void **state)
     culex_worker_free(worker);
 }
 
+static void test_options_of_queues_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        culex_queue_options rows[2];
+        size_t count;
+        culex_order order;
+        const char *says;
+    } cases[] = {
+        {{{NULL, 1, 1}}, 1, CULEX_ORDER_DEFAULT, "options of a queue without its name"},
+        {{{"two words", 1, 1}}, 1, CULEX_ORDER_DEFAULT, "are allowed"},
+        {{{"t w*", 1, 1}}, 1, CULEX_ORDER_DEFAULT, "and '*' for any of them"},
+        {{{"mail", 1001, 1}}, 1, CULEX_ORDER_DEFAULT, "queue 'mail': a weight is 1 to 1000"},
+        {{{"mail", 1, 1025}}, 1, CULEX_ORDER_DEFAULT, "queue 'mail': concurrency is 1 to 1024"},
+        {{{"mail", 1, 1}, {"mail", 2, 1}}, 2, CULEX_ORDER_DEFAULT, "has options twice"},
+        {{{"mail", 1, 1}}, 1, CULEX_ORDER_STRICT, "queue 'mail' has a weight, which means nothing"},
+    };
+    culex_worker *worker = NULL;
+    culex_error error = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        culex_worker_options options = {.queue_options = cases[i].rows,
+                                        .queue_option_count = cases[i].count,
+                                        .order = cases[i].order};
+        assert_true(culex_worker_create(&options, &worker, &error) != CULEX_OK);
+        assert_non_null(strstr(error.text, cases[i].says));
+    }
+    culex_worker_options options = {.queue_option_count = 1};
+    assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_EUSAGE);
+    assert_string_equal(error.text, "a queue_option_count of 1, and no options");
+}
+
 static void test_help_works_whatever_the_variables_say(void **state)
 {
     (void)state;
@@ -644,6 +675,7 @@ int main(void)
         cmocka_unit_test(test_isolation_of_an_embedded_worker_is_not_empty),
         cmocka_unit_test(test_cgroup_without_processes_is_refused),
         cmocka_unit_test(test_name_that_no_text_can_carry_is_refused),
+        cmocka_unit_test(test_options_of_queues_are_checked),
         cmocka_unit_test(test_help_works_whatever_the_variables_say),
         cmocka_unit_test(test_each_program_has_its_own_options),
         cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),
