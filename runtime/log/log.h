@@ -39,7 +39,7 @@ struct culex_log {
     struct culex_log_sink sink;
     const struct culex_env *env; /* for the time */
     culex_log_format format;
-    int level; /* lines above it are dropped */
+    _Atomic int level; /* lines above it are dropped; it may change at work */
 };
 
 /* What a line is about; NULL or zero members are left out. Queue and how it ended stand in JSON

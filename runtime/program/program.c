@@ -1,4 +1,5 @@
 /* program/program.c - culex_worker_main: the one place of the library that talks to a terminal. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,15 +7,27 @@
 
 #include <culex/culex.h>
 
+#include "base/error.h"
 #include "program/variables.h"
 #include "platform/cgroup.h"
+#include "platform/path.h"
 #include "log/log_line.h"
 #include "settings/settings.h"
 #include "program/signals.h"
 #include "log/stderr.h"
+#include "worker/setup.h"
 #include "worker/worker_private.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNSENT = 3, EXIT_MOVED = 4, EXIT_LEFT = 5 };
+
+/* What it was started with, and what that says now. */
+struct command {
+    const char *name;
+    int argc;
+    char **argv;
+    char *config;                        /* absolute; NULL: no file */
+    struct culex_settings latest, fresh; /* read again: what counts, what is looked at */
+};
 
 static const char *program_name(char **argv)
 {
@@ -50,6 +63,18 @@ static void setup_tell(const culex_worker *worker, const char *program)
     end_tell(program, text);
 }
 
+static int failure_tell(const char *program, culex_status status, const culex_error *error)
+{
+    end_tell(program, error->text);
+    if (status == CULEX_EUNSENT)
+        return EXIT_UNSENT;
+    if (status == CULEX_EMOVED)
+        return EXIT_MOVED;
+    if (status == CULEX_ELEFT)
+        return EXIT_LEFT;
+    return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
+}
+
 static int worker_serve(culex_worker *worker, const char *program, culex_worker_setup setup,
                         void *user)
 {
@@ -61,16 +86,68 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
     culex__signals_catch(worker);
     culex_status status = culex_worker_run(worker, &error);
     culex__signals_restore();
+    return status == CULEX_OK ? EXIT_SUCCESS : failure_tell(program, status, &error);
+}
+
+/* --- options that are read again -------------------------------------------------------------- */
+
+static culex_status options_read(void *user, culex_worker_options *ret_options, culex_error *error)
+{
+    struct command *command = user;
+    culex_status status = culex__settings_read_again(command->config, command->argc, command->argv,
+                                                     variable_get, &command->fresh, error);
     if (status == CULEX_OK)
-        return EXIT_SUCCESS;
-    end_tell(program, error.text);
-    if (status == CULEX_EUNSENT)
-        return EXIT_UNSENT;
-    if (status == CULEX_EMOVED)
-        return EXIT_MOVED;
-    if (status == CULEX_ELEFT)
-        return EXIT_LEFT;
-    return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
+        *ret_options = command->fresh.options;
+    else
+        culex__settings_release(&command->fresh);
+    return status;
+}
+
+static void options_settle(void *user, bool is_taken)
+{
+    struct command *command = user;
+    culex__settings_release(is_taken ? &command->latest : &command->fresh);
+    if (is_taken)
+        command->latest = command->fresh;
+    command->fresh = (struct culex_settings){.config = NULL};
+}
+
+/* The program may go to another folder, and its file stays where it is. */
+static culex_status reload_prepare(culex_worker *worker, struct command *command,
+                                   const char *config, culex_error *error)
+{
+    command->config = culex__path_absolute(config, NULL);
+    if (command->config == NULL)
+        return culex__fail(error, CULEX_EUSAGE, "configuration file %s: %s", config,
+                           strerror(errno));
+    if (!culex__reload_set(worker, options_read, options_settle, command))
+        return culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));
+    culex__signals_reload(worker);
+    return CULEX_OK;
+}
+
+static void command_release(struct command *command)
+{
+    culex__settings_release(&command->latest);
+    free(command->config);
+}
+
+/* --- what it is asked for -----------------------------------------------------------------------
+ */
+
+static int check_serve(culex_worker *worker, const char *program, culex_worker_setup setup,
+                       void *user)
+{
+    culex_error error = {0};
+    if (setup != NULL && setup(worker, user) != 0) {
+        setup_tell(worker, program);
+        return EXIT_FAILED;
+    }
+    culex_status status = culex__worker_rehearse(worker, &error);
+    if (status != CULEX_OK)
+        return failure_tell(program, status, &error);
+    printf("%s: the configuration is good\n", program);
+    return EXIT_SUCCESS;
 }
 
 /* Whether the groups for handlers could be made there; what is made to see that is removed. */
@@ -119,9 +196,10 @@ static int doctor_serve(const culex_worker_options *options, const char *program
     return code;
 }
 
-static int settings_serve(const struct culex_settings *settings, const char *program,
+static int settings_serve(const struct culex_settings *settings, struct command *command,
                           culex_worker_setup setup, void *user)
 {
+    const char *program = command->name;
     culex_worker *worker = NULL;
     culex_error error = {0};
     if (settings->wants_help) {
@@ -135,16 +213,33 @@ static int settings_serve(const struct culex_settings *settings, const char *pro
     if (settings->wants_doctor)
         return doctor_serve(&settings->options, program);
     culex_status status = culex_worker_create(&settings->options, &worker, &error);
+    if (status == CULEX_OK && settings->config != NULL)
+        status = reload_prepare(worker, command, settings->config, &error);
     if (status != CULEX_OK) {
         end_tell(program, error.text);
+        culex__signals_reload_end();
+        culex_worker_free(worker);
         return status == CULEX_EUSAGE ? EXIT_USAGE : EXIT_FAILED;
     }
     if (!settings->options.core_dumps)
         culex__worker_set_private(worker);
     culex__advise_variables(&worker->log, environ);
-    int code = worker_serve(worker, program, setup, user);
+    int code = settings->wants_check ? check_serve(worker, program, setup, user)
+                                     : worker_serve(worker, program, setup, user);
+    culex__signals_reload_end();
     culex_worker_free(worker);
     return code;
+}
+
+/* The line of a file that is at fault is shown below the reason. */
+static void usage_tell(const char *program, const struct culex_settings *settings,
+                       const culex_error *error)
+{
+    struct culex_log_line line;
+    end_tell(program, error->text);
+    culex__config_spot_put(&line, &settings->spot);
+    if (line.len > 0)
+        culex__stderr_write(line.text, line.len);
 }
 
 int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *user)
@@ -152,14 +247,16 @@ int culex_worker_main(int argc, char **argv, culex_worker_setup setup, void *use
     struct culex_settings settings;
     culex_error error = {0};
     char *no_words[] = {NULL}; /* getopt takes no NULL for the list */
-    char **words = argv != NULL ? argv : no_words;
-    const char *program = program_name(words);
+    struct command command = {.argc = argv != NULL ? argc : 0,
+                              .argv = argv != NULL ? argv : no_words};
+    command.name = program_name(command.argv);
     int code = EXIT_USAGE;
-    if (culex__settings_read(CULEX_PROGRAM_WORKER, argv != NULL ? argc : 0, words, variable_get,
+    if (culex__settings_read(CULEX_PROGRAM_WORKER, command.argc, command.argv, variable_get,
                              &settings, &error) == CULEX_OK)
-        code = settings_serve(&settings, program, setup, user);
+        code = settings_serve(&settings, &command, setup, user);
     else
-        end_tell(program, error.text);
+        usage_tell(command.name, &settings, &error);
+    command_release(&command);
     culex__settings_release(&settings);
     return code;
 }

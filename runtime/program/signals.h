@@ -1,4 +1,5 @@
-/* program/signals.h - SIGINT, SIGTERM and SIGHUP stop one worker of this process. */
+/* program/signals.h - SIGINT, SIGTERM and SIGHUP stop one worker of this process, or SIGHUP lets it
+ * read its options again. */
 #ifndef CULEX_PROGRAM_SIGNALS_H
 #define CULEX_PROGRAM_SIGNALS_H
 
@@ -11,5 +12,13 @@ void culex__signals_catch(culex_worker *worker);
 
 /* Puts back what was there before. */
 void culex__signals_restore(void);
+
+/* From now on SIGHUP rings for a reload (worker/reload.h), wherever it was at, and does so before
+ * the calls above and behind them. */
+void culex__signals_reload(culex_worker *worker);
+
+/* The worker is about to go: SIGHUP is ignored, as whoever sends it means a program that is ending
+ * by itself. Nothing without the call before. */
+void culex__signals_reload_end(void);
 
 #endif

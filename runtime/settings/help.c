@@ -31,8 +31,9 @@ static const struct {
      "grace, a second SIGHUP does not.\n",
      "Every option has a variable: CULEX_URL, CULEX_IDLE_WAIT, ... CULEX_DRAIN=1.\n"
      "One that is set but empty is refused.\n"
-     "A variable wins over the default in brackets, the store's URL (?prefix=,\n"
-     "?store-timeout=, ?synchronous=) over the variable, an option over all.\n"
+     "The file of options wins over the default in brackets, a variable over the file,\n"
+     "the store's URL (?prefix=, ?store-timeout=, ?synchronous=) over the variable,\n"
+     "an option over all.\n"
      "Times are written like 500ms, 30s, 1.5s, 5m, 2h, 1d.\n"
      "Exit status:\n"
      "  0  stopped or drained\n"

@@ -12,6 +12,12 @@ const struct culex_option culex__options[] = {
      "store: sqlite:PATH, memory:, redis://HOST:PORT/DB\n[sqlite:culex.db]", CULEX_OPTION_OF_ALL},
     {"url-file", "CULEX_URL_FILE", CULEX_OPTION_TEXT, "PATH", AT(url_file), 0, 0,
      "file with the store's URL: of this user, mode 0600", CULEX_OPTION_OF_ALL},
+    {"config", "CULEX_CONFIG", CULEX_OPTION_CONFIG, "FILE", 0, 0, 0,
+     "options, over which variables and these here win;\nSIGHUP reads it again",
+     CULEX_OPTION_OF_WORKER},
+    {"check-config", NULL, CULEX_OPTION_CHECK_CONFIG, NULL, 0, 0, 0,
+     "read all options, set up the jobs, and exit without a\nlook at the store: 0 when all is well",
+     CULEX_OPTION_OF_WORKER},
     {"queues", "CULEX_QUEUES", CULEX_OPTION_QUEUES, "A,B", 0, 0, 0,
      "serve only these: with a weight in mail:3, at most 8\nruns at a time in mail@8, as found "
      "by 'mail.*'\n[those of all registered jobs]",

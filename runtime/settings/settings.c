@@ -197,9 +197,33 @@ static culex_status urls_check(const struct culex_settings *asked,
     return CULEX_OK;
 }
 
-culex_status culex__settings_read(enum culex_program program, int argc, char **argv,
-                                  culex_variable_get variable, struct culex_settings *ret_settings,
-                                  culex_error *error)
+/* What is said elsewhere of where the store is wins, whichever of the two says it. */
+static culex_status file_read(const struct culex_settings *asked, struct culex_settings *settings,
+                              culex_variable_get variable, culex_error *error)
+{
+    culex_worker_options *options = &settings->options;
+    culex_status status =
+        culex__config_file_read(settings->config, settings, &settings->spot, error);
+    if (status == CULEX_OK && options->url != NULL && options->url_file != NULL)
+        status = culex__fail(error, CULEX_EUSAGE, "%s: url and url-file exclude each other",
+                             settings->config);
+    if (asked->options.url != NULL || asked->options.url_file != NULL ||
+        variable("CULEX_URL") != NULL || variable("CULEX_URL_FILE") != NULL)
+        options->url = options->url_file = NULL;
+    return status;
+}
+
+/* NULL where none is named. */
+static const char *config_find(const struct culex_settings *asked, culex_variable_get variable)
+{
+    if (asked->config != NULL || asked->program != CULEX_PROGRAM_WORKER)
+        return asked->config;
+    return variable("CULEX_CONFIG");
+}
+
+static culex_status settings_read(enum culex_program program, const char *config, int argc,
+                                  char **argv, culex_variable_get variable,
+                                  struct culex_settings *ret_settings, culex_error *error)
 {
     *ret_settings = (struct culex_settings){.program = program};
     /* First the command line alone: --help works whatever the variables say. */
@@ -211,12 +235,31 @@ culex_status culex__settings_read(enum culex_program program, int argc, char **a
     culex__settings_release(&asked);
     if (status != CULEX_OK || is_question)
         return status;
+    ret_settings->config = config != NULL ? config : config_find(&asked, variable);
+    if (ret_settings->config != NULL && ret_settings->config[0] != '\0')
+        status = file_read(&asked, ret_settings, variable, error);
+    if (status != CULEX_OK)
+        return status;
     status = variables_read(&asked, ret_settings, variable, error);
     if (status == CULEX_OK)
         status = urls_check(&asked, ret_settings, error);
     if (status != CULEX_OK)
         return status;
     return arguments_read(ret_settings, argc, argv, error);
+}
+
+culex_status culex__settings_read(enum culex_program program, int argc, char **argv,
+                                  culex_variable_get variable, struct culex_settings *ret_settings,
+                                  culex_error *error)
+{
+    return settings_read(program, NULL, argc, argv, variable, ret_settings, error);
+}
+
+culex_status culex__settings_read_again(const char *config, int argc, char **argv,
+                                        culex_variable_get variable,
+                                        struct culex_settings *ret_settings, culex_error *error)
+{
+    return settings_read(CULEX_PROGRAM_WORKER, config, argc, argv, variable, ret_settings, error);
 }
 
 void culex__settings_release(struct culex_settings *settings)
@@ -233,6 +276,12 @@ void culex__settings_release(struct culex_settings *settings)
     settings->offers = NULL;
     settings->options.offers = NULL;
     settings->options.offer_count = 0;
+    free(settings->queue_options);
+    settings->queue_options = NULL;
+    settings->options.queue_options = NULL;
+    settings->options.queue_option_count = 0;
+    culex__config_texts_free(settings->config_texts);
+    settings->config_texts = NULL;
 }
 
 const char *culex__settings_variable(size_t i)

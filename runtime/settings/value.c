@@ -257,6 +257,13 @@ culex_status culex__value_apply(struct culex_settings *settings, const struct cu
         return set_choice(settings, option, from, value, error);
     case CULEX_OPTION_FLAG:
         return set_flag(settings, option, from, value, error);
+    case CULEX_OPTION_CONFIG:
+        settings->config = value;
+        return value[0] != '\0' ? CULEX_OK
+                                : culex__fail(error, CULEX_EUSAGE, "%s: the value is empty", from);
+    case CULEX_OPTION_CHECK_CONFIG:
+        settings->wants_check = true;
+        return CULEX_OK;
     case CULEX_OPTION_DOCTOR:
         settings->wants_doctor = true;
         return CULEX_OK;

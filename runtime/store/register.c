@@ -204,11 +204,8 @@ culex_status culex__store_params_read(const char *text, culex__store_param_fn ta
 
 /* --- opening ------------------------------------------------------------------------------- */
 
-culex_status culex__store_open(const char *url, const struct culex_store_options *options,
-                               const struct culex_env *env, struct culex_store **ret_store,
-                               culex_error *error)
+culex_status culex__store_url_check(const char *url, culex_error *error)
 {
-    static const struct culex_store_options defaults = {0};
     const struct culex__store_kind *kind = culex__store_kind_find(url);
     struct culex__url parts;
     if (kind == NULL)
@@ -219,6 +216,18 @@ culex_status culex__store_open(const char *url, const struct culex_store_options
     culex__url_release(&parts);
     if (kind->refusal != NULL)
         return culex__fail(error, CULEX_EUNSUPPORTED, "%s", kind->refusal);
+    return CULEX_OK;
+}
+
+culex_status culex__store_open(const char *url, const struct culex_store_options *options,
+                               const struct culex_env *env, struct culex_store **ret_store,
+                               culex_error *error)
+{
+    static const struct culex_store_options defaults = {0};
+    const struct culex__store_kind *kind = culex__store_kind_find(url);
+    culex_status status = culex__store_url_check(url, error);
+    if (status != CULEX_OK)
+        return status;
     assert(kind->open != NULL); /* or it would say why not */
     struct culex_file_limit held = culex__file_limit_enter();
     status = kind->open(kind, url, options != NULL ? options : &defaults, env, ret_store, error);

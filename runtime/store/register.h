@@ -37,6 +37,9 @@ const struct culex__store_kind *culex__store_kind_find(const char *url);
 /* All of them, one by one from 0 on; NULL behind the last. */
 const struct culex__store_kind *culex__store_kind_at(size_t index);
 
+/* CULEX_EURL, or CULEX_EUNSUPPORTED: no store can be opened by it, whatever is there. */
+culex_status culex__store_url_check(const char *url, culex_error *error);
+
 /* Its URLs take a parameter of this name. */
 bool culex__store_kind_takes(const struct culex__store_kind *kind, const char *name);
 

@@ -1,10 +1,10 @@
 #include "worker/lanes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
 #include "client/newrun.h"
 #include "core/queue_name.h"
 #include "worker/acks.h"
@@ -13,6 +13,7 @@
 #include "worker/greeting.h"
 #include "worker/pace.h"
 #include "worker/order.h"
+#include "worker/queue_options.h"
 #include "worker/roster.h"
 #include "worker/share.h"
 #include "worker/worker_private.h"
@@ -40,34 +41,6 @@ const struct culex_queue_item *culex__lanes_item(const culex_worker *worker, con
         found = found == NULL ? item : found;
     }
     return found;
-}
-
-/* What the options say of the queue besides the list; NULL for nothing. */
-static const culex_queue_options *options_find(const culex_worker_options *options,
-                                               const char *queue)
-{
-    const culex_queue_options *found = NULL;
-    for (size_t i = 0; i < options->queue_option_count; i++) {
-        const culex_queue_options *row = &options->queue_options[i];
-        if (strcmp(row->queue, queue) == 0)
-            return row;
-        if (found == NULL && culex__queue_pattern_meets(row->queue, queue))
-            found = row;
-    }
-    return found;
-}
-
-/* The item with what it leaves open. */
-static struct culex_queue_item item_complete(const culex_worker_options *options, const char *queue,
-                                             const struct culex_queue_item *item)
-{
-    const culex_queue_options *row = options_find(options, queue);
-    struct culex_queue_item whole = *item;
-    if (row != NULL && !item->has_weight && row->weight > 0)
-        whole.weight = row->weight;
-    if (row != NULL && item->most == 0)
-        whole.most = row->concurrency;
-    return whole;
 }
 
 /* --- one lane -------------------------------------------------------------------------------- */
@@ -103,7 +76,8 @@ static culex_status lane_add(culex_worker *worker, const char *queue,
     culex__greeting_prepare(lane);
     culex__outlook_init(lane);
     culex__appetite_init(lane);
-    const struct culex_queue_item whole = item_complete(&worker->options, queue, item);
+    const struct culex_queue_item whole =
+        culex__queue_options_complete(&worker->options, queue, item);
     culex__share_init(lane, &whole, rank);
     lane->beat_ns = lane->end_ns = INT64_MAX;
     worker->lane_names[worker->lane_count++] = lane->name;
@@ -186,44 +160,6 @@ static culex_status lanes_of_jobs(culex_worker *worker, culex_error *error)
     return status;
 }
 
-/* A queue that a pattern of the list may yet find is not known today. */
-static bool may_be_found(const culex_worker *worker, const char *pattern)
-{
-    bool may_be = false;
-    for (size_t i = 0; i < worker->item_count; i++)
-        may_be |=
-            worker->items[i].is_pattern &&
-            (strchr(pattern, '*') != NULL || culex__queue_item_meets(&worker->items[i], pattern));
-    return may_be;
-}
-
-/* Options for a name with a typing error would count for nobody, in silence. */
-static culex_status options_place(const culex_worker *worker, const char *pattern,
-                                  culex_error *error)
-{
-    struct culex__nearest nearest = {.word = pattern};
-    char meant[128];
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        if (culex__queue_pattern_meets(pattern, worker->lane_names[i]))
-            return CULEX_OK;
-        culex__nearest_offer(&nearest, worker->lane_names[i]);
-    }
-    if (may_be_found(worker, pattern))
-        return CULEX_OK;
-    return culex__fail(error, CULEX_EUSAGE,
-                       "there are options for queue '%s', and this worker serves no such queue%s",
-                       pattern, culex__nearest_ask(&nearest, meant));
-}
-
-static culex_status options_place_all(const culex_worker *worker, culex_error *error)
-{
-    const culex_worker_options *options = &worker->options;
-    culex_status status = CULEX_OK;
-    for (size_t i = 0; i < options->queue_option_count && status == CULEX_OK; i++)
-        status = options_place(worker, options->queue_options[i].queue, error);
-    return status;
-}
-
 culex_status culex__lanes_create(culex_worker *worker, culex_error *error)
 {
     if (worker->options.queue_count == 0 && worker->job_count == 0)
@@ -237,8 +173,40 @@ culex_status culex__lanes_create(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK)
         status = lanes_of_jobs(worker, error);
     if (status == CULEX_OK)
-        status = options_place_all(worker, error);
+        status = culex__queue_options_check(worker, &worker->options, error);
     return status;
+}
+
+static bool lane_retune(struct culex_lane *lane)
+{
+    culex_worker *worker = lane->worker;
+    const struct culex_queue_item plain = {.weight = 1};
+    const struct culex_queue_item *item = culex__lanes_item(worker, lane->name);
+    const struct culex_log_subject subject = {.queue = lane->name};
+    char most[32] = "no bound of its own";
+    const struct culex_queue_item whole =
+        culex__queue_options_complete(&worker->options, lane->name, item != NULL ? item : &plain);
+    if (whole.weight == lane->share.weight && whole.most == lane->share.most)
+        return false;
+    culex__share_set(lane, &whole);
+    if (whole.most > 0)
+        snprintf(most, sizeof most, "at most %u at a time", whole.most);
+    culex__log_write(&worker->log, CULEX_LOG_INFO, &subject,
+                     "configuration: queue %s: weight %u, %s", lane->name, whole.weight, most);
+    return true;
+}
+
+size_t culex__lanes_retune(culex_worker *worker, const culex_queue_options *rows, size_t count)
+{
+    size_t changes = 0;
+    worker->options.queue_options = rows;
+    worker->options.queue_option_count = count;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        changes += lane_retune(&worker->lanes[i]);
+    culex__queue_options_advise(worker);
+    if (changes > 0)
+        culex__flight_withdraw(worker); /* what was claimed ahead would begin beside the bound */
+    return changes;
 }
 
 void culex__lanes_free(culex_worker *worker)

@@ -22,6 +22,9 @@ const struct culex_queue_item *culex__lanes_item(const culex_worker *worker, con
 culex_status culex__lanes_found(culex_worker *worker, const char *queue,
                                 const struct culex_queue_item *item, culex_error *error);
 
+/* The options of the queues are these from now on. Returns how many lanes that has changed. */
+size_t culex__lanes_retune(culex_worker *worker, const culex_queue_options *rows, size_t count);
+
 /* Frees them with the ends that the store has not heard of. Runs in flight are the executor's. */
 void culex__lanes_free(culex_worker *worker);
 

@@ -20,6 +20,7 @@
 #include "worker/pace.h"
 #include "worker/phases.h"
 #include "worker/presence.h"
+#include "worker/reload.h"
 #include "worker/repair.h"
 #include "worker/solitude.h"
 #include "worker/tick.h"
@@ -103,6 +104,7 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     culex__flight_collect(worker);
     culex__flight_hear_all(worker);
     fed_heed(worker);
+    culex__reload_turn(worker);
     crew_check(worker);
     size_t queued = culex__crew_queued(worker);
     int64_t now_ns = culex__worker_now_ns(worker);

@@ -94,6 +94,16 @@ static void rival_note(struct culex_lane_order *order, const struct culex_lane *
     }
 }
 
+/* What lanes have used is of another time then, which none of them is ahead of. */
+void culex__order_set(culex_worker *worker, culex_order order)
+{
+    worker->options.order = order;
+    worker->lane_order.begin = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        culex__share_begin(&worker->lanes[i], worker->lane_order.now);
+    rows_sort(worker);
+}
+
 /* In a strict order no lane uses time, so the leader is the first of the rows. */
 void culex__order_turn(culex_worker *worker)
 {

@@ -36,6 +36,9 @@ struct culex_lane_order {
 bool culex__order_init(culex_worker *worker, size_t room);
 void culex__order_free(culex_worker *worker);
 
+/* From the next turn on it is this one. */
+void culex__order_set(culex_worker *worker, culex_order order);
+
 /* A new lane: it stands in its place from now on. */
 void culex__order_add(struct culex_lane *lane);
 

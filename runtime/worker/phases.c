@@ -38,7 +38,7 @@ void culex__phase_enter(culex_worker *worker, enum culex_worker_phase phase, int
         break; /* which is how a worker begins */
     case CULEX_WORKER_STOPPING:
         if (atomic_load(&worker->until_ns) == 0) /* asked before the run began */
-            culex__until_set(worker, worker->options.grace_ms);
+            culex__until_set(worker, atomic_load(&worker->grace_ms));
         culex__lanes_hand_on(worker);
         culex__flight_withdraw(worker);
         worker->phases.end_ns = atomic_load(&worker->until_ns);

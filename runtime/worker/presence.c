@@ -131,17 +131,24 @@ static void quiet_set(culex_worker *worker, bool is_quiet)
 }
 
 /* Runs that were claimed ahead would begin beside those that may go on. */
-static void concurrency_set(culex_worker *worker, unsigned wanted)
+bool culex__presence_set_concurrency(culex_worker *worker, unsigned wanted)
 {
-    char what[64];
     unsigned most = worker->options.concurrency, now = wanted < most ? wanted : most;
     if (worker->presence.concurrency == now)
-        return;
+        return false;
     worker->presence.concurrency = now;
-    snprintf(what, sizeof what, "have %u runs at a time", now);
-    wish_log(worker, what);
     culex__flight_withdraw(worker);
     culex__lanes_set_likely(worker);
+    return true;
+}
+
+static void concurrency_heed(culex_worker *worker, unsigned wanted)
+{
+    char what[64];
+    if (!culex__presence_set_concurrency(worker, wanted))
+        return;
+    snprintf(what, sizeof what, "have %u runs at a time", worker->presence.concurrency);
+    wish_log(worker, what);
 }
 
 static void wish_take(culex_worker *worker, const struct culex_worker_wish *wish)
@@ -153,7 +160,7 @@ static void wish_take(culex_worker *worker, const struct culex_worker_wish *wish
     if (wish->quiet != CULEX_SWITCH_KEEP)
         quiet_set(worker, wish->quiet == CULEX_SWITCH_ON);
     if (wish->concurrency > 0)
-        concurrency_set(worker, wish->concurrency);
+        concurrency_heed(worker, wish->concurrency);
     if (wish->is_stop && worker->phases.current == CULEX_WORKER_RUNNING) {
         wish_log(worker, "stop");
         culex__phase_enter(worker, CULEX_WORKER_STOPPING, culex__worker_now_ns(worker));

@@ -30,6 +30,10 @@ void culex__presence_reset(culex_worker *worker);
 /* Tells, when it is time, and takes up what is wished. */
 void culex__presence_turn(culex_worker *worker, int64_t now_ns);
 
+/* So many runs at a time from now on, but no more than it was started with. False when that is what
+ * it has. The last word counts: this, or a wish. */
+bool culex__presence_set_concurrency(culex_worker *worker, unsigned wanted);
+
 /* Boot time of that; INT64_MAX for never. */
 int64_t culex__presence_next_ns(const culex_worker *worker);
 

@@ -19,6 +19,7 @@
 #include "worker/neighbours.h"
 #include "core/patience.h"
 #include "worker/presence.h"
+#include "worker/queue_options.h"
 #include "platform/self.h"
 #include "worker/solitude.h"
 #include "worker/wake.h"
@@ -145,9 +146,11 @@ static void begin_tell(const culex_worker *worker)
                      worker->identity.name, worker->lane_count, masked,
                      worker->options.concurrency);
     culex__advise_queues(worker);
+    culex__queue_options_advise(worker);
 }
 
-culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
+/* All that needs neither a store nor an executor. */
+static culex_status plan_make(culex_worker *worker, culex_error *error)
 {
     life_reset(worker);
     culex__identity_choose(worker);
@@ -161,6 +164,35 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         status = culex__fail(error, CULEX_ENOMEM, "no memory for what jobs need");
     if (status == CULEX_OK)
         status = culex__ticks_create(worker, error);
+    return status;
+}
+
+static void plan_free(culex_worker *worker)
+{
+    culex__ticks_free(worker);
+    culex__units_end(worker);
+    culex__lanes_free(worker);
+}
+
+culex_status culex__worker_rehearse(culex_worker *worker, culex_error *error)
+{
+    culex_status status = plan_make(worker, error);
+    plan_free(worker);
+    if (status == CULEX_OK)
+        status = culex__store_url_choose(worker->options.url, worker->options.url_file,
+                                         &worker->url, error);
+    if (status == CULEX_OK)
+        status = culex__store_url_check(worker->url, error);
+    if (status == CULEX_OK)
+        status = settings_read(worker, error);
+    culex__store_url_free(worker->url);
+    worker->url = NULL;
+    return status;
+}
+
+culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
+{
+    culex_status status = plan_make(worker, error);
     culex__lifeline_open(worker);
     if (status == CULEX_OK)
         status = executor_and_url(worker, error);
@@ -192,9 +224,7 @@ void culex__worker_end(culex_worker *worker)
     if (worker->store != NULL && worker->given_store == NULL)
         worker->store->ops->close(worker->store);
     worker->store = NULL;
-    culex__ticks_free(worker);
-    culex__units_end(worker);
-    culex__lanes_free(worker);
+    plan_free(worker);
     culex__flight_pool_free(worker);
     culex__neighbours_close(worker);
     culex__lifeline_close(worker);

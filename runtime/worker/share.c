@@ -9,6 +9,19 @@ void culex__share_init(struct culex_lane *lane, const struct culex_queue_item *i
     lane->share = (struct culex_share){.rank = rank, .weight = item->weight, .most = item->most};
 }
 
+void culex__share_begin(struct culex_lane *lane, uint64_t used)
+{
+    lane->share.used = used;
+    lane->share.rest = 0;
+}
+
+/* Its time goes on: what it has used was of the weight that it had. */
+void culex__share_set(struct culex_lane *lane, const struct culex_queue_item *item)
+{
+    lane->share.weight = item->weight;
+    lane->share.most = item->most;
+}
+
 size_t culex__share_room(const struct culex_lane *lane)
 {
     const struct culex_share *share = &lane->share;

@@ -24,6 +24,12 @@ struct culex_share {
 /* A new lane. */
 void culex__share_init(struct culex_lane *lane, const struct culex_queue_item *item, size_t rank);
 
+/* It has used so much of the order's time. */
+void culex__share_begin(struct culex_lane *lane, uint64_t used);
+
+/* Weight and bound are the item's from now on. */
+void culex__share_set(struct culex_lane *lane, const struct culex_queue_item *item);
+
 /* The lane has as many runs as it may. A run counts from its grant until the executor has given it
  * back, also when it was given up meanwhile. */
 bool culex__share_is_full(const struct culex_lane *lane);

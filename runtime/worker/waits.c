@@ -49,15 +49,16 @@ void culex__worker_wait(culex_worker *worker, int64_t now_ns)
     int64_t next_ns = culex__worker_is_gathering(worker, queued)
                           ? now_ns + CULEX_QUIET_MS * CULEX_MS_NS
                           : worker_next_ns(worker, queued, now_ns);
-    struct pollfd fds[4] = {
+    struct pollfd fds[5] = {
         {.fd = worker->stop_fd, .events = POLLIN},
         {.fd = culex__crew_fd(worker), .events = POLLIN},
         {.fd = worker->wake.is_armed ? worker->wake.fd : -1, .events = POLLIN},
         {.fd = worker->neighbours.fd, .events = POLLIN},
+        {.fd = worker->reload.bell_fd, .events = POLLIN},
     };
     int64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
     int64_t wait_ms = (wait_ns + CULEX_MS_NS - 1) / CULEX_MS_NS;
-    int ready = worker->env->poll(worker->env->self, fds, 4, (int)wait_ms);
+    int ready = worker->env->poll(worker->env->self, fds, 5, (int)wait_ms);
     if (ready > 0 && fds[2].revents != 0)
         culex__wake_take(worker);
     if (ready > 0 && fds[3].revents != 0)

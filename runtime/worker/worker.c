@@ -13,6 +13,7 @@
 #include "worker/jobs.h"
 #include "worker/loop.h"
 #include "worker/phases.h"
+#include "worker/reload.h"
 #include "worker/setup.h"
 #include "worker/worker_options.h"
 
@@ -38,6 +39,8 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     worker->setup_ms = SETUP_MS;
     worker->options = *options;
     culex__worker_options_complete(&worker->options);
+    atomic_store(&worker->grace_ms, worker->options.grace_ms);
+    culex__reload_init(worker);
     worker->env = culex__env_system();
     worker->log = (struct culex_log){.sink = culex__log_stderr(),
                                      .env = worker->env,
@@ -58,6 +61,7 @@ void culex_worker_free(culex_worker *worker)
     if (worker == NULL)
         return;
     culex__descriptor_close(worker->stop_fd);
+    culex__reload_free(worker);
     free(worker->jobs);
     free(worker);
 }
@@ -169,7 +173,7 @@ void culex_worker_stop(culex_worker *worker)
         return;
     bool is_first = atomic_load(&worker->until_ns) == 0;
     bool has_grace = is_first && atomic_load(&worker->has_store);
-    culex__until_set(worker, has_grace ? worker->options.grace_ms : 0);
+    culex__until_set(worker, has_grace ? atomic_load(&worker->grace_ms) : 0);
     culex__bell_ring(worker->stop_fd);
     errno = before;
 }

@@ -8,6 +8,7 @@
  * Each file may call those below it, never one above:
  *
  *   worker.c       life, registration                 loop.c   the loop
+ *   reload.c       options that are read again
  *   worker_options.c  its options, checked and completed
  *   setup.c        what the loop needs before and gives back after
  *   strange_queues.c  queues that do not exist
@@ -30,6 +31,7 @@
  *   lifeline.c     how neighbours see its death
  *   repair.c       FSCK of a queue after trouble
  *   order.c        which lane is next
+ *   queue_options.c  what is said of a queue beside the list
  *   units.c        what it offers, and how much of that is free
  *   outlook.c      when a lane asks for runs          appetite.c     and for how many
  *   share.c        of how many at a time
@@ -69,6 +71,7 @@
 #include "worker/pace.h"
 #include "worker/phases.h"
 #include "worker/presence.h"
+#include "worker/reload.h"
 #include "worker/solitude.h"
 #include "worker/tally.h"
 #include "worker/tick.h"
@@ -104,6 +107,8 @@ struct culex_worker {
     struct culex_queue_item *items; /* the list in the options */
     size_t item_count;
     int stop_fd; /* each stop adds 1 */
+    struct culex_reload reload;
+    atomic_int_fast64_t grace_ms; /* as in the options, until it changes; read by whoever stops */
     /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it
      * at once, maybe in a signal's handler: a call under way must not outlast the phase. */
     atomic_int_fast64_t until_ns;

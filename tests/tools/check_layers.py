@@ -72,6 +72,7 @@ def libraries(folder: str) -> list[str]:
 # Third-party header -> pattern of the files that may include it.
 THIRD_PARTY = {
     r"yaml\.h": r"codegen/project/reader",
+    r"ini\.h": r"runtime/settings/config_file",
     **{rf"{library}(/|\.h)": f"{folder}/" for folder in STORES for library in libraries(folder)},
 }
 # What no other system has, by header or by call; and addresses of sockets that need no file.

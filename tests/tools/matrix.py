@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 HOME = REPOSITORY / "build-matrix"
-NEEDED = ("g++ libc6-dev meson ninja-build pkg-config re2c python3 python3-jinja2 libhiredis-dev "
+NEEDED = ("g++ libc6-dev meson ninja-build pkg-config re2c python3 python3-jinja2 libhiredis-dev libinih-dev "
           "libsqlite3-dev libyaml-dev libcmocka-dev liblua5.1-0-dev redis-server ccache file git patch").split()
 GENERATED = ["c11", "c17", "c++11", "c++17", "optimised", "unsigned-char"]
 

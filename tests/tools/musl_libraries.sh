@@ -52,6 +52,10 @@ unpack hiredis
     cp libhiredis.a "$prefix/lib/") >&2
 describe hiredis -lhiredis hiredis
 
+unpack libinih
+(cd libinih && musl-gcc $CFLAGS -c ini.c && ar rcs "$prefix/lib/libinih.a" ini.o && cp ini.h "$prefix/include/") >&2
+describe inih -linih
+
 unpack libyaml
 (cd libyaml && cmake -S . -B made -DBUILD_TESTING=OFF -DCMAKE_POLICY_VERSION_MINIMUM=3.5 && make -C made -j2 yaml &&
     cp made/libyaml.a "$prefix/lib/" && cp include/yaml.h "$prefix/include/") >&2

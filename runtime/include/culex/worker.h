@@ -340,11 +340,13 @@ CULEX_API void culex_worker_stop(culex_worker *worker);
 
 /* A whole worker program: reads options and CULEX_* variables, creates the worker,
  * calls `setup` to register the jobs, and runs until SIGINT or SIGTERM, or SIGHUP where that is
- * at its default; a second SIGHUP skips no grace period. A variable CULEX_* that means nothing is
- * warned of, with the name that may have been meant, and refused where culex_client_open does so.
- * Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage
- * (message on stderr), 3 stopped with results that the store did not take, 4 the store's file was
- * removed, replaced, emptied or cut off (CULEX_EMOVED), 5 drained but for runs of jobs that are not
+ * at its default; a second SIGHUP skips no grace period. With --config FILE, or CULEX_CONFIG,
+ * options are read from a file too, and again on SIGHUP, which stops nothing then and is ignored
+ * from its end on (docs/operating.md, "A file of options"). A variable CULEX_* that means nothing
+ * is warned of, with the name that may have been meant, and refused where culex_client_open does
+ * so. Returns the exit code: 0 stopped or drained, 1 setup or run failed, 2 wrong usage (message on
+ * stderr), 3 stopped with results that the store did not take, 4 the store's file was removed,
+ * replaced, emptied or cut off (CULEX_EMOVED), 5 drained but for runs of jobs that are not
  * registered, or that this worker cannot read (CULEX_ELEFT). `--help` lists the options. */
 typedef int (*culex_worker_setup)(culex_worker *worker, void *user);
 CULEX_API CULEX_MUST_USE int culex_worker_main(int argc, char **argv, culex_worker_setup setup,

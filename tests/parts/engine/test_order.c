@@ -534,7 +534,8 @@ static culex_worker_options tuned(const culex_queue_options *rows, size_t count)
 static void test_options_bound_a_queue_of_the_jobs(void **state)
 {
     struct world *world = *state;
-    static const culex_queue_options rows[] = {{"*", .concurrency = 3}, {"mail", .concurrency = 2}};
+    static const culex_queue_options rows[] = {
+        {"*", .concurrency = 3}, {"mail", .concurrency = 2}, {"mail", .weight = 2}};
     put(world, "mail", 10000, 30);
     work(world, tuned(&rows[1], 1));
     assert_int_equal(sight.most[0], 2);
@@ -545,6 +546,11 @@ static void test_options_bound_a_queue_of_the_jobs(void **state)
     sight = (struct sight){.all_most = 0};
     put(world, "mail", 10000, 30);
     work(world, tuned(rows, 1));
+    assert_int_equal(sight.most[0], 3);
+    sight = (struct sight){.all_most = 0};
+    const culex_queue_options apart[] = {rows[0], rows[2]};
+    put(world, "mail", 10000, 30);
+    work(world, tuned(apart, 2)); /* a row for the name that says no bound leaves the pattern's */
     assert_int_equal(sight.most[0], 3);
 }
 

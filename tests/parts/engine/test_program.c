@@ -1,6 +1,7 @@
 /* Options, variables, help text, log lines. */
 #include <locale.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -474,6 +475,29 @@ static void test_main_tells_why_the_setup_failed(void **state)
     assert_string_equal(line, "worker: setup failed: no bed\\u{202E}\n");
 }
 
+static int setup_hung_up(culex_worker *worker, void *user)
+{
+    (void)worker;
+    (void)user;
+    return raise(SIGHUP) == 0 ? 0 : 1;
+}
+
+/* Whoever deploys may ask for it at once. */
+static void test_hangup_before_the_worker_runs_ends_no_program_with_a_file(void **state)
+{
+    (void)state;
+    char *argv[] = {(char *)(uintptr_t) "worker", NULL, (char *)(uintptr_t) "--check-config", NULL};
+    char path[] = "/tmp/culex-program-XXXXXX", option[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    snprintf(option, sizeof option, "--config=%s", path);
+    argv[1] = option;
+    assert_int_equal(culex_worker_main(3, argv, setup_hung_up, NULL), 1); /* without a job */
+    unlink(path);
+    signal(SIGHUP, SIG_DFL);
+}
+
 static void test_main_warns_of_a_variable_that_means_nothing(void **state)
 {
     (void)state;
@@ -681,6 +705,7 @@ int main(void)
         cmocka_unit_test(test_help_fits_80_columns_and_names_every_variable),
         cmocka_unit_test(test_main_returns_2_on_wrong_usage_and_1_when_setup_fails),
         cmocka_unit_test(test_main_tells_why_the_setup_failed),
+        cmocka_unit_test(test_hangup_before_the_worker_runs_ends_no_program_with_a_file),
         cmocka_unit_test(test_main_warns_of_a_variable_that_means_nothing),
         cmocka_unit_test(test_durations__read_or_refused_by_table),
         cmocka_unit_test(test_log_line_in_text_has_job_run_and_attempt),

@@ -64,7 +64,7 @@ def main() -> None:
         sys.exit(f"docs/operating.md and --help differ in {sorted(options(table) ^ options(shown))}")
     # What an option asks once, and no environment should ask always, has an empty second column.
     asking = {option for row in table.splitlines() if re.match(r"\| `--[^|]*\| +\|", row)
-              for option in options(row.split("|")[1])} & {"--doctor"}
+              for option in options(row.split("|")[1])} & {"--doctor", "--check-config"}
     expected = {"CULEX_" + option[2:].replace("-", "_").upper()
                 for option in options(table) - asking}
     if variables(table) != expected:

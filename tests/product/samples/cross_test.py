@@ -3,7 +3,7 @@ while building is for this one.
 
 usage: cross_test.py REPOSITORY BUILD
 
-SQLite, hiredis and libyaml for the other machine are stand-ins here: headers of this one, and libraries
+SQLite, hiredis, libinih and libyaml for the other machine are stand-ins here: headers of this one, and libraries
 that have the names and do nothing. So everything is compiled and linked, and nothing is run.
 """
 import pathlib
@@ -29,10 +29,12 @@ def stand_ins(build: pathlib.Path, root: pathlib.Path) -> None:
     shutil.copytree("/usr/include/hiredis", root / "include/hiredis")
     shutil.copy("/usr/include/sqlite3.h", root / "include")
     shutil.copy("/usr/include/yaml.h", root / "include")
+    shutil.copy("/usr/include/ini.h", root / "include")
     archives = ("runtime/libculex.a", "codegen/project/libproject.a")
     wanted = {name for archive in archives for name in re.findall(r" U (\w+)", run("nm", "-u", build / archive))}
     for name, names, version in (("sqlite3", "sqlite3_", "3.40.0"),
                                  ("hiredis", "redis[A-Z]|freeReplyObject", "1.0.0"),
+                                 ("inih", "ini_", "55"),
                                  ("yaml", "yaml_", "0.2.5")):
         code = "".join(f"void {symbol}(void);\nvoid {symbol}(void) {{}}\n"
                        for symbol in sorted(wanted) if re.match(names, symbol))
