@@ -134,7 +134,7 @@ const struct verb verb_gen = {
         "  --beside FILE        a schema of the same program that another call generates: nothing\n"
         "                       is written when the two need one name\n"
         "  --plugin NAME|PATH   instead of C, what this program makes of the schemas;\n"
-        "                       json-schema and python come with culexc\n"
+        "                       cpp, json-schema and python come with culexc\n"
         "  --option NAME=VALUE  for the plug-in\n"
         "  --timeout SECONDS    that it may take (120)\n"
         "Environment: CULEX_PYTHON, the Python to use; CULEX_DATADIR, the renderer's folder.\n",

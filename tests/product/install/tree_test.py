@@ -92,7 +92,7 @@ def plugins_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict) ->
     """By their names alone, and nothing is left beside them."""
     folder = scratch / "plugins"
     hello_copy(repository, folder)
-    for name, file in {"json-schema": "hello.schema.json", "python": "hello_job.py"}.items():
+    for name, file in {"cpp": "hello_job.hpp", "json-schema": "hello.schema.json", "python": "hello_job.py"}.items():
         run("culexc", "gen", "--plugin", name, "--out", "out", "hello.job", cwd=folder, env=env)
         if not (folder / "out" / file).exists():
             expect(name, file, sorted(path.name for path in (folder / "out").iterdir()))

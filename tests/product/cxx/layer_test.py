@@ -1,0 +1,131 @@
+"""culexc gen --plugin cpp: headers that compile, and runs that come and go by them on a real store.
+
+    python3 layer_test.py CULEXC LIBCULEX REPOSITORY COMPILER
+
+g++ builds the round trip as C++17 with sanitizers and runs it on SQLite, clang++ as C++20 on Redis.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from typing import List
+
+CULEXC, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:3])
+REPOSITORY, COMPILER = pathlib.Path(sys.argv[3]), sys.argv[4]
+HERE = pathlib.Path(__file__).resolve().parent
+FEATURE = REPOSITORY / "schemas/feature"
+C_COMPILER = {"g++": "gcc", "clang++": "clang"}[COMPILER]
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual",
+          "-Wdouble-promotion", "-Wold-style-cast", "-Werror"]
+SANITIZED = ["-g", "-fsanitize=address,undefined"]
+
+# What is no handler, and what is said of it.
+MISTAKES = {
+    "worker.on<jobs::greeting>([](culex::run &, const jobs::greeting &) { return 1; });":
+        "a handler returns nothing, a culex_outcome, or the job's result",
+    "client.enqueue(3);": "this is the struct of no job",
+    "worker.on<int>([](culex::run &, const int &) {});": "this is the struct of no job",
+    "(void)client.get<jobs::greeting>(culex_uuid()).result();": "the job returns nothing",
+    "client.enqueue(jobs::old());": "the job is deprecated or retired",
+    "run.fail(\"and goes on\");": "fail",
+}
+MISTAKEN = """
+#include "mistakes_job.hpp"
+void mistake(culex::worker &worker, culex::client &client, culex::run &run);
+void mistake(culex::worker &worker, culex::client &client, culex::run &run)
+{
+    CALLS
+}
+"""
+
+
+class Layer(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_command(self, *command: object, status: int = 0) -> str:
+        env = {name: value for name, value in os.environ.items() if not name.startswith("CULEX_")}
+        done = subprocess.run([str(word) for word in command], cwd=self.folder, env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=100, check=False)
+        self.assertEqual(done.returncode, status, done.stdout)
+        return done.stdout
+
+    def generate(self, *schemas: pathlib.Path, out: str = "out") -> List[str]:
+        self.run_command(CULEXC, "gen", "-I", FEATURE, "--out", out, *schemas)
+        self.run_command(CULEXC, "gen", "--plugin", "cpp", "-I", FEATURE, "--out", out, *schemas)
+        return sorted(path.name for path in (self.folder / out).glob("*.hpp"))
+
+    def compile(self, source: str, *flags: object, status: int = 0) -> str:
+        return self.run_command(COMPILER, *STRICT, f"-I{REPOSITORY}/runtime/include", *flags, source, status=status)
+
+    def test_every_schema_compiles(self) -> None:
+        plain = FEATURE / "mail_plain.job"  # the same job as mail.job
+        groups = {"feature": [path for path in FEATURE.glob("*.job") if path != plain], "plain": [plain],
+                  "examples": [*REPOSITORY.glob("examples/*/*.job"), HERE / "reserved.job"]}
+        made = {folder: self.generate(*schemas, out=folder) for folder, schemas in groups.items()}
+        self.assertEqual([len(headers) for headers in made.values()], [len(schemas) for schemas in groups.values()])
+        for folder, headers in made.items():
+            source = "".join(f'#include "{name}"\n#include "{name}"\n' for name in headers)
+            (self.folder / f"{folder}.cc").write_text(source)
+        for standard in ("c++17", "c++20"):
+            for folder in made:
+                self.compile(f"{folder}.cc", f"-std={standard}", f"-I{folder}", "-Ifeature", "-fsyntax-only")
+
+    def test_what_is_enqueued_is_what_a_handler_gets(self) -> None:
+        self.generate(*(FEATURE / f"types{more}.job" for more in ("", "_defaults", "_optional")), HERE / "reserved.job")
+        sources = [f"out/{path.name}" for path in (self.folder / "out").glob("*.c")]
+        self.run_command(C_COMPILER, "-std=c11", f"-I{REPOSITORY}/runtime/include", "-c", *sources)
+        objects = [path.name for path in self.folder.glob("*.o")]
+        how = ["-std=c++17", *SANITIZED] if COMPILER == "g++" else ["-std=c++20"]
+        self.compile(str(HERE / "layer.cc"), *how, "-Iout", *objects, LIBRARY,
+                     f"-Wl,-rpath,{os.path.dirname(LIBRARY)}", "-o", "layer")
+        for isolation in ("none", "process"):
+            url = f"sqlite:{isolation}.db" if COMPILER == "g++" else self.redis(isolation)
+            said = self.run_command("./layer", url, isolation)
+            self.assertEqual(said.count(" dead: "), 2, said)
+
+    def redis(self, name: str) -> str:
+        if shutil.which("redis-server") is None:
+            return f"sqlite:{name}.db"
+        socket = self.folder / f"{name}.sock"
+        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--dir", self.folder],
+                                  stdout=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        deadline = time.monotonic() + 20
+        while not socket.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return f"redis+unix://{socket}"
+
+    def test_mistakes_are_told(self) -> None:
+        schema = self.folder / "mistakes.job"
+        schema.write_text('job greeting { params { string name; } }\njob old [[deprecated("no more")]];\n')
+        self.generate(schema)
+        (self.folder / "mistake.cc").write_text(MISTAKEN.replace("CALLS", "\n".join(MISTAKES)))
+        said = self.compile("mistake.cc", "-std=c++17", "-Iout", "-fsyntax-only", status=1)
+        for line, (call, words) in enumerate(MISTAKES.items(), 6):
+            self.assertRegex(said, f"mistake.cc:{line}:", call)
+            self.assertIn(words, said)
+
+    def test_namespace(self) -> None:
+        schema = self.folder / "a.job"
+        schema.write_text("package p.q;\njob j;\n")
+        command = [CULEXC, "gen", "--plugin", "cpp", "--out", "out", schema, "--option"]
+        self.run_command(*command, "namespace=acme::work")
+        self.assertIn("namespace acme::work::p_q\n", (self.folder / "out/a_job.hpp").read_text())
+        for name in ("std", "culex::x", "new", "a b", "a::", "", "a__b"):
+            self.assertIn(f"'{name}' can be no namespace of yours", self.run_command(*command, f"namespace={name}", status=3))
+        self.assertIn("there is no option 'name'", self.run_command(*command, "name=x", status=3))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
