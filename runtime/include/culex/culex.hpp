@@ -817,6 +817,17 @@ class run
         check(culex_run_set_result(c_, record<Job>::type().result, &made, &told), told);
     }
 
+    /* A copy of `text` that lives until the run has ended, for a result that the handler returns:
+     * what that shows has to outlive the handler's own variables. */
+    std::string_view keep(std::string_view text)
+    {
+        char *kept = static_cast<char *>(culex_run_alloc(c_, text.size() + 1));
+        if (kept == nullptr)
+            throw std::bad_alloc();
+        std::copy(text.begin(), text.end(), kept);
+        return std::string_view(kept, text.size());
+    }
+
     /* The store that the run came from, for follow-ups; see culex_run_client. */
     culex::client client() const noexcept
     {
@@ -924,7 +935,7 @@ class worker
      * may have captures, is kept until the worker ends, and returns
      * - nothing: the run is done;
      * - a culex_outcome: run.fail(...), run.discard(...), run.snooze(...) or CULEX_DONE;
-     * - the result of a job that has one: the run is done, with that.
+     * - the result of a job that has one: the run is done, with that; see run::keep.
      * What it throws is a failure of the run, whose text is the exception's type and what(). In a
      * child process it works on a copy of what it captured, as culex_worker_register says of
      * `user`; with CULEX_ISOLATION_NONE several threads may call it at once. */
