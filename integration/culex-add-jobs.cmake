@@ -1,15 +1,16 @@
 # culex_add_jobs(TARGET [SCOPE PRIVATE|PUBLIC|INTERFACE]
-#                FILES FILE.job... [IMPORT_DIRS DIR...] [ARGS ARG...])
+#                FILES FILE.job... [IMPORT_DIRS DIR...] [ARGS ARG...] [CPP])
 #
 # Generates NAME_job.c and NAME_job.h from each NAME.job, makes them part of TARGET, and links
 # culex::culex to it. With SCOPE PUBLIC, what links TARGET may include the headers too; PRIVATE
 # is the default; INTERFACE is for a TARGET that compiles nothing itself. IMPORT_DIRS are where
-# imports are looked for; ARGS go to `culexc gen`. An edited import regenerates.
+# imports are looked for; ARGS go to `culexc gen`. An edited import regenerates. With CPP there is
+# NAME_job.hpp too, for C++17 and later: `culexc gen --plugin cpp`.
 #
 # The files land in a folder per target, so that two targets may share a schema.
 
 function(culex_add_jobs target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCOPE" "FILES;IMPORT_DIRS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CPP" "SCOPE" "FILES;IMPORT_DIRS;ARGS")
   if(NOT TARGET "${target}")
     message(FATAL_ERROR "culex_add_jobs: there is no target '${target}'")
   elseif(arg_UNPARSED_ARGUMENTS)
@@ -69,6 +70,22 @@ function(culex_add_jobs target)
       COMMENT "Generating ${name}_job.c and ${name}_job.h"
       COMMAND_EXPAND_LISTS VERBATIM)
     list(APPEND sources "${out}/${name}_job.c" "${out}/${name}_job.h")
+    if(arg_CPP)
+      set(touch "")
+      if(CMAKE_GENERATOR MATCHES "Makefiles")
+        set(touch COMMAND "${CMAKE_COMMAND}" -E touch "${out}/${name}_job.hpp")
+      endif()
+      add_custom_command(
+        OUTPUT "${out}/${name}_job.hpp"
+        COMMAND culex::culexc gen --plugin cpp ${imports} --out "${out}"
+          --depfile "${out}/${name}_job_hpp.d" -- "${file}"
+        ${touch}
+        DEPENDS "${file}" culex::culexc "$<TARGET_PROPERTY:${target},CULEX_SCHEMAS_MADE>"
+        DEPFILE "${out}/${name}_job_hpp.d"
+        COMMENT "Generating ${name}_job.hpp"
+        COMMAND_EXPAND_LISTS VERBATIM)
+      list(APPEND sources "${out}/${name}_job.hpp")
+    endif()
   endforeach()
 
   if(arg_SCOPE STREQUAL "INTERFACE")

@@ -3,6 +3,7 @@
 usage: cmake_test.py REPOSITORY BUILD
 """
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -50,6 +51,29 @@ def built(folder: pathlib.Path, env: dict, hello: pathlib.Path) -> None:
                "libculex" not in run("ldd", folder / "out/worker", env=env))
         run(folder / "out/enqueue", env=env)
         expect("worker", "Hello, world!\n", run(folder / "out/worker", "--drain", env=env))
+
+
+# C++ of the same schema, in the C of a library that the program links.
+CPP = """
+enable_language(C CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(culex REQUIRED)
+add_library(jobs STATIC)
+culex_add_jobs(jobs SCOPE PUBLIC FILES {parcels}/parcels.job CPP)
+foreach(program parcels worker)
+  add_executable(${{program}} {parcels}/${{program}}.cc)
+  target_link_libraries(${{program}} PRIVATE jobs)
+endforeach()
+"""
+
+
+def cpp(folder: pathlib.Path, env: dict, parcels: pathlib.Path) -> None:
+    env = dict(env, CULEX_URL=f"sqlite:{folder}/parcels.db", CULEX_LOG_LEVEL="error")
+    configured(folder, env, CPP.format(parcels=parcels))
+    run("cmake", "--build", folder / "out", env=env)
+    id = run(folder / "out/parcels", "pack", "Ann", "pen=20", "ink=1", env=env).strip()
+    run(folder / "out/worker", "--drain", env=env)
+    expect("a label", "Ann, 21 g\n", run(folder / "out/parcels", "label", id, env=env))
 
 
 FETCHED = """
@@ -107,6 +131,8 @@ def main() -> None:
                    "found: 1 0.1.0" if "found: 1 0.1.0" in said else "found: 0")
         built(folder, env, pathlib.Path(sys.argv[1]) / "examples/hello")
         clashing(folder, env)
+        if shutil.which("c++"):
+            cpp(folder, env, pathlib.Path(sys.argv[1]) / "examples/parcels")
         configured(folder, env, FETCHED.format(repository=sys.argv[1]))
         (folder / "prefix/bin/culexc").unlink()
         said = configured(folder, env, "find_package(culex REQUIRED)", status=1)
