@@ -1,4 +1,5 @@
-# culex.mk - for a Makefile: NAME_job.c, NAME_job.h and NAME_job.o from NAME.job.
+# culex.mk - for a Makefile: NAME_job.c, NAME_job.h and NAME_job.o from NAME.job, and NAME_job.hpp
+# for whoever depends on it: C++ waits for $(CULEX_CPP_HEADERS).
 #
 #     include $(shell pkg-config --variable=pkgdatadir culex)/culex.mk
 #     worker: worker.o $(CULEX_OUT)/hello_job.o
@@ -44,6 +45,14 @@ $(CULEX_HEADERS):
 $(CULEX_OUT)/%_job.o: $(CULEX_OUT)/%_job.c | $(CULEX_HEADERS)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-.PRECIOUS: $(CULEX_OUT)/%_job.c $(CULEX_OUT)/%_job.h
+# What nobody depends on is not made.
+CULEX_CPP_HEADERS := $(CULEX_HEADERS:.h=.hpp)
+$(CULEX_CPP_HEADERS):
+
+$(CULEX_OUT)/%_job.hpp: $(CULEX_JOBS)/%.job
+	$(CULEXC) gen --plugin cpp $(CULEX_FLAGS) --out $(CULEX_OUT) --depfile $(CULEX_OUT)/$*.hpp.d $<
+	@touch $@
+
+.PRECIOUS: $(CULEX_OUT)/%_job.c $(CULEX_OUT)/%_job.h $(CULEX_OUT)/%_job.hpp
 -include $(wildcard $(CULEX_OUT)/*.d)
 .DEFAULT_GOAL := $(culex_goal)

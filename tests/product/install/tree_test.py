@@ -5,6 +5,7 @@ usage: tree_test.py REPOSITORY BUILD
 import json
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 
@@ -98,6 +99,27 @@ def plugins_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict) ->
             expect(name, file, sorted(path.name for path in (folder / "out").iterdir()))
 
 
+MAKEFILE = """
+all: parcels worker
+include $(shell pkg-config --variable=pkgdatadir culex)/culex.mk
+parcels worker: %: %.o gen/parcels_job.o
+\t$(CXX) $(LDFLAGS) -o $@ $^ $(CULEX_LIBS)
+%.o: %.cc | $(CULEX_HEADERS) $(CULEX_CPP_HEADERS)
+\t$(CXX) -std=c++17 $(CPPFLAGS) -MMD -MP -c -o $@ $<
+"""
+
+
+def make_cpp_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict) -> None:
+    """The rules for make generate C++ where an object waits for it, and once."""
+    folder = scratch / "parcels"
+    shutil.copytree(repository / "examples/parcels", folder)
+    (folder / "Makefile").write_text(MAKEFILE)
+    said = run("make", cwd=folder, env=env)
+    expect("calls of the plug-in", 1, said.count("--plugin cpp"))
+    expect("a second make", "make: Nothing to be done for 'all'.\n", run("make", cwd=folder, env=env))
+    expect("usage", "usage: parcels", run("./parcels", cwd=folder, env=env, status=2)[:14])
+
+
 def main() -> None:
     repository, build = map(pathlib.Path, sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
@@ -109,6 +131,8 @@ def main() -> None:
         version_check(repository, scratch, env, version)
         programs_check(repository, scratch, env, "culex")
         plugins_check(repository, scratch, env)
+        if shutil.which("c++"):
+            make_cpp_check(repository, scratch, env)
         # The linker prefers the shared library as long as it is there. Debian's sqlite3.pc wants zlib
         # then, which its package does not bring.
         for path in (prefix / "lib").glob("libculex.so*"):
