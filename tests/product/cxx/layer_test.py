@@ -106,6 +106,12 @@ class Layer(unittest.TestCase):
             time.sleep(0.02)
         return f"redis+unix://{socket}"
 
+    def test_documented_program_compiles(self) -> None:
+        self.generate(REPOSITORY / "examples/mail/mail.job")
+        page = (REPOSITORY / "schemas/plugin.md").read_text()
+        (self.folder / "page.cc").write_text(page.split("```cpp\n")[1].split("```")[0])
+        self.compile("page.cc", "-std=c++17", "-Iout", "-fsyntax-only")
+
     def test_mistakes_are_told(self) -> None:
         schema = self.folder / "mistakes.job"
         schema.write_text('job greeting { params { string name; } }\njob old [[deprecated("no more")]];\n')
