@@ -28,6 +28,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -320,42 +321,61 @@ class writer
   private:
     static constexpr std::size_t NEAR_SIZE = 1024; /* most jobs need no more */
     static constexpr std::size_t NO_INDEX = SIZE_MAX;
+    static constexpr std::size_t DEPTH_MAX = 32; /* a payload has 16 */
 
     /* Which member is at work, for error texts. */
-    struct place {
-        writer &owner;
-        const place *outer;
+    struct step {
         const char *name;
-        std::size_t index = NO_INDEX;
+        std::size_t index;
+    };
 
-        place(writer &of, const char *name_) : owner(of), outer(of.place_), name(name_)
+    class place
+    {
+      public:
+        place(writer &of, const char *name) : owner_(of)
         {
-            owner.place_ = this;
+            owner_.steps_.at(owner_.depth_) = {name, NO_INDEX};
+            owner_.depth_++;
         }
         ~place()
         {
-            owner.place_ = outer;
+            owner_.depth_--;
         }
         place(const place &) = delete;
         place &operator=(const place &) = delete;
 
-        std::string path() const
+        void index(std::size_t at)
         {
-            std::string text = outer != nullptr ? outer->path() + "." + name : name;
-            return index == NO_INDEX ? text : text + "[" + std::to_string(index) + "]";
+            owner_.steps_[owner_.depth_ - 1].index = at;
         }
+
+      private:
+        writer &owner_;
     };
 
     alignas(std::max_align_t) unsigned char near_[NEAR_SIZE];
     std::size_t near_len_ = 0;
     std::unique_ptr<culex_arena, arena_free> far_;
-    const place *place_ = nullptr;
+    std::array<step, DEPTH_MAX> steps_;
+    std::size_t depth_ = 0;
+
+    std::string path() const
+    {
+        std::string text;
+        for (std::size_t i = 0; i < depth_; i++) {
+            text += i > 0 ? "." : "";
+            text += steps_[i].name;
+            if (steps_[i].index != NO_INDEX)
+                text.append("[").append(std::to_string(steps_[i].index)).append("]");
+        }
+        return text;
+    }
 
     [[noreturn]] void refuse(const char *text) const
     {
         culex_error told{};
-        std::snprintf(told.field, sizeof told.field, "%s",
-                      place_ != nullptr ? place_->path().c_str() : "");
+        std::snprintf(told.field, sizeof told.field, "%.*s",
+                      static_cast<int>(sizeof told.field) - 1, path().c_str());
         std::snprintf(told.text, sizeof told.text, "%s", text);
         throw error(CULEX_EENCODE, told);
     }
@@ -403,7 +423,7 @@ class writer
             return nullptr;
         C *made = take_all<C>(from.size());
         for (std::size_t i = 0; i < from.size(); i++) {
-            here.index = i;
+            here.index(i);
             put(from[i], made[i]);
         }
         return made;
@@ -551,7 +571,8 @@ template <typename Job> class stored_run
     }
 
     /* What the handler returned, std::optional of the job's result: nothing before its end, or when
-     * it set none. What it shows lives as long as this. CULEX_EDECODE when it is not readable. */
+     * it set none. What it shows lives as long as this. CULEX_EDECODE when it is not readable. One
+     * thread at a time. */
     auto result() const
     {
         using result_type = detail::result_of<Job>;

@@ -201,7 +201,8 @@ inline culex_status call_open(culex_process_open open, void *user, void **ret_pr
     catch (...)
     {
         error->code = CULEX_EINVAL;
-        std::snprintf(error->text, sizeof error->text, "%s", thrown().text());
+        std::snprintf(error->text, sizeof error->text, "%.*s",
+                      static_cast<int>(sizeof error->text) - 1, thrown().text());
         return CULEX_EINVAL;
     }
 }
