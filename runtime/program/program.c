@@ -132,8 +132,7 @@ static void command_release(struct command *command)
     free(command->config);
 }
 
-/* --- what it is asked for -----------------------------------------------------------------------
- */
+/* --- what it is asked for -------------------------------------------------------------------- */
 
 static int check_serve(culex_worker *worker, const char *program, culex_worker_setup setup,
                        void *user)

@@ -116,8 +116,7 @@ static int twice_fail(struct reading *reading, const char *name, int first)
     return name_fail(reading);
 }
 
-/* --- texts -------------------------------------------------------------------------------------
- */
+/* --- texts ----------------------------------------------------------------------------------- */
 
 /* "before,text", or the text alone, for as long as the settings live. NULL when out of memory. */
 static const char *text_keep(struct culex_settings *settings, const char *before, const char *text)
@@ -151,8 +150,7 @@ void culex__config_texts_free(struct culex_config_text *texts)
     }
 }
 
-/* --- options of the worker ----------------------------------------------------------------------
- */
+/* --- options of the worker ------------------------------------------------------------------- */
 
 /* The URL has more to say of these, and its word counts for more than a variable's: here they would
  * need a place between the two. */
@@ -242,8 +240,7 @@ static int option_take(struct reading *reading, const char *name, const char *va
     return unknown_fail(reading, name);
 }
 
-/* --- options of a queue -------------------------------------------------------------------------
- */
+/* --- options of a queue ---------------------------------------------------------------------- */
 
 static int queue_number_take(struct reading *reading, const char *name, const char *value, int max,
                              int *first, unsigned *ret_number)
@@ -352,8 +349,7 @@ static int section_take(struct reading *reading)
     return queue_begin(reading, name);
 }
 
-/* --- lines --------------------------------------------------------------------------------------
- */
+/* --- lines ----------------------------------------------------------------------------------- */
 
 /* Nonzero to go on. What libinih would take for something else, or pass over, does not reach it. */
 static int line_check(struct reading *reading, size_t len, size_t room)
@@ -413,8 +409,7 @@ static int pair_take(void *user, const char *section, const char *name, const ch
                                 : option_take(reading, name, value);
 }
 
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file -------------------------------------------------------------------------------- */
 
 static culex_status cannot_read(const char *path, const char *why, culex_error *error)
 {
@@ -453,8 +448,12 @@ culex_status culex__config_file_read(const char *path, struct culex_settings *se
     if (status != CULEX_OK)
         return status;
     int failed = ini_parse_stream(line_next, &reading, pair_take, &reading);
-    if (reading.status == CULEX_OK && (failed != 0 || ferror(reading.file)))
+    if (reading.status == CULEX_OK && ferror(reading.file))
         reading.status = cannot_read(path, "it cannot be read", reading.error);
+    if (reading.status == CULEX_OK && failed != 0) /* libinih found no '=' before a comment */
+        reading.status =
+            culex__fail(reading.error, CULEX_EUSAGE,
+                        "%s:%d: a line is NAME = VALUE, or [queue NAME]", path, failed);
     fclose(reading.file);
     free(reading.line);
     return reading.status;

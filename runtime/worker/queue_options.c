@@ -7,8 +7,7 @@
 #include "client/newrun.h"
 #include "worker/worker_private.h"
 
-/* --- what they say -------------------------------------------------------------------------------
- */
+/* --- what they say --------------------------------------------------------------------------- */
 
 static unsigned weight_of(const culex_queue_options *row)
 {
@@ -50,8 +49,7 @@ struct culex_queue_item culex__queue_options_complete(const culex_worker_options
     return whole;
 }
 
-/* --- of which queues -----------------------------------------------------------------------------
- */
+/* --- of which queues ------------------------------------------------------------------------- */
 
 struct place {
     const char *pattern; /* of the options */

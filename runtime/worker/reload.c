@@ -49,8 +49,7 @@ void culex__reload_ring(culex_worker *worker)
     errno = before;
 }
 
-/* --- what may change ----------------------------------------------------------------------------
- */
+/* --- what may change ------------------------------------------------------------------------- */
 
 static void tell(const culex_worker *worker, int level, const char *name, const char *what)
 {
@@ -124,8 +123,7 @@ static size_t values_take(culex_worker *worker, const culex_worker_options *now)
     return changes;
 }
 
-/* --- what may not -------------------------------------------------------------------------------
- */
+/* --- what may not ---------------------------------------------------------------------------- */
 
 static bool texts_differ(const char *a, const char *b)
 {
@@ -190,8 +188,7 @@ static size_t fixed_tell(const culex_worker *worker, const culex_worker_options 
     return changes;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 /* With the more talkative of both levels, so that the change of it hides no other. */
 static void options_take(culex_worker *worker, const culex_worker_options *now)

@@ -64,8 +64,7 @@ char *__wrap_strdup(const char *text)
     return fails() ? NULL : __real_strdup(text);
 }
 
-/* --- a file ------------------------------------------------------------------------------------
- */
+/* --- a file ---------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/culex-config-XXXXXX";
 
@@ -109,8 +108,7 @@ static culex_status text_read(const char *text, const char *word, struct culex_s
     return settings_read(word, settings, error);
 }
 
-/* --- what it says ------------------------------------------------------------------------------
- */
+/* --- what it says ---------------------------------------------------------------------------- */
 
 static const char whole[] = "\xef\xbb\xbf; comment\n"
                             "# another\n"
@@ -250,8 +248,7 @@ static void test_variable_names_the_file_and_the_command_line_another(void **sta
     culex__settings_release(&settings);
 }
 
-/* --- what is wrong with it ----------------------------------------------------------------------
- */
+/* --- what is wrong with it ------------------------------------------------------------------- */
 
 static void assert_refused(const char *text, const char *says, const char *shows)
 {
@@ -327,6 +324,7 @@ static void test_every_mistake_is_shown_where_it_stands(void **state)
          ""},
         {"urll = redis://:secret@h/0\n", "w.conf:1: unknown option 'urll'; did you mean url?", ""},
         {"words\n", "w.conf:1: a line is NAME = VALUE, or [queue NAME]", "words\n^~~~~\n"},
+        {"grace ; = 4\n", "w.conf:1: a line is NAME = VALUE, or [queue NAME]", ""},
         {"= 4\n", "w.conf:1: a line is NAME = VALUE, or [queue NAME]", "= 4\n^~~\n"},
         {"[worker]\n", "w.conf:1: a section is [queue NAME], and nothing else",
          "[worker]\n^~~~~~~~\n"},
@@ -411,8 +409,7 @@ static void test_what_is_no_plain_text_is_refused(void **state)
     culex__settings_release(&settings);
 }
 
-/* --- sweeps -------------------------------------------------------------------------------------
- */
+/* --- sweeps ---------------------------------------------------------------------------------- */
 
 /* Whatever it says: a verdict with a reason, and nothing is leaked or read beyond its end. */
 static bool is_judged(const char *text, size_t len)
