@@ -72,8 +72,11 @@ template <typename T> class list
     {
     }
 
-    template <typename Values, typename = std::enable_if_t<std::is_convertible_v<
-                                   decltype(std::data(std::declval<const Values &>())), const T *>>>
+    /* As arrays, for a value of a class that is derived from T is larger. */
+    template <typename Values,
+              typename = std::enable_if_t<std::is_convertible_v<
+                  std::remove_pointer_t<decltype(std::data(std::declval<const Values &>()))> (*)[],
+                  const T (*)[]>>>
     constexpr list(const Values &values) noexcept
         : data_(std::data(values)), size_(std::size(values))
     {
@@ -170,10 +173,10 @@ class error : public std::runtime_error
     culex_uuid id_;
     char field_[CULEX_ERROR_FIELD_SIZE];
 
-    static std::string text_of(culex_status status, const culex_error &told)
+    /* The param at fault is a part of the text. */
+    static const char *text_of(culex_status status, const culex_error &told)
     {
-        std::string text = told.text[0] != '\0' ? told.text : culex_status_text(status);
-        return told.field[0] != '\0' ? std::string(told.field) + ": " + text : text;
+        return told.text[0] != '\0' ? told.text : culex_status_text(status);
     }
 };
 
@@ -245,6 +248,11 @@ template <typename Job> constexpr bool is_deprecated()
         return record<Job>::is_deprecated;
     return false;
 }
+
+/* Of which job a container holds runs. */
+template <typename Jobs>
+using job_in =
+    std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const Jobs &>()))>>;
 
 template <typename Job> using result_of = typename record<Job>::result_type;
 
@@ -374,9 +382,11 @@ class writer
     [[noreturn]] void refuse(const char *text) const
     {
         culex_error told{};
+        const std::string where = path();
         std::snprintf(told.field, sizeof told.field, "%.*s",
-                      static_cast<int>(sizeof told.field) - 1, path().c_str());
-        std::snprintf(told.text, sizeof told.text, "%s", text);
+                      static_cast<int>(sizeof told.field) - 1, where.c_str());
+        std::snprintf(told.text, sizeof told.text, "%.*s: %s",
+                      static_cast<int>(sizeof told.field) - 1, where.c_str(), text);
         throw error(CULEX_EENCODE, told);
     }
 
@@ -647,27 +657,18 @@ class client
     /* Enqueues all of a container, std::vector<send_email> for instance, and returns their ids; see
      * culex_client_enqueue_many. Throws partial_error once the store was asked. */
     template <typename Jobs>
-    std::vector<culex_uuid> enqueue_many(const Jobs &jobs,
-                                         const enqueue_options &options = enqueue_options())
+    std::enable_if_t<!detail::is_deprecated<detail::job_in<Jobs>>(), std::vector<culex_uuid>>
+    enqueue_many(const Jobs &jobs, const enqueue_options &options = enqueue_options())
     {
-        using Job = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(jobs))>>;
-        detail::job_check<Job>();
-        detail::writer out;
-        std::size_t count = std::size(jobs), enqueued = 0;
-        auto *made = out.take_all<typename record<Job>::c_type>(count);
-        for (std::size_t i = 0; i < count; i++)
-            record<Job>::each(out, std::data(jobs)[i], made[i]);
-        culex_enqueue_options chosen = options_write(out, options);
-        std::vector<culex_uuid> ids(count + 1);
-        culex_error told{};
-        culex_status status =
-            culex_client_enqueue_many(c(), &record<Job>::type(), made, sizeof *made, count, &chosen,
-                                      ids.data(), &enqueued, &told);
-        culex_uuid behind = ids[std::min(enqueued, count)];
-        ids.resize(status == CULEX_OK ? count : enqueued);
-        if (status != CULEX_OK)
-            throw partial_error(status, told, behind, std::move(ids));
-        return ids;
+        return put_many(jobs, options);
+    }
+
+    template <typename Jobs>
+    [[deprecated("the job is deprecated or retired: NAME_job.hpp says why")]] std::enable_if_t<
+        detail::is_deprecated<detail::job_in<Jobs>>(), std::vector<culex_uuid>>
+    enqueue_many(const Jobs &jobs, const enqueue_options &options = enqueue_options())
+    {
+        return put_many(jobs, options);
     }
 
     /* Reads one run of a Job, in the job's queue unless another is named. CULEX_ENOTFOUND. */
@@ -739,6 +740,28 @@ class client
         return id;
     }
 
+    template <typename Jobs>
+    std::vector<culex_uuid> put_many(const Jobs &jobs, const enqueue_options &options)
+    {
+        using Job = detail::job_in<Jobs>;
+        detail::writer out;
+        std::size_t count = std::size(jobs), enqueued = 0;
+        auto *made = out.take_all<typename record<Job>::c_type>(count);
+        for (std::size_t i = 0; i < count; i++)
+            record<Job>::each(out, std::data(jobs)[i], made[i]);
+        culex_enqueue_options chosen = options_write(out, options);
+        std::vector<culex_uuid> ids(count + 1);
+        culex_error told{};
+        culex_status status =
+            culex_client_enqueue_many(c(), &record<Job>::type(), made, sizeof *made, count, &chosen,
+                                      ids.data(), &enqueued, &told);
+        culex_uuid behind = ids[std::min(enqueued, count)];
+        ids.resize(status == CULEX_OK ? count : enqueued);
+        if (status != CULEX_OK)
+            throw partial_error(status, told, behind, std::move(ids));
+        return ids;
+    }
+
     static culex_enqueue_options options_write(detail::writer &out, const enqueue_options &from)
     {
         culex_enqueue_options to = culex_enqueue_options_make();
@@ -801,26 +824,26 @@ class run
     /* Percent (0..100, or -1 for unknown) and a short text. */
     void progress(int percent, std::string_view text = std::string_view()) noexcept
     {
-        culex_run_progress(c_, percent, "%.*s", length(text), text.data());
+        culex_run_progress(c_, percent, "%.*s", length(text), shown(text));
     }
 
     /* Writes one log line that carries the run's job and id. */
     void log(std::string_view text) noexcept
     {
-        culex_log(c_, "%.*s", length(text), text.data());
+        culex_log(c_, "%.*s", length(text), shown(text));
     }
 
     /* To be returned: it has failed, and is tried again as the retry policy says. So is a run whose
      * handler throws. */
     [[nodiscard]] culex_outcome fail(std::string_view text) noexcept
     {
-        return culex_run_fail(c_, "%.*s", length(text), text.data());
+        return culex_run_fail(c_, "%.*s", length(text), shown(text));
     }
 
     /* To be returned: it is dead at once, trying again is pointless. */
     [[nodiscard]] culex_outcome discard(std::string_view text) noexcept
     {
-        return culex_run_discard(c_, "%.*s", length(text), text.data());
+        return culex_run_discard(c_, "%.*s", length(text), shown(text));
     }
 
     /* To be returned: run it again after `delay`, uncharged. */
@@ -863,6 +886,11 @@ class run
 
   private:
     culex_run *c_;
+
+    static const char *shown(std::string_view text) noexcept
+    {
+        return text.empty() ? "" : text.data();
+    }
 
     static int length(std::string_view text) noexcept
     {
@@ -1029,10 +1057,13 @@ class worker
     }
 };
 
-/* A whole worker program, as culex_worker_main: calls setup(culex::worker &) to register the jobs,
- * and returns the exit code. What `setup` throws is told, and the program ends with 1. */
+/* A whole worker program, as culex_worker_main: calls setup(culex::worker &), which returns
+ * nothing, to register the jobs, and returns the exit code. What `setup` throws is told, and the
+ * program ends with 1. */
 template <typename Setup> int worker_main(int argc, char **argv, Setup &&setup)
 {
+    static_assert(std::is_void_v<std::invoke_result_t<Setup &, worker &>>,
+                  "a setup returns nothing: throw what keeps it from going on");
     struct state {
         std::remove_reference_t<Setup> &setup;
         std::optional<worker> jobs;

@@ -268,7 +268,9 @@ static void check_errors(culex::client &client)
     EXPECT(said["field"] == "rows[0].tags[1]" && said["name"] == "EENCODE");
     EXPECT(said["what"] == "rows[0].tags[1]: a string holds no NUL");
     job = kitchen::required_of_all();
-    EXPECT(told([&] { client.enqueue(job); })["field"] == "s"); /* nobody has set it */
+    said = told([&] { client.enqueue(job); }); /* nobody has set it */
+    EXPECT(said["field"] == "s" && said["what"].rfind("s: ", 0) == 0);
+    EXPECT(said["what"].find("s: s: ") == std::string::npos); /* C has it in the text */
     EXPECT(told([] { culex::client("nonsense:"); })["name"] == "EURL");
     EXPECT(told([&] { client.get<odd::union_>(culex_uuid()); })["name"] == "ENOTFOUND");
     culex::worker twice;
