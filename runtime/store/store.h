@@ -236,7 +236,7 @@ struct culex_step {
     uint32_t want;       /* most runs to claim; 0 for none */
     uint32_t ahead;      /* so many of these, the last ones, would not start at once */
     bool in_company;     /* what is granted may run beside others: no suspect then, they keep their
-                            places */
+                            places, but for those that have expired */
     uint32_t max_bytes;  /* of payload to claim, beyond the first run */
     const char *offers;  /* what the worker has free of all that it offers, "gpu:2,tape:0" (see
                             core/needs.h); NULL or "": it offers nothing */

@@ -764,6 +764,22 @@ void case_claim__many_suspects_are_passed_by(struct suite *suite)
     assert_int_equal(seen, MANY);
 }
 
+/* It dies where it is met, and no worker has to be without company for that. */
+void case_claim__expired_suspect_is_not_passed_by(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.retry_for_ms = 2 * SUITE_LEASE_MS;
+    culex_uuid suspect = suite_put_run(suite, &run);
+    lose(suite, suspect, 2);
+    assert_int_equal(suite_claim_for(suite, ANN, 9, 9, true), 0);
+    assert_true(suite->reply.has_passed);
+    suite->now_ms += 2 * SUITE_LEASE_MS;
+    assert_int_equal(suite_claim_for(suite, ANN, 9, 9, true), 0);
+    assert_false(suite->reply.has_passed);
+    assert_int_equal(suite->reply.expired_count, 1);
+    assert_state(suite, suspect, CULEX_RUN_DEAD);
+}
+
 void case_claim__lost_before_its_start_is_not_charged(struct suite *suite)
 {
     culex_uuid ids[3] = {suite_put(suite), suite_put(suite), suite_put(suite)};

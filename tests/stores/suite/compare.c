@@ -84,7 +84,7 @@ static bool is_first_in_line(const struct model *model, const struct culex_step 
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *other = model->runs[i];
         if (other != run && is_waiting(other, step->queue) && !model_is_expired(model, other) &&
-            !model_is_passed(step, other) && is_needs_first(model, session, other, run))
+            !model_is_passed(model, step, other) && is_needs_first(model, session, other, run))
             return differs("%s was granted before one that needs what is free", text_of(run->id));
     }
     if (model_needs(run)[0] != '\0')
@@ -92,7 +92,7 @@ static bool is_first_in_line(const struct model *model, const struct culex_step 
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *other = model->runs[i];
         if (other == run || !is_waiting(other, step->queue) || model_is_expired(model, other) ||
-            model_is_passed(step, other) || other->made.limit_count > 0)
+            model_is_passed(model, step, other) || other->made.limit_count > 0)
             continue; /* those with limits are compared in the conformance suite */
         if (other->made.priority > run->made.priority)
             return differs("%s was granted before one of priority %d", text_of(run->id),
@@ -140,7 +140,7 @@ static bool take_grant(struct compare *compare, const struct culex_step *step,
         return differs("grant of %s, which has expired", text_of(run->id));
     if (model_is_suspect(run) && reply->grant_count > 1)
         return differs("grant of the suspect %s in company", text_of(run->id));
-    if (model_is_passed(step, run) || model_must_wait(step, run, index))
+    if (model_is_passed(compare->model, step, run) || model_must_wait(step, run, index))
         return differs("grant %zu of %s, which had to wait", index, text_of(run->id));
     if (!model_has_room(compare->model, run) && !model_trust(compare->model, run))
         return differs("grant of %s, for which a limit has no room", text_of(run->id));
@@ -168,7 +168,8 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
     for (size_t i = 0; i < compare->model->run_count; i++) {
         const struct model_run *run = compare->model->runs[i];
         if (!is_waiting(run, step->queue) || model_is_expired(compare->model, run) ||
-            model_is_passed(step, run) || run->made.priority < top || run->made.limit_count > 0)
+            model_is_passed(compare->model, step, run) || run->made.priority < top ||
+            run->made.limit_count > 0)
             continue;
         if (run->made.priority > top) {
             may = may_hold = false;
@@ -184,7 +185,7 @@ static bool may_stop(const struct compare *compare, const struct culex_step *ste
     for (size_t i = 0; i < compare->model->run_count; i++) {
         const struct model_run *run = compare->model->runs[i];
         if (!is_waiting(run, step->queue) || run->made.limit_count == 0 ||
-            model_is_expired(compare->model, run) || model_is_passed(step, run) ||
+            model_is_expired(compare->model, run) || model_is_passed(compare->model, step, run) ||
             !(model_has_room(compare->model, run) || model_is_open(compare->model, run)) ||
             !model_fits(session, run))
             continue; /* of an open one only the store knows whether it has room */
@@ -290,7 +291,8 @@ static bool check_passed(const struct compare *compare, const struct culex_step 
         if (!is_waiting(run, step->queue) || run->made.limit_count == 0 || !model_is_suspect(run))
             continue;
         has_limits = true;
-        is_open = is_open || (model_is_passed(step, run) && model_is_open(compare->model, run));
+        is_open = is_open || (model_is_passed(compare->model, step, run) &&
+                              model_is_open(compare->model, run));
     }
     bool must_pass =
         may_pass && !has_limits && reply->grant_count == 0 && !reply->is_held && !reply->is_paused;

@@ -1496,7 +1496,7 @@ struct model_run *model_next(struct model *model, const struct culex_step *step,
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
-            strcmp(run->queue->name, step->queue) != 0 || model_is_passed(step, run) ||
+            strcmp(run->queue->name, step->queue) != 0 || model_is_passed(model, step, run) ||
             !model_has_room(model, run) || !model_fits(session, run))
             continue;
         if (next == NULL || is_better(model, run, next))
@@ -1520,9 +1520,10 @@ bool model_is_suspect(const struct model_run *run)
     return run->counters.losses >= LOSSES_OF_A_SUSPECT;
 }
 
-bool model_is_passed(const struct culex_step *step, const struct model_run *run)
+bool model_is_passed(const struct model *model, const struct culex_step *step,
+                     const struct model_run *run)
 {
-    return step->in_company && model_is_suspect(run);
+    return step->in_company && model_is_suspect(run) && !model_is_expired(model, run);
 }
 
 bool model_has_passed(struct model *model, const struct culex_step *step,
@@ -1533,7 +1534,7 @@ bool model_has_passed(struct model *model, const struct culex_step *step,
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         if (run->is_gone || run->state != CULEX_RUN_WAITING ||
-            strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(step, run) ||
+            strcmp(run->queue->name, step->queue) != 0 || !model_is_passed(model, step, run) ||
             first_without_room(model, run) != NULL ||
             !is_in_offer(&offers, model_needs(run), false))
             continue;

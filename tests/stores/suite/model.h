@@ -226,8 +226,10 @@ const char *model_needs(const struct model_run *run);
 /* What the session's step has left to offer has it, or only names it all. */
 bool model_fits(const struct model_session *session, const struct model_run *run);
 bool model_is_offered(const struct model_session *session, const struct model_run *run);
-/* The step gets it not, but what is behind it; or neither, after so many grants. */
-bool model_is_passed(const struct culex_step *step, const struct model_run *run);
+/* The step gets it not, but what is behind it; or neither, after so many grants. What has expired
+ * is not passed: it dies where it is met. */
+bool model_is_passed(const struct model *model, const struct culex_step *step,
+                     const struct model_run *run);
 /* A suspect is passed that stands before `next`, or at all when that is NULL. */
 bool model_has_passed(struct model *model, const struct culex_step *step,
                       const struct model_run *next);
