@@ -61,6 +61,12 @@ static bool is_expired(const struct culex_sqlite *store, const struct culex_sqli
     return run->expires_at_ms != 0 && run->expires_at_ms <= store->now_ms;
 }
 
+/* It keeps its place, and is met again in each round. */
+static bool is_passed(const struct culex_sqlite_scan *scan, const struct culex_sqlite_run *run)
+{
+    return is_suspect(run) && scan->step->in_company;
+}
+
 /* A suspect is granted alone, and like everything whose holder has vanished only to a free handler.
  */
 static bool must_wait(const struct culex_sqlite_scan *scan, const struct culex_sqlite_run *run)
@@ -139,18 +145,39 @@ static culex_status scan_grant(struct culex_sqlite_scan *scan, sqlite3_stmt *sta
     return status;
 }
 
+static bool has_yielded(const struct culex_sqlite_scan *scan, int64_t seq)
+{
+    size_t at = 0;
+    while (at < scan->yielded_count && scan->yielded[at] != seq)
+        at++;
+    return at < scan->yielded_count;
+}
+
+/* Once in a claim. Who was called and found no place at another of its keys has left this one's to
+ * the suspect again; called each time the suspect is met, it would go to and fro between the two
+ * until the budget is used up, and nobody would be granted. */
+static void yield_note(struct culex_sqlite_scan *scan, int64_t seq)
+{
+    assert(scan->yielded_count < CULEX_PARK_MAX); /* each time a run is parked */
+    scan->yielded[scan->yielded_count++] = seq;
+}
+
 /* The first of its keys that keeps the run back, NULL for none: it has no room, or somebody is
  * parked behind it who goes first. */
 static culex_status keys_stop(struct culex_sqlite_scan *scan, const struct culex_sqlite_keys *keys,
                               const struct culex_sqlite_run *run,
                               struct culex_sqlite_counter **ret_stop, culex_error *error)
 {
+    bool stays = is_passed(scan, run);
     *ret_stop = NULL;
-    if (!culex__sqlite_keys_have_room(scan->store, keys, ret_stop))
+    if (!culex__sqlite_keys_have_room(scan->store, keys, ret_stop) ||
+        (stays && has_yielded(scan, run->seq)))
         return CULEX_OK;
     culex_status status =
         culex__sqlite_keys_yield(scan->store, scan->queue, keys, run, ret_stop, error);
     scan->is_called = *ret_stop != NULL;
+    if (scan->is_called && stays)
+        yield_note(scan, run->seq);
     return status;
 }
 
@@ -199,7 +226,7 @@ culex_status culex__sqlite_scan_row(struct culex_sqlite_scan *scan, sqlite3_stmt
         pick->verdict = CULEX__VERDICT_EXPIRED;
     } else if (pick->run.payload_len > CULEX_PAYLOAD_BYTES_MAX) {
         pick->verdict = CULEX__VERDICT_TOO_LONG;
-    } else if (is_suspect(&pick->run) && scan->step->in_company) {
+    } else if (is_passed(scan, &pick->run)) {
         scan->passed++;
         scan->reply->has_passed = true;
         return CULEX_OK;

@@ -47,6 +47,8 @@ struct culex_sqlite_scan {
     struct culex_needs offers; /* what the worker has free by now */
     bool is_of_needs;          /* what needs something is looked at */
     bool is_needs_cut;         /* there may be more that fits */
+    int64_t yielded[CULEX_PARK_MAX]; /* seq of passed suspects that let somebody go first */
+    size_t yielded_count;
     bool is_called; /* somebody goes before the run that was met last, and comes in first */
     bool is_over;   /* a suspect, a run in doubt, the byte budget or the bound ended it */
 };

@@ -895,6 +895,35 @@ void case_rate__token_beyond_those_who_stand_admits_the_next(struct suite *suite
     assert_int_equal(suite_claim_for(suite, ANN, 1, 1, true), 1);
 }
 
+/* --- a suspect and two limits -------------------------------------------------------------------
+ */
+
+/* One of each limit may be at work. The suspect stands at one of them and keeps its place there,
+ * somebody younger stands at the other; who was ready before both wants both. They may let it go
+ * first, but where it does not get both no claim may be over with that: it is for the others. */
+void case_concurrency__suspect_in_company_holds_up_nobody_else(struct suite *suite)
+{
+    const struct culex_run_limit both[] = {at_most(1, NULL),
+                                           {CULEX_LIMIT_CONCURRENCY, "hosts", NULL, .count = 1}};
+    culex_uuid suspect = put(suite, both[0]);
+    for (int i = 0; i < 2; i++) {
+        suite_pass(suite, i * SUITE_LEASE_MS);
+        suite_take(suite, ANN, suspect);
+    }
+    struct culex_new_run older = limited(suite, both, 2);
+    older.delay_ms = SUITE_LEASE_MS - 1;
+    suite_put_run(suite, &older);
+    suite_pass(suite, SUITE_LEASE_MS);
+    assert_int_equal(suite_get(suite, suspect)->losses, 2);
+    suite->now_ms++;
+    put(suite, both[1]);
+    culex_uuid plain = suite_put(suite);
+    assert_int_equal(suite_claim_for(suite, ANN, 8, 8, true), 2);
+    assert_state(suite, suspect, CULEX_RUN_WAITING);
+    assert_state(suite, plain, CULEX_RUN_ACTIVE);
+    assert_true(look(suite).due_in_ms != 0);
+}
+
 /* --- fair ---------------------------------------------------------------------------------------
  */
 
