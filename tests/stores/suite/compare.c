@@ -48,7 +48,8 @@ static bool is_waiting(const struct model_run *run, const char *queue)
 /* `before` had to be granted before `run`, of the same priority. Where clock and order of
  * arrival disagree, and among those released at one instant, a store may follow either. Who came
  * due has its place by that, whenever a step has found it; where that time is still to come,
- * because the clock was set back, it may go before those that were enqueued. */
+ * because the clock was set back, it may go before those that were enqueued. Who has a share stands
+ * where it came in, which may have been by a clock that was set back since it became ready. */
 static bool had_to_precede(const struct model *model, const struct model_run *before,
                            const struct model_run *run)
 {
@@ -60,7 +61,7 @@ static bool had_to_precede(const struct model *model, const struct model_run *be
         return before->ready_ms > run->ready_ms;
     if (model_is_early(model, run) && !before->was_promoted)
         return false;
-    return before->ready_ms < run->ready_ms;
+    return before->ready_ms < run->least_ms;
 }
 
 /* Of two runs that need something and have no other limit. */

@@ -308,12 +308,29 @@ bool model_has_room(struct model *model, const struct model_run *run)
     return first_without_room(model, run) == NULL;
 }
 
+/* The first of its fair shares; NULL for none. */
+static const struct culex_run_limit *share_of(const struct model *model,
+                                              const struct model_run *run)
+{
+    for (size_t i = 0; i < run->made.limit_count; i++) {
+        const struct culex_run_limit *own = &run->made.limits[i];
+        if (limit_find(model, run->queue, own->name)->kind == CULEX_LIMIT_FAIR)
+            return own;
+    }
+    return NULL;
+}
+
 void model_doubt(struct model *model)
 {
     for (size_t i = 0; i < model->bucket_count; i++) {
         struct model_bucket *bucket = model->buckets[i];
         if (bucket->least_us <= now_of(model) * 1000)
             bucket->least_us = 0;
+    }
+    for (size_t i = 0; i < model->run_count; i++) {
+        struct model_run *run = model->runs[i];
+        if (share_of(model, run) != NULL && now_of(model) < run->least_ms)
+            run->least_ms = now_of(model);
     }
 }
 
@@ -377,18 +394,6 @@ static bool is_of_full_share(const struct model *model, struct model_run *run)
 }
 
 /* --- turns ---------------------------------------------------------------------------- */
-
-/* The first of its fair shares; NULL for none. */
-static const struct culex_run_limit *share_of(const struct model *model,
-                                              const struct model_run *run)
-{
-    for (size_t i = 0; i < run->made.limit_count; i++) {
-        const struct culex_run_limit *own = &run->made.limits[i];
-        if (limit_find(model, run->queue, own->name)->kind == CULEX_LIMIT_FAIR)
-            return own;
-    }
-    return NULL;
-}
 
 /* Made when it is new. */
 static struct model_turn *turn_of(struct model *model, const struct model_run *run,
@@ -483,7 +488,7 @@ static void make_ready(struct model *model, struct model_run *run, bool in_front
         model->newest_ms = now;
     run->state = CULEX_RUN_WAITING;
     run->place = in_front ? --model->front : ++model->back;
-    run->ready_ms = model->newest_ms;
+    run->ready_ms = run->least_ms = model->newest_ms;
     run->was_clock_behind = now < model->newest_ms;
     run->was_put_in_front = in_front;
     run->was_promoted = false;
@@ -498,7 +503,7 @@ static void make_due(struct model *model, struct model_run *run)
     make_ready(model, run, false);
     if (!run->is_delayed)
         return;
-    run->ready_ms = run->at_ms;
+    run->ready_ms = run->least_ms = run->at_ms;
     run->was_clock_behind = false;
     run->was_promoted = true;
 }

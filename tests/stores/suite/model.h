@@ -30,6 +30,7 @@ struct model_run {
     int64_t lease_max_ms;    /* beats extend to here; 0: no bound */
     int64_t place;           /* order among waiting runs: smallest first */
     int64_t ready_ms;        /* when it became ready, by the clock at its furthest */
+    int64_t least_ms;        /* that, or with a share the least time of the clock since */
     bool was_clock_behind;   /* the clock had been further before */
     bool was_put_in_front;   /* released or lost: goes before those that queue up */
     bool is_delayed;         /* its time was in the future when it was set */
@@ -244,7 +245,8 @@ void model_expire(struct model *model, struct model_run *run);
 bool model_key_is_doubtful(struct model *model, const struct model_run *run);
 /* Each of its limits lets it begin now. */
 bool model_has_room(struct model *model, const struct model_run *run);
-/* Before each operation: buckets that are full now may be forgotten by it. */
+/* Before each operation: buckets that are full now may be forgotten by it, and who has a share may
+ * come in. */
 void model_doubt(struct model *model);
 /* Whether a store may have no token for it where the model has one. */
 bool model_is_open(const struct model *model, const struct model_run *run);
