@@ -13,8 +13,10 @@ struct schemas {
     size_t count;
 };
 
-/* Loads, checks and reports: the worst exit status. schemas_release() is due in any case. */
-int schemas_load(struct cli *cli, struct schemas *ret_schemas);
+/* Loads, checks and reports: the worst exit status. schemas_release() is due in any case. Of those
+ * of `beside`, which may be NULL, faults are left to the call that generates them; one that cannot
+ * be read is told. */
+int schemas_load(struct cli *cli, const struct texts *beside, struct schemas *ret_schemas);
 void schemas_release(struct schemas *schemas);
 
 /* Makes the sinks of the clean ones empty, and reports what came into them since. */

@@ -29,7 +29,7 @@ static int files_generate(struct cli *cli, const struct gen_order *order,
     int status;
     if (order->plugin == NULL && clashes_report(cli, clashes, &status) > 0)
         return status;
-    status = schemas_load(cli, &schemas);
+    status = schemas_load(cli, order->plugin != NULL ? &clashes->beside : NULL, &schemas);
     bool is_whole = status == EXIT_CLEAN;
     if (schemas.clean_count > 0 && (is_whole || order->plugin == NULL))
         status = cli_worse(status, order_run(cli, order, &schemas));
@@ -132,7 +132,7 @@ const struct verb verb_gen = {
         "Writes NAME_job.h and NAME_job.c for each NAME.job, only if they change.\n"
         "  --check              write nothing; name the files that would change, exit status 1\n"
         "  --beside FILE        a schema of the same program that another call generates: nothing\n"
-        "                       is written when the two need one name\n"
+        "                       is written when the two need one name; a plug-in sees it\n"
         "  --plugin NAME|PATH   instead of C, what this program makes of the schemas;\n"
         "                       cpp, json-schema and python come with culexc\n"
         "  --option NAME=VALUE  for the plug-in\n"

@@ -25,7 +25,7 @@ static void set_print(const struct schemas *schemas, const char *export_macro)
 static int files_print(struct cli *cli, const char *export_macro)
 {
     struct schemas schemas;
-    int status = schemas_load(cli, &schemas);
+    int status = schemas_load(cli, NULL, &schemas);
     if (status == EXIT_CLEAN)
         set_print(&schemas, export_macro);
     schemas_release(&schemas);

@@ -8,6 +8,7 @@
 struct gen_schema {
     struct compilation *compilation;
     const struct module *module;
+    bool is_beside; /* another call generates it: shown to the plug-in */
 };
 
 struct gen_order {
@@ -28,7 +29,8 @@ enum gen_status {
 };
 
 /* Starts one program for all schemas. C that is there as it would be made is not made again; each
- * file is written only if its content changes, and is old or new then, never half. */
+ * file is written only if its content changes, and is old or new then, never half. Those that are
+ * beside come last, for a plug-in alone. */
 enum gen_status gen_run(const struct gen_order *order, const struct gen_schema *schemas,
                         size_t count);
 

@@ -59,7 +59,7 @@ static void set_print(const struct generation *generation, struct buf *question)
     set.export_macro = generation->order->export_macro;
     set.options = generation->order->options;
     for (size_t i = 0; i < generation->count; i++)
-        ir_set_add(&set, generation->schemas[i].module, false);
+        ir_set_add(&set, generation->schemas[i].module, generation->schemas[i].is_beside);
     for (size_t i = 0; i < generation->count; i++)
         ir_set_add_imports(&set, generation->schemas[i].module);
     ir_set_write(&set, true, question);

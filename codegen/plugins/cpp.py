@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Dict, List, Optional, Sequence, Tuple
+from dataclasses import dataclass
+from typing import Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -17,7 +18,7 @@ sys.path[:0] = [os.path.join(HERE, "lib"), os.path.join(HERE, os.pardir, "render
 
 import layout
 import literals
-from document import Document, serve
+from document import Document, Refusal, serve
 from enums import fits_int
 from kinds import KINDS
 from literals import CText
@@ -69,6 +70,49 @@ class Names:
 
     def of(self, qualified: str) -> str:
         return f"::{self.space(qualified)}::{bare(qualified)}"
+
+
+# --- names that clash -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A type with its place, and what a message calls it."""
+
+    what: str
+    name: str
+    c: str
+    schema: Schema
+    line: int
+
+    def refuse(self, text: str) -> NoReturn:
+        raise Refusal({"file": self.schema.file}, self.line, f"{self.what} is {text}")
+
+
+def declared_by(schema: Schema) -> Iterator[Declared]:
+    for declared in (*schema.enums, *schema.structs):
+        yield Declared(f"'{declared.name}'", declared.name, declared.c, schema, declared.line)
+    for job in schema.jobs:
+        yield Declared(f"'{job.qualified}'", job.qualified, job.c, schema, job.line)
+        if job.result is not None:
+            yield Declared(f"what '{job.qualified}' returns", result_name(job), job.result.c, schema, job.line)
+
+
+def check_names(names: Names, schemas: Sequence[Schema]) -> None:
+    """A type without a package is where the namespaces of packages are; and the namespace of all is
+    where the types of C are."""
+    declared = [one for schema in schemas for one in declared_by(schema)]
+    packages = {names.space(one.name): one for one in declared if "." in one.name}
+    outermost = names.root.split("::")[0]
+    for one in declared:
+        if one.c == outermost:
+            one.refuse(f"{one.c} in C, which is the namespace of all: choose another one by --option namespace=NAME")
+        shown = names.of(one.name)[2:]
+        if shown in packages:
+            other = packages[shown]
+            package = other.name.rpartition(".")[0]
+            one.refuse(f"{shown} in C++, and so is package '{package}' of '{other.schema.file}': "
+                       f"rename one of them, or give '{one.name}' a package")
 
 
 # --- members ----------------------------------------------------------------------------------
@@ -228,6 +272,7 @@ def make(document: Document) -> Dict[str, str]:
     root = namespace_of(document)
     schemas = [Node(file, f"files[{at}]").read(read_schema) for at, file in enumerate(document.files)]
     names = Names(root, [schema for _, schema in schemas])
+    check_names(names, [schema for _, schema in schemas])
     return {schema.header + "pp": Text(names, schema).file() for is_named, schema in schemas if is_named}
 
 

@@ -67,6 +67,22 @@ class Plugin(unittest.TestCase):
             read = self.asked(files=files)["files"]
             self.assertEqual([file["file"] + "*" * (not file["named"]) for file in read], names)
 
+    def test_files_beside_are_read_and_not_named(self):
+        (self.work / "faulty.job").write_text("job f { priority 99; }")
+        read = self.asked("--beside", "b.job", "--beside=./a.job", "--beside", "faulty.job", "--depfile", "d",
+                          files=("a.job",))["files"]
+        self.assertEqual([file["file"] + "*" * (not file["named"]) for file in read],
+                         ["a.job", "b.job*", "types.job*"])
+        self.assertNotIn("b.job", (self.work / "d").read_text())
+
+    def test_file_beside_that_cannot_be_read_is_told(self):
+        self.answer({"files": ONE})
+        self.refused("cannot read 'none.job'", "--beside", "none.job")
+
+    def test_complaint_about_a_file_beside_has_its_place(self):
+        self.answer({"errors": [{"file": "b.job", "line": 1, "message": "no"}]})
+        self.refused("b.job:1:1: error: no", "--beside", "b.job", status=1, files=("a.job",))
+
     def test_options_arrive_in_order(self):
         self.assertEqual(self.asked()["options"], {})
         read = self.asked("--option", "b=1=2", "--option=a=", "--option", "c d=\u20ac")

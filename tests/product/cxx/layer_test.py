@@ -1,6 +1,6 @@
 """culexc gen --plugin cpp: headers that compile, and runs that come and go by them on a real store.
 
-    python3 layer_test.py CULEXC LIBCULEX REPOSITORY COMPILER
+    python3 layer_test.py CULEXC LIBCULEX REPOSITORY COMPILER [TEST...]
 
 g++ builds the round trip as C++17 with sanitizers and runs it on SQLite, clang++ as C++20 on Redis.
 """
@@ -126,6 +126,27 @@ class Layer(unittest.TestCase):
             self.assertRegex(said, f"mistake.cc:{line}:", call)
             self.assertIn(words, said)
 
+    def test_type_and_namespace_of_one_name_are_refused(self) -> None:
+        for name, text in {"a": "struct s { int32 x; }\njob mail;\n", "mail": "package mail;\njob send;\n",
+                           "b": "job post { returns { int32 x; } }\n", "post": "package post.result;\nenum e { A, }\n",
+                           "c": "struct jobs { int32 x; }\n", "new": "package new;\njob send;\n",
+                           "d": "job new;\n", "same": "package mail;\njob mail;\n"}.items():
+            (self.folder / f"{name}.job").write_text(text)
+        command = (CULEXC, "gen", "--plugin", "cpp", "--out", "out")
+        mail = ("a.job:2:1: error: 'mail' is jobs::mail in C++, and so is package 'mail' of 'mail.job': "
+                "rename one of them, or give 'mail' a package")
+        post = "b.job:1:1: error: what 'post' returns is jobs::post_result in C++, and so is package 'post.result'"
+        for words, files in {mail: ("a.job", "mail.job"), post: ("post.job", "b.job"),
+                             "'new' is jobs::new_ in C++": ("new.job", "d.job")}.items():
+            for call in (files, (files[0], "--beside", files[1]), (files[1], "--beside", files[0])):
+                self.assertIn(words, self.run_command(*command, *call, status=1))
+        own = "c.job:1:1: error: 'jobs' is jobs in C, which is the namespace of all: choose another one by --option namespace="
+        self.assertIn(own, self.run_command(*command, "c.job", status=1))
+        self.assertIn("'s' is s in C", self.run_command(*command, "--option", "namespace=s::t", "a.job", status=1))
+        self.assertFalse((self.folder / "out").exists())
+        self.run_command(*command, "--option", "namespace=acme", "c.job")
+        self.run_command(*command, "same.job", "mail.job")
+
     def test_namespace(self) -> None:
         schema = self.folder / "a.job"
         schema.write_text("package p.q;\njob j;\n")
@@ -138,4 +159,4 @@ class Layer(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], "-v"])
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[5:]])
