@@ -1,22 +1,26 @@
 # culex_add_jobs(TARGET [SCOPE PRIVATE|PUBLIC|INTERFACE]
-#                FILES FILE.job... [IMPORT_DIRS DIR...] [ARGS ARG...] [CPP])
+#                FILES FILE.job... [IMPORT_DIRS DIR...] [ARGS ARG...]
+#                [CPP [CPP_ARGS ARG...]])
 #
 # Generates NAME_job.c and NAME_job.h from each NAME.job, makes them part of TARGET, and links
 # culex::culex to it. With SCOPE PUBLIC, what links TARGET may include the headers too; PRIVATE
 # is the default; INTERFACE is for a TARGET that compiles nothing itself. IMPORT_DIRS are where
 # imports are looked for; ARGS go to `culexc gen`. An edited import regenerates. With CPP there is
-# NAME_job.hpp too, for C++17 and later: `culexc gen --plugin cpp`.
+# NAME_job.hpp too, for C++17 and later: `culexc gen --plugin cpp`, to which CPP_ARGS go, as
+# CPP_ARGS --option namespace=acme.
 #
 # The files land in a folder per target, so that two targets may share a schema.
 
 function(culex_add_jobs target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CPP" "SCOPE" "FILES;IMPORT_DIRS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CPP" "SCOPE" "FILES;IMPORT_DIRS;ARGS;CPP_ARGS")
   if(NOT TARGET "${target}")
     message(FATAL_ERROR "culex_add_jobs: there is no target '${target}'")
   elseif(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "culex_add_jobs: cannot make sense of '${arg_UNPARSED_ARGUMENTS}'")
   elseif(NOT arg_FILES)
     message(FATAL_ERROR "culex_add_jobs: no FILES are given")
+  elseif(arg_CPP_ARGS AND NOT arg_CPP)
+    message(FATAL_ERROR "culex_add_jobs: CPP_ARGS are for CPP, which is not given")
   endif()
   if(NOT arg_SCOPE)
     set(arg_SCOPE PRIVATE)
@@ -77,7 +81,7 @@ function(culex_add_jobs target)
       endif()
       add_custom_command(
         OUTPUT "${out}/${name}_job.hpp"
-        COMMAND culex::culexc gen --plugin cpp ${imports} --out "${out}"
+        COMMAND culex::culexc gen --plugin cpp ${imports} "${beside}" ${arg_CPP_ARGS} --out "${out}"
           --depfile "${out}/${name}_job_hpp.d" -- "${file}"
         ${touch}
         DEPENDS "${file}" culex::culexc "$<TARGET_PROPERTY:${target},CULEX_SCHEMAS_MADE>"

@@ -9,11 +9,12 @@
 #
 # These may be set before it is included, or on make's command line:
 #
-# CULEX_OUT     where generated files go (gen); it is on the include path
-# CULEX_JOBS    where schemas are (.)
-# CULEX_FLAGS   more arguments of `culexc gen`, such as -I DIR
-# CULEXC        the compiler; in a cross build the one of the machine that builds
-# PKG_CONFIG    pkg-config; in a cross build the one of the other machine
+# CULEX_OUT        where generated files go (gen); it is on the include path
+# CULEX_JOBS       where schemas are (.)
+# CULEX_FLAGS      more arguments of `culexc gen`, such as -I DIR
+# CULEX_CPP_FLAGS  more of them for NAME_job.hpp, such as --option namespace=acme
+# CULEXC           the compiler; in a cross build the one of the machine that builds
+# PKG_CONFIG       pkg-config; in a cross build the one of the other machine
 #
 # An edited import regenerates, and a second run does nothing. The folders are relative to where
 # make runs, because make cannot have a space in the name of a target.
@@ -50,7 +51,8 @@ CULEX_CPP_HEADERS := $(CULEX_HEADERS:.h=.hpp)
 $(CULEX_CPP_HEADERS):
 
 $(CULEX_OUT)/%_job.hpp: $(CULEX_JOBS)/%.job
-	$(CULEXC) gen --plugin cpp $(CULEX_FLAGS) --out $(CULEX_OUT) --depfile $(CULEX_OUT)/$*.hpp.d $<
+	$(CULEXC) gen --plugin cpp $(CULEX_FLAGS) $(CULEX_CPP_FLAGS) --out $(CULEX_OUT) \
+		--depfile $(CULEX_OUT)/$*.hpp.d $<
 	@touch $@
 
 .PRECIOUS: $(CULEX_OUT)/%_job.c $(CULEX_OUT)/%_job.h $(CULEX_OUT)/%_job.hpp

@@ -118,6 +118,8 @@ def make_cpp_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict) -
     expect("calls of the plug-in", 1, said.count("--plugin cpp"))
     expect("a second make", "make: Nothing to be done for 'all'.\n", run("make", cwd=folder, env=env))
     expect("usage", "usage: parcels", run("./parcels", cwd=folder, env=env, status=2)[:14])
+    run("make", "-B", "gen/parcels_job.hpp", "CULEX_CPP_FLAGS=--option namespace=acme::work", cwd=folder, env=env)
+    expect("a namespace", True, "namespace acme::work::post\n" in (folder / "gen/parcels_job.hpp").read_text())
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ REFUSED = {
     "culex_add_jobs(jobs SCOPE PUBLIC FILES a.job)": "compiles nothing, so it needs SCOPE INTERFACE",
     "culex_add_jobs(jobs typo SCOPE INTERFACE FILES a.job)": "cannot make sense of 'typo'",
     "culex_add_jobs(jobs SCOPE INTERFACE FILES a.job b/a.job)": "two files called a.job",
+    "culex_add_jobs(jobs SCOPE INTERFACE FILES a.job CPP_ARGS --option namespace=a)": "CPP_ARGS are for CPP",
 }
 # What is asked for, and whether 0.1.0 will do.
 VERSIONS = {"": True, "0": True, "0.1": True, "0.1.0": True, "0.1.1": False, "0.2": False,
@@ -74,6 +75,28 @@ def cpp(folder: pathlib.Path, env: dict, parcels: pathlib.Path) -> None:
     id = run(folder / "out/parcels", "pack", "Ann", "pen=20", "ink=1", env=env).strip()
     run(folder / "out/worker", "--drain", env=env)
     expect("a label", "Ann, 21 g\n", run(folder / "out/parcels", "label", id, env=env))
+
+
+# Each header by a call of its own, and all of them in the namespace that is asked for.
+SPACED = """
+enable_language(C CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(culex REQUIRED)
+add_library(jobs STATIC use.cc)
+culex_add_jobs(jobs FILES p.job q.job CPP CPP_ARGS --option namespace=acme::work)
+"""
+USE = '#include "p_job.hpp"\n#include "q_job.hpp"\nstatic_assert(sizeof(acme::work::{}) > 0, "");\n'
+
+
+def spaced(folder: pathlib.Path, env: dict) -> None:
+    (folder / "p.job").write_text("job mail;\n")
+    (folder / "q.job").write_text("package post;\njob send { params { int32 x; } }\n")
+    (folder / "use.cc").write_text(USE.format("post::send"))
+    configured(folder, env, SPACED)
+    run("cmake", "--build", folder / "out", env=env)
+    (folder / "q.job").write_text("package mail;\njob send { params { int32 x; } }\n")
+    said = run("cmake", "--build", folder / "out", env=env, status=2)
+    expect("a package and a job of one name", True, "p.job:1:1: error: 'mail' is acme::work::mail in C++" in said)
 
 
 FETCHED = """
@@ -133,6 +156,7 @@ def main() -> None:
         clashing(folder, env)
         if shutil.which("c++"):
             cpp(folder, env, pathlib.Path(sys.argv[1]) / "examples/parcels")
+            spaced(folder, env)
         configured(folder, env, FETCHED.format(repository=sys.argv[1]))
         (folder / "prefix/bin/culexc").unlink()
         said = configured(folder, env, "find_package(culex REQUIRED)", status=1)
