@@ -32,6 +32,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -928,21 +929,61 @@ template <typename Job, typename Function> struct handler {
     }
 };
 
-/* What each process has once, made by a function object. */
+template <typename T> struct is_unique_ptr : std::false_type {
+};
+template <typename T, typename Close>
+struct is_unique_ptr<std::unique_ptr<T, Close>> : std::true_type {
+};
+
+/* What each process has once, made by a function object; with CULEX_ISOLATION_NONE what each thread
+ * has, several of one process. Kept with what closes it. */
 template <typename Open> struct process {
     using pointer = std::invoke_result_t<Open &>;
 
     Open function;
+    std::mutex lock{};
+    std::vector<pointer> made{};
 
-    static culex_status open(void *user, void **ret_process, culex_error *)
+    /* What is left is of threads that were given up, and may be in use. */
+    ~process()
     {
-        *ret_process = static_cast<process *>(user)->function().release();
+        for (pointer &left : made)
+            static_cast<void>(left.release());
+    }
+
+    static culex_status open(void *user, void **ret_process, culex_error *told)
+    {
+        process &self = *static_cast<process *>(user);
+        pointer opened = self.function();
+        if (opened == nullptr) {
+            told->code = CULEX_EINVAL;
+            std::snprintf(told->text, sizeof told->text, "on_process made a null pointer");
+            return CULEX_EINVAL;
+        }
+        *ret_process = const_cast<void *>(static_cast<const void *>(opened.get()));
+        std::lock_guard<std::mutex> held(self.lock);
+        self.made.push_back(std::move(opened));
         return CULEX_OK;
     }
 
-    static void close(void *made, void *)
+    /* The caller tells what is thrown, which a destructor's caller cannot. */
+    static void close(void *process_made, void *user)
     {
-        pointer owned(static_cast<typename pointer::pointer>(made));
+        pointer closed = static_cast<process *>(user)->take(process_made);
+        typename pointer::pointer bare = closed.release();
+        closed.get_deleter()(bare);
+    }
+
+  private:
+    pointer take(const void *process_made)
+    {
+        std::lock_guard<std::mutex> held(lock);
+        auto found = std::find_if(made.begin(), made.end(), [process_made](const pointer &one) {
+            return one.get() == process_made;
+        });
+        pointer taken = std::move(*found);
+        made.erase(found);
+        return taken;
     }
 };
 
@@ -1008,15 +1049,23 @@ class worker
     }
 
     /* Has `open` make what each process keeps from run to run, a connection for instance:
-     * run.process<T>() is what the std::unique_ptr<T> points to that it returns. See
-     * culex_worker_on_process. What `open` throws is the reason why it has failed. */
+     * run.process<T>() is what the std::unique_ptr<T> points to that it returns, whose deleter
+     * closes that. See culex_worker_on_process. It has failed when it throws, for that reason, or
+     * returns a null pointer. What the deleter throws is told on standard error. */
     template <typename Open> void on_process(Open &&open)
     {
-        using held_type = detail::process<std::decay_t<Open>>;
-        std::shared_ptr<held_type> held(new held_type{std::forward<Open>(open)});
-        held_.push_back(held);
-        register_check(culex_worker_on_process(c(), held_type::open, held_type::close, held.get()),
-                       "what each process has");
+        constexpr bool is_closed =
+            detail::is_unique_ptr<std::invoke_result_t<std::decay_t<Open> &>>::value;
+        static_assert(is_closed,
+                      "what is called returns a std::unique_ptr, which closes what it has made");
+        if constexpr (is_closed) {
+            using held_type = detail::process<std::decay_t<Open>>;
+            std::shared_ptr<held_type> held(new held_type{std::forward<Open>(open)});
+            held_.push_back(held);
+            register_check(
+                culex_worker_on_process(c(), held_type::open, held_type::close, held.get()),
+                "what each process has");
+        }
     }
 
     /* Runs jobs on the calling thread until stop(), or until a drain is over: culex_worker_run. */

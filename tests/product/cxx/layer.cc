@@ -4,9 +4,11 @@
  *     layer URL ISOLATION
  *
  * prints what differs. */
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <sys/mman.h>
 
 #include "reserved_job.hpp"
 #include "types_defaults_job.hpp"
@@ -199,6 +201,43 @@ static void check_defaults(const kitchen::defaults_of_all &job)
     NEED(job.d == culex_seconds(90) && job.p == KITCHEN_PLAIN_C);
 }
 
+/* --- what each process has ------------------------------------------------------------------- */
+
+/* Of all processes. */
+struct board {
+    std::atomic<int> asked, made, closed;
+};
+
+static board *seen = nullptr;
+
+/* Has a state, without which it closes nothing, and throws. */
+struct closing {
+    board *told = nullptr;
+
+    void operator()(std::string *made) const
+    {
+        if (told != nullptr)
+            told->closed++;
+        delete made;
+        throw std::runtime_error("still busy");
+    }
+};
+
+/* Nothing, the first time. */
+static std::unique_ptr<std::string, closing> make_connection()
+{
+    if (seen->asked++ == 0)
+        return nullptr;
+    seen->made++;
+    return std::unique_ptr<std::string, closing>(new std::string("a connection"), closing{seen});
+}
+
+/* Compiles. */
+static std::unique_ptr<const std::FILE, int (*)(const std::FILE *)> make_file()
+{
+    return {stdin, [](const std::FILE *) { return 0; }};
+}
+
 /* --- a handler of each kind ------------------------------------------------------------------ */
 
 static odd::union_result answer(culex::run &run, const odd::union_ &job)
@@ -217,7 +256,8 @@ static odd::union_result answer(culex::run &run, const odd::union_ &job)
 static culex::worker make_worker(const culex_worker_options &options, int &counted)
 {
     culex::worker worker(options);
-    worker.on_process([] { return std::make_unique<std::string>("a connection"); });
+    worker.on_process(make_file); /* the last one counts */
+    worker.on_process(make_connection);
     worker.on<kitchen::required_of_all>(
         [&counted, own = std::string("captured")](culex::run &run, const auto &job) {
             NEED(own == "captured" && run.process<std::string>() == "a connection");
@@ -351,8 +391,10 @@ static void check_all(const char *url, culex_isolation isolation)
     options.drain = true;
     options.isolation = isolation;
     options.concurrency = 2;
-    options.log_level = 1;
+    options.log_level = 2;
     make_worker(options, counted).run();
+    EXPECT(seen->asked > seen->made && seen->closed > 0);
+    EXPECT(seen->closed == seen->made || isolation == CULEX_ISOLATION_PROCESS);
     EXPECT(counted == (isolation == CULEX_ISOLATION_NONE));
 
     check_done(client, kitchen_required_of_all_job_type, 1);
@@ -370,6 +412,9 @@ static void check_all(const char *url, culex_isolation isolation)
 
 int main(int, char **argv)
 {
+    void *shared =
+        mmap(nullptr, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    seen = new (shared) board();
     try {
         check_all(argv[1], std::string_view(argv[2]) == "none" ? CULEX_ISOLATION_NONE
                                                                : CULEX_ISOLATION_PROCESS);

@@ -33,6 +33,7 @@ MISTAKES = {
     "client.enqueue_many(std::vector<jobs::old>());": "the job is deprecated or retired",
     "culex::worker_main(0, nullptr, [](culex::worker &) { return 1; });": "a setup returns nothing",
     "struct larger : jobs::greeting { int more; }; culex::list<jobs::greeting>(std::vector<larger>());": "larger",
+    "worker.on_process([] { return new int; });": "what is called returns a std::unique_ptr, which closes what it has made",
     "client.enqueue(3);": "this is the struct of no job",
     "worker.on<int>([](culex::run &, const int &) {});": "this is the struct of no job",
     "(void)client.get<jobs::greeting>(culex_uuid()).result();": "the job returns nothing",
@@ -95,6 +96,8 @@ class Layer(unittest.TestCase):
             url = f"sqlite:{isolation}.db" if COMPILER == "g++" else self.redis(isolation)
             said = self.run_command("./layer", url, isolation)
             self.assertEqual(said.count(" dead: "), 2, said)
+            self.assertIn(": on_process made a null pointer\n", said)
+            self.assertIn("the close of culex_worker_on_process threw std::runtime_error: still busy\n", said)
 
     def redis(self, name: str) -> str:
         if shutil.which("redis-server") is None:
