@@ -181,7 +181,8 @@ class error : public std::runtime_error
     }
 };
 
-/* Some of the runs of client::enqueue_many are in the store, the first ones; id() is as there. */
+/* Some of the runs of client::enqueue_many are in the store, the first ones, or, with
+ * CULEX_EUNKNOWN and CULEX_EUNIQUE, may be; id() is as there. */
 class partial_error : public error
 {
   public:
@@ -279,10 +280,18 @@ class writer
         return to;
     }
 
+    /* One of several, of which error texts tell the number. */
+    template <typename T>
+    void write_one(const T &from, typename record<T>::c_type &to, std::size_t index)
+    {
+        index_ = index;
+        record<T>::each(*this, from, to);
+    }
+
     template <typename T, typename C> void value(const char *name, const T &from, C &to)
     {
         place here(*this, name);
-        put(from, to);
+        put(from, to, here);
     }
 
     template <typename T, typename C>
@@ -291,7 +300,7 @@ class writer
         place here(*this, name);
         has = from.has_value();
         if (has)
-            put(*from, to);
+            put(*from, to, here);
     }
 
     template <typename T, typename C>
@@ -367,6 +376,7 @@ class writer
     std::unique_ptr<culex_arena, arena_free> far_;
     std::array<step, DEPTH_MAX> steps_;
     std::size_t depth_ = 0;
+    std::size_t index_ = NO_INDEX;
 
     std::string path() const
     {
@@ -384,9 +394,10 @@ class writer
     {
         culex_error told{};
         const std::string where = path();
+        const std::string which = index_ != NO_INDEX ? "run " + std::to_string(index_) + ": " : "";
         std::snprintf(told.field, sizeof told.field, "%.*s",
                       static_cast<int>(sizeof told.field) - 1, where.c_str());
-        std::snprintf(told.text, sizeof told.text, "%.*s: %s",
+        std::snprintf(told.text, sizeof told.text, "%s%.*s: %s", which.c_str(),
                       static_cast<int>(sizeof told.field) - 1, where.c_str(), text);
         throw error(CULEX_EENCODE, told);
     }
@@ -407,7 +418,7 @@ class writer
         return made;
     }
 
-    template <typename T, typename C> void put(const T &from, C &to)
+    template <typename T, typename C> void put(const T &from, C &to, place &here)
     {
         if constexpr (std::is_same_v<T, C>)
             to = from;
@@ -416,16 +427,18 @@ class writer
         else if constexpr (std::is_same_v<T, bytes>)
             to = {from.data(), from.size()};
         else if constexpr (std::is_array_v<C>)
-            put_array(from, to);
+            put_array(from, to, here);
         else
             record<T>::each(*this, from, to);
     }
 
     template <typename T, typename C, std::size_t Count>
-    void put_array(const std::array<T, Count> &from, C (&to)[Count])
+    void put_array(const std::array<T, Count> &from, C (&to)[Count], place &here)
     {
-        for (std::size_t i = 0; i < Count; i++)
-            put(from[i], to[i]);
+        for (std::size_t i = 0; i < Count; i++) {
+            here.index(i);
+            put(from[i], to[i], here);
+        }
     }
 
     template <typename C, typename T> const C *put_all(const list<T> &from, place &here)
@@ -435,7 +448,7 @@ class writer
         C *made = take_all<C>(from.size());
         for (std::size_t i = 0; i < from.size(); i++) {
             here.index(i);
-            put(from[i], made[i]);
+            put(from[i], made[i], here);
         }
         return made;
     }
@@ -656,7 +669,8 @@ class client
     }
 
     /* Enqueues all of a container, std::vector<send_email> for instance, and returns their ids; see
-     * culex_client_enqueue_many. Throws partial_error once the store was asked. */
+     * culex_client_enqueue_many. Throws partial_error when some of the runs are in the store, or
+     * may be; any other error as enqueue does. */
     template <typename Jobs>
     std::enable_if_t<!detail::is_deprecated<detail::job_in<Jobs>>(), std::vector<culex_uuid>>
     enqueue_many(const Jobs &jobs, const enqueue_options &options = enqueue_options())
@@ -747,10 +761,10 @@ class client
         using Job = detail::job_in<Jobs>;
         detail::writer out;
         std::size_t count = std::size(jobs), enqueued = 0;
+        culex_enqueue_options chosen = options_write(out, options);
         auto *made = out.take_all<typename record<Job>::c_type>(count);
         for (std::size_t i = 0; i < count; i++)
-            record<Job>::each(out, std::data(jobs)[i], made[i]);
-        culex_enqueue_options chosen = options_write(out, options);
+            out.write_one(std::data(jobs)[i], made[i], i);
         std::vector<culex_uuid> ids(count + 1);
         culex_error told{};
         culex_status status =
@@ -758,9 +772,16 @@ class client
                                       ids.data(), &enqueued, &told);
         culex_uuid behind = ids[std::min(enqueued, count)];
         ids.resize(status == CULEX_OK ? count : enqueued);
-        if (status != CULEX_OK)
+        if (status != CULEX_OK && (enqueued > 0 || is_open(status)))
             throw partial_error(status, told, behind, std::move(ids));
+        check(status, told, behind);
         return ids;
+    }
+
+    /* What may have brought runs, although none is certain. */
+    static bool is_open(culex_status status) noexcept
+    {
+        return status == CULEX_EUNKNOWN || status == CULEX_EUNIQUE;
     }
 
     static culex_enqueue_options options_write(detail::writer &out, const enqueue_options &from)

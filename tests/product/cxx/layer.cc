@@ -291,10 +291,43 @@ template <typename Call> static std::map<std::string, std::string> told(Call cal
     try {
         call();
     } catch (const culex::error &it) {
-        return {
-            {"what", it.what()}, {"field", it.field()}, {"name", culex_status_name(it.status())}};
+        const auto *partial = dynamic_cast<const culex::partial_error *>(&it);
+        return {{"what", it.what()},
+                {"field", it.field()},
+                {"name", culex_status_name(it.status())},
+                {"enqueued", partial != nullptr ? std::to_string(partial->ids().size()) : "-"}};
     }
     return {};
+}
+
+/* Of runs that go together: which one is at fault, and what is in the store. */
+static void check_many_errors(culex::client &client)
+{
+    culex::enqueue_options options;
+    std::vector<kitchen::required_of_all> many(3, make_required());
+    options.priority = 99;
+    auto said = told([&] { client.enqueue_many(many, options); });
+    EXPECT(said["name"] == "EINVAL" && said["enqueued"] == "-");
+    options.priority.reset();
+    many[1].s = std::string_view("a\0b", 3);
+    said = told([&] { client.enqueue_many(many); });
+    EXPECT(said["what"] == "run 1: s: a string holds no NUL" && said["field"] == "s");
+    EXPECT(said["enqueued"] == "-");
+    many.assign(300, make_required());
+    many[0].s = many[299].s = std::string_view(); /* nobody has set it, as C notices */
+    said = told([&] { client.enqueue_many(many); });
+    EXPECT(said["what"].rfind("run 0: s: ", 0) == 0 && said["enqueued"] == "-");
+    many[0].s = "set";
+    options.queue = "layer.apart";
+    said = told([&] { client.enqueue_many(many, options); });
+    EXPECT(said["what"].rfind("run 299: s: ", 0) == 0 && said["enqueued"] == "299");
+    options.idempotency_key = "one";
+    said = told([&] { client.enqueue_many(many, options); });
+    EXPECT(said["name"] == "EINVAL" && said["enqueued"] == "-");
+    const std::string_view tags[] = {"fine", std::string_view("a\0b", 3)};
+    options.tags = tags;
+    said = told([&] { client.enqueue_many(many, options); });
+    EXPECT(said["what"] == "tags[1]: a string holds no NUL"); /* of all runs */
 }
 
 static void check_errors(culex::client &client)
@@ -307,6 +340,10 @@ static void check_errors(culex::client &client)
     auto said = told([&] { client.enqueue(job); });
     EXPECT(said["field"] == "rows[0].tags[1]" && said["name"] == "EENCODE");
     EXPECT(said["what"] == "rows[0].tags[1]: a string holds no NUL");
+    job = make_required();
+    job.nested.two[1].tags = bad;
+    said = told([&] { client.enqueue(job); });
+    EXPECT(said["field"] == "nested.two[1].tags[1]");
     job = kitchen::required_of_all();
     said = told([&] { client.enqueue(job); }); /* nobody has set it */
     EXPECT(said["field"] == "s" && said["what"].rfind("s: ", 0) == 0);
@@ -384,6 +421,7 @@ static void check_all(const char *url, culex_isolation isolation)
     EXPECT(client.enqueue_many(many).size() == 2);
     client.enqueue(kitchen::defaults_of_all());
     check_errors(client);
+    check_many_errors(client);
 
     culex_worker_options options{};
     int counted = 0;
