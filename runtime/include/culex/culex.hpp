@@ -62,11 +62,24 @@ namespace culex
 /* Values that somebody else owns, in a row. */
 template <typename T> using list = std::span<const T>;
 #else
-/* Values that somebody else owns, in a row: what C++17 has in place of std::span<const T>. Made of
- * any container that has data() and size(), of an array, or of pointer and count. */
+/* Values that somebody else owns, in a row: what C++17 has in place of std::span<const T>, with all
+ * that this reads by; what is out of range is as undefined. Made of any container that has data()
+ * and size(), of an array, or of pointer and count. Parts of it are lists, whose size is no part of
+ * the type. */
 template <typename T> class list
 {
   public:
+    using element_type = const T;
+    using value_type = T;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T *;
+    using const_pointer = const T *;
+    using reference = const T &;
+    using const_reference = const T &;
+    using iterator = const T *;
+    using reverse_iterator = std::reverse_iterator<iterator>;
+
     constexpr list() noexcept = default;
 
     constexpr list(const T *data, std::size_t size) noexcept : data_(data), size_(size)
@@ -93,24 +106,81 @@ template <typename T> class list
         return size_;
     }
 
+    constexpr std::size_t size_bytes() const noexcept
+    {
+        return size_ * sizeof(T);
+    }
+
     constexpr bool empty() const noexcept
     {
         return size_ == 0;
     }
 
-    constexpr const T *begin() const noexcept
+    constexpr iterator begin() const noexcept
     {
         return data_;
     }
 
-    constexpr const T *end() const noexcept
+    constexpr iterator end() const noexcept
     {
         return data_ + size_;
+    }
+
+    constexpr reverse_iterator rbegin() const noexcept
+    {
+        return reverse_iterator(end());
+    }
+
+    constexpr reverse_iterator rend() const noexcept
+    {
+        return reverse_iterator(begin());
     }
 
     constexpr const T &operator[](std::size_t index) const noexcept
     {
         return data_[index];
+    }
+
+    constexpr const T &front() const noexcept
+    {
+        return data_[0];
+    }
+
+    constexpr const T &back() const noexcept
+    {
+        return data_[size_ - 1];
+    }
+
+    constexpr list first(std::size_t count) const noexcept
+    {
+        return list(data_, count);
+    }
+
+    constexpr list last(std::size_t count) const noexcept
+    {
+        return list(data_ + (size_ - count), count);
+    }
+
+    /* SIZE_MAX: all that follows. */
+    constexpr list subspan(std::size_t offset, std::size_t count = SIZE_MAX) const noexcept
+    {
+        return list(data_ + offset, count == SIZE_MAX ? size_ - offset : count);
+    }
+
+    template <std::size_t Count> constexpr list first() const noexcept
+    {
+        return first(Count);
+    }
+
+    template <std::size_t Count> constexpr list last() const noexcept
+    {
+        return last(Count);
+    }
+
+    template <std::size_t Offset, std::size_t Count = SIZE_MAX>
+    constexpr list subspan() const noexcept
+    {
+        return subspan(Offset, Count);
     }
 
   private:

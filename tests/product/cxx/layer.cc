@@ -284,6 +284,34 @@ static culex::worker make_worker(const culex_worker_options &options, int &count
     return worker;
 }
 
+/* --- lists ---------------------------------------------------------------------------------- */
+
+/* What a std::span<const int> says of the same values, a list of C++17 says too. */
+static void check_list()
+{
+    using ints = culex::list<int>;
+    static_assert(std::is_same_v<ints::element_type, const int>);
+    static_assert(std::is_same_v<ints::value_type, int>);
+    static_assert(std::is_same_v<ints::reference, const int &>);
+    static_assert(std::is_same_v<ints::size_type, std::size_t>);
+    static_assert(std::is_same_v<ints::difference_type, std::ptrdiff_t>);
+    static_assert(std::is_same_v<std::iterator_traits<ints::iterator>::value_type, int>);
+    static constexpr int values[] = {1, 2, 3, 4};
+    constexpr ints four(values);
+    static_assert(four.front() == 1 && four.back() == 4 && four[2] == 3 && !four.empty());
+    static_assert(four.size_bytes() == sizeof values && four.data() == values);
+    static_assert(four.first(2).back() == 2 && four.last(2).front() == 3);
+    static_assert(four.first<1>().size() == 1 && four.last<1>().front() == 4);
+    static_assert(four.subspan(1).size() == 3 && four.subspan(1, 2).back() == 3);
+    static_assert(four.subspan<1>().front() == 2 && four.subspan<1, 2>().size() == 2);
+    static_assert(four.subspan(4).empty() && ints().empty() && ints().data() == nullptr);
+    EXPECT(std::vector<int>(four.rbegin(), four.rend()) == std::vector<int>({4, 3, 2, 1}));
+    EXPECT(ints(four.begin(), four.size()).size() == 4);
+    std::vector<int> grown(4, 7);
+    ints shown = grown;
+    EXPECT(shown.data() == grown.data() && shown.end() - shown.begin() == 4);
+}
+
 /* --- what is told --------------------------------------------------------------------------- */
 
 template <typename Call> static std::map<std::string, std::string> told(Call call)
@@ -453,6 +481,7 @@ int main(int, char **argv)
     void *shared =
         mmap(nullptr, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     seen = new (shared) board();
+    check_list();
     try {
         check_all(argv[1], std::string_view(argv[2]) == "none" ? CULEX_ISOLATION_NONE
                                                                : CULEX_ISOLATION_PROCESS);
