@@ -143,6 +143,15 @@ int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
     return 1;
 }
 
+const char *culex_worker_setup_reason(culex_worker *worker)
+{
+    if (worker == NULL)
+        return "";
+    if (atomic_load(&worker->is_running)) /* handlers may ask, whose threads share the worker */
+        return "culex_worker_run has begun, before which a worker is set up";
+    return worker->setup_error.text;
+}
+
 culex_status culex_worker_on_process(culex_worker *worker, culex_process_open open,
                                      culex_process_close close, void *user)
 {

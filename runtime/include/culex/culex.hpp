@@ -1082,7 +1082,7 @@ template <typename Open> struct process {
 
 /* --- workers -------------------------------------------------------------------------------- */
 
-/* The worker did not take a handler; its log says why. */
+/* The worker did not take a handler: what() is why. */
 class registration_error : public error
 {
   public:
@@ -1187,13 +1187,18 @@ class worker
     {
     }
 
-    static void register_check(culex_status status, const char *what)
+    void register_check(culex_status status, const char *what) const
     {
+        if (status == CULEX_OK)
+            return;
         culex_error told{};
-        std::snprintf(told.text, sizeof told.text, "%s cannot be registered: %s", what,
-                      culex_status_text(status));
-        if (status != CULEX_OK)
-            throw registration_error(status, told);
+        const char *reason = culex_worker_setup_reason(c());
+        if (*reason != '\0')
+            std::snprintf(told.text, sizeof told.text, "%s", reason);
+        else
+            std::snprintf(told.text, sizeof told.text, "%s cannot be registered: %s", what,
+                          culex_status_text(status));
+        throw registration_error(status, told);
     }
 };
 
@@ -1213,8 +1218,6 @@ template <typename Setup> int worker_main(int argc, char **argv, Setup &&setup)
             state *self = static_cast<state *>(user);
             try {
                 self->setup(self->jobs.emplace(worker(lent, 0)));
-            } catch (const registration_error &) { /* C has kept the reason */
-                return 1;
             } catch (const error &it) {
                 return culex_worker_setup_failed(lent, "%s", it.what());
             }

@@ -357,6 +357,11 @@ CULEX_API CULEX_MUST_USE int culex_worker_main(int argc, char **argv, culex_work
 CULEX_API CULEX_MUST_USE int culex_worker_setup_failed(culex_worker *worker, const char *format,
                                                        ...) CULEX_PRINTF(2, 3);
 
+/* Why culex_worker_register, _retire or _on_process has just failed, or the reason that
+ * culex_worker_setup_failed was given; "" when there is none, or no worker. Owned by the worker,
+ * and good until the next of these calls, which no other thread may make meanwhile. */
+CULEX_API const char *culex_worker_setup_reason(culex_worker *worker);
+
 /* A function of another type for a callback is an error; see culex/typed.h. */
 #ifdef CULEX_TYPED
 #define culex_worker_on_process(...) CULEX_TYPED(culex_worker_on_process, __VA_ARGS__)

@@ -300,14 +300,15 @@ static void test_null_for_a_worker_is_refused(void **state)
     assert_int_equal(culex_worker_on_process_by(NULL, NULL, NULL, process_open, NULL, NULL),
                      CULEX_EINVAL);
     assert_int_equal(culex_worker_setup_failed(NULL, "%s", "why"), 1);
+    assert_string_equal(culex_worker_setup_reason(NULL), "");
     REFUSED(culex_worker_run(NULL, &error));
 }
 
 /* What a setup would end with. */
-static void expect_reason(const culex_worker *worker, const char *reason)
+static void expect_reason(culex_worker *worker, const char *reason)
 {
     assert_int_equal(worker->setup_error.code, CULEX_EINVAL);
-    assert_non_null(strstr(worker->setup_error.text, reason));
+    assert_non_null(strstr(culex_worker_setup_reason(worker), reason));
 }
 
 static void test_null_beside_a_worker_is_refused(void **state)
@@ -324,6 +325,7 @@ static void test_null_beside_a_worker_is_refused(void **state)
     assert_int_equal(culex_worker_create(&no_count, &worker, &error), CULEX_EUSAGE);
     assert_non_null(strstr(error.text, "say how many there are"));
     assert_int_equal(culex_worker_create(NULL, &worker, NULL), CULEX_OK);
+    assert_string_equal(culex_worker_setup_reason(worker), "");
     assert_int_equal(culex_worker_register(worker, NULL, number_call, number_handler, NULL),
                      CULEX_EINVAL);
     expect_reason(worker, "no job type");

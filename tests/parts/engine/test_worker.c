@@ -973,6 +973,8 @@ static culex_outcome act_set_up(struct world *world, culex_run *run, int64_t n)
     late.wire = "t.late";
     assert_int_equal(culex_worker_register(world->worker, &late, number_call, number_handler, NULL),
                      CULEX_EINVAL);
+    assert_string_equal(culex_worker_setup_reason(world->worker),
+                        "culex_worker_run has begun, before which a worker is set up");
     assert_int_equal(culex_worker_retire(world->worker, &late), CULEX_EINVAL);
     assert_int_equal(culex_worker_on_process(world->worker, process_open, NULL, NULL),
                      CULEX_EINVAL);

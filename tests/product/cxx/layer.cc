@@ -381,7 +381,24 @@ static void check_errors(culex::client &client)
     culex::worker twice;
     twice.retire<odd::goto_>();
     said = told([&] { twice.on<odd::goto_>([](culex::run &, const odd::goto_ &) {}); });
+    EXPECT(said["what"] == "job new.goto is registered already");
+    culex::worker gone(std::move(twice));
+    said = told([&] { twice.retire<odd::goto_>(); }); /* there is nobody to say why */
     EXPECT(said["what"] == "new.goto cannot be registered: invalid argument");
+}
+
+/* A worker within the set-up of another one: its trouble is the last that the program tells. */
+static void check_setup()
+{
+    char name[] = "layer", url[] = "--url=memory:";
+    char *arguments[] = {name, url, nullptr};
+    EXPECT(culex::worker_main(2, arguments, [](culex::worker &worker) {
+               culex::worker other;
+               worker.retire<odd::operator_>();
+               EXPECT(told([&] { worker.retire<odd::operator_>(); })["name"] == "EINVAL");
+               other.retire<odd::goto_>();
+               other.retire<odd::goto_>();
+           }) == 1);
 }
 
 static void check_result(const culex::client &client, const culex_uuid &id)
@@ -482,6 +499,7 @@ int main(int, char **argv)
         mmap(nullptr, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     seen = new (shared) board();
     check_list();
+    check_setup();
     try {
         check_all(argv[1], std::string_view(argv[2]) == "none" ? CULEX_ISOLATION_NONE
                                                                : CULEX_ISOLATION_PROCESS);

@@ -96,6 +96,7 @@ class Layer(unittest.TestCase):
             url = f"sqlite:{isolation}.db" if COMPILER == "g++" else self.redis(isolation)
             said = self.run_command("./layer", url, isolation)
             self.assertEqual(said.count(" dead: "), 2, said)
+            self.assertIn("layer: setup failed: job new.goto is registered already\n", said)
             self.assertIn(": on_process made a null pointer\n", said)
             self.assertIn("the close of culex_worker_on_process threw std::runtime_error: still busy\n", said)
 
