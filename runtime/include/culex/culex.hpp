@@ -1106,6 +1106,16 @@ class worker
         c_.reset(made);
     }
 
+    worker(worker &&) = default;
+
+    /* What this was ends with `other`, in the order of a destructor: handlers last. */
+    worker &operator=(worker other) noexcept
+    {
+        held_.swap(other.held_);
+        c_.swap(other.c_);
+        return *this;
+    }
+
     /* For the functions of C; still owned by this. */
     culex_worker *c() const noexcept
     {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <map>
 #include <sys/mman.h>
 
@@ -387,6 +388,29 @@ static void check_errors(culex::client &client)
     EXPECT(said["what"] == "new.goto cannot be registered: invalid argument");
 }
 
+static const culex_worker *freed = nullptr; /* the last one */
+
+/* In place of the library's for this program. */
+extern "C" void culex_worker_free(culex_worker *worker)
+{
+    freed = worker;
+    reinterpret_cast<void (*)(culex_worker *)>(dlsym(RTLD_NEXT, "culex_worker_free"))(worker);
+}
+
+/* C's worker points to handlers, so they live longer. */
+static void check_moved_worker()
+{
+    culex::worker first, second;
+    bool is_behind = false;
+    auto end = [&is_behind](void *mine) { is_behind = freed == mine; };
+    first.on<odd::union_>([held = std::shared_ptr<void>(first.c(), end)](
+                              culex::run &, const odd::union_ &) { return CULEX_DONE; });
+    culex_worker *kept = second.c();
+    freed = nullptr; /* addresses come again */
+    first = std::move(second);
+    EXPECT(is_behind && first.c() == kept && second.c() == nullptr);
+}
+
 /* A worker within the set-up of another one: its trouble is the last that the program tells. */
 static void check_setup()
 {
@@ -500,6 +524,7 @@ int main(int, char **argv)
     seen = new (shared) board();
     check_list();
     check_setup();
+    check_moved_worker();
     try {
         check_all(argv[1], std::string_view(argv[2]) == "none" ? CULEX_ISOLATION_NONE
                                                                : CULEX_ISOLATION_PROCESS);
