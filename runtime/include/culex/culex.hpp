@@ -18,11 +18,13 @@
 #ifndef CULEX_CULEX_HPP
 #define CULEX_CULEX_HPP
 
-#include <culex/culex.h>
-
+/* A header that is missing ends the compilation, where #error alone would be the first of many. */
 #if !defined(__cpp_exceptions) || __cplusplus < 201703L
 #error "culex/culex.hpp needs C++17 or later, and exceptions"
+#include "the error above"
 #endif
+
+#include <culex/culex.h>
 
 #include <algorithm>
 #include <array>

@@ -151,6 +151,14 @@ class Layer(unittest.TestCase):
         self.run_command(*command, "--option", "namespace=acme", "c.job")
         self.run_command(*command, "same.job", "mail.job")
 
+    def test_what_the_compiler_lacks_is_told_and_nothing_else(self) -> None:
+        self.generate(REPOSITORY / "examples/parcels/parcels.job")
+        (self.folder / "old.cc").write_text('#include "parcels_job.hpp"\njobs::post::pack_parcel parcel;\n')
+        for flag in ("-std=c++14", "-fno-exceptions"):
+            said = self.compile("old.cc", "-std=c++17", flag, "-Iout", "-fsyntax-only", status=1)
+            self.assertRegex(said, "error: .*culex/culex.hpp needs C\\+\\+17 or later, and exceptions")
+            self.assertEqual(said.count("error:"), 2, said)  # the second one ends the compilation
+
     def test_namespace(self) -> None:
         schema = self.folder / "a.job"
         schema.write_text("package p.q;\njob j;\n")
