@@ -31,19 +31,19 @@ static void on_hangup(int number)
         culex__reload_ring(worker);
 }
 
-static void handler_set(int number, void (*handler)(int number), struct sigaction *ret_before)
+static void handler_set(int number, void (*handler)(int number))
 {
     struct sigaction action = {0};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(number, &action, ret_before);
+    sigaction(number, &action, NULL);
 }
 
 void culex__signals_reload(culex_worker *worker)
 {
     atomic_store(&reloading, worker);
-    handler_set(SIGHUP, on_hangup, NULL);
+    handler_set(SIGHUP, on_hangup);
 }
 
 void culex__signals_catch(culex_worker *worker)
@@ -53,7 +53,7 @@ void culex__signals_catch(culex_worker *worker)
     for (int i = 0; i < NUMBER_COUNT; i++) {
         sigaction(numbers[i], NULL, &before[i]);
         if (numbers[i] != SIGHUP || before[i].sa_handler == SIG_DFL) /* nohup's stays, and ours */
-            handler_set(numbers[i], numbers[i] == SIGPIPE ? SIG_IGN : on_stop, NULL);
+            handler_set(numbers[i], numbers[i] == SIGPIPE ? SIG_IGN : on_stop);
     }
 }
 
@@ -67,5 +67,5 @@ void culex__signals_restore(void)
 void culex__signals_reload_end(void)
 {
     if (atomic_exchange(&reloading, NULL) != NULL)
-        handler_set(SIGHUP, SIG_IGN, NULL);
+        handler_set(SIGHUP, SIG_IGN);
 }

@@ -158,7 +158,7 @@ struct fixed {
             lists_differ(now->member, now->count, was->member, was->count)                         \
     }
 
-/* True when something has changed, or waits for the next start. */
+/* How many have changed, or wait for the next start. */
 static size_t fixed_tell(const culex_worker *worker, const culex_worker_options *now)
 {
     const culex_worker_options *was = &worker->reload.before, *runs = &worker->options;
