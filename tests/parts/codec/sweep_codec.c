@@ -4,37 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_malloc.h"
 #include "kitchen.h"
 
 enum { SWEEP_MAX = 1000, NUMBERS = 4000, TEXT_LEN = 9000 };
 
 static long calls_left = -1; /* the allocation after so many more fails; -1 for none */
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool fails_now(void)
+bool malloc_fails(void)
 {
     return calls_left >= 0 && calls_left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails_now() ? NULL : __real_realloc(old, size);
 }
 
 static culex_status encode_once(const struct kitchen *kitchen, culex_error *error)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "failing_malloc.h"
 #include "log/log_line.h"
 #include "settings/settings.h"
 
@@ -28,40 +29,11 @@ static const char *variable_get(const char *name)
 
 /* --- allocations that fail ------------------------------------------------------------------- */
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
-
 static long countdown = -1; /* allocations until one fails; negative: none does */
 
-static bool fails(void)
+bool malloc_fails(void)
 {
     return countdown >= 0 && countdown-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return fails() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return fails() ? NULL : __real_strdup(text);
 }
 
 /* --- a file ---------------------------------------------------------------------------------- */
@@ -446,7 +418,7 @@ static void test_every_allocation_fails_once(void **state)
     (void)state;
     static const char text[] = "name = x\nqueues = a\nqueues = b\noffer = g=1\noffer = h=2\n"
                                "[queue a]\nweight = 3\n[queue b]\n";
-    long n = 0;
+    long n = 0, refusals = 0;
     bool is_over = false;
     file_write(text, sizeof text - 1);
     for (; !is_over && n < 200; n++) {
@@ -458,6 +430,7 @@ static void test_every_allocation_fails_once(void **state)
         countdown = -1;
         assert_true(status == CULEX_OK || error.text[0] != '\0');
         assert_true(!is_over || status == CULEX_OK);
+        refusals += status != CULEX_OK;
         if (status == CULEX_OK) {
             assert_int_equal(settings.options.queue_count, 2);
             assert_int_equal(settings.options.queue_option_count, 2);
@@ -466,6 +439,7 @@ static void test_every_allocation_fails_once(void **state)
     }
     assert_true(is_over);
     assert_in_range(n, 10, 100);
+    assert_in_range(refusals, 10, n - 1);
 }
 
 int main(void)

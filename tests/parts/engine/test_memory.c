@@ -8,42 +8,14 @@
 
 #include <cmocka.h>
 
+#include "failing_malloc.h"
 #include "world.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
 
 static _Thread_local long countdown = -1; /* allocations until one fails; negative: none does */
 
-static bool fails(void)
+bool malloc_fails(void)
 {
     return countdown >= 0 && countdown-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return fails() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return fails() ? NULL : __real_strdup(text);
 }
 
 static culex_outcome act_mixed(struct world *world, culex_run *run, int64_t n)
@@ -75,8 +47,9 @@ static bool drain(struct world *world, culex_job_type *type)
     return status == CULEX_OK;
 }
 
-/* True when the countdown outlived the whole course: nothing is left to fail. */
-static bool course_run(long n)
+/* True when the countdown outlived the whole course: nothing is left to fail. Counts the calls that
+ * tell of it. */
+static bool course_run(long n, long *refusals)
 {
     struct world *world = world_open();
     culex_job_type type = number_type();
@@ -88,7 +61,8 @@ static bool course_run(long n)
     culex_status status = culex_client_enqueue_many(world->client, &type, params, sizeof params[0],
                                                     3, NULL, NULL, &enqueued, NULL);
     assert_int_equal(status == CULEX_OK, enqueued == 3);
-    drain(world, &type);
+    *refusals += status != CULEX_OK;
+    *refusals += !drain(world, &type);
     bool is_over = countdown >= 0;
     countdown = -1;
     assert_true(drain(world, &type));
@@ -102,11 +76,12 @@ static bool course_run(long n)
 
 static void test_every_allocation_fails_once(void **state)
 {
-    long n = 0;
+    long n = 0, refusals = 0;
     (void)state;
-    while (n < 5000 && !course_run(n))
+    while (n < 5000 && !course_run(n, &refusals))
         n++;
     assert_in_range(n, 20, 4999);
+    assert_in_range(refusals, 10, n);
 }
 
 /* --- threads that wait for each other -------------------------------------------------------- */

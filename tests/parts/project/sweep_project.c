@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "failing_malloc.h"
 #include "project.h"
 
 static const char text[] = "# All kinds of things.\n"
@@ -18,38 +19,9 @@ static const char text[] = "# All kinds of things.\n"
 
 static unsigned long left; /* until one fails; 0: none does */
 
-void *__real_malloc(size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__real_calloc(size_t count, size_t size);
-char *__real_strdup(const char *string);
-
-static int is_failing(void)
+bool malloc_fails(void)
 {
     return left > 0 && --left == 0;
-}
-
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-    return is_failing() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_realloc(void *block, size_t size);
-void *__wrap_realloc(void *block, size_t size)
-{
-    return is_failing() ? NULL : __real_realloc(block, size);
-}
-
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return is_failing() ? NULL : __real_calloc(count, size);
-}
-
-char *__wrap_strdup(const char *string);
-char *__wrap_strdup(const char *string)
-{
-    return is_failing() ? NULL : __real_strdup(string);
 }
 
 /* Ends the process: 0 when the one wrong key was found. */

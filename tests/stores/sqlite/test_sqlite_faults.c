@@ -14,63 +14,42 @@
 #include <unistd.h>
 
 #include "base/sha256.h"
+#include "failing_malloc.h"
 #include "store/sqlite/checkpoint.h"
 #include "platform/filesystem.h"
 #include "store/sqlite/transaction.h"
 
 #define ONE "aaaaaaaaaaaaaaaa"
 
-/* --- memory that runs out: SQLite's, by its own hooks, and ours, by the linker's --wrap  */
+/* --- memory that runs out: SQLite's, by its own hooks, and ours ----------------------------- */
 
 static long allocations_left = -1; /* -1: no limit */
 static bool is_once;               /* only the one at the limit fails */
 static culex_error last_error;
 
-static bool may_allocate(void)
+bool malloc_fails(void)
 {
     if (allocations_left < 0)
-        return true;
+        return false;
     if (allocations_left == 0) {
         if (is_once)
             allocations_left = -1;
-        return false;
+        return true;
     }
     allocations_left--;
-    return true;
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return may_allocate() ? __real_strdup(text) : NULL;
+    return false;
 }
 
 static sqlite3_mem_methods system_memory;
 
 static void *counted_malloc(int size)
 {
-    return may_allocate() ? system_memory.xMalloc(size) : NULL;
+    return malloc_fails() ? NULL : system_memory.xMalloc(size);
 }
 
 static void *counted_realloc(void *block, int size)
 {
-    return may_allocate() ? system_memory.xRealloc(block, size) : NULL;
+    return malloc_fails() ? NULL : system_memory.xRealloc(block, size);
 }
 
 static void count_sqlite_memory(void)
