@@ -6,6 +6,7 @@
 
 #include "store/store.h"
 #include "base/error.h"
+#include "core/offer.h"
 #include "core/queue_item.h"
 #include "core/queue_name.h"
 #include "log/log.h"
@@ -205,8 +206,17 @@ static culex_status set_queues(struct culex_settings *settings, const struct cul
     return CULEX_OK;
 }
 
-/* What is wrong with one of them is said by the worker (worker/units.h). */
-static culex_status set_offers(struct culex_settings *settings, const char *from, const char *value,
+static culex_status offers_check(const struct culex_settings *settings, size_t count,
+                                 culex_error *error)
+{
+    struct culex_needs offers = {.count = 0};
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = culex__offer_add(&offers, settings->offers[i], error);
+    return status;
+}
+
+static culex_status set_offers(struct culex_settings *settings, const char *value,
                                culex_error *error)
 {
     size_t count = 0;
@@ -219,9 +229,11 @@ static culex_status set_offers(struct culex_settings *settings, const char *from
     char *rest = settings->offers_text;
     for (char *offer; (offer = strsep(&rest, ",")) != NULL;)
         settings->offers[count++] = offer;
+    culex_status status = offers_check(settings, count, error);
+    if (status != CULEX_OK)
+        return status;
     settings->options.offers = settings->offers;
     settings->options.offer_count = count;
-    (void)from;
     return CULEX_OK;
 }
 
@@ -248,7 +260,7 @@ culex_status culex__value_apply(struct culex_settings *settings, const struct cu
     case CULEX_OPTION_QUEUES:
         return set_queues(settings, option, from, value, error);
     case CULEX_OPTION_OFFERS:
-        return set_offers(settings, from, value, error);
+        return set_offers(settings, value, error);
     case CULEX_OPTION_NUMBER:
         return set_number(settings, option, from, value, error);
     case CULEX_OPTION_DURATION:

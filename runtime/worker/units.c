@@ -6,46 +6,10 @@
 
 #include "base/error.h"
 #include "client/newrun.h"
+#include "core/offer.h"
 #include "worker/flight.h"
 #include "worker/outlook.h"
 #include "worker/worker_private.h"
-
-/* --- the options ---------------------------------------------------------------------------- */
-
-/* A whole number from 1 to the most that may be offered, and nothing behind it; else 0. */
-static uint32_t units_read(const char *text)
-{
-    uint32_t units = 0;
-    for (; *text >= '0' && *text <= '9' && units <= CULEX_OFFER_UNITS_MAX; text++)
-        units = units * 10 + (uint32_t)(*text - '0');
-    return *text == '\0' && units <= CULEX_OFFER_UNITS_MAX ? units : 0;
-}
-
-culex_status culex__offer_add(struct culex_needs *offers, const char *text, culex_error *error)
-{
-    const char *equals = text != NULL ? strchr(text, '=') : NULL;
-    size_t len = equals != NULL ? (size_t)(equals - text) : 0;
-    uint32_t units = equals != NULL ? units_read(equals + 1) : 0;
-    if (equals == NULL)
-        return culex__fail(error, CULEX_EUSAGE,
-                           "offer '%s' does not say how many units: write NAME=UNITS, as gpu=2",
-                           text != NULL ? text : "");
-    if (!culex__need_name_is_valid(text, len))
-        return culex__fail(error, CULEX_EUSAGE,
-                           "offer '%s': the name is 1 to %d of a to z, 0 to 9, '_' and '-'", text,
-                           CULEX_NEED_NAME_MAX);
-    if (units == 0)
-        return culex__fail(error, CULEX_EUSAGE,
-                           "offer '%s': '%s' is not a whole number of units from 1 to %d; leave "
-                           "the offer out where there are none",
-                           text, equals + 1, CULEX_OFFER_UNITS_MAX);
-    if (offers->count == CULEX_OFFERS_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "offer '%s' is one too many: a worker has %d", text,
-                           CULEX_OFFERS_MAX);
-    if (!culex__needs_add(offers, text, len, units))
-        return culex__fail(error, CULEX_EUSAGE, "offer '%.*s' is there twice", (int)len, text);
-    return CULEX_OK;
-}
 
 /* --- begin and end -------------------------------------------------------------------------- */
 

@@ -36,10 +36,6 @@ struct culex_units_wish {
     bool is_short; /* runs wait in its queue that fit when more is free */
 };
 
-/* Reads an offer of the options, "gpu=2". CULEX_EUSAGE says what is wrong with it, or that the name
- * is there already. */
-culex_status culex__offer_add(struct culex_needs *offers, const char *text, culex_error *error);
-
 /* At the start of a worker's life; false when memory is out. Says which jobs it can never run. */
 bool culex__units_begin(culex_worker *worker);
 void culex__units_end(culex_worker *worker);

@@ -6,12 +6,12 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "core/offer.h"
 #include "core/queue_item.h"
 #include "log/log.h"
 #include "settings/option.h"
 #include "settings/storesettings.h"
 #include "worker/identity.h"
-#include "worker/units.h"
 #include "worker/worker_options.h"
 
 enum {

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/offer.h"
 #include "store/worker_sheet.h"
 #include "world.h"
 #include "worker/units.h"
