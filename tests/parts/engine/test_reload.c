@@ -19,7 +19,9 @@ static struct sight {
     culex_worker_options now; /* what is read next */
     culex_status status;
     size_t reads, settled, taken;
-    size_t most_before, most_after; /* runs at a time */
+    size_t reads_wanted;
+    void (*then)(struct world *world); /* at ring_ms */
+    size_t most_before, most_after;    /* runs at a time */
     size_t weight;
     int64_t grace_ms, idle_wait_ms;
     int64_t run_ms, ring_ms;
@@ -29,11 +31,17 @@ static struct sight {
     size_t of_mail, of_report;
 } sight;
 
+static void ring(struct world *world)
+{
+    culex__reload_ring(world->worker);
+}
+
 static int setup(void **state)
 {
     job = number_type();
     job.queue = "mail";
-    sight = (struct sight){.status = CULEX_OK, .run_ms = RUN_MS, .ring_ms = 1000};
+    sight = (struct sight){
+        .status = CULEX_OK, .run_ms = RUN_MS, .ring_ms = 1000, .reads_wanted = 1, .then = ring};
     *state = world_open();
     return 0;
 }
@@ -58,11 +66,6 @@ static void settle(void *user, bool is_taken)
     (void)user;
     sight.settled++;
     sight.taken += is_taken;
-}
-
-static void ring(struct world *world)
-{
-    culex__reload_ring(world->worker);
 }
 
 /* Those that were at work already go on beside the bound. */
@@ -103,14 +106,14 @@ static void work(struct world *world, culex_worker_options before)
     before.log_level = before.log_level > 0 ? before.log_level : 3;
     put(world, RUNS);
     world->act = act_count;
-    world->then = ring;
+    world->then = sight.then;
     world->then_ms = sight.ring_ms;
     world_worker(world, before, &job);
     culex__worker_set_executor(world->worker, executor_killing_create);
     assert_true(culex__reload_set(world->worker, read_now, settle, NULL));
     world_run(world);
-    assert_int_equal(sight.reads, 1);
-    assert_int_equal(sight.settled, sight.status == CULEX_OK ? 1 : 0);
+    assert_int_equal(sight.reads, sight.reads_wanted);
+    assert_int_equal(sight.settled, sight.status == CULEX_OK ? sight.reads_wanted : 0);
 }
 
 static culex_worker_options begun(void)
@@ -248,6 +251,39 @@ static void test_what_counts_at_the_next_start_is_told(void **state)
     assert_int_equal(sight.most_after, 4);
 }
 
+static void ring_again(struct world *world)
+{
+    assert_int_equal(sight.taken, 1);
+    sight.now = begun();
+    sight.now.batch = 3;
+    ring(world);
+}
+
+static void ring_and_again(struct world *world)
+{
+    ring(world);
+    world->then = ring_again;
+    world->then_ms = sight.ring_ms + RUN_MS;
+}
+
+/* Of two that were others, one stays so: each is told once, and that one is no news. */
+static void test_what_is_taken_back_counts_as_at_the_start(void **state)
+{
+    struct world *world = *state;
+    sight.now = begun();
+    sight.now.batch = 3;
+    sight.now.name = "x";
+    sight.reads_wanted = 2;
+    sight.then = ring_and_again;
+    work(world, begun());
+    assert_int_equal(
+        world_log_count(world, "configuration: name is another one from the next start on\n"), 1);
+    assert_true(
+        world_log_has(world, "info  configuration: name is again what it was at the start\n"));
+    assert_int_equal(world_log_count(world, "is again what it was"), 1);
+    assert_int_equal(world_log_count(world, "nothing has changed"), 0);
+}
+
 /* It says of the change that hides it, too. */
 static void test_level_that_falls_hides_no_other_change(void **state)
 {
@@ -377,6 +413,7 @@ int main(void)
         TEST(test_room_that_a_queue_gets_is_used_at_once),
         TEST(test_times_and_level),
         TEST(test_what_counts_at_the_next_start_is_told),
+        TEST(test_what_is_taken_back_counts_as_at_the_start),
         TEST(test_level_that_falls_hides_no_other_change),
         TEST(test_weight_makes_the_order_weighted_at_once),
         TEST(test_nothing_has_changed),
