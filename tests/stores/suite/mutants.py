@@ -2,7 +2,7 @@
 
 Copies the tree to a temporary folder, builds it once, then for each mutant below changes one
 place, rebuilds, and runs the conformance suite, a short differential test and the tests of FSCK
-on the store concerned. A mutant that survives is a hole in the suite (exit code 1). Slow: not part of the
+on the store concerned; of the worker's options, the tests that are named. A mutant that survives is a hole in the suite (exit code 1). Slow: not part of the
 test run."""
 
 import argparse
@@ -1250,13 +1250,45 @@ FAST_MUTANTS = [
 ]
 
 
-def tests_of(build, store, is_fsck, is_fast):
+# What breaks in options of a worker, where, old text, new text, tests of the engine that must notice.
+QUEUE_OPTIONS, CONFIG_FILE, RELOAD = "runtime/worker/queue_options.c", "runtime/settings/config_file.c", "runtime/worker/reload.c"
+OPTION_MUTANTS = [
+    ("a pattern wins over the name", QUEUE_OPTIONS, "value > 0 && strcmp(row->queue, queue) == 0", "false", "order"),
+    ("a later pattern wins", QUEUE_OPTIONS, "if (found == 0 && culex__queue_pattern_meets", "if (culex__queue_pattern_meets", "order"),
+    ("options win over the list's weight", QUEUE_OPTIONS, "if (!item->has_weight && weight > 0)", "if (weight > 0)", "order"),
+    ("options win over the list's bound", QUEUE_OPTIONS, "    if (item->most == 0)\n        whole.most", "    whole.most", "order"),
+    ("options of no queue are taken", QUEUE_OPTIONS, "if (!place_find(worker, options, &place))", "if (!place_find(worker, options, &place) && false)", "order reload"),
+    ("options of a job's queue are refused", QUEUE_OPTIONS, "i < worker->job_count && options->queue_count == 0", "false && i < worker->job_count", "order"),
+    ("nobody is told of a queue that is missing so far", QUEUE_OPTIONS, "        if (!has_lane)\n", "        if (false)\n", "reload"),
+    ("a password is shown with its line", CONFIG_FILE, "if (!may_be_secret(line) && strlen(line)", "if (strlen(line)", "config"),
+    ("a password is shown as a value", CONFIG_FILE, "    if (may_be_secret(reading->line))\n", "    if (false)\n", "config"),
+    ("an option may be given twice", CONFIG_FILE, "if (*first > 0 && !is_list(option))", "if (*first > 0 && is_list(option) && false)", "config"),
+    ("the last line of a list counts", CONFIG_FILE, "text_need(reading, reading->option_texts[index], value)", "text_need(reading, NULL, value)", "config"),
+    ("options behind a section are the worker's", CONFIG_FILE, "return reading->is_in_queue ? queue_option_take", "return false ? queue_option_take", "config"),
+    ("a queue may have two sections", CONFIG_FILE, "if (strcmp(settings->queue_options[i].queue, name) == 0)", "if (false)", "config"),
+    ("a long line is cut", CONFIG_FILE, "    if (len + 2 > room) {", "    if (false) {", "config"),
+    ("a zero byte ends the line", CONFIG_FILE, "    if (strlen(reading->line) != len) {", "    if (false) {", "config"),
+    ("anything is opened", CONFIG_FILE, ": !S_ISREG(info.st_mode)", ": false", "config"),
+    ("who wants more handlers is told that he has them", RELOAD, "    if (wanted > most)\n", "    if (false)\n", "reload"),
+    ("what is read is compared with the start", RELOAD, "    worker->reload.before = *now;\n", "", "reload"),
+    ("what is taken back is not told", RELOAD, "        else if (rows[i].is_new)\n", "        else if (false)\n", "reload"),
+    ("bad options are taken", RELOAD, "        status = options_check(worker, &now, &error);\n", "        (void)options_check(worker, &now, &error);\n", "reload"),
+    ("a bound counts at the next start", RELOAD, "    changes += culex__lanes_retune(worker, now->queue_options, now->queue_option_count);\n", "", "reload"),
+    ("a level that falls hides the rest", RELOAD, "now->log_level > level ? now->log_level : level;", "now->log_level > level ? level : now->log_level;", "reload"),
+    ("what was refused is kept", RELOAD, "reload->settle(reload->user, status == CULEX_OK);", "reload->settle(reload->user, true);", "reload"),
+]
+
+
+def tests_of(build, store, mutant):
     suite = build / "tests/stores/suite"
-    if is_fsck:
+    if mutant in OPTION_MUTANTS:
+        yield store, [build / "tests/parts/engine" / f"test_{store}"]
+        return
+    if mutant in FSCK_MUTANTS:
         for name in ("redis", "limits", "line") if store == "redis" else ("sqlite",):
             yield "fsck", [build / "tests/stores/fsck" / f"test_fsck_{name}"]
         return
-    if is_fast:
+    if mutant in FAST_MUTANTS:
         for seed in ("1", "2", "3"):
             yield "fast", [build / "tests/stores/redis/test_redis_fast", seed]
     if store == "redis":
@@ -1272,9 +1304,9 @@ def tests_of(build, store, is_fsck, is_fast):
         yield "enqueue", [build / "tests/stores/sqlite/test_sqlite_enqueue"]
 
 
-def killer(build, store, is_fsck, is_fast):
+def killer(build, store, mutant):
     """The test that went red, with its own words; None when all stayed green."""
-    for name, command in tests_of(build, store, is_fsck, is_fast):
+    for name, command in tests_of(build, store, mutant):
         try:
             run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False,
                                  errors="replace")
@@ -1295,7 +1327,8 @@ def build_all(build):
                            "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis", "tests/stores/fsck/test_fsck_line", "tests/stores/fsck/test_fsck_limits",
                            "tests/stores/fsck/test_fsck_sqlite", "tests/stores/sqlite/test_sqlite_block",
                            "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/redis/test_redis_verbs", "tests/stores/redis/test_redis_places",
-                           "tests/stores/redis/test_redis_fast", "tests/stores/redis/test_redis_wake"],
+                           "tests/stores/redis/test_redis_fast", "tests/stores/redis/test_redis_wake",
+                           "tests/parts/engine/test_config", "tests/parts/engine/test_order", "tests/parts/engine/test_reload"],
                           capture_output=True, check=False).returncode == 0
 
 
@@ -1314,7 +1347,8 @@ def tree_copy(target):
     return target
 
 
-def try_mutant(tree, build, path, old, new, stores, is_fsck, is_fast):
+def try_mutant(tree, build, mutant):
+    _, path, old, new, stores = mutant
     original = (tree / path).read_text()
     if original.count(old) != 1:
         return [f"STALE: the text is there {original.count(old)} times"]
@@ -1322,21 +1356,24 @@ def try_mutant(tree, build, path, old, new, stores, is_fsck, is_fast):
     try:
         if not build_all(build):
             return ["STALE: does not build"]
-        return [killer(build, store, is_fsck, is_fast) or f"SURVIVED on {store}" for store in stores.split()]
+        return [killer(build, store, mutant) or f"SURVIVED on {store}" for store in stores.split()]
     finally:
         (tree / path).write_text(original)
 
 
 def judge(mutant, trees):
     """Borrows a tree, so that as many mutants are tried at a time as there are trees."""
-    name, path, old, new, stores = mutant
+    name, path = mutant[:2]
     tree = trees.get()
     try:
-        verdicts = try_mutant(tree, tree / "build", path, old, new, stores, mutant in FSCK_MUTANTS,
-                              mutant in FAST_MUTANTS)
+        verdicts = try_mutant(tree, tree / "build", mutant)
     finally:
         trees.put(tree)
     return [(verdict, f"{pathlib.Path(path).name}: {name}: {verdict}") for verdict in verdicts]
+
+
+def every_nth(every, fsck):
+    return MUTANTS[::every] + FAST_MUTANTS[::every] + OPTION_MUTANTS[::every] + FSCK_MUTANTS[::fsck]
 
 
 def chosen_read():
@@ -1345,7 +1382,7 @@ def chosen_read():
     parser.add_argument("--all", action="store_true", help="try every mutant, instead of each hundredth one, and each 300th of FSCK")
     options = parser.parse_args()
     every, fsck = (1, 1) if options.only or options.all else (100, 300)
-    chosen = [mutant for mutant in MUTANTS[::every] + FAST_MUTANTS[::every] + FSCK_MUTANTS[::fsck] if options.only in mutant[0] + mutant[1]]
+    chosen = [mutant for mutant in every_nth(every, fsck) if options.only in mutant[0] + mutant[1]]
     return chosen or parser.error(f"no mutant has '{options.only}' in its name or in its file's path")
 
 
