@@ -345,6 +345,22 @@ static bool error_text_is_valid(const char *text)
     return len <= CULEX_ERROR_TEXT_MAX && (len == 0 || culex__utf8_is_valid(text, len));
 }
 
+static culex_status follow_ups_check(const struct culex_ack *ack, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (ack->follow_up_count > CULEX_FOLLOW_UPS_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "%zu follow-ups, more than %d",
+                           ack->follow_up_count, CULEX_FOLLOW_UPS_MAX);
+    if (ack->follow_up_count > 0 && ack->event != CULEX_EVENT_DONE)
+        return culex__fail(error, CULEX_EINVAL, "only a run that is done has follow-ups");
+    for (size_t i = 0; i < ack->follow_up_count && status == CULEX_OK; i++) {
+        status = culex__queue_check(ack->follow_ups[i].queue, error);
+        if (status == CULEX_OK)
+            status = run_check(&ack->follow_ups[i].run, i, error);
+    }
+    return status;
+}
+
 static culex_status acks_check(const struct culex_ack *acks, size_t count, culex_error *error)
 {
     for (size_t i = 0; i < count; i++) {
@@ -354,6 +370,11 @@ static culex_status acks_check(const struct culex_ack *acks, size_t count, culex
             return culex__fail(error, CULEX_EINVAL, "ack %zu: text too long or not UTF-8", i);
         if (!culex__progress_is_valid(acks[i].progress))
             return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);
+        culex_status status = follow_ups_check(&acks[i], error);
+        if (status != CULEX_OK) {
+            culex__error_context(error, "ack %zu", i);
+            return status;
+        }
     }
     return CULEX_OK;
 }

@@ -46,6 +46,13 @@
  * is. The time of its key counts anew. Replaced is only what is scheduled or waits and was never
  * claimed.
  *
+ * Follow-ups. An ack of DONE that is answered with OK brings its follow-ups, each once: they come
+ * in if and only if the run is done, behind what else the STEP does, which grants none of them.
+ * Each is judged as by an ENQUEUE without a ticket that passes the queue's bound; one that another
+ * run keeps out by a key stays out. A store whose queues share no transaction records them with the
+ * end, and then brings them, in this STEP or, when that fails, in the next ones of the run's queue,
+ * which is not empty as long as some are left; due_in_ms asks for them.
+ *
  * Limits. A run may have up to RUN_LIMITS_MAX; each has a name in its queue, and counts apart by
  * key. CONCURRENCY: never more than `count` runs of one name and key are active. RATE: a claim
  * takes a token out of the bucket of name and key, which holds `burst` of them, gets one back every
@@ -187,6 +194,12 @@ struct culex_enqueue_result {
 
 /* --- STEP ---------------------------------------------------------------------- */
 
+/* A run that comes in with the end of another one. */
+struct culex_follow_up {
+    const char *queue;
+    struct culex_new_run run;
+};
+
 /* How an execution ended. */
 struct culex_ack {
     culex_uuid id;
@@ -203,6 +216,8 @@ struct culex_ack {
     size_t result_len;
     const char *progress; /* as of a beat: the run's last report, when no beat has told it */
     int64_t claim_ms;     /* of the grant's facts; 0 where it is not known, which is dearer */
+    const struct culex_follow_up *follow_ups; /* DONE: see "Follow-ups" above */
+    size_t follow_up_count;                   /* 0 to CULEX_FOLLOW_UPS_MAX */
 };
 
 /* Extends a lease to now + lease_ms of the request, never past the run's own limit: its timeout
@@ -285,6 +300,8 @@ struct culex_step_reply {
                         when the worker has more units free. Not told again */
     bool is_replaced; /* another session has said HELLO under the name of this one: it is granted
                          nothing any more, and everything it says is STALE */
+    culex_error follow_ups_left; /* why some of the queue's follow-ups are still to be brought;
+                                    CULEX_OK in code: none are, as far as this call knows */
     enum culex_room room;
     uint32_t expired_count;  /* runs that expired in this step; a repeat says 0 */
     enum culex_answer *acks; /* parallel to the request */

@@ -71,21 +71,29 @@ struct culex__redis_queue *culex__redis_queue_find(struct culex__redis *redis, c
 
 /* --- calls ------------------------------------------------------------------------------- */
 
+/* A key of another queue, behind those of the script. */
+struct beside {
+    const char *queue; /* NULL: none */
+    size_t key;
+};
+
 static void request_begin(struct culex__redis *redis, const struct culex__redis_script *script,
-                          const char *queue, struct culex__redis_request *request)
+                          const char *queue, struct beside beside,
+                          struct culex__redis_request *request)
 {
     const struct culex_env *env = redis->base.env;
     culex__redis_request_reset(request);
-    culex__redis_request_int(request, (int64_t)script->key_count);
+    culex__redis_request_int(request, (int64_t)script->key_count + (beside.queue != NULL));
     for (size_t i = 0; i < script->key_count; i++)
         culex__redis_key(redis, request, queue, script->keys[i]);
+    if (beside.queue != NULL)
+        culex__redis_key(redis, request, beside.queue, beside.key);
     culex__redis_request_int(request,
                              env->store_clock_ms != NULL ? env->store_clock_ms(env->self) : -1);
 }
 
-culex_status culex__redis_begin(struct culex__redis *redis,
-                                const struct culex__redis_script *script, const char *queue,
-                                culex_error *error)
+static culex_status call_begin(struct culex__redis *redis, const struct culex__redis_script *script,
+                               const char *queue, struct beside beside, culex_error *error)
 {
     /* It becomes a part of keys. */
     assert(strcmp(queue, CULEX__REDIS_NO_QUEUE) == 0 ||
@@ -97,8 +105,22 @@ culex_status culex__redis_begin(struct culex__redis *redis,
         if (redis->call_queue == NULL)
             return culex__fail(error, CULEX_ENOMEM, "out of memory");
     }
-    request_begin(redis, script, queue, &redis->request);
+    request_begin(redis, script, queue, beside, &redis->request);
     return CULEX_OK;
+}
+
+culex_status culex__redis_begin(struct culex__redis *redis,
+                                const struct culex__redis_script *script, const char *queue,
+                                culex_error *error)
+{
+    return call_begin(redis, script, queue, (struct beside){.queue = NULL}, error);
+}
+
+culex_status culex__redis_begin_beside(struct culex__redis *redis,
+                                       const struct culex__redis_script *script, const char *queue,
+                                       const char *other, size_t key, culex_error *error)
+{
+    return call_begin(redis, script, queue, (struct beside){other, key}, error);
 }
 
 /* The first two arguments: how to run the script, and which. */
@@ -205,7 +227,8 @@ static culex_status queue_probe(struct culex__redis *redis, struct culex__redis_
     redisReply *reply = NULL;
     if (queue_is_probed(redis, queue, level))
         return CULEX_OK;
-    request_begin(redis, &culex__redis_script_probe, queue->name, &request);
+    request_begin(redis, &culex__redis_script_probe, queue->name, (struct beside){.queue = NULL},
+                  &request);
     culex__redis_request_text(&request, roles[level]);
     culex_status status =
         script_run(redis, &culex__redis_script_probe, &request, deadline_ns, &reply, error);

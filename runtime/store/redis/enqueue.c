@@ -143,10 +143,8 @@ static void limits_add(struct culex__redis_request *request, const struct culex_
     culex__redis_request_add(request, limits, limits_text(limits, run, true));
 }
 
-/* ORDER ENQUEUE_ARGUMENTS: as redis/lib_enqueue.lua reads them. */
-static void run_add(struct culex__redis *redis, const struct culex_new_run *run)
+void culex__redis_run_add(struct culex__redis_request *request, const struct culex_new_run *run)
 {
-    struct culex__redis_request *request = &redis->request;
     assert(run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0);
     tail_add(request, run);
     times_add(request, run);
@@ -364,7 +362,7 @@ static culex_status call_finish(struct culex__redis *redis,
         if (is_plain)
             body_add(redis, &runs[i]);
         else
-            run_add(redis, &runs[i]);
+            culex__redis_run_add(&redis->request, &runs[i]);
     }
     culex_status status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
@@ -419,7 +417,7 @@ static void periodic_add(struct culex__redis *redis, const struct culex_new_run 
 {
     struct culex_new_run run = *periodic;
     run.at_ms = 0;
-    run_add(redis, &run);
+    culex__redis_run_add(&redis->request, &run);
 }
 
 /* ORDER TICK_WORDS: of the calendar, may overlap. */

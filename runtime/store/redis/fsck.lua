@@ -1,5 +1,5 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups
 -- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules
 -- level: repairs
 --
@@ -565,6 +565,26 @@ local function refills_share()
   return answer(page[1])
 end
 
+-- What cannot be brought anywhere would be looked at for ever; and a STEP looks where `meta` says that there is something.
+local function follow_ups_share()
+  local page = call('ZSCAN', follow_ups, place, 'COUNT', 25)
+  for at = 1, #page[2], 2 do
+    local member = page[2][at]
+    if not find(member, '^[^\n%z{}|]+\n', 17) then
+      spoilt = spoilt + 1
+      if is_repairing then
+        call('HSET', damaged, sub(member, 1, 16), member)
+        call('ZREM', follow_ups, member)
+      end
+    end
+  end
+  if page[1] == '0' and call('ZCARD', follow_ups) > 0 and not call('HGET', meta, 'follow_ups') then
+    wrong = wrong + 1
+    if is_repairing then call('HSET', meta, 'follow_ups', 1) end
+  end
+  return answer(page[1])
+end
+
 local function limits_share()
   local page = call('HSCAN', limits, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
@@ -1082,7 +1102,7 @@ local shares = {
     return set_share(urgent, function(r) return r.state == WAITING and tonumber(r.behind) < 2 end)
   end,
   limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
-  slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,
+  follow_ups = follow_ups_share, slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,

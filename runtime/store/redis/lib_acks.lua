@@ -13,8 +13,26 @@ local function done_forget(id, key)
   count('done', 1)
 end
 
+-- What stands behind the result in the text of an end, a queue and what is to come into it, one after the other, is kept
+-- until redis/follow.lua has brought it there. Returns the result, '' for none.
+local function follow_ups_keep(id, blob)
+  local result, at = nil, 1
+  local function take()
+    local _, stop, len = find(blob, '^%$(%d+)\r\n', at)
+    at = stop + len + 3
+    return sub(blob, stop + 1, stop + len)
+  end
+  result = take()
+  counted.has_follow_ups = true
+  while at <= #blob do
+    local queue = take()
+    call('ZADD', follow_ups, call('HINCRBY', meta, 'follow_ups', 1), id .. queue .. '\n' .. take())
+  end
+  return result
+end
+
 local function ack_settle(id, r, order, blob)
-  local event, attempt, delay, has_blob, begun, words = string.match(order, '^(%u+)|(%d+)|(%-?%d+)|([01])(b?)|?(.*)$')
+  local event, attempt, delay, has_blob, begun, words = string.match(order, '^(%u+)|(%d+)|(%-?%d+)|([012])(b?)|?(.*)$')
   if not r then return 'G' end
   if not holds(r, attempt) then
     if event == 'DONE' and r.state == DONE and r.attempt == attempt and r.owner == session then
@@ -22,6 +40,10 @@ local function ack_settle(id, r, order, blob)
     end
     count('stale', 1)
     return 'S'
+  end
+  if has_blob == '2' then
+    blob = follow_ups_keep(id, blob)
+    has_blob = blob ~= '' and '1' or '0'
   end
   if event == 'FAIL' or event == 'DISCARD' then count('failed', 1) end
   if event == 'CRASH' then count('crashed', 1) end
@@ -206,6 +228,7 @@ function ordinary_settle(id, number, body, order, blob)
   o.is_leaving = true
   if not o.head then body_aside(o) return 'G' end
   if event == 'DONE' and match(o.head, '^%d+|(%d+)') == '0' then
+    if match(order, '^DONE|1|%d+|2') then follow_ups_keep(id, blob) end
     stretch_end(b, place, 1, '0')
     return 'O'
   end

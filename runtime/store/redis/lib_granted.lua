@@ -5,8 +5,8 @@
 local granted = {count = 0, passed = 0, expired = 0, is_held = false, is_replaced = false, list = {}, memo = {}}
 -- The line: numbers as meta has them, once facts are read. `waiting`: how many of the `bodies` are neither
 -- held nor kept; `looked`: the numbers behind `taken` that this claim has dealt with; is_cut: it has given
--- up, or more wait than was counted.
-local counted = {last = 0, held = 0, kept = 0, bodies = 0, waiting = 0, looked = 0, is_cut = false}
+-- up, or more wait than was counted. has_follow_ups: some are kept, to be brought.
+local counted = {last = 0, held = 0, kept = 0, bodies = 0, waiting = 0, looked = 0, is_cut = false, has_follow_ups = false}
 -- What is taken off it: chars from `first` on, what their bodies agree on, and their bodies in order.
 local take = {first = false, since = false, chars = {}, bodies = {}, keep = false, timeout = false, long = '0', count = 0}
 local ghosts -- as meta counts them

@@ -6,7 +6,8 @@
  *   doctor.c    what the server's settings promise, by what the next three find
  *   access.c    who gets at the queues            durability.c   what survives a crash
  *   facts.c     what the doctor asks the server
- *   enqueue.c   ENQUEUE, TICK, SCHEDULE_RUN       step.c         STEP
+ *   step.c      STEP                              follow_up.c    runs that come in with its ends
+ *   enqueue.c   ENQUEUE, TICK, SCHEDULE_RUN
  *   schedules.c the other verbs on schedules      workers.c      the registry of workers
  *   manage.c    HELLO, what an operator changes   info.c         what he reads
  *   limits.c    the verbs on limits               fsck.c         FSCK, a share a call
@@ -94,6 +95,11 @@ culex_status culex__redis_begin(struct culex__redis *redis,
                                 const struct culex__redis_script *script, const char *queue,
                                 culex_error *error);
 
+/* The same of a script that takes one more key, of the queue `other`, behind its own. */
+culex_status culex__redis_begin_beside(struct culex__redis *redis,
+                                       const struct culex__redis_script *script, const char *queue,
+                                       const char *other, size_t key, culex_error *error);
+
 static inline void culex__redis_id(struct culex__redis *redis, culex_uuid id)
 {
     culex__redis_request_add(&redis->request, id.b, sizeof id.b);
@@ -145,6 +151,22 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
 /* Key `index` of `queue`, or PREFIX:queues for a NULL queue, as an argument of `request`. */
 void culex__redis_key(const struct culex__redis *redis, struct culex__redis_request *request,
                       const char *queue, size_t index);
+
+/* --- redis/enqueue.c ----------------------------------------------------------------- */
+
+/* ORDER ENQUEUE_ARGUMENTS: a run as redis/lib_enqueue.lua reads it, six arguments. */
+void culex__redis_run_add(struct culex__redis_request *request, const struct culex_new_run *run);
+
+/* --- redis/follow_up.c --------------------------------------------------------------- */
+
+/* Adds as one argument what `ack`, which has follow-ups, says besides the event: the result, and
+ * for each of their queues its name and the runs. ORDER FOLLOW_UPS: redis/lib_acks.lua keeps it. */
+void culex__redis_follow_ups_add(struct culex__redis_request *request, const struct culex_ack *ack);
+
+/* Behind a STEP of `queue` that says that some are kept: brings them. Those that stay, because a
+ * queue refuses them or cannot be reached, are in the reply, with the reason. */
+void culex__redis_follow_ups_bring(struct culex__redis *redis, const char *queue,
+                                   struct culex_step_reply *reply);
 
 /* --- verbs --------------------------------------------------------------------------- */
 

@@ -42,6 +42,7 @@ static const char *event_name(enum culex_run_event event)
 static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
 {
     const char *blob = ack->event == CULEX_EVENT_DONE ? ack->result : ack->text;
+    bool is_followed = ack->follow_up_count > 0;
     size_t blob_len = 0;
     if (blob != NULL)
         blob_len = ack->event == CULEX_EVENT_DONE ? ack->result_len : strlen(blob);
@@ -49,11 +50,14 @@ static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
     assert(culex__progress_is_valid(ack->progress)); /* it fits */
     bool has_progress = ack->progress != NULL && ack->progress[0] != '\0';
     snprintf(order, sizeof order, "%s|%" PRIu32 "|%" PRId64 "|%d%s%s%s", event_name(ack->event),
-             ack->attempt, culex__redis_delay(ack->delay_ms), blob_len > 0,
+             ack->attempt, culex__redis_delay(ack->delay_ms), is_followed ? 2 : blob_len > 0,
              ack->has_begun ? "b" : "", has_progress ? "|" : "", has_progress ? ack->progress : "");
     culex__redis_id(redis, ack->id);
     culex__redis_request_text(&redis->request, order);
-    culex__redis_request_add(&redis->request, blob, blob_len);
+    if (is_followed)
+        culex__redis_follow_ups_add(&redis->request, ack);
+    else
+        culex__redis_request_add(&redis->request, blob, blob_len);
 }
 
 static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
@@ -89,7 +93,7 @@ static bool end_read(const struct culex_ack *ack, uint64_t *ret_place)
 {
     struct culex_run_id_parts parts;
     bool is_plain = ack->event == CULEX_EVENT_DONE && ack->attempt == 1 &&
-                    (ack->result == NULL || ack->result_len == 0) &&
+                    (ack->result == NULL || ack->result_len == 0) && ack->follow_up_count == 0 &&
                     (ack->progress == NULL || ack->progress[0] == '\0');
     if (!is_plain || !culex__run_id_read(ack->id, &parts) || parts.lane != CULEX__REDIS_LANE_LINE)
         return false;
@@ -518,7 +522,8 @@ enum { CALM_NS = 900000000 };
 enum {
     FLAG_CALM = 32,
     FLAG_SHORT = 64,
-    FLAG_EXPIRED = 128,
+    FLAG_FOLLOW_UPS = 128,
+    FLAG_EXPIRED = 256,
     EXPIRED_MAX = 1024 /* more than a step looks at */
 };
 
@@ -548,6 +553,12 @@ static int64_t calm_until(const struct culex__redis *redis, const redisReply *re
     if (!culex__redis_reply_int(reply, 2, &flags) || (flags & FLAG_CALM) == 0)
         return 0;
     return culex__env_boottime_ns(redis->base.env) + CALM_NS;
+}
+
+static bool has_follow_ups(const redisReply *reply)
+{
+    int64_t flags;
+    return culex__redis_reply_int(reply, 2, &flags) && (flags & FLAG_FOLLOW_UPS) != 0;
 }
 
 /* Bodies and records in the order in which they were granted. A run that cannot be read goes
@@ -648,11 +659,14 @@ culex_status culex__redis_step(struct culex_store *base, const struct culex_step
         return status;
     status = culex__redis_step_read(reply, step, ret_reply, error);
     redis->call_queue->calm_until_ns = status == CULEX_OK ? calm_until(redis, reply) : 0;
-    if (status != CULEX_OK)
+    if (status != CULEX_OK) {
         freeReplyObject(reply);
-    else
-        ((struct storage *)ret_reply->storage)->reply = reply;
-    return status;
+        return status;
+    }
+    ((struct storage *)ret_reply->storage)->reply = reply;
+    if (has_follow_ups(reply))
+        culex__redis_follow_ups_bring(redis, step->queue, ret_reply);
+    return CULEX_OK;
 }
 
 void culex__redis_step_release(struct culex_store *base, struct culex_step_reply *reply)

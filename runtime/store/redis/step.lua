@@ -1,5 +1,5 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups
 -- uses: lean base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
 -- lead: lean
 -- level: works
@@ -9,20 +9,21 @@
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
 --        record payload
 -- Acks: a letter for each listed one, then one for each run of the groups. Flags: 1 paused, 2 empty, 4 held,
--- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 short, 128 for each expired run. Bodies: an array, of the ordinary runs that are
+-- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 short, 128: follow-ups are left to be brought,
+-- 256 for each expired run. Bodies: an array, of the ordinary runs that are
 -- granted; the number of its first item is `first` (0: it is empty), of each other one more; nil for a
 -- number of which nothing is granted. Since: when they were claimed, which their acks tell. Before: so many items of it come before this grant.
 
 local function reply(is_paused, due, is_empty, acks, beats, is_next_fast)
   local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (granted.is_held and 4 or 0)
     + (granted.is_replaced and 8 or 0) + (granted.passed > 0 and 16 or 0) + (is_next_fast and 32 or 0)
-    + (granted.is_short and 64 or 0) + 128 * granted.expired
+    + (granted.is_short and 64 or 0) + (counted.has_follow_ups and 128 or 0) + 256 * granted.expired
   return {now, due, flags, acks, beats, line.salt, take.first or 0, take.since or now, take.bodies, unpack(granted.list)}
 end
 
 -- ORDER STEP_FACTS
 local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked', 'salt', 'taken', 'line', 'held',
-  'kept', 'calm', 'limits', 'dead_limit')
+  'kept', 'calm', 'limits', 'dead_limit', 'follow_ups')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
 -- As redis/lib_paused.lua has it; and when a pause is over that ends by itself.
@@ -34,6 +35,7 @@ line_set(facts[6], facts[7])
 counted.last, counted.held, counted.kept = line_count(facts[8]), line_count(facts[9]), line_count(facts[10])
 is_calm = facts[11]
 local dead_most = tonumber(facts[13] or nil)
+counted.has_follow_ups = facts[14]
 -- Whether there is something of limits: else nothing of that is looked at.
 limits_noted, is_cutting = tonumber(facts[12] or nil), true
 local function parked_count() return limits_noted and slots_count('P', 'Q') or 0 end
@@ -172,11 +174,15 @@ local calm = sooner(now + 1000, sooner(sooner(over, look), sooner(due, lease_end
 -- As redis/lib_slots.lua leaves them: what was granted has put some there.
 local full_us = limits_noted and head(buckets)
 if full_us then calm = sooner(calm, math.ceil(full_us / 1000)) end
-local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now
+if facts[14] and call('ZCARD', follow_ups) == 0 then
+  call('HDEL', meta, 'follow_ups')
+  counted.has_follow_ups = false
+end
+local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now and not counted.has_follow_ups
 if is_calm_now then
   call('HSET', meta, 'calm', calm)
 else
-  local ranked_calm = ranked > 0 and ranked_until()
+  local ranked_calm = ranked > 0 and not counted.has_follow_ups and ranked_until()
   if ranked_calm then
     call('HSET', meta, 'calm', ranked_calm)
   elseif is_calm then

@@ -353,7 +353,9 @@ static culex_status run_take(struct culex_sqlite *store, struct culex_sqlite_que
                               : status;
 }
 
-/* `capacity`: most runs that the queue may have; 0 for no limit. */
+enum { NO_BOUND = 0 };
+
+/* `capacity`: most runs that the queue may have; NO_BOUND for any number. */
 static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                 const struct culex_new_run *run, int64_t capacity,
                                 struct culex_enqueue_result *ret_result, culex_error *error)
@@ -374,28 +376,46 @@ static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_
     return status;
 }
 
+/* Of one kind or the other. */
+static bool is_keyed(const struct culex_new_run *run)
+{
+    return culex__sqlite_has_key(run) || culex__sqlite_is_unique(run);
+}
+
+/* After so many keys have come: where no worker comes by, that is when older ones are forgotten. */
+static culex_status keys_trim(struct culex_sqlite *store, size_t keys, culex_error *error)
+{
+    if (keys == 0)
+        return CULEX_OK;
+    culex_status status = culex__sqlite_keys_forget(store, keys, error);
+    return status == CULEX_OK ? culex__sqlite_windows_forget(store, keys, error) : status;
+}
+
+culex_status culex__sqlite_enqueue_unbounded(struct culex_sqlite *store,
+                                             struct culex_sqlite_queue *queue,
+                                             const struct culex_new_run *run, culex_error *error)
+{
+    struct culex_enqueue_result result;
+    culex_status status = enqueue_one(store, queue, run, NO_BOUND, &result, error);
+    size_t keys = status == CULEX_OK && has_brought(&result) && is_keyed(run) ? 1 : 0;
+    return status == CULEX_OK ? keys_trim(store, keys, error) : status;
+}
+
 culex_status culex__sqlite_enqueue_periodic(struct culex_sqlite *store,
                                             struct culex_sqlite_queue *queue,
                                             const struct culex_new_run *periodic,
                                             struct culex_enqueue_result *ret_result,
                                             culex_error *error)
 {
-    enum { NO_LIMIT = 0 };
     struct culex_new_run run = *periodic;
     run.at_ms = 0;
-    culex_status status = enqueue_one(store, queue, &run, NO_LIMIT, ret_result, error);
+    culex_status status = enqueue_one(store, queue, &run, NO_BOUND, ret_result, error);
     if (status == CULEX_OK && ret_result->outcome == CULEX_ENQUEUED_REPLACED)
         ret_result->outcome = CULEX_ENQUEUED_NEW; /* it is there, as it was wanted */
     return status;
 }
 
 /* --- ENQUEUE ---------------------------------------------------------------------------------- */
-
-/* Of one kind or the other. */
-static bool is_keyed(const struct culex_new_run *run)
-{
-    return culex__sqlite_has_key(run) || culex__sqlite_is_unique(run);
-}
 
 static size_t keys_count(const struct culex_sqlite_call *call)
 {
@@ -415,11 +435,7 @@ static culex_status call_keep(struct culex_sqlite *store, struct culex_sqlite_qu
     culex_status status = culex__sqlite_producer_keep(store, queue, call, &wants_forgetting, error);
     if (status == CULEX_OK && wants_forgetting)
         status = culex__sqlite_producers_forget(store, queue, error);
-    if (status == CULEX_OK && keys > 0)
-        status = culex__sqlite_keys_forget(store, keys, error);
-    if (status == CULEX_OK && keys > 0)
-        status = culex__sqlite_windows_forget(store, keys, error);
-    return status;
+    return status == CULEX_OK ? keys_trim(store, keys, error) : status;
 }
 
 /* Of a call that is new. */

@@ -7,7 +7,8 @@
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
  *   workers.c     the registry of workers
- *   enqueue.c     runs coming in                      step.c        STEP
+ *   step.c        STEP                                follow_up.c   runs that come in with its ends
+ *   enqueue.c     runs coming in
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   limits.c      what an operator sets and sees of limits
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise

@@ -7,6 +7,7 @@
 #include "store/sqlite/body.h"
 #include "store/sqlite/claim.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/follow_up.h"
 #include "store/sqlite/group.h"
 #include "store/sqlite/lease.h"
 #include "store/sqlite/memo.h"
@@ -266,16 +267,16 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
 struct step_request {
     const struct culex_step *step;
     struct culex_step_reply *reply;
+    bool is_repeat;
 };
 
 static culex_status step_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              void *user, culex_error *error)
 {
-    const struct step_request *request = user;
-    bool is_old = false;
-    culex_status status =
-        culex__sqlite_memo_recall(store, queue, request->step, request->reply, &is_old, error);
-    if (status == CULEX_OK && !is_old)
+    struct step_request *request = user;
+    culex_status status = culex__sqlite_memo_recall(store, queue, request->step, request->reply,
+                                                    &request->is_repeat, error);
+    if (status == CULEX_OK && !request->is_repeat)
         status = step_new(store, queue, request->step, request->reply, error);
     return status == CULEX_OK ? outlook(store, queue, request->reply, error) : status;
 }
@@ -305,13 +306,17 @@ culex_status culex__sqlite_step(struct culex_store *base, const struct culex_ste
 {
     struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_step_reply reply;
-    struct step_request request = {step, &reply};
+    struct step_request request = {step, &reply, false};
     assert(culex__argument_step(step, NULL) == CULEX_OK);
     culex_status status = reply_alloc(step, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = culex__sqlite_verb_write(store, step->queue, CULEX__SQLITE_ABSENT_EMPTY, step_all,
-                                      &request, error);
+    if (culex__sqlite_has_follow_ups(step))
+        status = culex__sqlite_follow_ups_write(store, step, step_all, &request, &reply,
+                                                &request.is_repeat, error);
+    else
+        status = culex__sqlite_verb_write(store, step->queue, CULEX__SQLITE_ABSENT_EMPTY, step_all,
+                                          &request, error);
     if (status == CULEX_OK)
         *ret_reply = reply;
     else

@@ -44,22 +44,44 @@ culex_status culex__sqlite_verb_within(struct culex_sqlite *store, const char *n
     return run(store, name, absent, verb, request, &queue, error);
 }
 
+/* As verb_within. When it has made work, those are aimed at who are to be told. */
+static culex_status run_and_aim(struct culex_sqlite *store, const char *name,
+                                enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
+                                void *request, bool *ret_has_work, culex_error *error)
+{
+    struct culex_sqlite_queue queue;
+    store->wake.bells.count = 0;
+    culex_status status = run(store, name, absent, verb, request, &queue, error);
+    bool is_paused = culex__sqlite_queue_is_paused(store, &queue);
+    bool is_ready = queue.has_news || (queue.has_new_work && !is_paused);
+    bool is_told = is_ready || (store->wake.bells.count > 0 && !is_paused);
+    *ret_has_work = status == CULEX_OK && is_told;
+    return *ret_has_work ? culex__sqlite_wake_aim(store, name, is_ready, error) : status;
+}
+
+culex_status culex__sqlite_verb_part(struct culex_sqlite *store, const char *name,
+                                     enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
+                                     void *request, struct culex_sqlite_aim *ret_aim,
+                                     culex_error *error)
+{
+    bool has_work;
+    culex_status status = run_and_aim(store, name, absent, verb, request, &has_work, error);
+    if (status == CULEX_OK && has_work)
+        culex__sqlite_wake_put_off(store, ret_aim);
+    else
+        ret_aim->target_count = ret_aim->bells.count = 0;
+    return status;
+}
+
 culex_status culex__sqlite_verb_write(struct culex_sqlite *store, const char *name,
                                       enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
                                       void *request, culex_error *error)
 {
-    struct culex_sqlite_queue queue;
+    bool has_work;
     culex_status status = culex__sqlite_begin(store, error);
     if (status != CULEX_OK)
         return status;
-    store->wake.bells.count = 0;
-    status = run(store, name, absent, verb, request, &queue, error);
-    bool is_paused = culex__sqlite_queue_is_paused(store, &queue);
-    bool is_ready = queue.has_news || (queue.has_new_work && !is_paused);
-    bool is_told = is_ready || (store->wake.bells.count > 0 && !is_paused);
-    bool has_work = status == CULEX_OK && is_told;
-    if (has_work)
-        status = culex__sqlite_wake_aim(store, name, is_ready, error);
+    status = run_and_aim(store, name, absent, verb, request, &has_work, error);
     status = culex__sqlite_end_transaction(store, status, error);
     if (status == CULEX_OK && has_work)
         culex__sqlite_wake_send(store);

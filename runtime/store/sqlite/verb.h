@@ -8,6 +8,7 @@
 #define CULEX_STORE_SQLITE_VERB_H
 
 #include "store/sqlite/queue.h"
+#include "store/sqlite/wake.h"
 
 /* What is done with a queue that has no row. */
 enum culex_sqlite_absent {
@@ -35,5 +36,11 @@ culex_status culex__sqlite_verb_read(struct culex_sqlite *store, const char *nam
 culex_status culex__sqlite_verb_within(struct culex_sqlite *store, const char *name,
                                        enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
                                        void *request, culex_error *error);
+
+/* The same, and whom to tell of it behind the COMMIT, by culex__sqlite_wake_send_later. */
+culex_status culex__sqlite_verb_part(struct culex_sqlite *store, const char *name,
+                                     enum culex_sqlite_absent absent, culex_sqlite_verb_fn verb,
+                                     void *request, struct culex_sqlite_aim *ret_aim,
+                                     culex_error *error);
 
 #endif

@@ -25,7 +25,12 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
                                           const struct culex_new_run *runs, size_t count,
                                           struct culex_enqueue_result *results, culex_error *error);
 
-/* Enqueues a periodic run, which passes the queue's limit. */
+/* Enqueues a run that passes the queue's bound. */
+culex_status culex__sqlite_enqueue_unbounded(struct culex_sqlite *store,
+                                             struct culex_sqlite_queue *queue,
+                                             const struct culex_new_run *run, culex_error *error);
+
+/* Enqueues a periodic run, which passes it too. */
 culex_status culex__sqlite_enqueue_periodic(struct culex_sqlite *store,
                                             struct culex_sqlite_queue *queue,
                                             const struct culex_new_run *run,

@@ -529,3 +529,22 @@ void culex__sqlite_wake_send(struct culex_sqlite *store)
     }
     wake->target_count = wake->bells.count = 0;
 }
+
+void culex__sqlite_wake_put_off(struct culex_sqlite *store, struct culex_sqlite_aim *ret_aim)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    ret_aim->target_count = wake->target_count;
+    memcpy(ret_aim->targets, wake->targets, sizeof ret_aim->targets);
+    ret_aim->bells = wake->bells;
+    wake->target_count = wake->bells.count = 0;
+}
+
+void culex__sqlite_wake_send_later(struct culex_sqlite *store, const struct culex_sqlite_aim *aim)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    wake->target_count = aim->target_count;
+    memcpy(wake->targets, aim->targets, sizeof wake->targets);
+    wake->bells = aim->bells;
+    store->recent.has_targets = false; /* they may have been another queue's */
+    culex__sqlite_wake_send(store);
+}

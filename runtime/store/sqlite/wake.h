@@ -12,6 +12,14 @@ enum {
     CULEX__SQLITE_WAKE_MAX = 64,
 };
 
+/* Whom to tell after COMMIT about the work of one queue, where a transaction has some for several.
+ */
+struct culex_sqlite_aim {
+    size_t target_count;
+    char targets[CULEX__SQLITE_WAKE_MAX][CULEX__SQLITE_ADDRESS_SIZE];
+    struct culex_sqlite_bells bells;
+};
+
 /* Where to knock after COMMIT, and this handle's own door: see sqlite/wake.c. */
 struct culex_sqlite_wake {
     int watch_fd, door_fd, writes_fd, send_fd; /* -1: not open */
@@ -32,6 +40,9 @@ culex_status culex__sqlite_wake_aim(struct culex_sqlite *store, const char *queu
                                     culex_error *error);
 /* After COMMIT: tells one of them, and one for each of what is needed. */
 void culex__sqlite_wake_send(struct culex_sqlite *store);
+/* Puts off to tell them, so that another queue can be aimed at; and goes on with that. */
+void culex__sqlite_wake_put_off(struct culex_sqlite *store, struct culex_sqlite_aim *ret_aim);
+void culex__sqlite_wake_send_later(struct culex_sqlite *store, const struct culex_sqlite_aim *aim);
 void culex__sqlite_wake_close(struct culex_sqlite *store);
 /* Closes the descriptors and leaves everything else to the process that they came from. */
 void culex__sqlite_wake_abandon(struct culex_sqlite *store);

@@ -10,6 +10,7 @@ struct compare {
     struct culex_store *store;
     struct model *model;
     bool is_doubtful; /* the reply may be that of a repeat: the first one was lost */
+    bool is_followed; /* the step has follow-ups, which the model is told of behind it */
 };
 
 /* Applies `step` to the model, granting what the store granted: checks that the answers

@@ -1,7 +1,7 @@
 /* suite/differential.c - random operations on a store and on the model, replies and content
  * compared.
  *
- *     differential STORE [--seed N] [--ops N] [--faults N] [--trace]
+ *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
@@ -57,8 +57,11 @@ struct last_step {
     struct culex_step step;
     struct culex_ack acks[STEP_MAX];
     struct culex_beat beats[STEP_MAX];
+    struct culex_follow_up follow_ups[STEP_MAX]; /* each is the only one of its ack */
+    char keys[STEP_MAX][24];                     /* what the store knows them by */
     int64_t at_ms;
     bool is_repeatable;
+    bool has_followed; /* the model has them */
 };
 
 /* The last step of a session in a queue that had something to do, so that every store remembers
@@ -77,8 +80,9 @@ struct world {
     culex_uuid newcomer; /* id that the model is to give */
     unsigned long op;
     size_t limits_made;
-    bool has_limits; /* the store keeps them */
-    bool is_crowded; /* most runs have some, so that shares are full: by the seed */
+    bool has_limits;     /* the store keeps them */
+    bool has_follow_ups; /* some of the successes have */
+    bool is_crowded;     /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
                          applied more than once */
@@ -774,7 +778,45 @@ static bool op_workers(struct world *world, int queue)
 
 /* --- STEP ------------------------------------------------------------------------------ */
 
-static bool step_apply(struct world *world, const struct culex_step *step,
+/* A run that has come in as a follow-up, which its key tells; the model takes it in, whatever its
+ * queue's bound is. */
+static bool follow_up_apply(struct world *world, const struct culex_follow_up *follow_up)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_enqueue_result theirs = {0}, mine = {0};
+    culex_queue_stats stats = {.limit = 0};
+    culex_status status;
+    PERSIST(world, status,
+            store->ops->enqueue(store, follow_up->queue, NULL, &follow_up->run, 1, &theirs, NULL));
+    if (status != CULEX_OK || theirs.outcome != CULEX_ENQUEUED_DUPLICATE)
+        return differs("STEP: a follow-up has not come in: status %d, outcome %d", (int)status,
+                       (int)theirs.outcome);
+    model->ops->stats(model, follow_up->queue, &stats, NULL);
+    model->ops->limit(model, follow_up->queue, 0, NULL);
+    model_give_ids(world->compare.model, &theirs.id);
+    model->ops->enqueue(model, follow_up->queue, NULL, &follow_up->run, 1, &mine, NULL);
+    model->ops->limit(model, follow_up->queue, stats.limit, NULL);
+    return mine.outcome == CULEX_ENQUEUED_NEW && memcmp(&mine.id, &theirs.id, sizeof mine.id) == 0
+               ? world->compare.model->id_fault == NULL ||
+                     differs("follow-up: %s", world->compare.model->id_fault)
+               : differs("STEP: a follow-up in the model has outcome %d", (int)mine.outcome);
+}
+
+/* Those of the acks that were taken, once. */
+static bool follow_ups_apply(struct world *world, struct last_step *last,
+                             const enum culex_answer *answers)
+{
+    bool is_same = true;
+    for (size_t i = 0; i < last->step.ack_count && is_same && !last->has_followed; i++) {
+        if (last->acks[i].follow_up_count > 0 && answers[i] == CULEX_ANSWER_OK)
+            is_same = follow_up_apply(world, last->acks[i].follow_ups);
+    }
+    last->has_followed = true;
+    return is_same;
+}
+
+/* `last`: what the session remembers of it; NULL for a step that has no follow-ups. */
+static bool step_apply(struct world *world, const struct culex_step *step, struct last_step *last,
                        struct culex_store *store, int session, int queue)
 {
     struct culex_step_reply reply = {0};
@@ -791,7 +833,9 @@ static bool step_apply(struct world *world, const struct culex_step *step,
         world->grants[world->grant_count++ % GRANTS] = (struct known_grant){
             reply.grants[i].facts.id, reply.grants[i].facts.attempt, session, queue};
     world->compare.is_doubtful = world->is_doubtful;
-    bool is_same = compare_step(&world->compare, step, &reply);
+    world->compare.is_followed = last != NULL;
+    bool is_same = compare_step(&world->compare, step, &reply) &&
+                   (last == NULL || follow_ups_apply(world, last, reply.acks));
     store->ops->step_release(store, &reply);
     return is_same;
 }
@@ -872,6 +916,24 @@ static struct culex_beat beat_make(struct world *world, const struct known_grant
                                .progress = words[below(world, 6)]};
 }
 
+/* Without a unique key, by which it might be kept out, and without limits: the conformance suite
+ * has such. */
+static void follow_up_give(struct world *world, struct last_step *last, size_t at)
+{
+    struct culex_follow_up *follow_up = &last->follow_ups[at];
+    last->acks[at].follow_ups = NULL;
+    last->acks[at].follow_up_count = 0;
+    if (!world->has_follow_ups || last->acks[at].event != CULEX_EVENT_DONE || !chance(world, 25))
+        return;
+    *follow_up = (struct culex_follow_up){queues[below(world, QUEUES)], run_make(world)};
+    snprintf(last->keys[at], sizeof last->keys[at], "f%" PRIx64, random_next(world));
+    follow_up->run.unique_key = NULL;
+    follow_up->run.idempotency_key = last->keys[at];
+    follow_up->run.window_ms = 10000000;
+    last->acks[at].follow_ups = follow_up;
+    last->acks[at].follow_up_count = 1;
+}
+
 static bool op_step(struct world *world, int queue)
 {
     int session = (int)below(world, SESSIONS);
@@ -894,8 +956,10 @@ static bool op_step(struct world *world, int queue)
     step->ahead = chance(world, 50) ? (uint32_t)below(world, STEP_MAX) : 0;
     for (int64_t n = below(world, STEP_MAX); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
-        if (grant != NULL && !is_named(last->acks, step->ack_count, grant->id))
-            ack_make(world, grant, &last->acks[step->ack_count++]);
+        if (grant == NULL || is_named(last->acks, step->ack_count, grant->id))
+            continue;
+        ack_make(world, grant, &last->acks[step->ack_count]);
+        follow_up_give(world, last, step->ack_count++);
     }
     for (int64_t n = below(world, 4); n > 0; n--) {
         const struct known_grant *grant = grant_pick(world, session, queue);
@@ -904,9 +968,10 @@ static bool op_step(struct world *world, int queue)
     }
     last->at_ms = world->now_ms;
     last->is_repeatable = true;
+    last->has_followed = false;
     TRACE(world, "step session %d queue %d want %u acks %zu beats %zu", session, queue, step->want,
           step->ack_count, step->beat_count);
-    return step_apply(world, step, world->handles[session], session, queue);
+    return step_apply(world, step, last, world->handles[session], session, queue);
 }
 
 /* The very same step again, as after a lost reply. */
@@ -919,7 +984,7 @@ static bool op_repeat(struct world *world, int queue)
     if (!last->is_repeatable || age > 1800000 || age < -1800000)
         return true;
     TRACE(world, "repeat session %d", session);
-    return step_apply(world, &last->step, world->handles[session], session,
+    return step_apply(world, &last->step, last, world->handles[session], session,
                       strcmp(last->step.queue, queues[0]) != 0);
 }
 
@@ -949,7 +1014,7 @@ static bool op_late(struct world *world, int queue)
         step.ack_count = step.beat_count = 1;
     }
     TRACE(world, "late step session %d queue %d", session, queue);
-    return step_apply(world, &step, handle_pick(world), session, queue);
+    return step_apply(world, &step, NULL, handle_pick(world), session, queue);
 }
 
 /* Lets the time have its effects on both, and claims nothing. */
@@ -960,7 +1025,7 @@ static bool settle_down(struct world *world, int queue)
                                   .session = "00000000000000ff",
                                   .nonce = ++world->nonce,
                                   .lease_ms = 1000};
-        if (!step_apply(world, &step, world->compare.store, 0, queue))
+        if (!step_apply(world, &step, NULL, world->compare.store, 0, queue))
             return false;
     }
     return true;
@@ -1450,6 +1515,8 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--trace") == 0)
             world.is_traced = true;
+        else if (strcmp(argv[i], "--follow") == 0)
+            world.has_follow_ups = true;
         else if (strcmp(argv[i], "--seed") == 0)
             seed = number_of(argv[++i]);
         else if (strcmp(argv[i], "--ops") == 0)

@@ -1022,9 +1022,13 @@ static bool has_brought(const struct culex_enqueue_result *result)
     return result->outcome == CULEX_ENQUEUED_NEW || result->outcome == CULEX_ENQUEUED_REPLACED;
 }
 
-/* Run `index` of its call. What a key leads to comes before all else. */
+enum { NO_BOUND = 0 };
+
+/* Run `index` of its call, in a queue of up to `bound`. What a key leads to comes before all else.
+ */
 static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
-                                               const struct culex_new_run *made, size_t index)
+                                               const struct culex_new_run *made, size_t index,
+                                               uint64_t bound)
 {
     struct culex_enqueue_result result = {CULEX_ENQUEUED_NEW, {{0}}};
     const struct model_key *key = key_find(model, queue, made->idempotency_key);
@@ -1045,7 +1049,7 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
     } else if (holder != NULL) {
         result.outcome = CULEX_ENQUEUED_UNIQUE_TAKEN;
         result.id = holder->id;
-    } else if (queue->stats.limit > 0 && live_count(model, queue) >= queue->stats.limit) {
+    } else if (bound > 0 && live_count(model, queue) >= bound) {
         result.outcome = CULEX_ENQUEUED_FULL;
     } else {
         result.id = model->given != NULL ? id_take(model, queue, model->given[index])
@@ -1141,7 +1145,7 @@ static culex_status model_enqueue(struct culex_store *store, const char *name,
     if (status == CULEX_OK && repeat != NULL)
         memcpy(results, repeat->results, count * sizeof *results);
     for (size_t i = 0; i < count && status == CULEX_OK && repeat == NULL; i++)
-        results[i] = enqueue_one(model, queue, &runs[i], i);
+        results[i] = enqueue_one(model, queue, &runs[i], i, queue->stats.limit);
     if (ticket != NULL && status == CULEX_OK && repeat == NULL)
         producer_note(model, queue, *ticket, digest, results, count);
     model->given = NULL;
@@ -1164,7 +1168,7 @@ static culex_status model_enqueue_each(struct culex_store *store, const char *na
             status = culex__fail(error, CULEX_ECONFLICT, "the call is known");
     }
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-        results[i] = enqueue_one(model, queue, &runs[i], i);
+        results[i] = enqueue_one(model, queue, &runs[i], i, queue->stats.limit);
         producer_note(model, queue, tickets[i], digest_of(&runs[i], 1), &results[i], 1);
     }
     model->given = NULL;
@@ -1689,6 +1693,18 @@ void model_outlook(struct model *model, const struct model_queue *queue,
         reply->due_in_ms = 0;
 }
 
+/* Of those of its acks that have just ended their runs. */
+static void bring_follow_ups(struct model *model, const struct culex_step *step,
+                             const enum culex_answer *answers)
+{
+    for (size_t i = 0; i < step->ack_count; i++) {
+        const struct culex_ack *ack = &step->acks[i];
+        for (size_t at = 0; at < ack->follow_up_count && answers[i] == CULEX_ANSWER_OK; at++)
+            enqueue_one(model, queue_of(model, ack->follow_ups[at].queue), &ack->follow_ups[at].run,
+                        0, NO_BOUND);
+    }
+}
+
 static culex_status model_step(struct culex_store *store, const struct culex_step *step,
                                struct culex_step_reply *ret_reply, culex_error *error)
 {
@@ -1699,6 +1715,8 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
     uint32_t expired_count = 0;
     bool has_passed = false;
     bool is_held = !is_repeat && claim_all(model, step, session, &expired_count, &has_passed);
+    if (!is_repeat)
+        bring_follow_ups(model, step, session->acks);
 
     struct culex_step_reply reply = {.now_ms = now_of(model),
                                      .is_held = is_held,
@@ -1804,10 +1822,7 @@ static struct culex_enqueue_result periodic_enqueue(struct model *model, struct 
 {
     struct culex_new_run run = *periodic;
     run.at_ms = 0;
-    uint64_t limit = queue->stats.limit;
-    queue->stats.limit = 0; /* of no concern to periodic runs */
-    struct culex_enqueue_result result = enqueue_one(model, queue, &run, 0);
-    queue->stats.limit = limit;
+    struct culex_enqueue_result result = enqueue_one(model, queue, &run, 0, NO_BOUND);
     if (result.outcome == CULEX_ENQUEUED_REPLACED)
         result.outcome = CULEX_ENQUEUED_NEW; /* it is there, as it was wanted */
     if (result.outcome == CULEX_ENQUEUED_NEW)

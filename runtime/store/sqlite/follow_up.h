@@ -1,0 +1,20 @@
+/* store/sqlite/follow_up.h - runs that come in with the end of others: the parts of a STEP's
+ * transaction that belong to other queues, or to its own once more. */
+#ifndef CULEX_STORE_SQLITE_FOLLOW_UP_H
+#define CULEX_STORE_SQLITE_FOLLOW_UP_H
+
+#include "store/sqlite/verb.h"
+
+/* Whether an ack of the step has any. */
+bool culex__sqlite_has_follow_ups(const struct culex_step *step);
+
+/* In place of culex__sqlite_verb_write for such a step: `verb` on the step's queue, which sets
+ * `reply` and leaves *is_repeat false for a step that is new, and then, of the acks that are OK,
+ * the follow-ups. */
+culex_status culex__sqlite_follow_ups_write(struct culex_sqlite *store,
+                                            const struct culex_step *step,
+                                            culex_sqlite_verb_fn verb, void *request,
+                                            struct culex_step_reply *reply, const bool *is_repeat,
+                                            culex_error *error);
+
+#endif
