@@ -82,6 +82,7 @@ The same, to start after `delay`, culex_seconds(30) for instance."""),
 The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
 now, and one before 2001 is refused."""),
         _enqueue_many(context, job),
+        _enqueue_from(context, job),
     ]
 
 
@@ -121,6 +122,17 @@ for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many."
         [_return("culex_client_enqueue_many",
                  ["client", f"&{job.functions.type}", "jobs", "sizeof *jobs", "count", "options",
                   "ret_ids", "ret_enqueued", "error"])],
+        _deprecations(job))
+
+
+def _enqueue_from(context: Context, job: Job) -> FunctionView:
+    return _function(
+        context, job.functions.enqueue_from, """\
+For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+may be NULL. See culex_run_enqueue.""",
+        ["culex_run *run", f"const {job.c} *job", "const culex_enqueue_options *options", ERROR],
+        [_return("culex_run_enqueue",
+                 ["run", f"&{job.functions.type}", "job", "options", "error"])],
         _deprecations(job))
 
 

@@ -278,6 +278,7 @@ class Functions:
     enqueue_in: str
     enqueue_at: str
     enqueue_many: str
+    enqueue_from: str
     register: str
     handler: str
     encode: str

@@ -183,6 +183,8 @@ static uint32_t end_flags(const struct culex_run *run)
         flags |= CULEX_END_TEXT;
     if (run->has_result && end->event == CULEX_EVENT_DONE)
         flags |= CULEX_END_RESULT;
+    if (run->follow_ups.len > 0 && end->event == CULEX_EVENT_DONE)
+        flags |= CULEX_END_FOLLOW_UPS;
     return flags;
 }
 
@@ -211,7 +213,9 @@ static void end_tell(struct child *child)
         is_heard = culex__outbox_send_text(outbox, CULEX_RECORD_TEXT, run->end.text,
                                            strlen(run->end.text));
     if (is_heard && (flags & CULEX_END_RESULT) != 0)
-        is_heard = culex__outbox_send_result(outbox, &run->result);
+        is_heard = culex__outbox_send_parts(outbox, CULEX_RECORD_RESULT, &run->result);
+    if (is_heard && (flags & CULEX_END_FOLLOW_UPS) != 0)
+        is_heard = culex__outbox_send_parts(outbox, CULEX_RECORD_FOLLOW_UPS, &run->follow_ups);
     if (!is_heard)
         _exit(0);
     if (child->is_leaving)

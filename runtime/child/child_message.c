@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "handler/errand.h"
+#include "handler/follow_up.h"
 
 /* Nothing that steers a terminal or ends a line early. */
 static bool text_is_plain(const char *text, size_t len)
@@ -53,7 +54,8 @@ static const char *extend_take(struct culex_child_message *message)
     return extend.extend_ms >= 0 ? NULL : "a negative time";
 }
 
-static const char *result_take(struct culex_child_message *message)
+/* A part of a result, or of follow-ups. */
+static const char *part_take(struct culex_child_message *message, size_t max)
 {
     struct culex_record_part part;
     if (message->len < sizeof part)
@@ -63,10 +65,10 @@ static const char *result_take(struct culex_child_message *message)
     message->len -= sizeof part;
     message->total = part.total;
     message->offset = part.offset;
-    if (part.total > CULEX_PAYLOAD_MAX)
-        return "a result that is too long";
+    if (part.total > max)
+        return "a result that is too long, or follow-ups";
     if (part.offset > part.total || message->len > part.total - part.offset)
-        return "a part outside its result";
+        return "a part outside its whole";
     return message->len > 0 || part.total == 0 ? NULL : "an empty part of a result";
 }
 
@@ -121,7 +123,10 @@ const char *culex__child_message_parse(const void *packet, size_t len,
         wrong = text_check(&message, CULEX_ERROR_TEXT_MAX);
         break;
     case CULEX_RECORD_RESULT:
-        wrong = result_take(&message);
+        wrong = part_take(&message, CULEX_PAYLOAD_MAX);
+        break;
+    case CULEX_RECORD_FOLLOW_UPS:
+        wrong = part_take(&message, CULEX_FOLLOW_UP_BYTES_MAX);
         break;
     case CULEX_RECORD_ERRAND:
         wrong = errand_take(&message);

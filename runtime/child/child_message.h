@@ -29,7 +29,9 @@ enum culex_record_type {
     CULEX_RECORD_UNREADY,  /* text: why it failed; the child ends */
     CULEX_RECORD_ERRAND,   /* struct culex_record_errand, its bytes */
     /* To the child again. */
-    CULEX_RECORD_ANSWER /* struct culex_record_errand, bytes of the answer; alone in its packet */
+    CULEX_RECORD_ANSWER, /* struct culex_record_errand, bytes of the answer; alone in its packet */
+    /* From the child again. */
+    CULEX_RECORD_FOLLOW_UPS /* as RESULT, of its follow-ups (handler/follow_up.h) */
 };
 
 struct culex_record {
@@ -74,8 +76,8 @@ struct culex_child_message {
     uint64_t seq;
     const char *bytes;
     size_t len;
-    size_t total;    /* RESULT, ERRAND */
-    size_t offset;   /* RESULT, ERRAND */
+    size_t total;    /* RESULT, FOLLOW_UPS, ERRAND */
+    size_t offset;   /* the same */
     uint32_t number; /* ERRAND */
     int64_t extend_ms;
 };

@@ -5,7 +5,7 @@
  * takes the runs in order and, for each,
  *   1. stores `started`, then looks at `skip_until`,
  *   2. calls the handler, or skips the run,
- *   3. sends text and result as messages, fills its end, stores `finished`.
+ *   3. sends text, result and follow-ups as messages, fills its end, stores `finished`.
  * The supervisor takes runs back by storing `skip_until` and then looking at `started`. As both
  * sides store before they look (sequentially consistent), one of them sees the other: a run
  * that was taken back never starts.
@@ -31,9 +31,10 @@ enum culex_mailbox_end_flags {
     CULEX_END_SKIPPED = 1u << 0, /* not started: the supervisor wanted it back, or the child goes */
     CULEX_END_SNOOZED = 1u << 1,
     CULEX_END_NOT_UNDERSTOOD = 1u << 2,
-    CULEX_END_TEXT = 1u << 3,   /* a text was sent before */
-    CULEX_END_RESULT = 1u << 4, /* a result was sent before */
-    CULEX_END_LAST = 1u << 5    /* the child wants to be replaced */
+    CULEX_END_TEXT = 1u << 3,      /* a text was sent before */
+    CULEX_END_RESULT = 1u << 4,    /* a result was sent before */
+    CULEX_END_LAST = 1u << 5,      /* the child wants to be replaced */
+    CULEX_END_FOLLOW_UPS = 1u << 6 /* they were sent before */
 };
 
 struct culex_mailbox_end {

@@ -32,20 +32,20 @@ bool culex__outbox_send_text(const struct culex_outbox *outbox, enum culex_recor
                               culex__utf8_clean(clean, sizeof clean, text, len));
 }
 
-bool culex__outbox_send_result(const struct culex_outbox *outbox, const culex_buf *result)
+bool culex__outbox_send_parts(const struct culex_outbox *outbox, enum culex_record_type type,
+                              const culex_buf *whole)
 {
     const size_t room =
         CULEX_PACKET_MAX - sizeof(struct culex_record) - sizeof(struct culex_record_part);
     size_t offset = 0;
     bool is_heard;
-    assert(result->len <= CULEX_PAYLOAD_MAX);
+    assert(whole->len <= UINT32_MAX);
     do {
-        size_t left = result->len - offset;
+        size_t left = whole->len - offset;
         size_t len = left < room ? left : room;
-        struct culex_record_part part = {(uint32_t)result->len, (uint32_t)offset};
-        is_heard = culex__outbox_send(outbox, CULEX_RECORD_RESULT, &part, sizeof part,
-                                      result->data + offset, len);
+        struct culex_record_part part = {(uint32_t)whole->len, (uint32_t)offset};
+        is_heard = culex__outbox_send(outbox, type, &part, sizeof part, whole->data + offset, len);
         offset += len;
-    } while (is_heard && offset < result->len);
+    } while (is_heard && offset < whole->len);
     return is_heard;
 }

@@ -23,7 +23,8 @@ bool culex__outbox_send(const struct culex_outbox *outbox, enum culex_record_typ
 bool culex__outbox_send_text(const struct culex_outbox *outbox, enum culex_record_type type,
                              const char *text, size_t len);
 
-/* The same of a result, in as many parts as it takes. */
-bool culex__outbox_send_result(const struct culex_outbox *outbox, const culex_buf *result);
+/* The same of a result or of follow-ups, in as many parts as it takes. */
+bool culex__outbox_send_parts(const struct culex_outbox *outbox, enum culex_record_type type,
+                              const culex_buf *whole);
 
 #endif

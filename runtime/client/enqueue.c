@@ -521,10 +521,8 @@ static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_e
     return status;
 }
 
-static culex_status order_check(const struct order *order, culex_error *error)
+static culex_status order_check_job(const struct order *order, culex_error *error)
 {
-    if (order->client == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no client");
     culex_status status = culex__job_type_check(order->type, error);
     if (status != CULEX_OK)
         return status;
@@ -534,6 +532,13 @@ static culex_status order_check(const struct order *order, culex_error *error)
         return culex__fail(error, CULEX_EINVAL, "a stride of %zu bytes is less than the params",
                            order->stride);
     return CULEX_OK;
+}
+
+static culex_status order_check(const struct order *order, culex_error *error)
+{
+    if (order->client == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client");
+    return order_check_job(order, error);
 }
 
 /* The one run of the order. *ret_id, which may be NULL, is its id or the call's ticket. */
@@ -570,6 +575,36 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
     struct order order = {
         .client = client, .type = type, .params = "", .text = &payload, .keys = keys, .count = 1};
     return order_run_one(&order, options, ret_id, error);
+}
+
+static culex_status order_hand_over(struct order *order, culex__enqueue_take take, void *user,
+                                    culex_error *error)
+{
+    culex_buf payload;
+    struct culex_new_run run;
+    struct culex_run_keys keys;
+    struct batch batch = {.payloads = &payload, .runs = &run, .keys = &keys};
+    culex_buf_init(&payload, 0);
+    culex_status status = batch_fill(&batch, order, 0, error);
+    if (status == CULEX_OK)
+        status = take(user, order->queue, &run, error);
+    culex_buf_release(&payload);
+    return status;
+}
+
+culex_status culex__enqueue_make(const culex_job_type *type, const void *params,
+                                 const culex_enqueue_options *options, culex__enqueue_take take,
+                                 void *user, culex_error *error)
+{
+    struct order order = {.type = type, .params = params, .count = 1};
+    culex_status status = order_check_job(&order, error);
+    if (status == CULEX_OK)
+        status = order_prepare(&order, options, error);
+    if (status == CULEX_OK && (order.has_ticket || order.outcomes != NULL))
+        status = culex__fail(error, CULEX_EINVAL,
+                             "a follow-up takes no ticket, as it comes in once by itself, and no "
+                             "ret_outcomes, as it comes in when the run has ended");
+    return status == CULEX_OK ? order_hand_over(&order, take, user, error) : status;
 }
 
 culex_status culex_client_enqueue_many(culex_client *client, const culex_job_type *type,

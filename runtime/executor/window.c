@@ -34,6 +34,7 @@ struct culex_window_entry *culex__window_add(struct culex_window *window, struct
     window->live++;
     run->has_result = false;
     run->result.len = 0;
+    culex__run_forget_follow_ups(run);
     window_assert(window);
     return entry;
 }
@@ -84,23 +85,23 @@ static void text_take(struct culex_window_entry *entry, const struct culex_child
     run->text[message->len] = '\0';
 }
 
-/* Parts come in order and name one total; `offset` is where the part before ended. */
-static const char *result_take(struct culex_window_entry *entry,
-                               const struct culex_child_message *message)
+/* Of a result or of follow-ups. Parts come in order and name one total; `offset` is where the part
+ * before ended. `whole` is NULL for a run that was taken back. */
+static const char *part_take(culex_buf *whole, bool *has_whole,
+                             const struct culex_child_message *message)
 {
-    struct culex_run *run = entry->run;
-    if (entry->has_result)
-        return "more than one result";
-    if (run == NULL) {
-        entry->has_result = message->offset + message->len == message->total;
+    if (*has_whole)
+        return "more than one result, or follow-ups twice";
+    if (whole == NULL) {
+        *has_whole = message->offset + message->len == message->total;
         return NULL;
     }
-    if (message->offset != 0 && message->offset != run->result.len)
-        return "parts of a result out of order";
-    culex__buf_cut(&run->result, message->offset);
-    if (culex__buf_append(&run->result, message->bytes, message->len) != CULEX_OK)
-        return "a result that is too long";
-    entry->has_result = run->result.len == message->total;
+    if (message->offset != 0 && message->offset != whole->len)
+        return "parts of a result or of follow-ups out of order";
+    culex__buf_cut(whole, message->offset);
+    if (culex__buf_append(whole, message->bytes, message->len) != CULEX_OK)
+        return "a result that is too long, or follow-ups";
+    *has_whole = whole->len == message->total;
     return NULL;
 }
 
@@ -131,8 +132,12 @@ const char *culex__window_take(struct culex_window *window,
     case CULEX_RECORD_TEXT:
         text_take(entry, message);
         return NULL;
+    case CULEX_RECORD_FOLLOW_UPS:
+        return part_take(entry->run != NULL ? &entry->run->follow_ups : NULL,
+                         &entry->has_follow_ups, message);
     default:
-        return result_take(entry, message);
+        return part_take(entry->run != NULL ? &entry->run->result : NULL, &entry->has_result,
+                         message);
     }
 }
 
@@ -145,7 +150,8 @@ bool culex__window_is_complete(const struct culex_window *window,
     const struct culex_window_entry *entry = &window->entries[culex__mailbox_index(seq)];
     bool lacks_text = (end->flags & CULEX_END_TEXT) != 0 && !entry->has_text;
     bool lacks_result = (end->flags & CULEX_END_RESULT) != 0 && !entry->has_result;
-    return !lacks_text && !lacks_result;
+    bool lacks_more = (end->flags & CULEX_END_FOLLOW_UPS) != 0 && !entry->has_follow_ups;
+    return !lacks_text && !lacks_result && !lacks_more;
 }
 
 bool culex__window_is_heard(const struct culex_window *window, const struct culex_mailbox_end *end)
@@ -197,6 +203,8 @@ static void end_fill(struct culex_run *run, const struct culex_window_entry *ent
     else if (end->event == CULEX_EVENT_FAIL || end->event == CULEX_EVENT_DISCARD)
         run->end.text = "the handler gave no reason";
     run->has_result = (end->flags & CULEX_END_RESULT) != 0 && entry->has_result;
+    if ((end->flags & CULEX_END_FOLLOW_UPS) == 0)
+        culex__run_forget_follow_ups(run);
     started_fill(run, end->started_ns);
 }
 
@@ -207,7 +215,7 @@ const char *culex__window_end(struct culex_window *window, const struct culex_ma
     struct culex_window_entry *entry = culex__window_find(window, seq);
     const char *wrong = entry != NULL ? end_check(end, seq) : "the end of a run it does not have";
     if (wrong == NULL && !culex__window_is_complete(window, end))
-        wrong = "an end without its text or result";
+        wrong = "an end without its text, result or follow-ups";
     if (wrong != NULL)
         return wrong;
     *ret_is_skipped = (end->flags & CULEX_END_SKIPPED) != 0;

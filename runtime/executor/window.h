@@ -14,6 +14,7 @@ struct culex_window_entry {
     struct culex_run *run; /* NULL: taken back, its end means nothing */
     bool has_text;
     bool has_result;
+    bool has_follow_ups;
     uint64_t reports; /* of progress, taken */
     int64_t term_ns;  /* boot time, INT64_MAX for never */
     int64_t kill_ns;
@@ -54,11 +55,12 @@ struct culex_run *culex__window_remove(struct culex_window *window,
 /* Forgets the newest run, which the child never heard of. */
 struct culex_run *culex__window_unassign(struct culex_window *window);
 
-/* Applies PROGRESS, EXTEND, TEXT or RESULT to its run. Out of memory drops the text or result. */
+/* Applies PROGRESS, EXTEND, TEXT, RESULT or FOLLOW_UPS to its run. Out of memory drops the text. */
 const char *culex__window_take(struct culex_window *window,
                                const struct culex_child_message *message);
 
-/* The end of run finished + 1. False when its text or result is still on the way. */
+/* The end of run finished + 1. False when its text, result or follow-ups are still on
+ * the way. */
 bool culex__window_is_complete(const struct culex_window *window,
                                const struct culex_mailbox_end *end);
 

@@ -10,6 +10,8 @@
 #include "base/utf8.h"
 #include "core/codec_encode.h"
 #include "core/duration.h"
+#include "client/enqueue.h"
+#include "handler/follow_up.h"
 #include "handler/loan.h"
 #include "handler/result.h"
 
@@ -160,6 +162,24 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
     run->result = fresh;
     run->has_result = true;
     return CULEX_OK;
+}
+
+static culex_status follow_up_take(void *user, const char *queue, const struct culex_new_run *new,
+                                   culex_error *error)
+{
+    culex_run *run = user;
+    return culex__follow_up_append(&run->follow_ups, queue, new, error);
+}
+
+culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const void *params,
+                               const culex_enqueue_options *options, culex_error *error)
+{
+    if (run == NULL || run->arena == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no run, or one whose handler has returned");
+    if (is_stray(run))
+        return culex__fail(error, CULEX_EINVAL,
+                           "a process that the handler has forked cannot enqueue follow-ups");
+    return culex__enqueue_make(type, params, options, follow_up_take, run, error);
 }
 
 void culex_log(culex_run *run, const char *format, ...)

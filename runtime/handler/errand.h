@@ -38,25 +38,6 @@ struct culex_errand {
     char queue[CULEX_QUEUE_NAME_MAX + 1];
 };
 
-/* What is behind it in this order: job, unique key, idempotency key and tags, each with its NUL,
- * the limits, and the payload.
- * The pointers of `run` mean nothing on the way. */
-struct culex_errand_run {
-    struct culex_new_run run;
-    uint32_t job_len;
-    uint32_t unique_len;
-    uint32_t idempotency_len;
-    uint32_t tags_len;
-};
-
-/* A limit of that run: its name and key, each with its NUL, are behind it. Its pointers mean as
- * little. */
-struct culex_errand_limit {
-    struct culex_run_limit limit;
-    uint32_t name_len;
-    uint32_t key_len;
-};
-
 /* An answer begins with this. After CULEX_OK follows what the verb returns: results, a state, the
  * statistics, the time, or a run with its five texts, payload and result, each behind its
  * length. */
@@ -64,19 +45,6 @@ struct culex_errand_answer {
     culex_status status;
     culex_error error;
 };
-
-/* Takes bytes from the front of a text. */
-struct culex_errand_reader {
-    const char *at;
-    size_t left;
-    bool is_short; /* more was asked for than there was */
-};
-
-/* NULL when there is not that much left. Not aligned. */
-const char *culex__errand_take(struct culex_errand_reader *reader, size_t len);
-
-/* Copies them; zeroes when there is not that much left. */
-void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, size_t len);
 
 /* Serves one errand on `store` and fills `answer`, which is empty before. Never fails: what
  * cannot be read or done is what the answer says. True when runs may have been enqueued. */

@@ -7,33 +7,8 @@
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "core/record_text.h"
-#include "handler/errand.h"
+#include "handler/errand_run.h"
 #include "client/newrun.h"
-
-/* Numbers that every store can count with. */
-#define NUMBER_MAX (INT64_C(1) << 53)
-
-const char *culex__errand_take(struct culex_errand_reader *reader, size_t len)
-{
-    const char *at = reader->at;
-    if (len > reader->left) {
-        reader->is_short = true;
-        reader->left = 0;
-        return NULL;
-    }
-    reader->at += len;
-    reader->left -= len;
-    return at;
-}
-
-void culex__errand_copy(struct culex_errand_reader *reader, void *ret_bytes, size_t len)
-{
-    const char *at = culex__errand_take(reader, len);
-    if (at != NULL)
-        memcpy(ret_bytes, at, len);
-    else
-        memset(ret_bytes, 0, len);
-}
 
 /* --- answers ----------------------------------------------------------------------------- */
 
@@ -81,97 +56,12 @@ static void info_write(culex_buf *answer, const culex_run_info *info)
 
 /* --- runs to enqueue ----------------------------------------------------------------------- */
 
-/* A text of at most `max` bytes and its NUL; NULL when that is not what stands there. */
-static const char *text_take(struct culex_errand_reader *reader, size_t len, size_t max)
-{
-    const char *text = len <= max ? culex__errand_take(reader, len + 1) : NULL;
-    return text != NULL && text[len] == '\0' && culex__record_text_is_valid(text, len) ? text
-                                                                                       : NULL;
-}
-
-/* An idempotency key may hold '|' as well: it is no field of a record. The store looks at the
- * rest. */
-static const char *key_take(struct culex_errand_reader *reader, size_t len)
-{
-    const char *key =
-        len <= CULEX_STORE_IDEMPOTENCY_MAX ? culex__errand_take(reader, len + 1) : NULL;
-    return key != NULL && key[len] == '\0' && strlen(key) == len ? key : NULL;
-}
-
-static bool number_is_sane(int64_t number)
-{
-    return number >= 0 && number <= NUMBER_MAX;
-}
-
-/* A flag of damaged memory may be neither. */
-static bool flag_is_sane(const bool *flag)
-{
-    unsigned char byte;
-    memcpy(&byte, flag, sizeof byte);
-    return byte <= 1;
-}
-
-static bool policy_is_sane(const struct culex_new_run *run)
-{
-    return run->priority >= 0 && run->priority <= CULEX_PRIORITY_MAX && run->attempts_max > 0 &&
-           number_is_sane(run->delay_ms) && number_is_sane(run->at_ms) &&
-           number_is_sane(run->expires_ms) && number_is_sane(run->retry_for_ms) &&
-           number_is_sane(run->timeout_ms) && number_is_sane(run->keep_success_ms) &&
-           number_is_sane(run->keep_failure_ms) && run->window_ms <= CULEX_WINDOW_MAX_MS &&
-           number_is_sane(run->unique_for_ms) && flag_is_sane(&run->unique_replaces) &&
-           run->payload_len <= CULEX_PAYLOAD_MAX;
-}
-
-/* The texts stay in the errand. */
-static bool limits_take(struct culex_errand_reader *reader, struct culex_run_limit *ret_limits,
-                        size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct culex_errand_limit record;
-        culex__errand_copy(reader, &record, sizeof record);
-        ret_limits[i] = record.limit;
-        ret_limits[i].name = text_take(reader, record.name_len, CULEX_LIMIT_NAME_MAX);
-        ret_limits[i].key = text_take(reader, record.key_len, CULEX_LIMIT_KEY_MAX);
-        if (reader->is_short || ret_limits[i].name == NULL || ret_limits[i].key == NULL)
-            return false;
-    }
-    return true;
-}
-
-/* The texts and the payload stay in the errand. */
-static bool run_take(struct culex_errand_reader *reader,
-                     struct culex_run_limit ret_limits[CULEX_RUN_LIMITS_MAX],
-                     struct culex_new_run *ret_run)
-{
-    struct culex_errand_run record;
-    culex__errand_copy(reader, &record, sizeof record);
-    if (reader->is_short || !policy_is_sane(&record.run) || record.job_len == 0 ||
-        record.run.limit_count > CULEX_RUN_LIMITS_MAX)
-        return false;
-    *ret_run = record.run;
-    ret_run->job = text_take(reader, record.job_len, CULEX_JOB_NAME_MAX);
-    ret_run->unique_key = text_take(reader, record.unique_len, CULEX_STORE_KEY_MAX);
-    ret_run->idempotency_key = key_take(reader, record.idempotency_len);
-    ret_run->tags = text_take(reader, record.tags_len, CULEX_TAGS_SIZE - 1);
-    ret_run->limits = ret_limits;
-    if (!limits_take(reader, ret_limits, ret_run->limit_count))
-        return false;
-    ret_run->payload = culex__errand_take(reader, record.run.payload_len);
-    return ret_run->job != NULL && ret_run->unique_key != NULL &&
-           ret_run->idempotency_key != NULL && ret_run->tags != NULL && ret_run->payload != NULL;
-}
-
-/* Of one run. */
-struct errand_limits {
-    struct culex_run_limit of[CULEX_RUN_LIMITS_MAX];
-};
-
 static culex_status runs_take(struct culex_errand_reader *reader, uint32_t count,
-                              struct errand_limits *limits, struct culex_new_run *runs,
+                              struct culex_errand_limits *limits, struct culex_new_run *runs,
                               culex_error *error)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (!run_take(reader, limits[i].of, &runs[i]))
+        if (!culex__errand_run_take(reader, &limits[i], &runs[i]))
             return culex__fail(error, CULEX_EINVAL,
                                "the child process asked for something that cannot be read: its "
                                "memory is damaged, or it wrote to a descriptor of ours");
@@ -191,7 +81,7 @@ static void enqueue_serve(struct culex_store *store, const struct culex_errand *
         return;
     }
     struct culex_new_run *runs = calloc(count, sizeof *runs);
-    struct errand_limits *limits = calloc(count, sizeof *limits);
+    struct culex_errand_limits *limits = calloc(count, sizeof *limits);
     culex_status status = runs != NULL && limits != NULL
                               ? runs_take(reader, count, limits, runs, &error)
                               : culex__fail(&error, CULEX_ENOMEM, "no memory for the runs");

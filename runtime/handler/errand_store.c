@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/instant.h"
-#include "handler/errand.h"
+#include "handler/errand_run.h"
 
 struct errands {
     struct culex_store base;
@@ -83,64 +83,6 @@ static culex_status ask(struct culex_store *store, enum culex_errand_verb verb, 
 
 /* --- verbs --------------------------------------------------------------------------------- */
 
-static uint32_t text_len(const char *text)
-{
-    return text != NULL ? (uint32_t)strlen(text) : 0;
-}
-
-static culex_status text_append(culex_buf *errand, const char *text, uint32_t len)
-{
-    return culex__buf_append(errand, text != NULL ? text : "", (size_t)len + 1);
-}
-
-static culex_status limits_append(culex_buf *errand, const struct culex_new_run *run)
-{
-    culex_status status = CULEX_OK;
-    for (size_t i = 0; i < run->limit_count && status == CULEX_OK; i++) {
-        const struct culex_run_limit *limit = &run->limits[i];
-        struct culex_errand_limit record;
-        memset(&record, 0, sizeof record);
-        record.limit = *limit;
-        record.limit.name = record.limit.key = NULL;
-        record.name_len = text_len(limit->name);
-        record.key_len = text_len(limit->key);
-        status = culex__buf_append(errand, &record, sizeof record);
-        if (status == CULEX_OK)
-            status = text_append(errand, limit->name, record.name_len);
-        if (status == CULEX_OK)
-            status = text_append(errand, limit->key, record.key_len);
-    }
-    return status;
-}
-
-static culex_status run_append(culex_buf *errand, const struct culex_new_run *run)
-{
-    struct culex_errand_run record;
-    memset(&record, 0, sizeof record);
-    record.run = *run;
-    record.run.job = record.run.unique_key = record.run.idempotency_key = record.run.tags = NULL;
-    record.run.payload = NULL;
-    record.run.limits = NULL;
-    record.job_len = text_len(run->job);
-    record.unique_len = text_len(run->unique_key);
-    record.idempotency_len = text_len(run->idempotency_key);
-    record.tags_len = text_len(run->tags);
-    culex_status status = culex__buf_append(errand, &record, sizeof record);
-    if (status == CULEX_OK)
-        status = text_append(errand, run->job, record.job_len);
-    if (status == CULEX_OK)
-        status = text_append(errand, run->unique_key, record.unique_len);
-    if (status == CULEX_OK)
-        status = text_append(errand, run->idempotency_key, record.idempotency_len);
-    if (status == CULEX_OK)
-        status = text_append(errand, run->tags, record.tags_len);
-    if (status == CULEX_OK)
-        status = limits_append(errand, run);
-    if (status == CULEX_OK && run->payload_len > 0)
-        status = culex__buf_append(errand, run->payload, run->payload_len);
-    return status;
-}
-
 static culex_status enqueue_begin(struct errands *errands, const char *queue,
                                   const struct culex_ticket *ticket, size_t count)
 {
@@ -158,7 +100,7 @@ static culex_status errands_enqueue(struct culex_store *store, const char *queue
     struct errands *errands = errands_of(store);
     culex_status status = enqueue_begin(errands, queue, ticket, count);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = run_append(&errands->errand, &runs[i]);
+        status = culex__errand_run_append(&errands->errand, &runs[i]);
     status = errand_send(errands, status, error);
     if (status == CULEX_OK)
         culex__errand_copy(&errands->reader, results, count * sizeof results[0]);

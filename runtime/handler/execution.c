@@ -105,6 +105,7 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
     run->end = (struct culex_execution_end){0};
     run->has_result = false;
     culex__run_forget_secrets(run);
+    culex__run_forget_follow_ups(run);
     if (run->result.cap > CULEX_RUN_KEEP_BYTES)
         culex_buf_release(&run->result);
     int64_t started_ns = culex__env_boottime_ns(env);

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/secret.h"
+#include "handler/follow_up.h"
 
 /* Secrets take at most their payload and, once more, what base64 makes of it, with their lengths.
  */
@@ -21,6 +22,7 @@ struct culex_run *culex__run_create_within(size_t size)
     if (run == NULL)
         return NULL;
     culex_buf_init(&run->result, 0);
+    culex_buf_init(&run->follow_ups, CULEX_FOLLOW_UP_BYTES_MAX);
     culex_buf_init(&run->secrets, SECRETS_MAX);
     culex__news_init(&run->news);
     return run;
@@ -38,6 +40,8 @@ void culex__run_free(struct culex_run *run)
     free(run->payload);
     free(run->text);
     culex_buf_release(&run->result);
+    culex_buf_release(&run->follow_ups);
+    free(run->followed);
     culex_buf_release(&run->secrets);
     culex__news_release(&run->news);
     free(run);
@@ -71,6 +75,16 @@ void culex__run_forget_secrets(struct culex_run *run)
     if (run->secrets.cap > CULEX_RUN_KEEP_BYTES)
         culex_buf_release(&run->secrets);
     culex__buf_cut(&run->secrets, 0);
+}
+
+void culex__run_forget_follow_ups(struct culex_run *run)
+{
+    if (run->follow_ups.cap > CULEX_RUN_KEEP_BYTES)
+        culex_buf_release(&run->follow_ups);
+    culex__buf_cut(&run->follow_ups, 0);
+    free(run->followed);
+    run->followed = NULL;
+    run->followed_count = 0;
 }
 
 struct culex_log_subject culex__run_subject(const struct culex_run *run)

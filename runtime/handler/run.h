@@ -23,11 +23,12 @@
 
 enum {
     CULEX_FENCE_SIZE = 72, /* an id, an attempt of ten digits, a session of 16, hyphens, a NUL */
-    CULEX_RUN_KEEP_BYTES = 64 * 1024 /* memory of payload, result and secrets above this is given
-                                        back after the run */
+    CULEX_RUN_KEEP_BYTES = 64 * 1024 /* memory of payload, result, follow-ups and secrets above this
+                                        is given back after the run */
 };
 
 struct culex_loan;
+struct culex_follow_up;
 
 /* A registered job. */
 struct culex_job {
@@ -91,6 +92,9 @@ struct culex_run {
     char *text;         /* CULEX_ERROR_TEXT_MAX + 1 bytes, NULL until needed */
     culex_buf result;
     bool has_result;
+    culex_buf follow_ups;             /* follow_up.h; they count when it is done */
+    struct culex_follow_up *followed; /* the same as the supervisor reads them, for the store */
+    size_t followed_count;
     struct culex_execution_end end;
 
     struct culex_run *next; /* in a list: run_list.h */
@@ -113,6 +117,7 @@ bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t l
 
 /* The struct is about to carry another run. */
 void culex__run_forget_secrets(struct culex_run *run);
+void culex__run_forget_follow_ups(struct culex_run *run);
 
 struct culex_log_subject culex__run_subject(const struct culex_run *run);
 

@@ -3,9 +3,12 @@
 #include <assert.h>
 
 #include "core/backoff.h"
+#include "handler/follow_up.h"
 #include "worker/ack_log.h"
 #include "worker/flight_pool.h"
 #include "worker/worker_private.h"
+
+enum { FOLLOW_UP_BYTES = 4 * 1024 * 1024 }; /* in one step, but for the last end */
 
 /* The error text of a crash, which is also that of the dead run, tells how it came to that. */
 static void crash_explain(struct culex_flight *flight)
@@ -25,6 +28,21 @@ static void crash_explain(struct culex_flight *flight)
         culex__run_set_text(&flight->run, "crashed: %s", text);
 }
 
+/* Without its follow-ups a run is not done. */
+static void follow_ups_take(struct culex_flight *flight)
+{
+    const culex_buf *bytes = &flight->run.follow_ups;
+    culex_error error = {0};
+    if (flight->run.end.event != CULEX_EVENT_DONE || bytes->len == 0 ||
+        flight->run.followed != NULL)
+        return;
+    if (culex__follow_ups_read(bytes->data, bytes->len, &flight->run.followed,
+                               &flight->run.followed_count, &error) == CULEX_OK)
+        return;
+    flight->run.end.event = CULEX_EVENT_FAIL;
+    culex__run_set_text(&flight->run, "%s", error.text);
+}
+
 void culex__acks_settle(struct culex_flight *flight)
 {
     struct culex_lane *lane = flight->lane;
@@ -33,6 +51,7 @@ void culex__acks_settle(struct culex_flight *flight)
         flight->run.end.delay_ms = CULEX_DELAY_MAX_MS; /* stores differ in what they make of more */
     if (flight->run.end.event == CULEX_EVENT_CRASH)
         crash_explain(flight);
+    follow_ups_take(flight);
     flight->last_progress[0] = '\0';
     /* No beat will tell it any more. */
     culex__news_take_progress(&flight->run.news, flight->progress_told, flight->last_progress);
@@ -70,6 +89,8 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
             ack.result = flight->run.result.data;
             ack.result_len = flight->run.result.len;
         }
+        ack.follow_ups = flight->run.followed;
+        ack.follow_up_count = flight->run.followed_count;
         ack.delay_ms = 0;
         break;
     case CULEX_EVENT_FAIL:
@@ -105,9 +126,11 @@ struct culex_flight *culex__acks_pop(struct culex_lane *lane)
 void culex__acks_add(struct culex_lane *lane)
 {
     struct culex_acks *acks = &lane->acks;
+    size_t bytes = 0; /* of follow-ups: a step must not be endless */
     acks->count = 0;
-    while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX) {
+    while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX && bytes < FOLLOW_UP_BYTES) {
         struct culex_flight *flight = culex__acks_pop(lane);
+        bytes += flight->run.followed_count > 0 ? flight->run.follow_ups.len : 0;
         acks->sent[acks->count] = ack_make(lane->worker, flight);
         acks->flights[acks->count++] = flight;
     }
@@ -121,6 +144,8 @@ void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
     for (size_t i = 0; i < acks->count; i++) {
         assert(acks->flights[i]->state == CULEX_FLIGHT_ENDED);
         culex__ack_log(acks->flights[i], answers[i], &acks->sent[i]);
+        if (acks->flights[i]->run.followed_count > 0)
+            atomic_store(&lane->worker->is_fed, true);
         if (acks->flights[i]->run.end.is_not_understood && lane->worker->options.drain)
             culex__unread_note(lane, acks->sent[i].id);
         culex__flight_recycle(lane->worker, acks->flights[i]);

@@ -22,6 +22,7 @@ static void flight_reset(struct culex_flight *flight, struct culex_lane *lane)
     flight->term_ns = INT64_MAX;
     flight->run.job = (struct culex_job){0};
     culex__run_forget_secrets(&flight->run);
+    culex__run_forget_follow_ups(&flight->run);
     culex__crew_bind(lane->worker, &flight->run);
     flight->progress_told = 0;
 }

@@ -17,7 +17,8 @@ enum {
     CLAIM_BYTES = 4 * 1024 * 1024, /* of payload in one step */
     GATHER_NS = 1000000            /* how long results may wait for company */
 };
-#define EXPIRED_LOG_NS INT64_C(60000000000) /* between lines about runs that expire */
+#define EXPIRED_LOG_NS    INT64_C(60000000000) /* between lines about runs that expire */
+#define FOLLOW_UPS_LOG_NS INT64_C(60000000000) /* about follow-ups that wait */
 
 /* --- what to send --------------------------------------------------------------------------- */
 
@@ -158,6 +159,19 @@ static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t n
     lane->expired_told_ns = now_ns;
 }
 
+/* Once a minute at most. Nothing is lost: the queue's steps go on trying. */
+static void lane_tell_follow_ups(struct culex_lane *lane, const culex_error *why, int64_t now_ns)
+{
+    const struct culex_log_subject subject = {.queue = lane->name};
+    if (why->code == CULEX_OK ||
+        (lane->follow_ups_told_ns != 0 && now_ns - lane->follow_ups_told_ns < FOLLOW_UPS_LOG_NS))
+        return;
+    culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
+                     "queue %s: follow-ups of runs that are done wait to come in: %s", lane->name,
+                     why->text);
+    lane->follow_ups_told_ns = now_ns;
+}
+
 /* All but the grants. */
 static void answer_take(struct culex_lane *lane, const struct culex_step_reply *reply,
                         int64_t now_ns)
@@ -175,6 +189,7 @@ static void answer_take(struct culex_lane *lane, const struct culex_step_reply *
     culex__acks_take(lane, reply->acks);
     culex__beats_take(lane, reply->beats);
     lane_tell_expired(lane, reply->expired_count, now_ns);
+    lane_tell_follow_ups(lane, &reply->follow_ups_left, now_ns);
     if (reply->is_replaced) {
         culex__greeting_repeat(lane);
         culex__flight_lose_all(lane);

@@ -97,6 +97,24 @@ CULEX_API CULEX_MUST_USE culex_status culex_run_set_result(culex_run *run,
                                                            const culex_struct_type *type,
                                                            const void *value, culex_error *error);
 
+/* A follow-up: a run that comes in when this one is done, and only then: the store takes both in
+ * one go. Nothing comes of it when the handler returns anything but CULEX_DONE, crashes, or loses
+ * its lease, so one that is executed again does not double it. Generated `P_enqueue_from` functions
+ * call this. SQLite has both in one transaction; Redis records it with the end of this run, and the
+ * worker, or the next one of this queue, brings it into its own queue right after, once. A server
+ * that is a node of a cluster cannot do so for a queue of another slot: there it waits, and the
+ * worker's log says so.
+ *
+ * `options` are those of an enqueue, but for a ticket and ret_outcomes (CULEX_EINVAL); a delay
+ * counts from when it comes in. NULL: none. It passes the bound of its queue's backlog, and
+ * where another run holds its key it stays out without a word. It has no id yet, which other calls
+ * could take. Copies. Up to 100 for each run, which take at most 2 MiB together (CULEX_ELIMIT);
+ * otherwise as culex_client_enqueue. For one thread of the handler at a time. */
+CULEX_API CULEX_MUST_USE culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type,
+                                                        const void *params,
+                                                        const culex_enqueue_options *options,
+                                                        culex_error *error);
+
 /* Writes one log line that carries the run's job and id. */
 CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
 

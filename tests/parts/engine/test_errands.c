@@ -16,7 +16,7 @@
 
 #include "quiet_thread.h"
 #include "redis_server.h"
-#include "handler/errand.h"
+#include "handler/errand_run.h"
 #include "client/newrun.h"
 #include "world.h"
 
@@ -44,6 +44,11 @@ enum act {
     FORK_TELL,
     CLOSE,
     KEYED,
+    END,       /* with follow-ups */
+    END_LATE,  /* with them in the second attempt; the first one fails */
+    END_DIE,   /* the same, and dies */
+    END_NEVER, /* with none: it is discarded */
+    END_FULL,  /* with as many as there may be */
     ACT_COUNT
 };
 
@@ -124,6 +129,54 @@ static culex_status follow_up_once(culex_run *run, culex_error *error)
     options.idempotency_key = key;
     return culex_client_enqueue(culex_run_client(run), &letter_type, &letter, &options, NULL,
                                 error);
+}
+
+/* Two into the run's own queue and one into another. */
+static void follow_three(culex_run *run)
+{
+    struct letter letter = {MAIL, "in the end"};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    expect(culex_run_enqueue(run, &letter_type, &letter, NULL, NULL) == CULEX_OK);
+    options.queue = "mails";
+    expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_OK);
+    options.queue = NULL;
+    options.has_delay = true;
+    options.delay = 1;
+    expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_EINVAL);
+    options.delay = culex_milliseconds(1);
+    expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_OK);
+}
+
+static void follow_refused(culex_run *run)
+{
+    struct letter letter = {MAIL, "never"};
+    culex_enqueue_outcome outcome;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.ret_outcomes = &outcome;
+    expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_EINVAL);
+    options.ret_outcomes = NULL;
+    options.queue = "no|queue";
+    expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_EINVAL);
+    expect(culex_run_enqueue(run, &letter_type, NULL, NULL, NULL) == CULEX_EINVAL);
+    expect(culex_run_enqueue(run, NULL, &letter, NULL, NULL) == CULEX_EINVAL);
+    expect(culex_run_enqueue(NULL, &letter_type, &letter, NULL, NULL) == CULEX_EINVAL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(culex_run_enqueue(run, &letter_type, &letter, NULL, NULL) == CULEX_EINVAL ? 0 : 1);
+    int status = -1;
+    expect(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void follow_to_the_full(culex_run *run)
+{
+    static char text[BIG + 1];
+    struct letter letter = {MAIL, text};
+    culex_error error = {0};
+    memset(text, 'x', BIG);
+    for (int i = 0; i < CULEX_FOLLOW_UPS_MAX; i++)
+        expect(culex_run_enqueue(run, &letter_type, &letter, NULL, &error) == CULEX_OK);
+    expect(culex_run_enqueue(run, &letter_type, &letter, NULL, &error) == CULEX_ELIMIT);
+    expect(strstr(error.text, "at most 100 follow-ups") != NULL);
 }
 
 static void open_default(void)
@@ -352,6 +405,24 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
         atomic_store(&board->status, follow_up_once(run, &error));
         if (culex_run_attempt(run) == 1)
             raise(SIGKILL);
+        break;
+    case END:
+        follow_refused(run);
+        follow_three(run);
+        break;
+    case END_LATE:
+    case END_DIE:
+        follow_three(run);
+        if (culex_run_attempt(run) == 1 && letter->act == END_DIE)
+            raise(SIGKILL);
+        if (culex_run_attempt(run) == 1)
+            return culex_run_fail(run, "not yet");
+        break;
+    case END_NEVER:
+        follow_three(run);
+        return culex_run_discard(run, "never");
+    case END_FULL:
+        follow_to_the_full(run);
         break;
     case AWAY:
         kill(scene->server.pid, SIGKILL);
@@ -694,6 +765,55 @@ static void test_handler_that_runs_twice_has_one_follow_up_of_a_key(void **state
     assert_int_equal(board->calls[KEYED], 2);
     assert_int_equal(board->calls[MAIL], 1);
     assert_int_equal(board->status, CULEX_OK);
+}
+
+/* --- follow-ups of the end ---------------------------------------------------------------------
+ */
+
+static void test_follow_ups_come_in_with_the_end(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, END);
+    work(scene, 2);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[MAIL], 3);
+    assert_int_equal(stats_of(scene).enqueued, 3);
+    assert_int_equal(stats_of(scene).done, 3);
+}
+
+static void test_follow_ups_of_an_attempt_that_fails_do_not(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, END_LATE);
+    send(scene, END_NEVER);
+    work(scene, 2);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[END_LATE], 2);
+    assert_int_equal(board->calls[END_NEVER], 1);
+    assert_int_equal(board->calls[MAIL], 3);
+}
+
+static void test_follow_ups_of_an_attempt_that_dies_do_not(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, END_DIE);
+    work(scene, 2);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[END_DIE], 2);
+    assert_int_equal(board->calls[MAIL], 3);
+}
+
+static void test_follow_ups_of_many_ends_all_come_in(void **state)
+{
+    enum { RUNS = 200, FULL = 3 };
+    struct scene *scene = *state;
+    for (int i = 0; i < RUNS; i++)
+        send(scene, END_LATE);
+    for (int i = 0; i < FULL; i++)
+        send(scene, END_FULL);
+    work(scene, 4);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[MAIL], 3 * RUNS + FULL * CULEX_FOLLOW_UPS_MAX);
 }
 
 static void *stop_after_a_call(void *worker)
@@ -1096,6 +1216,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL(test_follow_up_reaches_the_workers_own_store),
+        ON_ALL(test_follow_ups_come_in_with_the_end),
+        ON_ALL(test_follow_ups_of_an_attempt_that_fails_do_not),
+        ON_ALL(test_follow_ups_of_many_ends_all_come_in),
+        ON(test_follow_ups_of_an_attempt_that_dies_do_not, sqlite_process),
+        ON(test_follow_ups_of_an_attempt_that_dies_do_not, sqlite_job),
+        ON(test_follow_ups_of_an_attempt_that_dies_do_not, redis_process),
         ON_ALL(test_every_verb_works_or_says_why_not),
         ON_ALL(test_default_store_beside_another_is_refused_in_a_handler),
         ON(test_default_store_whose_password_was_taken_is_refused, sqlite_process),

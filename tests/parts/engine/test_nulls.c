@@ -346,6 +346,7 @@ static void test_null_beside_a_worker_is_refused(void **state)
 
 static void test_null_for_a_run_is_survived(void **state)
 {
+    const culex_job_type job = number_type();
     const struct number value = {7};
     const culex_uuid id = culex_run_id(NULL);
     (void)state;
@@ -363,6 +364,7 @@ static void test_null_for_a_run_is_survived(void **state)
     assert_int_equal(culex_run_discard(NULL, "no"), CULEX_DISCARDED);
     assert_int_equal(culex_run_snooze(NULL, CULEX_SECOND), CULEX_SNOOZED);
     REFUSED(culex_run_set_result(NULL, &number_struct, &value, &error));
+    REFUSED(culex_run_enqueue(NULL, &job, &value, NULL, &error));
     culex_log(NULL, "nobody hears");
     assert_null(culex_run_client(NULL));
     assert_null(culex_run_alloc(NULL, 8));
@@ -373,9 +375,12 @@ static culex_outcome act_carelessly(struct world *world, culex_run *run, int64_t
 {
     const char *none = NULL;
     const struct number value = {7};
+    const culex_job_type job = number_type();
     (void)world;
     culex_run_progress(run, 50, none, 0);
     culex_log(run, none, 0);
+    REFUSED(culex_run_enqueue(run, NULL, &value, NULL, &error));
+    REFUSED(culex_run_enqueue(run, &job, NULL, NULL, &error));
     REFUSED(culex_run_set_result(run, NULL, &value, &error));
     REFUSED(culex_run_set_result(run, &number_struct, NULL, &error));
     assert_int_equal(culex_run_fail(run, "first thought"), CULEX_FAILED);

@@ -45,9 +45,9 @@ static void test_malformed_messages_kill_their_child(void **state)
         "a message about a run that it does not have",
         "a text that is too long",
         "a negative time",
-        "a result that is too long",
-        "a part outside its result",
-        "parts of a result out of order",
+        "a result that is too long, or follow-ups",
+        "a part outside its whole",
+        "parts of a result or of follow-ups out of order",
         "a record of an unknown type",
         "a packet that is too long",
     };
@@ -65,7 +65,7 @@ static void test_lies_in_the_mailbox_kill_their_child(void **state)
         "the end of another run",
         "an end of an unknown kind",
         "an end with a negative time",
-        "an end without its text or result",
+        "an end without its text, result or follow-ups",
     };
     struct pen *pen = pen_begin(state);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -47,6 +47,13 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
     return CULEX_EUNSUPPORTED;
 }
 
+culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const void *params,
+                               const culex_enqueue_options *options, culex_error *error)
+{
+    (void)run, (void)type, (void)params, (void)options, (void)error;
+    return CULEX_EUNSUPPORTED;
+}
+
 /* What every test starts with and gives back. */
 struct bench {
     culex_arena *arena;

@@ -104,6 +104,17 @@ culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *typ
     return called.status;
 }
 
+culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const void *params,
+                               const culex_enqueue_options *options, culex_error *error)
+{
+    (void)run;
+    (void)error;
+    called.type = type;
+    called.value = params;
+    note_options(options);
+    return called.status;
+}
+
 culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type, const void *value,
                                   culex_error *error)
 {
@@ -193,6 +204,19 @@ static void test_enqueue_at__sets_only_the_time(void **state)
     assert_int_equal(greet_job_enqueue_at(NULL, &job, 12345, NULL, NULL), CULEX_OK);
     assert_true(called.options.has_at && !called.options.has_delay && !called.options.has_ticket);
     assert_int_equal(called.options.at, 12345);
+}
+
+static void test_enqueue_from__is_of_the_run(void **state)
+{
+    (void)state;
+    greet_job job = greet_job_make("Ann");
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.priority = 7;
+    called.status = CULEX_ELIMIT;
+    assert_int_equal(greet_job_enqueue_from(NULL, &job, &options, NULL), CULEX_ELIMIT);
+    assert_ptr_equal(called.type, &greet_job_type);
+    assert_ptr_equal(called.value, &job);
+    assert_int_equal(called.options.priority, 7);
 }
 
 static void test_enqueue_many__tells_the_stride(void **state)
@@ -504,6 +528,7 @@ int main(void)
         cmocka_unit_test_setup(test_arguments__are_evaluated_once, setup),
         cmocka_unit_test_setup(test_enqueue_at__sets_only_the_time, setup),
         cmocka_unit_test_setup(test_enqueue_many__tells_the_stride, setup),
+        cmocka_unit_test_setup(test_enqueue_from__is_of_the_run, setup),
         cmocka_unit_test_setup(test_register__reaches_the_typed_handler, setup),
         cmocka_unit_test_setup(test_register__retires_a_retired_job_without_a_handler, setup),
         cmocka_unit_test_setup(test_encode_decode_set_result__use_their_descriptors, setup),

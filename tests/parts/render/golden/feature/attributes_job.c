@@ -85,6 +85,13 @@ culex_status (attr_old_report_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (attr_old_report_job_enqueue_from)(culex_run *run, const attr_old_report_job *job,
+                                                const culex_enqueue_options *options,
+                                                culex_error *error)
+{
+    return culex_run_enqueue(run, &attr_old_report_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome attr_old_report_job_call(culex_run *run, culex_handler_fn handler,
                                               const void *params, void *user)
@@ -231,6 +238,13 @@ culex_status (attr_limits_job_enqueue_many)(culex_client *client, const attr_lim
 {
     return culex_client_enqueue_many(client, &attr_limits_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (attr_limits_job_enqueue_from)(culex_run *run, const attr_limits_job *job,
+                                            const culex_enqueue_options *options,
+                                            culex_error *error)
+{
+    return culex_run_enqueue(run, &attr_limits_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

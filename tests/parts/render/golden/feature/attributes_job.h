@@ -78,6 +78,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status attr_old_report_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_DEPRECATED("reports are live now")
+CULEX_HIDDEN CULEX_MUST_USE culex_status attr_old_report_job_enqueue_from(
+    culex_run *run, const attr_old_report_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*attr_old_report_job_handler)(culex_run *run, const attr_old_report_job *job,
                                                      void *user);
@@ -171,6 +178,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status attr_limits_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status attr_limits_job_enqueue_from(
+    culex_run *run, const attr_limits_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*attr_limits_job_handler)(culex_run *run, const attr_limits_job *job,
                                                  void *user);
@@ -211,6 +224,9 @@ CULEX_GENERATED_END
 #define attr_old_report_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_many, __VA_ARGS__), \
      (attr_old_report_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define attr_old_report_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(attr_old_report_job_enqueue_from, __VA_ARGS__), \
+     (attr_old_report_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_old_report_job_register(...) \
     (CULEX_TYPED_BEGIN(attr_old_report_job_register, __VA_ARGS__), \
      (attr_old_report_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -235,6 +251,9 @@ CULEX_GENERATED_END
 #define attr_limits_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_many, __VA_ARGS__), \
      (attr_limits_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define attr_limits_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(attr_limits_job_enqueue_from, __VA_ARGS__), \
+     (attr_limits_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define attr_limits_job_register(...) \
     (CULEX_TYPED_BEGIN(attr_limits_job_register, __VA_ARGS__), \
      (attr_limits_job_register)(__VA_ARGS__) CULEX_TYPED_END)

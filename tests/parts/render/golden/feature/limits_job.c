@@ -120,6 +120,13 @@ culex_status (shop_render_page_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_render_page_job_enqueue_from)(culex_run *run, const shop_render_page_job *job,
+                                                 const culex_enqueue_options *options,
+                                                 culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_render_page_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_render_page_job_call(culex_run *run, culex_handler_fn handler,
                                                const void *params, void *user)
@@ -241,6 +248,14 @@ culex_status (shop_index_document_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_index_document_job_enqueue_from)(culex_run *run,
+                                                    const shop_index_document_job *job,
+                                                    const culex_enqueue_options *options,
+                                                    culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_index_document_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_index_document_job_call(culex_run *run, culex_handler_fn handler,
                                                   const void *params, void *user)
@@ -353,6 +368,13 @@ culex_status (shop_warn_owner_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_warn_owner_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (shop_warn_owner_job_enqueue_from)(culex_run *run, const shop_warn_owner_job *job,
+                                                const culex_enqueue_options *options,
+                                                culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_warn_owner_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -472,6 +494,13 @@ culex_status (shop_sync_account_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_sync_account_job_enqueue_from)(culex_run *run, const shop_sync_account_job *job,
+                                                  const culex_enqueue_options *options,
+                                                  culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_sync_account_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_sync_account_job_call(culex_run *run, culex_handler_fn handler,
                                                 const void *params, void *user)
@@ -578,6 +607,14 @@ culex_status (shop_rebuild_everything_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_rebuild_everything_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (shop_rebuild_everything_job_enqueue_from)(culex_run *run,
+                                                        const shop_rebuild_everything_job *job,
+                                                        const culex_enqueue_options *options,
+                                                        culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_rebuild_everything_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -694,6 +731,13 @@ culex_status (shop_cut_film_job_enqueue_many)(culex_client *client, const shop_c
 {
     return culex_client_enqueue_many(client, &shop_cut_film_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (shop_cut_film_job_enqueue_from)(culex_run *run, const shop_cut_film_job *job,
+                                              const culex_enqueue_options *options,
+                                              culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_cut_film_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

@@ -65,6 +65,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_render_page_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_render_page_job_enqueue_from(
+    culex_run *run, const shop_render_page_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_render_page_job_handler)(culex_run *run,
                                                       const shop_render_page_job *job, void *user);
@@ -126,6 +132,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_index_document_job_enqueue_at(
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_index_document_job_enqueue_many(
     culex_client *client, const shop_index_document_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_index_document_job_enqueue_from(
+    culex_run *run, const shop_index_document_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -192,6 +204,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_warn_owner_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_warn_owner_job_enqueue_from(
+    culex_run *run, const shop_warn_owner_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_warn_owner_job_handler)(culex_run *run, const shop_warn_owner_job *job,
                                                      void *user);
@@ -255,6 +273,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_sync_account_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_sync_account_job_enqueue_from(
+    culex_run *run, const shop_sync_account_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_sync_account_job_handler)(culex_run *run,
                                                        const shop_sync_account_job *job,
@@ -313,6 +337,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_rebuild_everything_job_enqueue_at(
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_rebuild_everything_job_enqueue_many(
     culex_client *client, const shop_rebuild_everything_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_rebuild_everything_job_enqueue_from(
+    culex_run *run, const shop_rebuild_everything_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -380,6 +410,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue_from(
+    culex_run *run, const shop_cut_film_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_cut_film_job_handler)(culex_run *run, const shop_cut_film_job *job,
                                                    void *user);
@@ -418,6 +454,9 @@ CULEX_GENERATED_END
 #define shop_render_page_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_render_page_job_enqueue_many, __VA_ARGS__), \
      (shop_render_page_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_render_page_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_render_page_job_enqueue_from, __VA_ARGS__), \
+     (shop_render_page_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_render_page_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_render_page_job_register, __VA_ARGS__), \
      (shop_render_page_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -442,6 +481,9 @@ CULEX_GENERATED_END
 #define shop_index_document_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_index_document_job_enqueue_many, __VA_ARGS__), \
      (shop_index_document_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_index_document_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_index_document_job_enqueue_from, __VA_ARGS__), \
+     (shop_index_document_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_index_document_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_index_document_job_register, __VA_ARGS__), \
      (shop_index_document_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -466,6 +508,9 @@ CULEX_GENERATED_END
 #define shop_warn_owner_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_warn_owner_job_enqueue_many, __VA_ARGS__), \
      (shop_warn_owner_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_warn_owner_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_warn_owner_job_enqueue_from, __VA_ARGS__), \
+     (shop_warn_owner_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_warn_owner_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_warn_owner_job_register, __VA_ARGS__), \
      (shop_warn_owner_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -490,6 +535,9 @@ CULEX_GENERATED_END
 #define shop_sync_account_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_sync_account_job_enqueue_many, __VA_ARGS__), \
      (shop_sync_account_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_sync_account_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_sync_account_job_enqueue_from, __VA_ARGS__), \
+     (shop_sync_account_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_sync_account_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_sync_account_job_register, __VA_ARGS__), \
      (shop_sync_account_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -511,6 +559,9 @@ CULEX_GENERATED_END
 #define shop_rebuild_everything_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_rebuild_everything_job_enqueue_many, __VA_ARGS__), \
      (shop_rebuild_everything_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_rebuild_everything_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_rebuild_everything_job_enqueue_from, __VA_ARGS__), \
+     (shop_rebuild_everything_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_rebuild_everything_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_rebuild_everything_job_register, __VA_ARGS__), \
      (shop_rebuild_everything_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -535,6 +586,9 @@ CULEX_GENERATED_END
 #define shop_cut_film_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_many, __VA_ARGS__), \
      (shop_cut_film_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_from, __VA_ARGS__), \
+     (shop_cut_film_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_cut_film_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_cut_film_job_register, __VA_ARGS__), \
      (shop_cut_film_job_register)(__VA_ARGS__) CULEX_TYPED_END)

@@ -147,6 +147,14 @@ culex_status (shop_mail_send_email_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_mail_send_email_job_enqueue_from)(culex_run *run,
+                                                     const shop_mail_send_email_job *job,
+                                                     const culex_enqueue_options *options,
+                                                     culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_mail_send_email_job_type, job, options, error);
+}
+
 culex_status (shop_mail_send_email_job_set_result)(culex_run *run,
                                                    const shop_mail_send_email_result *result,
                                                    culex_error *error)

@@ -100,6 +100,14 @@ culex_status (shop_reports_close_books_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_reports_close_books_job_enqueue_from)(culex_run *run,
+                                                         const shop_reports_close_books_job *job,
+                                                         const culex_enqueue_options *options,
+                                                         culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_reports_close_books_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_reports_close_books_job_call(culex_run *run, culex_handler_fn handler,
                                                        const void *params, void *user)
@@ -207,6 +215,14 @@ culex_status (shop_reports_heartbeat_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_reports_heartbeat_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (shop_reports_heartbeat_job_enqueue_from)(culex_run *run,
+                                                       const shop_reports_heartbeat_job *job,
+                                                       const culex_enqueue_options *options,
+                                                       culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_reports_heartbeat_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

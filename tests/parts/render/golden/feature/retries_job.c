@@ -68,6 +68,13 @@ culex_status (quick_retry_job_enqueue_many)(culex_client *client, const quick_re
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (quick_retry_job_enqueue_from)(culex_run *run, const quick_retry_job *job,
+                                            const culex_enqueue_options *options,
+                                            culex_error *error)
+{
+    return culex_run_enqueue(run, &quick_retry_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome quick_retry_job_call(culex_run *run, culex_handler_fn handler,
                                           const void *params, void *user)
@@ -167,6 +174,14 @@ culex_status (retry_for_two_days_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &retry_for_two_days_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (retry_for_two_days_job_enqueue_from)(culex_run *run,
+                                                   const retry_for_two_days_job *job,
+                                                   const culex_enqueue_options *options,
+                                                   culex_error *error)
+{
+    return culex_run_enqueue(run, &retry_for_two_days_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -269,6 +284,13 @@ culex_status (retry_for_an_hour_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (retry_for_an_hour_job_enqueue_from)(culex_run *run, const retry_for_an_hour_job *job,
+                                                  const culex_enqueue_options *options,
+                                                  culex_error *error)
+{
+    return culex_run_enqueue(run, &retry_for_an_hour_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome retry_for_an_hour_job_call(culex_run *run, culex_handler_fn handler,
                                                 const void *params, void *user)
@@ -364,6 +386,13 @@ culex_status (linear_retry_job_enqueue_many)(culex_client *client, const linear_
 {
     return culex_client_enqueue_many(client, &linear_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (linear_retry_job_enqueue_from)(culex_run *run, const linear_retry_job *job,
+                                             const culex_enqueue_options *options,
+                                             culex_error *error)
+{
+    return culex_run_enqueue(run, &linear_retry_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -462,6 +491,13 @@ culex_status (power_retry_job_enqueue_many)(culex_client *client, const power_re
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (power_retry_job_enqueue_from)(culex_run *run, const power_retry_job *job,
+                                            const culex_enqueue_options *options,
+                                            culex_error *error)
+{
+    return culex_run_enqueue(run, &power_retry_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome power_retry_job_call(culex_run *run, culex_handler_fn handler,
                                           const void *params, void *user)
@@ -556,6 +592,13 @@ culex_status (doubling_retry_job_enqueue_many)(culex_client *client, const doubl
 {
     return culex_client_enqueue_many(client, &doubling_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (doubling_retry_job_enqueue_from)(culex_run *run, const doubling_retry_job *job,
+                                               const culex_enqueue_options *options,
+                                               culex_error *error)
+{
+    return culex_run_enqueue(run, &doubling_retry_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -658,6 +701,13 @@ culex_status (stepped_retry_job_enqueue_many)(culex_client *client, const steppe
 {
     return culex_client_enqueue_many(client, &stepped_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (stepped_retry_job_enqueue_from)(culex_run *run, const stepped_retry_job *job,
+                                              const culex_enqueue_options *options,
+                                              culex_error *error)
+{
+    return culex_run_enqueue(run, &stepped_retry_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

@@ -61,6 +61,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status quick_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status quick_retry_job_enqueue_from(
+    culex_run *run, const quick_retry_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*quick_retry_job_handler)(culex_run *run, const quick_retry_job *job,
                                                  void *user);
@@ -122,6 +128,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue_from(
+    culex_run *run, const retry_for_two_days_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*retry_for_two_days_job_handler)(culex_run *run,
                                                         const retry_for_two_days_job *job,
@@ -179,6 +191,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue_at(
 CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue_many(
     culex_client *client, const retry_for_an_hour_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue_from(
+    culex_run *run, const retry_for_an_hour_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -242,6 +260,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_at(culex_clien
 CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_many(
     culex_client *client, const linear_retry_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_from(
+    culex_run *run, const linear_retry_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -308,6 +332,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_from(
+    culex_run *run, const power_retry_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*power_retry_job_handler)(culex_run *run, const power_retry_job *job,
                                                  void *user);
@@ -367,6 +397,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_at(
 CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_many(
     culex_client *client, const doubling_retry_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_from(
+    culex_run *run, const doubling_retry_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -432,6 +468,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_from(
+    culex_run *run, const stepped_retry_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*stepped_retry_job_handler)(culex_run *run, const stepped_retry_job *job,
                                                    void *user);
@@ -467,6 +509,9 @@ CULEX_GENERATED_END
 #define quick_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(quick_retry_job_enqueue_many, __VA_ARGS__), \
      (quick_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define quick_retry_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(quick_retry_job_enqueue_from, __VA_ARGS__), \
+     (quick_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define quick_retry_job_register(...) \
     (CULEX_TYPED_BEGIN(quick_retry_job_register, __VA_ARGS__), \
      (quick_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -488,6 +533,9 @@ CULEX_GENERATED_END
 #define retry_for_two_days_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_many, __VA_ARGS__), \
      (retry_for_two_days_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_from, __VA_ARGS__), \
+     (retry_for_two_days_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define retry_for_two_days_job_register(...) \
     (CULEX_TYPED_BEGIN(retry_for_two_days_job_register, __VA_ARGS__), \
      (retry_for_two_days_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -509,6 +557,9 @@ CULEX_GENERATED_END
 #define retry_for_an_hour_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_many, __VA_ARGS__), \
      (retry_for_an_hour_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_from, __VA_ARGS__), \
+     (retry_for_an_hour_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define retry_for_an_hour_job_register(...) \
     (CULEX_TYPED_BEGIN(retry_for_an_hour_job_register, __VA_ARGS__), \
      (retry_for_an_hour_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -530,6 +581,9 @@ CULEX_GENERATED_END
 #define linear_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_many, __VA_ARGS__), \
      (linear_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_from, __VA_ARGS__), \
+     (linear_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_register(...) \
     (CULEX_TYPED_BEGIN(linear_retry_job_register, __VA_ARGS__), \
      (linear_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -551,6 +605,9 @@ CULEX_GENERATED_END
 #define power_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(power_retry_job_enqueue_many, __VA_ARGS__), \
      (power_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_from, __VA_ARGS__), \
+     (power_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_register(...) \
     (CULEX_TYPED_BEGIN(power_retry_job_register, __VA_ARGS__), \
      (power_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -572,6 +629,9 @@ CULEX_GENERATED_END
 #define doubling_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_many, __VA_ARGS__), \
      (doubling_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_from, __VA_ARGS__), \
+     (doubling_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_register(...) \
     (CULEX_TYPED_BEGIN(doubling_retry_job_register, __VA_ARGS__), \
      (doubling_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -593,6 +653,9 @@ CULEX_GENERATED_END
 #define stepped_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_many, __VA_ARGS__), \
      (stepped_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_from, __VA_ARGS__), \
+     (stepped_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_register(...) \
     (CULEX_TYPED_BEGIN(stepped_retry_job_register, __VA_ARGS__), \
      (stepped_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)

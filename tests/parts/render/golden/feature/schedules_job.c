@@ -82,6 +82,14 @@ culex_status (shop_periodic_ticking_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_periodic_ticking_job_enqueue_from)(culex_run *run,
+                                                      const shop_periodic_ticking_job *job,
+                                                      const culex_enqueue_options *options,
+                                                      culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_periodic_ticking_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_periodic_ticking_job_call(culex_run *run, culex_handler_fn handler,
                                                     const void *params, void *user)
@@ -191,6 +199,14 @@ culex_status (shop_periodic_beside_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_periodic_beside_job_enqueue_from)(culex_run *run,
+                                                     const shop_periodic_beside_job *job,
+                                                     const culex_enqueue_options *options,
+                                                     culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_periodic_beside_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_periodic_beside_job_call(culex_run *run, culex_handler_fn handler,
                                                    const void *params, void *user)
@@ -296,6 +312,14 @@ culex_status (shop_periodic_alone_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_periodic_alone_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (shop_periodic_alone_job_enqueue_from)(culex_run *run,
+                                                    const shop_periodic_alone_job *job,
+                                                    const culex_enqueue_options *options,
+                                                    culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_periodic_alone_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -412,6 +436,14 @@ culex_status (shop_periodic_nightly_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_periodic_nightly_job_enqueue_from)(culex_run *run,
+                                                      const shop_periodic_nightly_job *job,
+                                                      const culex_enqueue_options *options,
+                                                      culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_periodic_nightly_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_periodic_nightly_job_call(culex_run *run, culex_handler_fn handler,
                                                     const void *params, void *user)
@@ -519,6 +551,14 @@ culex_status (shop_periodic_weekly_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_periodic_weekly_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (shop_periodic_weekly_job_enqueue_from)(culex_run *run,
+                                                     const shop_periodic_weekly_job *job,
+                                                     const culex_enqueue_options *options,
+                                                     culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_periodic_weekly_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -630,6 +670,14 @@ culex_status (shop_periodic_hourly_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (shop_periodic_hourly_job_enqueue_from)(culex_run *run,
+                                                     const shop_periodic_hourly_job *job,
+                                                     const culex_enqueue_options *options,
+                                                     culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_periodic_hourly_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome shop_periodic_hourly_job_call(culex_run *run, culex_handler_fn handler,
                                                    const void *params, void *user)
@@ -732,6 +780,14 @@ culex_status (shop_periodic_once_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_periodic_once_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (shop_periodic_once_job_enqueue_from)(culex_run *run,
+                                                   const shop_periodic_once_job *job,
+                                                   const culex_enqueue_options *options,
+                                                   culex_error *error)
+{
+    return culex_run_enqueue(run, &shop_periodic_once_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

@@ -57,6 +57,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_ticking_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_ticking_job_enqueue_from(
+    culex_run *run, const shop_periodic_ticking_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_periodic_ticking_job_handler)(culex_run *run,
                                                            const shop_periodic_ticking_job *job,
@@ -116,6 +122,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_beside_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_beside_job_enqueue_from(
+    culex_run *run, const shop_periodic_beside_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_periodic_beside_job_handler)(culex_run *run,
                                                           const shop_periodic_beside_job *job,
@@ -173,6 +185,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_alone_job_enqueue_at(
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_alone_job_enqueue_many(
     culex_client *client, const shop_periodic_alone_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_alone_job_enqueue_from(
+    culex_run *run, const shop_periodic_alone_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -243,6 +261,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_nightly_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_nightly_job_enqueue_from(
+    culex_run *run, const shop_periodic_nightly_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_periodic_nightly_job_handler)(culex_run *run,
                                                            const shop_periodic_nightly_job *job,
@@ -300,6 +324,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_weekly_job_enqueue_at(
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_weekly_job_enqueue_many(
     culex_client *client, const shop_periodic_weekly_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_weekly_job_enqueue_from(
+    culex_run *run, const shop_periodic_weekly_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -361,6 +391,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_hourly_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_hourly_job_enqueue_from(
+    culex_run *run, const shop_periodic_hourly_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_periodic_hourly_job_handler)(culex_run *run,
                                                           const shop_periodic_hourly_job *job,
@@ -420,6 +456,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_once_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_once_job_enqueue_from(
+    culex_run *run, const shop_periodic_once_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*shop_periodic_once_job_handler)(culex_run *run,
                                                         const shop_periodic_once_job *job,
@@ -455,6 +497,9 @@ CULEX_GENERATED_END
 #define shop_periodic_ticking_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_ticking_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_ticking_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_ticking_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_ticking_job_enqueue_from, __VA_ARGS__), \
+     (shop_periodic_ticking_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_ticking_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_ticking_job_register, __VA_ARGS__), \
      (shop_periodic_ticking_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -476,6 +521,9 @@ CULEX_GENERATED_END
 #define shop_periodic_beside_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_beside_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_beside_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_beside_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_beside_job_enqueue_from, __VA_ARGS__), \
+     (shop_periodic_beside_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_beside_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_beside_job_register, __VA_ARGS__), \
      (shop_periodic_beside_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -497,6 +545,9 @@ CULEX_GENERATED_END
 #define shop_periodic_alone_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_alone_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_alone_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_alone_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_alone_job_enqueue_from, __VA_ARGS__), \
+     (shop_periodic_alone_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_alone_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_alone_job_register, __VA_ARGS__), \
      (shop_periodic_alone_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -518,6 +569,9 @@ CULEX_GENERATED_END
 #define shop_periodic_nightly_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_nightly_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_nightly_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_nightly_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_nightly_job_enqueue_from, __VA_ARGS__), \
+     (shop_periodic_nightly_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_nightly_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_nightly_job_register, __VA_ARGS__), \
      (shop_periodic_nightly_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -539,6 +593,9 @@ CULEX_GENERATED_END
 #define shop_periodic_weekly_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_weekly_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_weekly_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_weekly_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_weekly_job_enqueue_from, __VA_ARGS__), \
+     (shop_periodic_weekly_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_weekly_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_weekly_job_register, __VA_ARGS__), \
      (shop_periodic_weekly_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -560,6 +617,9 @@ CULEX_GENERATED_END
 #define shop_periodic_hourly_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_hourly_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_hourly_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_hourly_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_hourly_job_enqueue_from, __VA_ARGS__), \
+     (shop_periodic_hourly_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_hourly_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_hourly_job_register, __VA_ARGS__), \
      (shop_periodic_hourly_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -581,6 +641,9 @@ CULEX_GENERATED_END
 #define shop_periodic_once_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_once_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_once_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_once_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_once_job_enqueue_from, __VA_ARGS__), \
+     (shop_periodic_once_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_once_job_register(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_once_job_register, __VA_ARGS__), \
      (shop_periodic_once_job_register)(__VA_ARGS__) CULEX_TYPED_END)

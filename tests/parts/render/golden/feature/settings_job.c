@@ -71,6 +71,12 @@ culex_status (plain_job_enqueue_many)(culex_client *client, const plain_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (plain_job_enqueue_from)(culex_run *run, const plain_job *job,
+                                      const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &plain_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome plain_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
@@ -163,6 +169,13 @@ culex_status (from_defaults_job_enqueue_many)(culex_client *client, const from_d
 {
     return culex_client_enqueue_many(client, &from_defaults_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (from_defaults_job_enqueue_from)(culex_run *run, const from_defaults_job *job,
+                                              const culex_enqueue_options *options,
+                                              culex_error *error)
+{
+    return culex_run_enqueue(run, &from_defaults_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -265,6 +278,12 @@ culex_status (no_retry_job_enqueue_many)(culex_client *client, const no_retry_jo
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (no_retry_job_enqueue_from)(culex_run *run, const no_retry_job *job,
+                                         const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &no_retry_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome no_retry_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                        void *user)
@@ -355,6 +374,12 @@ culex_status (bounded_job_enqueue_many)(culex_client *client, const bounded_job 
 {
     return culex_client_enqueue_many(client, &bounded_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_status (bounded_job_enqueue_from)(culex_run *run, const bounded_job *job,
+                                        const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &bounded_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -460,6 +485,12 @@ culex_status (ticking_job_enqueue_many)(culex_client *client, const ticking_job 
 {
     return culex_client_enqueue_many(client, &ticking_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_status (ticking_job_enqueue_from)(culex_run *run, const ticking_job *job,
+                                        const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &ticking_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

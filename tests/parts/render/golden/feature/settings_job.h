@@ -60,6 +60,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_many(
     culex_client *client, const plain_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_from(
+    culex_run *run, const plain_job *job, const culex_enqueue_options *options, culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*plain_job_handler)(culex_run *run, const plain_job *job, void *user);
 
@@ -119,6 +124,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_at(culex_clie
 CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_many(
     culex_client *client, const from_defaults_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_from(
+    culex_run *run, const from_defaults_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -185,6 +196,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_from(
+    culex_run *run, const no_retry_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*no_retry_job_handler)(culex_run *run, const no_retry_job *job, void *user);
 
@@ -248,6 +265,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_at(culex_client *cl
 CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_many(
     culex_client *client, const bounded_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_from(
+    culex_run *run, const bounded_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -324,6 +347,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_from(
+    culex_run *run, const ticking_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*ticking_job_handler)(culex_run *run, const ticking_job *job, void *user);
 
@@ -359,6 +388,9 @@ CULEX_GENERATED_END
 #define plain_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(plain_job_enqueue_many, __VA_ARGS__), \
      (plain_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_from, __VA_ARGS__), \
+     (plain_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_register(...) \
     (CULEX_TYPED_BEGIN(plain_job_register, __VA_ARGS__), \
      (plain_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -380,6 +412,9 @@ CULEX_GENERATED_END
 #define from_defaults_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_many, __VA_ARGS__), \
      (from_defaults_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_from, __VA_ARGS__), \
+     (from_defaults_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_register(...) \
     (CULEX_TYPED_BEGIN(from_defaults_job_register, __VA_ARGS__), \
      (from_defaults_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -401,6 +436,9 @@ CULEX_GENERATED_END
 #define no_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(no_retry_job_enqueue_many, __VA_ARGS__), \
      (no_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_from, __VA_ARGS__), \
+     (no_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_register(...) \
     (CULEX_TYPED_BEGIN(no_retry_job_register, __VA_ARGS__), \
      (no_retry_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -422,6 +460,9 @@ CULEX_GENERATED_END
 #define bounded_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(bounded_job_enqueue_many, __VA_ARGS__), \
      (bounded_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_from, __VA_ARGS__), \
+     (bounded_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_register(...) \
     (CULEX_TYPED_BEGIN(bounded_job_register, __VA_ARGS__), \
      (bounded_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -443,6 +484,9 @@ CULEX_GENERATED_END
 #define ticking_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(ticking_job_enqueue_many, __VA_ARGS__), \
      (ticking_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_from, __VA_ARGS__), \
+     (ticking_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_register(...) \
     (CULEX_TYPED_BEGIN(ticking_job_register, __VA_ARGS__), \
      (ticking_job_register)(__VA_ARGS__) CULEX_TYPED_END)

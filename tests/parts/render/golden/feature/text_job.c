@@ -88,6 +88,12 @@ culex_status (text_nasty_job_enqueue_many)(culex_client *client, const text_nast
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (text_nasty_job_enqueue_from)(culex_run *run, const text_nasty_job *job,
+                                           const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &text_nasty_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome text_nasty_job_call(culex_run *run, culex_handler_fn handler,
                                          const void *params, void *user)

@@ -315,6 +315,14 @@ culex_status (kitchen_required_of_all_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (kitchen_required_of_all_job_enqueue_from)(culex_run *run,
+                                                        const kitchen_required_of_all_job *job,
+                                                        const culex_enqueue_options *options,
+                                                        culex_error *error)
+{
+    return culex_run_enqueue(run, &kitchen_required_of_all_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome kitchen_required_of_all_job_call(culex_run *run, culex_handler_fn handler,
                                                       const void *params, void *user)

@@ -109,6 +109,12 @@ culex_status (words_job_enqueue_many)(culex_client *client, const words_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (words_job_enqueue_from)(culex_run *run, const words_job *job,
+                                      const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &words_job_type, job, options, error);
+}
+
 culex_status (words_job_set_result)(culex_run *run, const words_result *result, culex_error *error)
 {
     return culex_run_set_result(run, &words_result_type, result, error);

@@ -86,6 +86,12 @@ culex_status (tick_job_enqueue_many)(culex_client *client, const tick_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (tick_job_enqueue_from)(culex_run *run, const tick_job *job,
+                                     const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &tick_job_type, job, options, error);
+}
+
 culex_status (tick_job_set_result)(culex_run *run, const tick_result *result, culex_error *error)
 {
     return culex_run_set_result(run, &tick_result_type, result, error);

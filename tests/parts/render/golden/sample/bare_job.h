@@ -95,6 +95,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status tick_job_enqueue_many(
     culex_client *client, const tick_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status tick_job_enqueue_from(
+    culex_run *run, const tick_job *job, const culex_enqueue_options *options, culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*tick_job_handler)(culex_run *run, const tick_job *job, void *user);
 
@@ -140,6 +145,9 @@ CULEX_GENERATED_END
 #define tick_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(tick_job_enqueue_many, __VA_ARGS__), \
      (tick_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define tick_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(tick_job_enqueue_from, __VA_ARGS__), \
+     (tick_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define tick_job_register(...) \
     (CULEX_TYPED_BEGIN(tick_job_register, __VA_ARGS__), \
      (tick_job_register)(__VA_ARGS__) CULEX_TYPED_END)

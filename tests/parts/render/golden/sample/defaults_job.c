@@ -722,6 +722,12 @@ culex_status (fill_job_enqueue_many)(culex_client *client, const fill_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (fill_job_enqueue_from)(culex_run *run, const fill_job *job,
+                                     const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &fill_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome fill_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                    void *user)

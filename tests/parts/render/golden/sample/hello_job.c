@@ -84,6 +84,12 @@ culex_status (greet_job_enqueue_many)(culex_client *client, const greet_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (greet_job_enqueue_from)(culex_run *run, const greet_job *job,
+                                      const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &greet_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome greet_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)

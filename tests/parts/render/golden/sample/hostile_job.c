@@ -145,6 +145,12 @@ culex_status (attack_job_enqueue_many)(culex_client *client, const attack_job *j
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (attack_job_enqueue_from)(culex_run *run, const attack_job *job,
+                                       const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &attack_job_type, job, options, error);
+}
+
 culex_status (attack_job_set_result)(culex_run *run, const attack_result *result,
                                      culex_error *error)
 {

@@ -199,6 +199,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
+CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_from(
+    culex_run *run, const attack_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*attack_job_handler)(culex_run *run, const attack_job *job, void *user);
 
@@ -251,6 +258,9 @@ CULEX_GENERATED_END
 #define attack_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(attack_job_enqueue_many, __VA_ARGS__), \
      (attack_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define attack_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(attack_job_enqueue_from, __VA_ARGS__), \
+     (attack_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define attack_job_register(...) \
     (CULEX_TYPED_BEGIN(attack_job_register, __VA_ARGS__), \
      (attack_job_register)(__VA_ARGS__) CULEX_TYPED_END)

@@ -86,6 +86,13 @@ culex_status (import_both_job_enqueue_many)(culex_client *client, const import_b
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_status (import_both_job_enqueue_from)(culex_run *run, const import_both_job *job,
+                                            const culex_enqueue_options *options,
+                                            culex_error *error)
+{
+    return culex_run_enqueue(run, &import_both_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome import_both_job_call(culex_run *run, culex_handler_fn handler,
                                           const void *params, void *user)

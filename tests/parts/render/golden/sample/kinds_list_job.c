@@ -159,6 +159,12 @@ culex_status (all_list_job_enqueue_many)(culex_client *client, const all_list_jo
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (all_list_job_enqueue_from)(culex_run *run, const all_list_job *job,
+                                         const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &all_list_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome all_list_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                        void *user)
@@ -260,6 +266,12 @@ culex_status (lists_job_enqueue_many)(culex_client *client, const lists_job *job
 {
     return culex_client_enqueue_many(client, &lists_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_status (lists_job_enqueue_from)(culex_run *run, const lists_job *job,
+                                      const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &lists_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

@@ -281,6 +281,12 @@ culex_status (clash_job_enqueue_many)(culex_client *client, const clash_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (clash_job_enqueue_from)(culex_run *run, const clash_job *job,
+                                      const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &clash_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome clash_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
@@ -401,6 +407,16 @@ culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line
     return culex_client_enqueue_many(
         client, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
         jobs, sizeof *jobs, count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from)(
+    culex_run *run,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
+    const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(
+        run, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
+        job, options, error);
 }
 
 culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_set_result)(

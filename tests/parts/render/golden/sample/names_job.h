@@ -285,6 +285,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue_many(
     culex_client *client, const clash_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue_from(
+    culex_run *run, const clash_job *job, const culex_enqueue_options *options, culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*clash_job_handler)(culex_run *run, const clash_job *job, void *user);
 
@@ -363,6 +368,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_proto
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *jobs,
     size_t count, const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from(
+    culex_run *run,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
+    const culex_enqueue_options *options, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_handler)(
@@ -450,6 +462,9 @@ CULEX_GENERATED_END
 #define clash_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(clash_job_enqueue_many, __VA_ARGS__), \
      (clash_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define clash_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(clash_job_enqueue_from, __VA_ARGS__), \
+     (clash_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_register(...) \
     (CULEX_TYPED_BEGIN(clash_job_register, __VA_ARGS__), \
      (clash_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -474,6 +489,9 @@ CULEX_GENERATED_END
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many, __VA_ARGS__), \
      (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(...) \
     (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register, __VA_ARGS__), \
      (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register)(__VA_ARGS__) CULEX_TYPED_END)

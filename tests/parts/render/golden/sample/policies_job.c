@@ -77,6 +77,12 @@ culex_status (steps_job_enqueue_many)(culex_client *client, const steps_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (steps_job_enqueue_from)(culex_run *run, const steps_job *job,
+                                      const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &steps_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome steps_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)
@@ -168,6 +174,12 @@ culex_status (ratio_job_enqueue_many)(culex_client *client, const ratio_job *job
 {
     return culex_client_enqueue_many(client, &ratio_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_status (ratio_job_enqueue_from)(culex_run *run, const ratio_job *job,
+                                      const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &ratio_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */
@@ -262,6 +274,12 @@ culex_status (linear_job_enqueue_many)(culex_client *client, const linear_job *j
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (linear_job_enqueue_from)(culex_run *run, const linear_job *job,
+                                       const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &linear_job_type, job, options, error);
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome linear_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                      void *user)
@@ -353,6 +371,12 @@ culex_status (constant_job_enqueue_many)(culex_client *client, const constant_jo
 {
     return culex_client_enqueue_many(client, &constant_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_status (constant_job_enqueue_from)(culex_run *run, const constant_job *job,
+                                         const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &constant_job_type, job, options, error);
 }
 
 /* What the worker calls: gives the handler and the params their types back. */

@@ -60,6 +60,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_many(
     culex_client *client, const steps_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_from(
+    culex_run *run, const steps_job *job, const culex_enqueue_options *options, culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*steps_job_handler)(culex_run *run, const steps_job *job, void *user);
 
@@ -119,6 +124,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_at(culex_client *clie
 CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_many(
     culex_client *client, const ratio_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_from(
+    culex_run *run, const ratio_job *job, const culex_enqueue_options *options, culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*ratio_job_handler)(culex_run *run, const ratio_job *job, void *user);
@@ -184,6 +194,13 @@ CULEX_DEPRECATED("use steps")
 CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_many(
     culex_client *client, const linear_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_DEPRECATED("use steps")
+CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_from(
+    culex_run *run, const linear_job *job, const culex_enqueue_options *options,
     culex_error *error);
 
 /* Called for each run. `job` and all it points to live until it returns. */
@@ -254,6 +271,13 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_DEPRECATED("the job is retired: only queued runs are left")
+CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_from(
+    culex_run *run, const constant_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
 /* Called for each run. `job` and all it points to live until it returns. */
 typedef culex_outcome (*constant_job_handler)(culex_run *run, const constant_job *job, void *user);
 
@@ -291,6 +315,9 @@ CULEX_GENERATED_END
 #define steps_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(steps_job_enqueue_many, __VA_ARGS__), \
      (steps_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define steps_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(steps_job_enqueue_from, __VA_ARGS__), \
+     (steps_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_register(...) \
     (CULEX_TYPED_BEGIN(steps_job_register, __VA_ARGS__), \
      (steps_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -312,6 +339,9 @@ CULEX_GENERATED_END
 #define ratio_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(ratio_job_enqueue_many, __VA_ARGS__), \
      (ratio_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define ratio_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(ratio_job_enqueue_from, __VA_ARGS__), \
+     (ratio_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_register(...) \
     (CULEX_TYPED_BEGIN(ratio_job_register, __VA_ARGS__), \
      (ratio_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -333,6 +363,9 @@ CULEX_GENERATED_END
 #define linear_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(linear_job_enqueue_many, __VA_ARGS__), \
      (linear_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(linear_job_enqueue_from, __VA_ARGS__), \
+     (linear_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_register(...) \
     (CULEX_TYPED_BEGIN(linear_job_register, __VA_ARGS__), \
      (linear_job_register)(__VA_ARGS__) CULEX_TYPED_END)
@@ -354,6 +387,9 @@ CULEX_GENERATED_END
 #define constant_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(constant_job_enqueue_many, __VA_ARGS__), \
      (constant_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define constant_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(constant_job_enqueue_from, __VA_ARGS__), \
+     (constant_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_register(...) \
     (CULEX_TYPED_BEGIN(constant_job_register, __VA_ARGS__), \
      (constant_job_register)(__VA_ARGS__) CULEX_TYPED_END)

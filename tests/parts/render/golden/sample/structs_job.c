@@ -172,6 +172,12 @@ culex_status (ship_job_enqueue_many)(culex_client *client, const ship_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_status (ship_job_enqueue_from)(culex_run *run, const ship_job *job,
+                                     const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &ship_job_type, job, options, error);
+}
+
 culex_status (ship_job_set_result)(culex_run *run, const ship_result *result, culex_error *error)
 {
     return culex_run_set_result(run, &ship_result_type, result, error);
