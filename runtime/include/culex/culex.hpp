@@ -797,6 +797,8 @@ class client
     }
 
   private:
+    friend class run;
+
     struct close {
         void operator()(culex_client *opened) const
         {
@@ -966,7 +968,23 @@ class run
         return std::string_view(kept, text.size());
     }
 
-    /* The store that the run came from, for follow-ups; see culex_run_client. */
+    /* Enqueues a run when this one is done, and only then; see culex_run_enqueue. */
+    template <typename Job>
+    std::enable_if_t<!detail::is_deprecated<Job>()>
+    enqueue(const Job &job, const enqueue_options &options = enqueue_options())
+    {
+        follow(job, options);
+    }
+
+    template <typename Job>
+    [[deprecated("the job is deprecated or retired: NAME_job.hpp says why")]] std::enable_if_t<
+        detail::is_deprecated<Job>()>
+    enqueue(const Job &job, const enqueue_options &options = enqueue_options())
+    {
+        follow(job, options);
+    }
+
+    /* The store that the run came from, for what is to come in at once; see culex_run_client. */
     culex::client client() const noexcept
     {
         return culex::client::adopt(culex_run_client(c_));
@@ -980,6 +998,15 @@ class run
 
   private:
     culex_run *c_;
+
+    template <typename Job> void follow(const Job &job, const enqueue_options &options)
+    {
+        detail::writer out;
+        auto made = out.write(job);
+        culex_enqueue_options chosen = culex::client::options_write(out, options);
+        culex_error told{};
+        check(culex_run_enqueue(c_, &record<Job>::type(), &made, &chosen, &told), told);
+    }
 
     static const char *shown(std::string_view text) noexcept
     {

@@ -272,7 +272,8 @@ static culex::worker make_worker(const culex_worker_options &options, int &count
         run.progress(50, "half");
         run.log("followed");
         kitchen::optional_of_all next;
-        run.client().enqueue(next);
+        NEED(run.client().c() != nullptr);
+        run.enqueue(next);
         return CULEX_DONE;
     });
     worker.on<odd::union_>(answer);
