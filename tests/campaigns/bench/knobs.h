@@ -22,11 +22,12 @@ struct knobs {
     size_t fail_percent; /* so many of a hundred runs fail once */
     size_t is_declared;  /* 1: the job is unique and has limits, none of which holds a run back */
     size_t is_parked;    /* 1: a limit holds back all runs but one */
-    size_t stop_after;   /* a worker stops after so many runs; 0: when nothing is left */
-    size_t window;       /* most runs that are enqueued and not done; 0: all */
-    size_t bulk;         /* runs that a producer beside a worker enqueues in a call */
-    size_t rate;         /* runs enqueued a second; 0: as soon as may be */
-    size_t seconds;      /* how long it goes on; 0: until `count` runs are done */
+    size_t follow;     /* each run that is drained has a follow-up: 1: with its end, 2: by a call */
+    size_t stop_after; /* a worker stops after so many runs; 0: when nothing is left */
+    size_t window;     /* most runs that are enqueued and not done; 0: all */
+    size_t bulk;       /* runs that a producer beside a worker enqueues in a call */
+    size_t rate;       /* runs enqueued a second; 0: as soon as may be */
+    size_t seconds;    /* how long it goes on; 0: until `count` runs are done */
 };
 
 struct knobs knobs_parse(char **words, size_t count);

@@ -72,6 +72,16 @@ def drain_beside(bed: Bed, side: str) -> Taken:
     return taken
 
 
+# --- follow-ups ------------------------------------------------------------------------------
+
+def follow(bed: Bed, side: str) -> Taken:
+    """Drains runs with a follow-up each, and these; the floor is the product, that enqueues them by a call of their own."""
+    bed.store.clear()
+    fill(bed, "product", bed.count)
+    how = {"product": 1, "floor": 2}[side]
+    return Taken({"rate": bed.count / bed.run("product", "drain", count=2 * bed.count, follow=how, **bed.knobs).answer["seconds"]})
+
+
 # --- unique runs and limits ------------------------------------------------------------------
 
 def through(bed: Bed, side: str) -> Taken:
@@ -229,7 +239,7 @@ class Measure:
 MEASURES = {
     "enqueue": Measure(enqueue), "drain": Measure(drain), "mixed": Measure(mixed), "codec": Measure(codec),
     "enqueue_beside": Measure(enqueue_beside, backlog_ready), "drain_beside": Measure(drain_beside, backlog_ready),
-    "through": Measure(through), "through_declared": Measure(through_declared), "drain_beside_parked": Measure(drain_beside_parked),
+    "follow": Measure(follow), "through": Measure(through), "through_declared": Measure(through_declared), "drain_beside_parked": Measure(drain_beside_parked),
     "start": Measure(start), "start_at_half_load": Measure(start, load_ready), "idle": Measure(idle),
     "bytes_waiting": Measure(bytes_waiting), "bytes_done": Measure(bytes_done), "bytes_forgotten": Measure(bytes_forgotten),
     "sustained": Measure(sustained), "paced": Measure(paced), "peer_enqueue": Measure(peer_enqueue, peer_ready), "peer_drain": Measure(peer_drain, peer_ready),

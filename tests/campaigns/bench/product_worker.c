@@ -11,7 +11,7 @@ typedef culex_outcome (*product_handler)(culex_run *run, const void *params, voi
 
 /* What the handlers of one worker share, in whichever processes. */
 struct hand {
-    size_t fail_percent, stop_after;
+    size_t fail_percent, stop_after, follow;
     culex_worker *worker;
     atomic_size_t begun;
     atomic_llong
@@ -60,14 +60,30 @@ static culex_worker *worker_make(const struct knobs *knobs, bool is_drain, produ
     return worker;
 }
 
+/* One more, which has none. */
+static void follow_up(culex_run *run, const bench_job *job, size_t how)
+{
+    culex_error error;
+    bench_job next = *job;
+    next.number = -1;
+    culex_status status = how == 1
+                              ? bench_job_enqueue_from(run, &next, NULL, &error)
+                              : bench_job_enqueue(culex_run_client(run), &next, NULL, NULL, &error);
+    if (status != CULEX_OK)
+        product_die("follow-up", &error);
+}
+
 static culex_outcome handle_drained(culex_run *run, const void *params, void *user)
 {
     struct hand *hand = user;
+    const bench_job *job = params;
+    if (hand->follow > 0 && job->number >= 0)
+        follow_up(run, job, hand->follow);
     atomic_store(&hand->last_ns, (long long)(now_s() * 1e9));
     if (hand->stop_after > 0 && atomic_fetch_add(&hand->begun, 1) + 1 == hand->stop_after)
         culex_worker_stop(hand->worker);
     if (hand->fail_percent > 0 && culex_run_attempt(run) == 1 &&
-        (size_t)((const bench_job *)params)->number % 100 < hand->fail_percent)
+        (size_t)job->number % 100 < hand->fail_percent)
         return culex_run_fail(run, "as it was told");
     return CULEX_DONE;
 }
@@ -77,6 +93,7 @@ static void *drainer_open(const struct knobs *knobs)
     struct hand *hand = shared_memory(sizeof *hand);
     hand->fail_percent = knobs->fail_percent;
     hand->stop_after = knobs->stop_after;
+    hand->follow = knobs->follow;
     hand->worker = worker_make(knobs, true, handle_drained, hand);
     return hand;
 }

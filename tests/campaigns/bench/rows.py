@@ -101,6 +101,14 @@ def limits() -> list[Row]:
     return rows
 
 
+def follow_ups() -> list[Row]:
+    rows = []
+    for (store, place), isolation in itertools.product((("redis", "cross"), ("sqlite", "one")), ("none", "process")):
+        rows.append(Row("follow-ups", f"one for each run, {isolation}", "follow", "each by a call of its own", store=store, place=place,
+                        knobs=knobs(isolation=isolation), count=4000, quick=200 if isolation == "process" else 0))
+    return rows
+
+
 def starts() -> list[Row]:
     rows = []
     for store, isolation, load in itertools.product(("redis", "sqlite"), ("none", "process"), ("idle", "half load")):
@@ -204,6 +212,6 @@ def peers() -> list[Row]:
     return rows
 
 
-ROWS = [*drains(), *enqueues(), *limits(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
+ROWS = [*drains(), *enqueues(), *limits(), *follow_ups(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
         *persistence(), *far_away(), *codecs(), *peers()]
 HOURS = hours()
