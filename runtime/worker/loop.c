@@ -4,7 +4,8 @@
  * (lane.c) with its own step, acks and claims; a claimed run is a flight (flight.c) from its claim
  * to the answer to its ack. A turn of the loop collects what executors have finished, steps the
  * lanes that want it, and waits only when none does: for a finished run, a wake-up of the store, a
- * stop, or the next instant at which something is due. */
+ * stop, or the next instant at which something is due. Where the program waits in a loop of its own
+ * the turns are the same. */
 #include "worker/loop.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "worker/presence.h"
 #include "worker/reload.h"
 #include "worker/repair.h"
+#include "worker/setup.h"
 #include "worker/solitude.h"
 #include "worker/tick.h"
 #include "worker/waits.h"
@@ -98,9 +100,37 @@ static culex_status lanes_step(culex_worker *worker, size_t queued, bool *ret_st
     return CULEX_OK;
 }
 
-static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, culex_error *error)
+enum turn {
+    TURN_BUSY, /* there may be more to do */
+    TURN_IDLE, /* there is not, until something happens */
+    TURN_LAST  /* the worker is finished */
+};
+
+/* A store that was not there is there now, or is to be tried again. */
+static culex_status opening_turn(culex_worker *worker, enum turn *ret_turn, culex_error *error)
+{
+    culex_status status = culex__worker_open(worker, error);
+    *ret_turn = worker->store != NULL ? TURN_BUSY : TURN_IDLE;
+    return status;
+}
+
+/* What is next, after the steps of a turn. */
+static enum turn turn_end(culex_worker *worker, bool is_stepped)
+{
+    int64_t now_ns = culex__worker_now_ns(worker);
+    if (culex__worker_is_finished(worker, now_ns)) {
+        bool was_armed = worker->wake.was_armed;
+        culex__wake_leave(worker); /* a drain takes one more step, for what has come just now */
+        return was_armed ? TURN_BUSY : TURN_LAST;
+    }
+    return !is_stepped && culex__wake_arm(worker, now_ns) ? TURN_IDLE : TURN_BUSY;
+}
+
+static culex_status worker_turn(culex_worker *worker, enum turn *ret_turn, culex_error *error)
 {
     bool is_stepped = false;
+    if (worker->store == NULL)
+        return opening_turn(worker, ret_turn, error);
     culex__flight_collect(worker);
     culex__flight_hear_all(worker);
     fed_heed(worker);
@@ -122,19 +152,9 @@ static culex_status worker_turn(culex_worker *worker, bool *ret_is_finished, cul
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);
-    if (status != CULEX_OK)
-        return status;
-    now_ns = culex__worker_now_ns(worker);
-    if (culex__worker_is_finished(worker, now_ns)) {
-        *ret_is_finished = !worker->wake.was_armed;
-        culex__wake_leave(worker); /* a drain takes one more step, for what has come just now */
-        return CULEX_OK;
-    }
-    if (is_stepped)
-        return CULEX_OK;
-    if (culex__wake_arm(worker, now_ns))
-        culex__worker_wait(worker, now_ns);
-    return CULEX_OK;
+    if (status == CULEX_OK)
+        *ret_turn = turn_end(worker, is_stepped);
+    return status;
 }
 
 /* Why they are left, be it those alone that do not need too much. */
@@ -203,9 +223,30 @@ static culex_status end_tell(const culex_worker *worker, culex_status status, cu
 
 culex_status culex__worker_loop(culex_worker *worker, culex_error *error)
 {
-    bool is_finished_now = false;
+    enum turn turn = TURN_BUSY;
     culex_status status = CULEX_OK;
-    while (status == CULEX_OK && !is_finished_now)
-        status = worker_turn(worker, &is_finished_now, error);
+    while (status == CULEX_OK && turn != TURN_LAST) {
+        status = worker_turn(worker, &turn, error);
+        if (status == CULEX_OK && turn == TURN_IDLE)
+            culex__worker_wait(worker, culex__worker_now_ns(worker));
+    }
     return end_tell(worker, status, error);
+}
+
+culex_status culex__worker_turns(culex_worker *worker, int64_t until_ns, bool *ret_is_over,
+                                 culex_error *error)
+{
+    enum turn turn = TURN_BUSY;
+    culex_status status = CULEX_OK;
+    *ret_is_over = false;
+    if (!culex__worker_hear(worker))
+        return CULEX_OK;
+    do
+        status = worker_turn(worker, &turn, error);
+    while (status == CULEX_OK && turn == TURN_BUSY && culex__worker_now_ns(worker) < until_ns);
+    *ret_is_over = status != CULEX_OK || turn == TURN_LAST;
+    if (*ret_is_over)
+        return end_tell(worker, status, error);
+    culex__worker_watch(worker, turn == TURN_IDLE);
+    return CULEX_OK;
 }

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "worker/opening.h"
 #include "worker/strange_queues.h"
 #include "worker/outage.h"
 #include "worker/overstay.h"
@@ -17,7 +17,6 @@
 #include "worker/lanes.h"
 #include "worker/lifeline.h"
 #include "worker/neighbours.h"
-#include "core/patience.h"
 #include "worker/presence.h"
 #include "worker/queue_options.h"
 #include "platform/self.h"
@@ -25,82 +24,6 @@
 #include "worker/wake.h"
 #include "store/register.h"
 #include "store/storeurl.h"
-
-/* A worker that was stopped before it has run tries this long to reach its store. */
-#define STOPPED_NS INT64_C(2000000000)
-
-/* --- store ----------------------------------------------------------------------------- */
-
-/* Waits a while for the stop descriptor; true when it is time to go. The signal that stops us
- * interrupts the wait, too. */
-static bool stop_await(culex_worker *worker, int64_t wait_ms)
-{
-    struct pollfd fd = {.fd = worker->stop_fd, .events = POLLIN};
-    return worker->env->poll(worker->env->self, &fd, 1, (int)wait_ms) > 0 ||
-           worker->env->poll(worker->env->self, &fd, 1, 0) > 0;
-}
-
-static culex_status settings_read(culex_worker *worker, culex_error *error)
-{
-    const culex_client_options told = {.timeout_ms = worker->options.store_timeout_ms,
-                                       .prefix = worker->options.prefix,
-                                       .synchronous = worker->options.synchronous};
-    return culex__store_settings_read(worker->url, &told, &worker->store_settings, error);
-}
-
-/* A server comes back; the folder of a file may be mounted late, which a drain does not wait for:
- * it is to end. */
-static bool is_worth_waiting(const culex_worker *worker, culex_status status, culex_error *error)
-{
-    const struct culex__store_kind *kind = culex__store_kind_find(worker->url);
-    if (culex__status_is_fatal(status))
-        return false;
-    if (!worker->options.drain || status != CULEX_ECONNECT || kind == NULL || !kind->is_path)
-        return true;
-    culex__error_context(error, "a drain does not wait for its store");
-    return false;
-}
-
-/* Our stop may have cut a try short, which says nothing of the store: the one before does. */
-static culex_status failure_choose(const culex_worker *worker, culex_error *before,
-                                   culex_error *error)
-{
-    if (before->code != CULEX_OK && atomic_load(&worker->until_ns) != 0)
-        *error = *before;
-    *before = *error;
-    return error->code;
-}
-
-static culex_status store_open(culex_worker *worker, culex_error *error)
-{
-    char masked[256];
-    struct culex_store_options options = {.prefix = worker->store_settings.prefix,
-                                          .timeout_ms = worker->store_settings.timeout_ms,
-                                          .synchronous = worker->store_settings.synchronous,
-                                          .folder = worker->folder,
-                                          .until_ns = &worker->until_ns};
-    if (worker->given_store != NULL) {
-        worker->store = worker->given_store;
-        worker->store->until_ns = &worker->until_ns;
-        return CULEX_OK;
-    }
-    culex__store_url_mask(worker->url, masked, sizeof masked);
-    if (stop_await(worker, 0)) /* asked before the run began */
-        atomic_store(&worker->until_ns, culex__worker_now_ns(worker) + STOPPED_NS);
-    culex_error before = {0};
-    for (uint32_t failures = 1;; failures += failures < UINT32_MAX) {
-        culex_status status =
-            culex__store_open(worker->url, &options, worker->env, &worker->store, error);
-        if (status == CULEX_OK || !is_worth_waiting(worker, status, error))
-            return status;
-        status = failure_choose(worker, &before, error);
-        culex__worker_call_failed(worker, NULL, NULL, status, error);
-        if (stop_await(worker, culex__patience_ms(failures, culex__env_random(worker->env)))) {
-            culex__error_context(error, "stopped before %s answered", masked);
-            return status;
-        }
-    }
-}
 
 /* --- begin and end --------------------------------------------------------------------- */
 
@@ -116,6 +39,7 @@ static void life_reset(culex_worker *worker)
     culex__drain_reset(worker);
     culex__solitude_reset(worker);
     culex__neighbours_reset(worker);
+    culex__opening_reset(worker);
 }
 
 /* Children are forked from this process as it is before the URL is read: without a connection and,
@@ -131,7 +55,7 @@ static culex_status executor_and_url(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK)
         status = culex__store_url_choose(options->url, options->url_file, &worker->url, error);
     if (status == CULEX_OK)
-        status = settings_read(worker, error);
+        status = culex__opening_settings(worker, error);
     if (status == CULEX_OK && !is_apart)
         status = culex__crew_start(worker, error);
     return status;
@@ -184,7 +108,7 @@ culex_status culex__worker_rehearse(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK)
         status = culex__store_url_check(worker->url, error);
     if (status == CULEX_OK)
-        status = settings_read(worker, error);
+        status = culex__opening_settings(worker, error);
     culex__store_url_free(worker->url);
     worker->url = NULL;
     return status;
@@ -194,13 +118,15 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {
     culex_status status = plan_make(worker, error);
     culex__lifeline_open(worker);
-    if (status == CULEX_OK)
-        status = executor_and_url(worker, error);
-    if (status == CULEX_OK)
-        status = store_open(worker, error);
-    if (status == CULEX_OK)
+    return status == CULEX_OK ? executor_and_url(worker, error) : status;
+}
+
+culex_status culex__worker_open(culex_worker *worker, culex_error *error)
+{
+    culex_status status = culex__opening_try(worker, error);
+    if (status == CULEX_OK && worker->store != NULL)
         status = culex__queues_check(worker, error);
-    if (status != CULEX_OK)
+    if (status != CULEX_OK || worker->store == NULL)
         return status;
     culex__lifeline_place(worker);
     culex__neighbours_open(worker);

@@ -4,11 +4,16 @@
 
 #include <culex/worker.h>
 
-/* Opens the store (waiting for it as long as it takes) and starts the executor. */
+/* Makes the plan, starts the executor and reads where the store is. */
 culex_status culex__worker_begin(culex_worker *worker, culex_error *error);
 
+/* Opens the store after that, and makes known that there is one more worker. One that cannot be
+ * reached yet is no failure: worker->store stays NULL, and culex__opening_next_ns tells when to
+ * call again. */
+culex_status culex__worker_open(culex_worker *worker, culex_error *error);
+
 /* What can be said of the worker's options, its jobs and the store's URL without a store: as
- * culex__worker_begin would say it. Nothing is left of that. */
+ * the two above would say it. Nothing is left of that. */
 culex_status culex__worker_rehearse(culex_worker *worker, culex_error *error);
 
 /* Gives back what begin took, also when it failed half-way. */

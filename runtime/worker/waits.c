@@ -1,12 +1,14 @@
 #include "worker/waits.h"
 
 #include "worker/appetite.h"
+#include "worker/beacon.h"
 #include "worker/crew.h"
 #include "worker/discovery.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/lane.h"
 #include "worker/neighbours.h"
+#include "worker/opening.h"
 #include "worker/overstay.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
@@ -43,24 +45,72 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     return culex__min_ns(next_ns, culex__pace_stall_ns(worker, queued));
 }
 
+/* The same, whoever waits. */
+static int64_t wait_until_ns(const culex_worker *worker, int64_t now_ns)
+{
+    if (worker->store == NULL)
+        return culex__opening_next_ns(worker);
+    size_t queued = culex__crew_queued(worker);
+    return culex__worker_is_gathering(worker, queued) ? now_ns + CULEX_QUIET_MS * CULEX_MS_NS
+                                                      : worker_next_ns(worker, queued, now_ns);
+}
+
+/* Until there is a store, only a stop counts. */
+static void sources_list(const culex_worker *worker, int ret_fds[CULEX_SOURCE_COUNT])
+{
+    bool is_open = worker->store != NULL;
+    ret_fds[CULEX_SOURCE_STOP] = worker->stop_fd;
+    ret_fds[CULEX_SOURCE_CREW] = is_open ? culex__crew_fd(worker) : -1;
+    ret_fds[CULEX_SOURCE_WAKE] = is_open && worker->wake.is_armed ? worker->wake.fd : -1;
+    ret_fds[CULEX_SOURCE_NEIGHBOURS] = is_open ? worker->neighbours.fd : -1;
+    ret_fds[CULEX_SOURCE_RELOAD] = is_open ? worker->reload.bell_fd : -1;
+}
+
+/* The others are heard of in a turn. */
+static void news_take(culex_worker *worker, unsigned news)
+{
+    if (news & 1u << CULEX_SOURCE_WAKE)
+        culex__wake_take(worker);
+    if (news & 1u << CULEX_SOURCE_NEIGHBOURS)
+        culex__neighbours_hear(worker);
+}
+
 void culex__worker_wait(culex_worker *worker, int64_t now_ns)
 {
-    size_t queued = culex__crew_queued(worker);
-    int64_t next_ns = culex__worker_is_gathering(worker, queued)
-                          ? now_ns + CULEX_QUIET_MS * CULEX_MS_NS
-                          : worker_next_ns(worker, queued, now_ns);
-    struct pollfd fds[5] = {
-        {.fd = worker->stop_fd, .events = POLLIN},
-        {.fd = culex__crew_fd(worker), .events = POLLIN},
-        {.fd = worker->wake.is_armed ? worker->wake.fd : -1, .events = POLLIN},
-        {.fd = worker->neighbours.fd, .events = POLLIN},
-        {.fd = worker->reload.bell_fd, .events = POLLIN},
-    };
+    int sources[CULEX_SOURCE_COUNT];
+    struct pollfd fds[CULEX_SOURCE_COUNT];
+    unsigned news = 0;
+    int64_t next_ns = wait_until_ns(worker, now_ns);
+    sources_list(worker, sources);
+    for (int i = 0; i < CULEX_SOURCE_COUNT; i++)
+        fds[i] = (struct pollfd){.fd = sources[i], .events = POLLIN};
     int64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
     int64_t wait_ms = (wait_ns + CULEX_MS_NS - 1) / CULEX_MS_NS;
-    int ready = worker->env->poll(worker->env->self, fds, 5, (int)wait_ms);
-    if (ready > 0 && fds[2].revents != 0)
-        culex__wake_take(worker);
-    if (ready > 0 && fds[3].revents != 0)
-        culex__neighbours_hear(worker);
+    int ready = worker->env->poll(worker->env->self, fds, CULEX_SOURCE_COUNT, (int)wait_ms);
+    for (int i = 0; i < CULEX_SOURCE_COUNT && ready > 0; i++)
+        news |= fds[i].revents != 0 ? 1u << i : 0;
+    news_take(worker, news);
+}
+
+bool culex__worker_hear(culex_worker *worker)
+{
+    unsigned news = culex__beacon_take(worker);
+    if (news == 0 && culex__worker_now_ns(worker) < worker->beacon.alarm_ns)
+        return false;
+    news_take(worker, news);
+    return true;
+}
+
+void culex__worker_watch(culex_worker *worker, bool is_idle)
+{
+    int sources[CULEX_SOURCE_COUNT];
+    bool is_whole = true;
+    int64_t now_ns = culex__worker_now_ns(worker);
+    int64_t next_ns = is_idle ? wait_until_ns(worker, now_ns) : 0;
+    sources_list(worker, sources);
+    for (int i = 0; i < CULEX_SOURCE_COUNT; i++)
+        is_whole &= culex__beacon_watch(worker, (enum culex_source)i, sources[i]);
+    if (!is_whole)
+        next_ns = culex__min_ns(next_ns, culex__after_ms(now_ns, worker->options.idle_wait_ms));
+    culex__beacon_set_alarm(worker, next_ns);
 }

@@ -2,6 +2,7 @@
 
 #include "core/patience.h"
 #include "worker/appetite.h"
+#include "worker/beacon.h"
 #include "worker/share.h"
 #include "worker/worker_private.h"
 
@@ -10,12 +11,19 @@ void culex__wake_reset(culex_worker *worker)
     worker->wake = (struct culex_wake){.fd = -1};
 }
 
+static void disarm(culex_worker *worker)
+{
+    culex__beacon_watch(worker, CULEX_SOURCE_WAKE, -1);
+    worker->store->ops->wake_disarm(worker->store);
+    worker->wake.is_armed = false;
+}
+
 void culex__wake_leave(culex_worker *worker)
 {
     if (!worker->wake.was_armed)
         return;
-    worker->store->ops->wake_disarm(worker->store);
-    worker->wake.is_armed = worker->wake.was_armed = false;
+    disarm(worker);
+    worker->wake.was_armed = false;
     culex__lanes_set_hinting(worker);
 }
 
@@ -61,10 +69,9 @@ static size_t awaited_choose(culex_worker *worker)
 {
     size_t count = 0;
     if (worker->wake.is_armed) {
-        worker->store->ops->wake_disarm(worker->store);
+        disarm(worker);
         full_hand_on(worker);
     }
-    worker->wake.is_armed = false;
     worker->wake.was_armed = worker->wake.was_armed && all_well_are_awaited(worker);
     bool were_awaited = culex__units_are_awaited(worker);
     for (size_t i = 0; i < worker->lane_count; i++) {
@@ -133,6 +140,7 @@ void culex__wake_take(culex_worker *worker)
 {
     bool is_woken = false;
     culex_error error = {0};
+    culex__beacon_watch(worker, CULEX_SOURCE_WAKE, -1); /* the store may close it now */
     worker->wake.is_armed = false;
     culex_status status = worker->store->ops->wake_take(worker->store, &is_woken, &error);
     if (status != CULEX_OK) {

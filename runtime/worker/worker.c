@@ -10,11 +10,13 @@
 #include "base/error.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
+#include "worker/beacon.h"
 #include "worker/jobs.h"
 #include "worker/loop.h"
 #include "worker/phases.h"
 #include "worker/reload.h"
 #include "worker/setup.h"
+#include "worker/waits.h"
 #include "worker/worker_options.h"
 
 enum { SETUP_MS = 30000 }; /* what the open function of culex_worker_on_process may take */
@@ -41,6 +43,7 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     culex__worker_options_complete(&worker->options);
     atomic_store(&worker->grace_ms, worker->options.grace_ms);
     culex__reload_init(worker);
+    culex__beacon_init(worker);
     worker->env = culex__env_system();
     worker->log = (struct culex_log){.sink = culex__log_stderr(),
                                      .env = worker->env,
@@ -54,16 +57,6 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     }
     *ret_worker = worker;
     return CULEX_OK;
-}
-
-void culex_worker_free(culex_worker *worker)
-{
-    if (worker == NULL)
-        return;
-    culex__descriptor_close(worker->stop_fd);
-    culex__reload_free(worker);
-    free(worker->jobs);
-    free(worker);
 }
 
 void culex__worker_set_env(culex_worker *worker, const struct culex_env *env)
@@ -102,10 +95,10 @@ static culex_error *setup_error(culex_worker *worker)
 /* The executor has been made, perhaps in other processes, and would not hear of the change. */
 static bool is_too_late(culex_worker *worker, const char *what)
 {
-    if (worker == NULL || !atomic_load(&worker->is_running))
+    if (worker == NULL || atomic_load(&worker->life) == CULEX_LIFE_NONE)
         return false;
     culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL,
-                     "%s was called after culex_worker_run had begun, and is refused", what);
+                     "%s was called after the worker had begun to run, and is refused", what);
     return true;
 }
 
@@ -147,8 +140,8 @@ const char *culex_worker_setup_reason(culex_worker *worker)
 {
     if (worker == NULL)
         return "";
-    if (atomic_load(&worker->is_running)) /* handlers may ask, whose threads share the worker */
-        return "culex_worker_run has begun, before which a worker is set up";
+    if (atomic_load(&worker->life) != CULEX_LIFE_NONE) /* handlers may ask, whose threads share it */
+        return "the worker has begun to run, before which it is set up";
     return worker->setup_error.text;
 }
 
@@ -187,28 +180,130 @@ void culex_worker_stop(culex_worker *worker)
     errno = before;
 }
 
-culex_status culex_worker_run(culex_worker *worker, culex_error *error)
+/* From one hand into another; false when it is in none of the kind. */
+static bool life_take(culex_worker *worker, int from, int to)
 {
-    /* The loop logs the texts of passing troubles, so it needs an error even if the caller gave
-     * none. */
-    culex_error own = {0};
+    return atomic_compare_exchange_strong(&worker->life, &from, to);
+}
+
+static culex_status owner_check(const culex_worker *worker, culex_error *error)
+{
     if (worker == NULL)
         return culex__fail(error, CULEX_EINVAL, "no worker");
-    if (worker->owner != getpid())
-        return culex__fail(error, CULEX_EINVAL,
-                           "this worker was created by process %ld, from which this one was "
-                           "forked: create a worker after fork()",
-                           (long)worker->owner);
-    if (atomic_exchange(&worker->is_running, true))
+    if (worker->owner == getpid())
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EINVAL,
+                       "this worker was created by process %ld, from which this one was "
+                       "forked: create a worker after fork()",
+                       (long)worker->owner);
+}
+
+static culex_status life_begin(culex_worker *worker, culex_error *error)
+{
+    culex_status status = owner_check(worker, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!life_take(worker, CULEX_LIFE_NONE, CULEX_LIFE_BUSY))
         return culex__fail(error, CULEX_EINVAL, "this worker is running already");
     atomic_store(&worker->has_store, false);
     atomic_store(&worker->until_ns, 0);
-    culex_status status = culex__worker_begin(worker, &own);
+    return CULEX_OK;
+}
+
+/* *own is what it ended with, told to a caller who wants to know. */
+static culex_status life_end(culex_worker *worker, culex_status status, const culex_error *own,
+                             culex_error *error)
+{
+    culex__beacon_quench(worker);
+    culex__worker_end(worker);
+    atomic_store(&worker->life, CULEX_LIFE_NONE);
+    if (status != CULEX_OK && error != NULL)
+        *error = *own;
+    return status;
+}
+
+/* The loop logs the texts of passing troubles, so each of these has an error of its own, even if
+ * the caller gave none. */
+culex_status culex_worker_run(culex_worker *worker, culex_error *error)
+{
+    culex_error own = {0};
+    culex_status status = life_begin(worker, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__worker_begin(worker, &own);
     if (status == CULEX_OK)
         status = culex__worker_loop(worker, &own);
-    culex__worker_end(worker);
-    atomic_store(&worker->is_running, false);
-    if (status != CULEX_OK && error != NULL)
-        *error = own;
-    return status;
+    return life_end(worker, status, &own, error);
+}
+
+culex_status culex_worker_start(culex_worker *worker, culex_error *error)
+{
+    culex_error own = {0};
+    culex_status status = life_begin(worker, error);
+    if (status != CULEX_OK)
+        return status;
+    status = culex__beacon_open(worker, &own);
+    if (status == CULEX_OK)
+        status = culex__worker_begin(worker, &own);
+    if (status != CULEX_OK)
+        return life_end(worker, status, &own, error);
+    culex__worker_watch(worker, false);
+    atomic_store(&worker->life, CULEX_LIFE_STARTED);
+    return CULEX_OK;
+}
+
+int culex_worker_fd(const culex_worker *worker)
+{
+    return worker != NULL && worker->owner == getpid() ? worker->beacon.fd : -1;
+}
+
+culex_status culex_worker_process(culex_worker *worker, int64_t budget_ms, culex_error *error)
+{
+    culex_error own = {0};
+    bool is_over = false;
+    culex_status status = owner_check(worker, error);
+    if (status != CULEX_OK)
+        return status;
+    if (budget_ms < 0)
+        return culex__fail(error, CULEX_EINVAL, "a budget of %lld ms", (long long)budget_ms);
+    if (!life_take(worker, CULEX_LIFE_STARTED, CULEX_LIFE_BUSY))
+        return culex__fail(error, CULEX_EINVAL,
+                           "this worker was not started, is over, or is in another call");
+    int64_t until_ns = culex__after_ms(culex__worker_now_ns(worker), budget_ms);
+    status = culex__worker_turns(worker, until_ns, &is_over, &own);
+    if (!is_over) {
+        atomic_store(&worker->life, CULEX_LIFE_STARTED);
+        return CULEX_OK;
+    }
+    life_end(worker, status, &own, error);
+    return status != CULEX_OK
+               ? status
+               : culex__fail(error, CULEX_EOVER, "the worker has %s",
+                             worker->phases.current == CULEX_WORKER_RUNNING ? "drained its queues"
+                                                                            : "stopped as asked");
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* Of one that was started: without grace, but its runs go back to the store. */
+static void finish(culex_worker *worker)
+{
+    culex_error own = {0};
+    if (worker->owner != getpid() || !life_take(worker, CULEX_LIFE_STARTED, CULEX_LIFE_BUSY))
+        return;
+    culex_worker_stop(worker);
+    culex_worker_stop(worker);
+    life_end(worker, culex__worker_loop(worker, &own), &own, NULL);
+}
+
+void culex_worker_free(culex_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    finish(worker);
+    culex__descriptor_close(worker->stop_fd);
+    culex__reload_free(worker);
+    culex__beacon_free(worker);
+    free(worker->jobs);
+    free(worker);
 }

@@ -10,14 +10,16 @@
  *   worker.c       life, registration                 loop.c   the loop
  *   reload.c       options that are read again
  *   worker_options.c  its options, checked and completed
- *   setup.c        what the loop needs before and gives back after
- *   strange_queues.c  queues that do not exist
  *   waits.c        the next instant at which something is due, and the wait for it
+ *   setup.c        what the loop needs before and gives back after
+ *   opening.c      how it reaches its store
+ *   strange_queues.c  queues that do not exist
  *   presence.c     its entry in the store's registry
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   neighbours.c   who has died beside it
  *   discovery.c    queues that patterns find          lanes.c  makes and frees the lanes
  *   wake.c         what the store was asked to tell
+ *   beacon.c       the descriptor that its program may wait for
  *   lane.c         STEP: what to send, what the answers mean
  *   grants.c       runs that were granted             beats.c  runs that go on
  *   flight.c       runs in flight: leases, timeouts, ends
@@ -58,6 +60,7 @@
 #include "platform/storeclock.h"
 #include "settings/storesettings.h"
 #include "platform/path.h"
+#include "worker/beacon.h"
 #include "worker/crew.h"
 #include "worker/discovery.h"
 #include "worker/drain.h"
@@ -66,6 +69,7 @@
 #include "worker/lane.h"
 #include "worker/lifeline.h"
 #include "worker/neighbours.h"
+#include "worker/opening.h"
 #include "worker/order.h"
 #include "worker/outage.h"
 #include "worker/pace.h"
@@ -78,6 +82,13 @@
 #include "worker/units.h"
 #include "worker/unknown_jobs.h"
 #include "worker/wake.h"
+
+/* Who has the worker in hand. */
+enum culex_life {
+    CULEX_LIFE_NONE,    /* nobody: it does not run */
+    CULEX_LIFE_STARTED, /* its program, between two calls of culex_worker_process */
+    CULEX_LIFE_BUSY     /* a call that has not come back */
+};
 
 typedef culex_status (*culex_executor_make)(const struct culex_executor_config *config,
                                             struct culex_executor **ret_executor,
@@ -112,8 +123,8 @@ struct culex_worker {
     /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it
      * at once, maybe in a signal's handler: a call under way must not outlast the phase. */
     atomic_int_fast64_t until_ns;
-    atomic_bool is_running; /* from the beginning of culex_worker_run to its end */
-    atomic_bool has_store;  /* before it has one, a stop ends the attempt to reach it at once */
+    atomic_int life;       /* enum culex_life */
+    atomic_bool has_store; /* before it has one, a stop ends the attempt to reach it at once */
 
     /* The supervisor's. */
     char *url;                                  /* with its password; wiped at the end */
@@ -121,6 +132,8 @@ struct culex_worker {
     char folder[CULEX__PATH_SIZE]; /* where the process was at the start: relative paths count from
                                       it */
     struct culex_store *store;
+    struct culex_opening opening;
+    struct culex_beacon beacon;
     struct culex_store *lent_store; /* of handler threads, under their client's turn */
     atomic_bool is_fed;             /* a handler has enqueued: any lane may have a run */
     struct culex_crew crew;

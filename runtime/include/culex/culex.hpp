@@ -1205,6 +1205,29 @@ class worker
         check(culex_worker_run(c(), &told), told);
     }
 
+    /* In a loop that the program has: begins, tells what to wait for, and goes on for as long as
+     * there is something to do, or for `budget_ms`. False: it has stopped, or its drain is over.
+     * See culex_worker_start. */
+    void start()
+    {
+        culex_error told{};
+        check(culex_worker_start(c(), &told), told);
+    }
+
+    int fd() const noexcept
+    {
+        return culex_worker_fd(c());
+    }
+
+    [[nodiscard]] bool process(std::int64_t budget_ms)
+    {
+        culex_error told{};
+        culex_status status = culex_worker_process(c(), budget_ms, &told);
+        if (status != CULEX_EOVER)
+            check(status, told);
+        return status == CULEX_OK;
+    }
+
     /* Asks it to stop; from any thread and from a signal handler. */
     void stop() const noexcept
     {

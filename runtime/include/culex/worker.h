@@ -228,13 +228,16 @@ typedef struct culex_worker_options {
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings
  * are borrowed; `options` may be NULL. Of the environment only CULEX_ISOLATION is read
  * here, and what says where the store is and how to open it by culex_worker_run. It belongs to the
- * process that calls this: in a forked one culex_worker_run is CULEX_EINVAL and culex_worker_stop
- * does nothing. *ret_worker is returned owned. */
+ * process that calls this: in a forked one culex_worker_run and culex_worker_start are CULEX_EINVAL
+ * and culex_worker_stop does nothing. *ret_worker is returned owned. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_create(const culex_worker_options *options,
                                                           culex_worker **ret_worker,
                                                           culex_error *error);
 
-/* Frees a worker that is not running. Accepts NULL. */
+/* Frees a worker; none that another call runs. One that was started by culex_worker_start and is
+ * not over is stopped without a grace period first: what it holds goes back to the store, which
+ * takes 2 s where handlers do not heed it, and as long as the store's timeout where that does not
+ * answer. Accepts NULL. In a process that was forked from the worker's it stops nothing. */
 CULEX_API void culex_worker_free(culex_worker *worker);
 
 /* Any function; cast back to its true type before the call. */
@@ -245,16 +248,15 @@ typedef culex_outcome (*culex_handler_call)(culex_run *run, culex_handler_fn han
                                             const void *params, void *user);
 
 /* Makes the worker run jobs of `type`. Generated `P_register` functions call this.
- * Before culex_worker_run only: CULEX_EINVAL and a log line once it has begun, also from handlers.
- * CULEX_EINVAL without a handler, and when the job is registered already, or another one that has
- * the same name in the store.
- * `user` is handed to the handler as it is. In a child process it is a copy, as all memory that the
- * handler sees: what it changes there, or in variables of the program, stays in that child, and the
- * next run may get another one. What it changes of its process (working
- * directory, umask, environment, signals, timers, limits) is put back before the next run, and
- * processes that it leaves behind are killed with its end; see docs/operating.md. Under
- * CULEX_ISOLATION_NONE nothing is copied, put back or killed, and several threads may call the
- * handler at once. */
+ * Before culex_worker_run or culex_worker_start only: CULEX_EINVAL and a log line while it runs,
+ * also from handlers. CULEX_EINVAL without a handler, and when the job is registered already, or
+ * another one that has the same name in the store. `user` is handed to the handler as it is. In a
+ * child process it is a copy, as all memory that the handler sees: what it changes there, or in
+ * variables of the program, stays in that child, and the next run may get another one. What it
+ * changes of its process (working directory, umask, environment, signals, timers, limits) is put
+ * back before the next run, and processes that it leaves behind are killed with its end; see
+ * docs/operating.md. Under CULEX_ISOLATION_NONE nothing is copied, put back or killed, and several
+ * threads may call the handler at once. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_register(culex_worker *worker,
                                                             const culex_job_type *type,
                                                             culex_handler_call call,
@@ -345,6 +347,74 @@ CULEX_API void *culex_run_process(const culex_run *run);
  * a stream, a library or the allocator, is never given back in the children. glibc
  * sees to the locks of its own allocator; not every allocator and every sanitizer does. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_run(culex_worker *worker, culex_error *error);
+
+/* A worker in a loop that the program has already: in place of culex_worker_run it calls
+ * culex_worker_start, waits for culex_worker_fd beside its other descriptors (poll, epoll, libuv,
+ * GLib), and calls culex_worker_process whenever that is readable:
+ *
+ *     status = culex_worker_start(worker, &error);
+ *     while (status == CULEX_OK) {
+ *         struct pollfd fd = {.fd = culex_worker_fd(worker), .events = POLLIN};
+ *         poll(&fd, 1, -1);
+ *         status = culex_worker_process(worker, 5, &error);
+ *     }
+ *
+ * It is the same worker, whose handlers run where options.isolation says; none runs within these
+ * calls. What culex_worker_run says of itself holds here too, of forks and of secrets as well.
+ *
+ * The program has to come back in time. What waits for its next call of culex_worker_process: news
+ * of runs and their results, beats, timeouts, cancellations, the end of a grace period, and what a
+ * handler in a child process asks of culex_run_client. Busy for a second, it does no harm with a
+ * lease of 15 s. From 0.9 of a lease without a call on, runs are lost: child processes are killed
+ * by then all the same, while under CULEX_ISOLATION_NONE nobody tells the handler, which goes on
+ * beside the next attempt. Other workers are given the runs, and what ended here too late does not
+ * count.
+ *
+ * culex_worker_start does what comes before the first run: it forks the child processes, on the
+ * calling thread, and reads the URL of the store. It does not wait for the store, which
+ * culex_worker_process opens, and tries again with growing waits. It returns what culex_worker_run
+ * would return at once (bad options, no registered job), CULEX_ENOMEM, and CULEX_EINVAL for a
+ * worker that runs already, or is of another process; then nothing is left of it. CULEX_OK: it
+ * runs, and no job can be registered any more. */
+CULEX_API CULEX_MUST_USE culex_status culex_worker_start(culex_worker *worker, culex_error *error);
+
+/* What to wait for: a descriptor that is readable as long as the worker has something to do, be it
+ * that a run came or ended, that something is due, or that somebody called culex_worker_stop. There
+ * is no timeout to keep beside it: an alarm is a part of it. Nothing is lost when the program comes
+ * late. Watch it level-triggered, as poll and the loops do: not by EPOLLET. An idle worker makes it
+ * readable every 5 s or so, and each options.idle_wait_ms where a store has no wake-ups.
+ *
+ * Only wait for it; it is the worker's, who closes it in culex_worker_free and not before, so that
+ * there is time to take it out of a loop. It stays the same when the worker is started again, and
+ * is not readable while the worker does not run. -1 before the first culex_worker_start, and in a
+ * process that was forked from the worker's. Any thread may ask. */
+CULEX_API int culex_worker_fd(const culex_worker *worker);
+
+/* Does what there is to do, and never waits for more. Where there is nothing it costs a system
+ * call. It takes turns until nothing is left to do, but none that would begin `budget_ms` ms after
+ * the call or later; the first one counts no budget, so 0 means one turn. What is left then keeps
+ * the descriptor readable.
+ *
+ * A turn is not bounded by the budget. It makes a few calls to the store, mostly one for each queue
+ * that has news, and each takes as long as the store does: on SQLite with its fsync and the locks
+ * of others, with Redis its way over the network. One that does not answer holds a turn up for the
+ * store's timeout (options.store_timeout_ms, 5 s), and then is left alone for a while. A program
+ * that cannot bear this has culex_worker_run on a thread.
+ *
+ * CULEX_OK: the worker goes on. CULEX_EOVER: it has come to its end as it should: it was stopped,
+ * or its drain is over, as the text says. Anything else is what culex_worker_run would have
+ * returned, and an end as well. With the end, connections and child processes are gone: that call
+ * waits for children to run the `close` of culex_worker_on_process, at most 2 s, and for 0.1 s for
+ * handlers that do not come back. The worker can be started again, or run, or freed.
+ *
+ * CULEX_EINVAL, and nothing is done, for a budget below 0, for a worker that was not started, is
+ * over or is of another process, and when another call of it has not come back. One thread at a
+ * time may call this, not always the same one; a handler must not.
+ *
+ * To end a worker, call culex_worker_stop and go on as before until this call tells the end;
+ * culex_worker_free does without a grace period what is left of that, and waits for it. */
+CULEX_API CULEX_MUST_USE culex_status culex_worker_process(culex_worker *worker, int64_t budget_ms,
+                                                           culex_error *error);
 
 /* Asks a running worker to stop: it claims nothing more, gives back what has not
  * started, lets running handlers finish within the grace period. Then their cancel flags are set

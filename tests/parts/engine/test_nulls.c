@@ -302,6 +302,9 @@ static void test_null_for_a_worker_is_refused(void **state)
     assert_int_equal(culex_worker_setup_failed(NULL, "%s", "why"), 1);
     assert_string_equal(culex_worker_setup_reason(NULL), "");
     REFUSED(culex_worker_run(NULL, &error));
+    REFUSED(culex_worker_start(NULL, &error));
+    REFUSED(culex_worker_process(NULL, 0, &error));
+    assert_int_equal(culex_worker_fd(NULL), -1);
 }
 
 /* What a setup would end with. */

@@ -974,7 +974,7 @@ static culex_outcome act_set_up(struct world *world, culex_run *run, int64_t n)
     assert_int_equal(culex_worker_register(world->worker, &late, number_call, number_handler, NULL),
                      CULEX_EINVAL);
     assert_string_equal(culex_worker_setup_reason(world->worker),
-                        "culex_worker_run has begun, before which a worker is set up");
+                        "the worker has begun to run, before which it is set up");
     assert_int_equal(culex_worker_retire(world->worker, &late), CULEX_EINVAL);
     assert_int_equal(culex_worker_on_process(world->worker, process_open, NULL, NULL),
                      CULEX_EINVAL);
@@ -994,7 +994,7 @@ static void test_worker_that_runs_is_not_set_up_any_more(void **state)
     assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
     assert_int_equal(worker->job_count, 1);
     assert_true(worker->hooks.open == NULL);
-    assert_int_equal(world_log_count(world, "was called after culex_worker_run had begun"), 3);
+    assert_int_equal(world_log_count(world, "was called after the worker had begun to run"), 3);
     assert_int_equal(culex_worker_on_process(worker, process_open, NULL, NULL), CULEX_OK);
     culex_worker_free(worker);
     world->worker = NULL;

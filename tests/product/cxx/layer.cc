@@ -11,6 +11,8 @@
 #include <map>
 #include <sys/mman.h>
 
+#include <poll.h>
+
 #include "reserved_job.hpp"
 #include "types_defaults_job.hpp"
 #include "types_job.hpp"
@@ -480,6 +482,28 @@ static void check_done(const culex::client &client, const culex_job_type &type, 
     EXPECT(stats.done == count && stats.failed == 0);
 }
 
+/* In a loop of ours. */
+static void check_embedded(culex::client &client, const culex_worker_options &options)
+{
+    int counted = 0;
+    culex::worker worker = make_worker(options, counted);
+    EXPECT(worker.fd() == -1);
+    client.enqueue(kitchen::defaults_of_all());
+    worker.start();
+    for (bool goes_on = true; goes_on; goes_on = worker.process(5)) {
+        struct pollfd fd = {worker.fd(), POLLIN, 0};
+        poll(&fd, 1, 10000);
+    }
+    check_done(client, kitchen_defaults_of_all_job_type, 2);
+    bool is_refused = false;
+    try {
+        (void)worker.process(5); /* it is over */
+    } catch (const culex::error &) {
+        is_refused = true;
+    }
+    EXPECT(is_refused);
+}
+
 static void check_all(const char *url, culex_isolation isolation)
 {
     culex::client first(url), client(std::move(first));
@@ -508,6 +532,7 @@ static void check_all(const char *url, culex_isolation isolation)
     check_done(client, kitchen_required_of_all_job_type, 1);
     check_done(client, kitchen_optional_of_all_job_type, 3);
     check_done(client, kitchen_defaults_of_all_job_type, 1);
+    check_embedded(client, options);
     EXPECT(culex::to_string(one).size() == 36);
     check_result(client, result);
     auto dead = client.get<odd::operator_>(thrown);
