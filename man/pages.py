@@ -43,12 +43,12 @@ class Contract:
 
 @dataclass(frozen=True)
 class Header:
-    file: str
+    file: str  # as it is included
     contracts: tuple
 
     @property
     def title(self) -> str:
-        return "culex" if self.file == "culex.h" else f"culex_{self.file[:-2]}"
+        return "culex" if self.file == "culex/culex.h" else self.file[:-2].replace("/", "_")
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -112,8 +112,8 @@ def with_codes(text: str) -> str:
     return re.sub(r"^ +CULEX_STATUS_MAP\(CULEX_STATUS_ENUM\)$", lambda _: codes, text, flags=re.M)
 
 
-def header_read(path: pathlib.Path) -> Header:
-    text = without_preprocessor(with_codes(path.read_text()))
+def header_read(folder: pathlib.Path, name: str) -> Header:
+    text = without_preprocessor(with_codes((folder / name).read_text()))
     contracts, words, declarations, at = [], "", [], 0
     while True:
         at += len(text[at:]) - len(text[at:].lstrip())
@@ -127,7 +127,7 @@ def header_read(path: pathlib.Path) -> Header:
                 contracts.append(Contract(words, tuple(declarations)))
             words, declarations = "", []
         if at >= len(text):
-            return Header(path.name, tuple(contracts))
+            return Header(name, tuple(contracts))
         if comment:
             words, at = comment_words(comment.group(1)), comment.end()
         else:
@@ -179,7 +179,7 @@ def page_head(title: str, names: list, summary: str) -> list:
 def function_page(header: Header, contract: Contract) -> list:
     names = [each.name for each in contract.functions]
     lines = page_head(names[0], names, first_sentence(contract.words))
-    lines += [".Sh SYNOPSIS", f".In culex/{header.file}"]
+    lines += [".Sh SYNOPSIS", f".In {header.file}"]
     for each in contract.declarations:
         lines += prototype(each.text) if each.is_function else literal(each.text)
     lines += [".Sh DESCRIPTION", *prose(contract.words)[1:]]
@@ -200,10 +200,10 @@ def function_list(contracts: list) -> list:
 
 def header_page(header: Header, headers: list) -> list:
     intro, contracts = header.contracts[0].words, header.contracts
-    summary, _, more = re.sub(r"^culex/\w+\.h - ", "", intro).partition("\n\n")
+    summary, _, more = re.sub(r"^culex\S*\.h - ", "", intro).partition("\n\n")
     summary = re.sub(r"\s+", " ", summary).rstrip(".")
     lines = page_head(header.title, [header.title], summary)
-    lines += [".Sh SYNOPSIS", f".In culex/{header.file}", ".Sh DESCRIPTION"]
+    lines += [".Sh SYNOPSIS", f".In {header.file}", ".Sh DESCRIPTION"]
     lines += prose(more or summary[0].upper() + summary[1:] + ".")[1:]
     for contract in contracts[1:]:
         if not contract.functions:
@@ -228,7 +228,7 @@ def pages_make(headers: list) -> dict:
         for contract in header.contracts:
             names = [each.name for each in contract.functions]
             if names and not contract.words:
-                sys.exit(f"pages.py: culex/{header.file}: {names[0]} has no comment above it")
+                sys.exit(f"pages.py: {header.file}: {names[0]} has no comment above it")
             if names:
                 add(names[0], function_page(header, contract))
             for each in contract.declarations:
@@ -240,10 +240,11 @@ def pages_make(headers: list) -> dict:
 
 def main() -> None:
     folder, out = pathlib.Path(sys.argv[1]), sys.argv[2]
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.h"))
     if out == "--headers":
-        print("\n".join(sorted(path.name for path in folder.glob("*.h"))))
+        print("\n".join(names))
         return
-    headers = [header_read(path) for path in sorted(folder.glob("*.h"))]
+    headers = [header_read(folder, name) for name in names]
     pages = pages_make(headers)
     if out == "--names":
         print("\n".join(sorted(pages)))

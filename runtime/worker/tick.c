@@ -121,7 +121,7 @@ culex_status culex__ticks_create(culex_worker *worker, culex_error *error)
     worker->ticks = calloc(worker->job_count + 1, sizeof *worker->ticks);
     if (worker->ticks == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for periodic jobs");
-    for (size_t i = 0; i < worker->job_count; i++) {
+    for (size_t i = 0; i < worker->job_count && !worker->is_unscheduled; i++) {
         const culex_job_type *type = worker->jobs[i].type;
         struct culex_lane *lane = lane_find(worker, culex__job_queue(type));
         if (!is_periodic(type) || lane == NULL || worker->jobs[i].call == NULL)

@@ -74,6 +74,11 @@ void culex__worker_set_executor(culex_worker *worker, culex_executor_make make)
     worker->executor_make = make;
 }
 
+void culex__worker_set_unscheduled(culex_worker *worker)
+{
+    worker->is_unscheduled = true;
+}
+
 void culex__worker_set_private(culex_worker *worker)
 {
     worker->is_private = true;

@@ -103,6 +103,7 @@ struct culex_worker {
     struct culex_log log;
     culex_executor_make executor_make; /* of a test; NULL: as options.isolation says */
     bool is_private;                   /* nobody may look into this process */
+    bool is_unscheduled;               /* of a test: periodic jobs do not tick */
     culex_error setup_error;           /* why a job was not registered, or a setup gave up */
     struct culex_store *given_store;   /* of a test; not closed */
     struct culex_identity identity;
@@ -168,6 +169,7 @@ struct culex_worker {
 void culex__worker_set_env(culex_worker *worker, const struct culex_env *env);
 void culex__worker_set_store(culex_worker *worker, struct culex_store *store);
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
+void culex__worker_set_unscheduled(culex_worker *worker);
 
 /* Keeps other processes of this user, debuggers and core dumps out of this process as soon as its
  * executor has been made. */

@@ -16,7 +16,7 @@ alone() { # alone COMPILER STANDARD LANGUAGE HEADER
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 count=0
-for header in runtime/include/culex/*.h; do
+for header in runtime/include/*.h runtime/include/culex/*.h; do
     alone gcc c11 c "$header"
     alone g++ c++11 cc "$header"
     if command -v clang >/dev/null 2>&1; then
@@ -25,7 +25,7 @@ for header in runtime/include/culex/*.h; do
     fi
     count=$((count + 1))
 done
-for header in $(find runtime codegen -name '*.h' ! -path '*/include/culex/*'); do
+for header in $(find runtime codegen -name '*.h' ! -path '*/include/*'); do
     alone gcc c11 c "$header"
     count=$((count + 1))
 done

@@ -15,6 +15,7 @@ ROOT = pathlib.Path(sys.argv[1]).resolve()
 # store, whose other files are the stores' own. A child holds no secret, so it sees nothing of it.
 RUNTIME = {
     "include/culex": ([], []),
+    "include": (["include/culex"], []),
     "base": (["include/culex"], []),
     "core": (["include/culex", "base"], []),
     "platform": (["include/culex", "base"], []),
@@ -30,6 +31,8 @@ RUNTIME = {
     "worker": (["include/culex", "base", "core", "platform", "log", "settings", "client", "handler", "executor"],
                ["store.h", "register.h", "storeurl.h", "template.h", "worker_sheet.h"]),
     "program": (["include/culex", "base", "platform", "log", "settings", "worker"], []),
+    "test": (["include", "base", "core", "platform", "settings", "client", "handler", "executor", "worker"],
+             ["store.h", "verbs.def"]),
     "tools": (["include/culex", "base", "core", "settings", "client"], ["register.h", "storeurl.h"]),
 }
 

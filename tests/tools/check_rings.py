@@ -16,7 +16,7 @@ CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 ROSTER = re.compile(r"(?:^ \*   |  )(\w+\.c)  ?", re.M)
 # Headers with a list of their room's files, callers first.
 ROSTERS = ["runtime/worker/worker_private.h", "runtime/executor/children.h", "runtime/store/redis/redis.h",
-           "runtime/store/sqlite/sqlite.h"]
+           "runtime/store/sqlite/sqlite.h", "runtime/test/kit.h"]
 BODY = re.compile(r"^([A-Za-z_][^;{}=#]*?)\n\{$(.*?)^\}", re.M | re.S)
 
 

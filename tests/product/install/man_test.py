@@ -65,7 +65,7 @@ def plain(page: pathlib.Path) -> str:
 
 def prototypes(prefix: pathlib.Path) -> dict:
     """Name to text of what the public headers export, each on one line, as they write it."""
-    text = "".join(path.read_text() for path in (prefix / "include/culex").glob("*.h"))
+    text = "".join(path.read_text() for path in (prefix / "include").rglob("*.h"))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found = {}
     for match in re.finditer(r"^CULEX_API\b([^;]*);", text, re.M):

@@ -14,7 +14,7 @@ from installed import environment, expect, fail, hello_copy, prefix_copy, run
 
 def declared(prefix: pathlib.Path) -> set:
     """The functions and variables that the public headers mark with CULEX_API."""
-    text = "".join(path.read_text() for path in (prefix / "include/culex").glob("*.h"))
+    text = "".join(path.read_text() for path in (prefix / "include").rglob("*.h"))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     names = set()
     for match in re.finditer(r"^CULEX_API\b([^;{]*)", text, re.M):

@@ -1,0 +1,134 @@
+#include "test/passages.h"
+
+#include "base/error.h"
+#include "test/kit.h"
+
+/* --- faults ----------------------------------------------------------------------------------- */
+
+/* Whether the call that comes now fails. A client that has waited tries the call before again. */
+static bool fault_meets(struct culex_passage *passage)
+{
+    struct culex_passage_fault *fault = &passage->fault;
+    bool is_again = passage->test->frozen.has_waited && fault->is_failing;
+    passage->test->frozen.has_waited = false;
+    if (fault->status == CULEX_OK || is_again)
+        return is_again;
+    fault->is_failing = fault->ahead == 0 && fault->left > 0;
+    if (fault->ahead > 0)
+        fault->ahead--;
+    else if (fault->is_failing && fault->left != SIZE_MAX)
+        fault->left--;
+    return fault->is_failing;
+}
+
+static culex_status fault_tell(const struct culex_passage *passage, culex_error *error)
+{
+    culex_status status = passage->fault.status;
+    return culex__fail(error, status, "%s (injected by the test)", culex_status_text(status));
+}
+
+void culex_test_fail_store(culex_test *test, size_t first, size_t count, culex_status status)
+{
+    if (test == NULL)
+        return;
+    test->users.fault = (struct culex_passage_fault){
+        .status = status, .ahead = first > 0 ? first - 1 : 0, .left = count > 0 ? count : SIZE_MAX};
+}
+
+/* --- the way through -------------------------------------------------------------------------- */
+
+/* An answer that is lost belongs to nobody. Answers of verbs that only look are not worth a word:
+ * what they would have handed out stays where it is. */
+#define LOSE_READS(arguments)   CULEX_OK
+#define LOSE_ADDS(arguments)    (arguments)
+#define LOSE_MANAGES(arguments) (arguments)
+
+#define VERB(name, effect, parameters, arguments, check)                                           \
+    static culex_status passing_##name parameters                                                  \
+    {                                                                                              \
+        struct culex_passage *passage = (struct culex_passage *)store;                             \
+        bool is_failing = fault_meets(passage);                                                    \
+        store = passage->test->store;                                                              \
+        if (!is_failing)                                                                           \
+            return store->ops->name arguments;                                                     \
+        if (passage->fault.status == CULEX_EUNKNOWN) {                                             \
+            culex_status status = LOSE_##effect(store->ops->name arguments);                       \
+            if (status != CULEX_OK)                                                                \
+                return status;                                                                     \
+        }                                                                                          \
+        return fault_tell(passage, error);                                                         \
+    }
+#include "store/verbs.def"
+#undef VERB
+
+static void passing_step_release(struct culex_store *store, struct culex_step_reply *reply)
+{
+    struct culex_store *inner = ((struct culex_passage *)store)->test->store;
+    inner->ops->step_release(inner, reply);
+}
+
+static void passing_list_release(struct culex_store *store, struct culex_list_reply *reply)
+{
+    struct culex_store *inner = ((struct culex_passage *)store)->test->store;
+    inner->ops->list_release(inner, reply);
+}
+
+static void passing_wake_disarm(struct culex_store *store)
+{
+    struct culex_store *inner = ((struct culex_passage *)store)->test->store;
+    inner->ops->wake_disarm(inner);
+}
+
+/* The worker would hear of it by its next beat, which a run of the kit does not live to see. */
+static culex_status flagging_cancel(struct culex_store *store, const char *queue, culex_uuid id,
+                                    culex_run_state *ret_state, culex_error *error)
+{
+    culex_test *test = ((struct culex_passage *)store)->test;
+    culex_status status = passing_cancel(store, queue, id, ret_state, error);
+    if (status == CULEX_OK || status == CULEX_EUNKNOWN)
+        culex__hands_flag(test, id);
+    return status;
+}
+
+/* Nothing comes while the worker waits. */
+static culex_status asleep_wake_arm(struct culex_store *store, const char *const *queues,
+                                    size_t count, int64_t timeout_ms, int *ret_fd,
+                                    culex_error *error)
+{
+    (void)store, (void)queues, (void)count, (void)timeout_ms, (void)error;
+    *ret_fd = -1;
+    return CULEX_OK;
+}
+
+static void asleep_wake_disarm(struct culex_store *store)
+{
+    (void)store;
+}
+
+static void passing_close(struct culex_store *store)
+{
+    (void)store; /* the kit closes its own */
+}
+
+static const struct culex_store_ops passing_ops = {
+    .name = "test",
+#define VERB(name, effect, parameters, arguments, check) .name = passing_##name,
+#include "store/verbs.def"
+#undef VERB
+    .step_release = passing_step_release,
+    .list_release = passing_list_release,
+    .wake_disarm = passing_wake_disarm,
+    .close = passing_close,
+};
+
+void culex__passage_open(struct culex_passage *passage, culex_test *test, bool is_awake)
+{
+    passage->test = test;
+    passage->table = passing_ops;
+    passage->table.cancel = flagging_cancel;
+    if (!is_awake) {
+        passage->table.wake_arm = asleep_wake_arm;
+        passage->table.wake_disarm = asleep_wake_disarm;
+    }
+    culex__store_init(&passage->base, &passage->table, &test->env, NULL);
+}

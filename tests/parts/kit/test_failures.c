@@ -1,0 +1,350 @@
+/* test_failures.c - stand-ins for handlers, crashes, and a store that fails. */
+#include "kit.h"
+
+struct caught caught;
+
+/* --- stand-ins
+ * ------------------------------------------------------------------------------------ */
+
+static culex_outcome letter_do(culex_run *run, const kit_letter_job *job, void *user)
+{
+    (void)run, (void)job;
+    ++*(int *)user;
+    return CULEX_DONE;
+}
+
+static void fake(culex_test *test, culex_outcome outcome, const char *text)
+{
+    assert_int_equal(culex_test_fake(test, &kit_letter_job_type, outcome, text), CULEX_OK);
+}
+
+static void fake_once(culex_test *test, culex_outcome outcome, const char *text)
+{
+    assert_int_equal(culex_test_fake_once(test, &kit_letter_job_type, outcome, text), CULEX_OK);
+}
+
+static void a_fake_follows_its_script(void **state)
+{
+    culex_test *test = *state;
+    fake(test, CULEX_FAILED, "busy");
+    fake(test, CULEX_SNOOZED, NULL);
+    fake(test, CULEX_DONE, NULL);
+    culex_uuid id = letter_send(test, "ann");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_string_equal(CULEX_TEST_RUN(test, kit_letter_job)->error_text, "busy");
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(1));
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(1)), 1);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+    letter_send(test, "bob");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    CULEX_TEST_CALLS(test, kit_letter_job, 4);
+    assert_int_equal(culex_test_call_at(test, &kit_letter_job_type, 1)->outcome, CULEX_SNOOZED);
+    assert_string_equal(CULEX_TEST_PARAMS(test, kit_letter_job)->to, "bob");
+    CULEX_TEST_IDLE(test);
+}
+
+static void a_fake_stands_before_the_handler(void **state)
+{
+    culex_test *test = *state;
+    int calls = 0;
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), letter_do, &calls), CULEX_OK);
+    fake(test, CULEX_DONE, NULL);
+    letter_send(test, "ann");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(calls, 0);
+}
+
+static void a_fake_leaves_room_for_the_handler(void **state)
+{
+    culex_test *test = *state;
+    int calls = 0;
+    fake_once(test, CULEX_FAILED, "once");
+    letter_send(test, "ann");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), letter_do, &calls), CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    assert_int_equal(calls, 1);
+}
+
+static void single_calls_come_before_the_script(void **state)
+{
+    culex_test *test = *state;
+    fake(test, CULEX_DONE, NULL);
+    fake_once(test, CULEX_FAILED, "first");
+    fake_once(test, CULEX_FAILED, "second");
+    letter_send(test, "ann");
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_minutes(5)), 3);
+    assert_string_equal(culex_test_call_at(test, &kit_letter_job_type, 0)->text, "first");
+    assert_string_equal(culex_test_call_at(test, &kit_letter_job_type, 1)->text, "second");
+    assert_int_equal(CULEX_TEST_LAST(test, kit_letter_job)->outcome, CULEX_DONE);
+    assert_null(culex_test_call_at(test, &kit_letter_job_type, 3));
+    assert_null(culex_test_call_at(test, &kit_receipt_job_type, 0));
+}
+
+static void a_script_that_has_ended_has_no_handler(void **state)
+{
+    culex_test *test = *state;
+    fake_once(test, CULEX_DONE, NULL);
+    letter_send(test, "ann");
+    letter_send(test, "bob");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 2);
+    assert_string_equal(CULEX_TEST_LAST(test, kit_letter_job)->text,
+                        "the test has no handler for this call");
+}
+
+static void a_crash_is_tried_again(void **state)
+{
+    culex_test *test = *state;
+    int calls = 0;
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), letter_do, &calls), CULEX_OK);
+    culex_uuid id = letter_send(test, "ann");
+    culex_test_crash_next(test);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(CULEX_TEST_RUN(test, kit_letter_job)->crashes, 1);
+    assert_string_equal(CULEX_TEST_RUN(test, kit_letter_job)->error_text,
+                        "crashed: the test let its process die when the handler had returned");
+    CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(10));
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    assert_int_equal(calls, 2);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+/* --- cancellation
+ * ----------------------------------------------------------------------------------- */
+
+struct cancelling {
+    culex_test *test;
+    bool by_own_client;
+    bool was_cancelled;
+};
+
+static culex_outcome letter_cancel(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct cancelling *cancelling = user;
+    culex_client *client =
+        cancelling->by_own_client ? culex_run_client(run) : culex_test_client(cancelling->test);
+    (void)job;
+    assert_false(culex_run_cancelled(run));
+    assert_int_equal(culex_client_cancel(client, "mail", culex_run_id(run), NULL, NULL), CULEX_OK);
+    cancelling->was_cancelled = culex_run_cancelled(run);
+    return culex_run_fail(run, "stopped");
+}
+
+static void a_handler_sees_that_it_is_cancelled(void **state)
+{
+    culex_test *test = *state;
+    struct cancelling cancelling = {.test = test};
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), letter_cancel, &cancelling),
+                     CULEX_OK);
+    for (int i = 0; i < 2; i++) {
+        cancelling.by_own_client = i == 1;
+        cancelling.was_cancelled = false;
+        culex_uuid id = letter_send(test, "ann");
+        assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+        assert_true(cancelling.was_cancelled);
+        CULEX_TEST_STATE(test, id, CULEX_RUN_CANCELLED);
+    }
+}
+
+/* --- the store
+ * --------------------------------------------------------------------------------------- */
+
+static culex_status letter_try(culex_test *test, culex_uuid *ret_id, culex_error *error)
+{
+    kit_letter_job job = kit_letter_job_make("ann");
+    return kit_letter_job_enqueue(culex_test_client(test), &job, NULL, ret_id, error);
+}
+
+static void the_next_call_fails(void **state)
+{
+    culex_test *test = *state;
+    static const culex_status statuses[] = {CULEX_ECONNECT, CULEX_EBUSY,   CULEX_EFULL,
+                                            CULEX_ESTORE,   CULEX_EDENIED, CULEX_EREADONLY};
+    culex_error error = {0};
+    (void)letter_send(test, "first");
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        culex_test_fail_store(test, 1, 1, statuses[i]);
+        assert_int_equal(letter_try(test, NULL, &error), statuses[i]);
+        assert_non_null(strstr(error.text, "(injected by the test)"));
+        CULEX_TEST_COUNT(test, kit_letter_job, i + 1);
+        assert_int_equal(letter_try(test, NULL, &error), CULEX_OK);
+    }
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+}
+
+static void a_later_call_fails(void **state)
+{
+    culex_test *test = *state;
+    (void)letter_send(test, "first");
+    culex_test_fail_store(test, 2, 2, CULEX_ECONNECT);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_ECONNECT);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_ECONNECT);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
+}
+
+static void all_calls_fail_until_that_is_lifted(void **state)
+{
+    culex_test *test = *state;
+    culex_test_fail_store(test, 1, 0, CULEX_ECONNECT);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(letter_try(test, NULL, NULL), CULEX_ECONNECT);
+    culex_queue_stats stats;
+    assert_int_equal(culex_client_stats(culex_test_client(test), "mail", &stats, NULL),
+                     CULEX_ECONNECT);
+    culex_test_fail_store(test, 1, 0, CULEX_OK);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
+    CULEX_TEST_COUNT(test, kit_letter_job, 1);
+}
+
+static void an_answer_is_lost(void **state)
+{
+    culex_test *test = *state;
+    culex_uuid ticket, id;
+    (void)letter_send(test, "first");
+    culex_test_fail_store(test, 1, 1, CULEX_EUNKNOWN);
+    assert_int_equal(letter_try(test, &ticket, NULL), CULEX_EUNKNOWN);
+    CULEX_TEST_COUNT(test, kit_letter_job, 2);
+    culex_enqueue_options options = culex_enqueue_options_make();
+    kit_letter_job job = kit_letter_job_make("ann");
+    options.has_ticket = true;
+    options.ticket = ticket;
+    assert_int_equal(kit_letter_job_enqueue(culex_test_client(test), &job, &options, &id, NULL),
+                     CULEX_OK);
+    CULEX_TEST_COUNT(test, kit_letter_job, 2);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_WAITING);
+}
+
+static void a_look_without_an_answer_is_none(void **state)
+{
+    culex_test *test = *state;
+    culex_run_info *info = NULL;
+    culex_uuid id = letter_send(test, "ann");
+    culex_test_fail_store(test, 1, 1, CULEX_EUNKNOWN);
+    assert_int_equal(culex_client_get(culex_test_client(test), "mail", id, &info, NULL),
+                     CULEX_EUNKNOWN);
+    assert_null(info);
+}
+
+static culex_outcome letter_relay(culex_run *run, const kit_letter_job *job, void *user)
+{
+    culex_error error = {0};
+    kit_receipt_job receipt = kit_receipt_job_make(job->to);
+    (void)user;
+    if (kit_receipt_job_enqueue(culex_run_client(run), &receipt, NULL, NULL, &error) != CULEX_OK)
+        return culex_run_fail(run, "%s", culex_status_name(error.code));
+    return CULEX_DONE;
+}
+
+static void a_handlers_calls_fail_and_the_workers_do_not(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), letter_relay, NULL),
+                     CULEX_OK);
+    culex_uuid id = letter_send(test, "ann");
+    culex_test_fail_store(test, 1, 0, CULEX_EFULL);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_string_equal(CULEX_TEST_LAST(test, kit_letter_job)->text, "EFULL");
+    CULEX_TEST_NONE(test, kit_receipt_job);
+    culex_test_fail_store(test, 1, 0, CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+    assert_string_equal(CULEX_TEST_ONE(test, kit_receipt_job)->to, "ann");
+}
+
+/* A thousand calls that fail, each after seconds of tries, are hours since boot. */
+static void the_clock_of_tickets_keeps_up(void **state)
+{
+    culex_test *test = *state;
+    (void)letter_send(test, "first");
+    culex_test_fail_store(test, 1, 0, CULEX_ECONNECT);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(letter_try(test, NULL, NULL), CULEX_ECONNECT);
+    culex_test_fail_store(test, 1, 0, CULEX_OK);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+}
+
+/* --- NULL
+ * ---------------------------------------------------------------------------------------------- */
+
+static void nothing_is_no_kit(void **state)
+{
+    const culex_test_call *call = NULL;
+    void *user = NULL;
+    (void)state;
+    assert_int_equal(culex_test_open(NULL, NULL, NULL), CULEX_EINVAL);
+    culex_test_close(NULL);
+    assert_null(culex_test_client(NULL));
+    assert_null(culex_test_worker(NULL));
+    assert_int_equal(culex_test_now(NULL), 0);
+    culex_test_advance(NULL, 1);
+    culex_test_set_now(NULL, CULEX_TEST_START);
+    assert_false(culex_test_run_one(NULL, &call));
+    assert_false(culex_test_drain(NULL, NULL));
+    assert_false(culex_test_drain_through(NULL, 1, NULL));
+    assert_int_equal(culex_test_call_count(NULL, NULL), 0);
+    assert_null(culex_test_call_at(NULL, NULL, 0));
+    assert_int_equal(culex_test_fake(NULL, &kit_letter_job_type, CULEX_DONE, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_test_fake_once(NULL, NULL, CULEX_DONE, NULL), CULEX_EINVAL);
+    culex_test_crash_next(NULL);
+    culex_test_fail_store(NULL, 1, 1, CULEX_ECONNECT);
+    assert_int_equal(culex_test_pending(NULL, NULL), 0);
+    assert_null(culex_test_run(NULL, NULL));
+    assert_null(culex_test_one(NULL, NULL));
+    assert_null(culex_test_find(NULL, NULL, NULL, NULL));
+    assert_false(culex_test_count_is(NULL, NULL, 0));
+    assert_false(culex_test_queue_is(NULL, NULL, NULL));
+    assert_false(culex_test_priority_is(NULL, NULL, 0));
+    assert_false(culex_test_delay_is(NULL, NULL, 0));
+    assert_false(culex_test_tag_is(NULL, NULL, NULL));
+    assert_false(culex_test_state_is(NULL, (culex_uuid){{0}}, CULEX_RUN_DONE));
+    assert_false(culex_test_calls_are(NULL, NULL, 0));
+    assert_null(culex_test_last(NULL, NULL));
+    culex_test_on_failure(NULL, NULL, NULL);
+    assert_non_null(culex_test_failure_of(NULL, &user));
+    assert_non_null(culex_test_failure_of(NULL, NULL));
+    assert_string_equal(culex_test_text(NULL), "no test kit: NULL was given for it");
+    assert_null(culex_test_params(NULL));
+}
+
+static void nothing_is_no_job(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(culex_test_fake(test, NULL, CULEX_DONE, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_test_fake(test, &kit_letter_job_type, (culex_outcome)9, NULL),
+                     CULEX_EINVAL);
+    assert_null(culex_test_one(test, NULL));
+    assert_string_equal(culex_test_text(test), "no job: NULL was given for its type");
+    assert_null(culex_test_find(test, NULL, NULL, NULL));
+    assert_null(culex_test_last(test, NULL));
+    assert_false(culex_test_queue_is(test, NULL, NULL));
+    letter_send(test, "ann");
+    assert_false(culex_test_queue_is(test, &kit_letter_job_type, NULL));
+    assert_false(culex_test_tag_is(test, &kit_letter_job_type, NULL));
+    assert_true(culex_test_run_one(test, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_KIT(a_fake_follows_its_script),
+        WITH_KIT(a_fake_stands_before_the_handler),
+        WITH_KIT(a_fake_leaves_room_for_the_handler),
+        WITH_KIT(single_calls_come_before_the_script),
+        WITH_KIT(a_script_that_has_ended_has_no_handler),
+        WITH_KIT(a_crash_is_tried_again),
+        WITH_KIT(a_handler_sees_that_it_is_cancelled),
+        WITH_KIT(the_next_call_fails),
+        WITH_KIT(a_later_call_fails),
+        WITH_KIT(all_calls_fail_until_that_is_lifted),
+        WITH_KIT(an_answer_is_lost),
+        WITH_KIT(a_look_without_an_answer_is_none),
+        WITH_KIT(a_handlers_calls_fail_and_the_workers_do_not),
+        WITH_KIT(the_clock_of_tickets_keeps_up),
+        WITH_KIT(nothing_is_no_kit),
+        WITH_KIT(nothing_is_no_job),
+    };
+    return cmocka_run_group_tests_name("failures", tests, NULL, NULL);
+}

@@ -1,0 +1,622 @@
+/* test_run.c - handlers run inline: what is due, in which order, how it ends, and what time does.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "kit.h"
+
+struct caught caught;
+
+/* --- handlers -----------------------------------------------------------------------------------
+ */
+
+struct scene {
+    culex_test *test;
+    int calls;
+    char order[64];
+    culex_outcome outcome;
+    culex_uuid id;
+};
+
+static culex_outcome letter_note(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct scene *scene = user;
+    scene->calls++;
+    scene->id = culex_run_id(run);
+    strcat(scene->order, job->to);
+    return scene->outcome;
+}
+
+static void letter_register(culex_test *test, kit_letter_job_handler handler, struct scene *scene)
+{
+    scene->test = test;
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), handler, scene), CULEX_OK);
+}
+
+/* --- one after the other
+ * -------------------------------------------------------------------------- */
+
+static void a_drain_runs_what_is_due(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_note, &scene);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    culex_uuid id = letter_send(test, "a");
+    letter_send(test, "b");
+    assert_int_equal(scene.calls, 0);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 2);
+    assert_string_equal(scene.order, "ab");
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+    CULEX_TEST_IDLE(test);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+}
+
+static void one_is_run_at_a_time(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_note, &scene);
+    letter_send(test, "a");
+    letter_send(test, "b");
+    const culex_test_call *call = CULEX_TEST_RUN_ONE(test);
+    assert_string_equal(scene.order, "a");
+    assert_string_equal(call->job, "kit.letter");
+    assert_string_equal(call->queue, "mail");
+    assert_int_equal(call->attempt, 1);
+    assert_int_equal(call->outcome, CULEX_DONE);
+    assert_int_equal(call->at, CULEX_TEST_START);
+    assert_memory_equal(&call->id, &scene.id, sizeof call->id);
+    CULEX_TEST_COUNT(test, kit_letter_job, 1);
+    assert_non_null(CULEX_TEST_RUN_ONE(test));
+    assert_null(CULEX_TEST_RUN_ONE(test));
+    assert_string_equal(scene.order, "ab");
+}
+
+static void priorities_hold(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    letter_register(test, letter_note, &scene);
+    options.has_priority = true;
+    for (int priority = 0; priority < 10; priority += 4) {
+        char to[2] = {(char)('0' + priority), '\0'};
+        kit_letter_job job = kit_letter_job_make(to);
+        options.priority = priority;
+        assert_int_equal(
+            kit_letter_job_enqueue(culex_test_client(test), &job, &options, NULL, NULL), CULEX_OK);
+    }
+    assert_int_equal(CULEX_TEST_DRAIN(test), 3);
+    assert_string_equal(scene.order, "840");
+}
+
+static culex_outcome letter_answer(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct scene *scene = user;
+    kit_receipt_job receipt = kit_receipt_job_make(job->to);
+    scene->calls++;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.queue = "never.seen";
+    assert_int_equal(kit_receipt_job_enqueue(culex_run_client(run), &receipt, &options, NULL, NULL),
+                     CULEX_OK);
+    kit_letter_result result = {"blue"};
+    assert_int_equal(kit_letter_job_set_result(run, &result, NULL), CULEX_OK);
+    culex_run_progress(run, 50, "half of %s", job->to);
+    return CULEX_DONE;
+}
+
+static culex_outcome receipt_note(culex_run *run, const kit_receipt_job *job, void *user)
+{
+    struct scene *scene = user;
+    (void)run;
+    strcat(scene->order, job->to);
+    return CULEX_DONE;
+}
+
+static void follow_ups_run_in_queues_that_are_new(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    culex_run_info *info = NULL;
+    letter_register(test, letter_answer, &scene);
+    assert_int_equal(kit_receipt_job_register(culex_test_worker(test), receipt_note, &scene),
+                     CULEX_OK);
+    culex_uuid id = letter_send(test, "ann");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 2);
+    assert_string_equal(scene.order, "ann");
+    assert_int_equal(culex_client_get(culex_test_client(test), "mail", id, &info, NULL), CULEX_OK);
+    assert_memory_equal(info->result.data, "{\"stamp\":\"blue\"}", info->result.len);
+    assert_int_equal(info->progress, 50);
+    culex_run_info_free(info);
+}
+
+static void jobs_without_a_handler_stay(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    culex_uuid id = letter_send(test, "ann");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    CULEX_TEST_ONE(test, kit_letter_job);
+    letter_register(test, letter_note, &scene);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+static void a_worker_that_is_run_stops_by_itself(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_note, &scene);
+    for (int i = 0; i < 3; i++) {
+        letter_send(test, "a");
+        assert_int_equal(culex_worker_run(culex_test_worker(test), NULL), CULEX_OK);
+        assert_int_equal(scene.calls, 2 * i + 1);
+        letter_send(test, "b");
+        assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    }
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+}
+
+/* A store without queues has nothing to wait for. */
+static void the_clock_moves_where_nothing_is_due(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(1)), 0);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START + culex_hours(1));
+    kit_letter_job job = kit_letter_job_make("a");
+    assert_int_equal(
+        kit_letter_job_enqueue_in(culex_test_client(test), &job, culex_days(1000), NULL, NULL),
+        CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_days(365)), 0);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START + culex_hours(1) + culex_days(365));
+}
+
+static void needs_are_offered(void **state)
+{
+    culex_test *test = *state;
+    kit_heavy_job job = kit_heavy_job_make();
+    assert_int_equal(culex_test_fake(test, &kit_heavy_job_type, CULEX_DONE, NULL), CULEX_OK);
+    assert_int_equal(kit_heavy_job_enqueue(culex_test_client(test), &job, NULL, NULL, NULL),
+                     CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+}
+
+/* --- time
+ * ------------------------------------------------------------------------------------------ */
+
+static void delays_wait_for_the_clock(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    kit_letter_job job = kit_letter_job_make("a");
+    letter_register(test, letter_note, &scene);
+    assert_int_equal(
+        kit_letter_job_enqueue_in(culex_test_client(test), &job, culex_days(3), NULL, NULL),
+        CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    culex_test_advance(test, culex_days(3) - culex_milliseconds(1));
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    culex_test_advance(test, culex_milliseconds(1));
+    assert_int_equal(scene.calls, 0);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START + culex_days(3));
+}
+
+static void retries_follow_their_policy(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.outcome = CULEX_FAILED};
+    letter_register(test, letter_note, &scene);
+    culex_uuid id = letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(10));
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(60));
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(1)), 2);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START + culex_seconds(10) + culex_hours(1));
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DEAD);
+    CULEX_TEST_CALLS(test, kit_letter_job, 4);
+    const culex_test_call *last = CULEX_TEST_LAST(test, kit_letter_job);
+    assert_int_equal(last->at, CULEX_TEST_START + culex_seconds(670));
+    assert_int_equal(last->attempt, 4);
+    assert_string_equal(last->text, "");
+    const culex_test_call *second = culex_test_call_at(test, &kit_letter_job_type, 1);
+    assert_int_equal(second->at, CULEX_TEST_START + culex_seconds(10));
+}
+
+static culex_outcome letter_dawdle(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct scene *scene = user;
+    (void)job;
+    scene->calls++;
+    assert_false(culex_run_cancelled(run));
+    culex_test_advance(scene->test, culex_seconds(scene->calls == 1 ? 31 : 29));
+    return CULEX_DONE;
+}
+
+static void a_handler_that_takes_too_long_has_failed(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_dawdle, &scene);
+    culex_uuid id = letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(10));
+    assert_non_null(
+        strstr(CULEX_TEST_RUN(test, kit_letter_job)->error_text, "timed out after 30s"));
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+static void the_clock_is_set_back(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_note, &scene);
+    culex_test_advance(test, -culex_hours(1));
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+    culex_test_set_now(test, 5);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+    letter_send(test, "a");
+    culex_test_set_now(test, CULEX_TEST_START - culex_days(30));
+    letter_send(test, "b");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 2);
+    culex_test_set_now(test, CULEX_TEST_START + culex_days(3000));
+    letter_send(test, "c");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_string_equal(scene.order, "abc");
+}
+
+static void pauses_end_by_the_clock(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_note, &scene);
+    letter_send(test, "a");
+    assert_int_equal(
+        culex_client_pause_for(culex_test_client(test), "mail", culex_minutes(7), NULL), CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_minutes(10)), 1);
+    assert_int_equal(CULEX_TEST_LAST(test, kit_letter_job)->at,
+                     CULEX_TEST_START + culex_minutes(7));
+}
+
+static void records_are_forgotten_in_time(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_note, &scene);
+    culex_uuid id = letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(2)), 0);
+    assert_false(culex_test_state_is(test, id, CULEX_RUN_DONE));
+}
+
+static void unique_runs_are_kept_apart(void **state)
+{
+    culex_test *test = *state;
+    kit_once_job job = kit_once_job_make(5);
+    culex_uuid first, second;
+    assert_int_equal(kit_once_job_enqueue(culex_test_client(test), &job, NULL, &first, NULL),
+                     CULEX_OK);
+    assert_int_equal(kit_once_job_enqueue(culex_test_client(test), &job, NULL, &second, NULL),
+                     CULEX_OK);
+    assert_memory_equal(&first, &second, sizeof first);
+    CULEX_TEST_COUNT(test, kit_once_job, 1);
+}
+
+/* --- periodic jobs
+ * ---------------------------------------------------------------------------------- */
+
+static culex_outcome hourly_note(culex_run *run, const kit_hourly_job *job, void *user)
+{
+    (void)run, (void)job;
+    ((struct scene *)user)->calls++;
+    return CULEX_DONE;
+}
+
+static void periodic_jobs_do_not_start(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    assert_int_equal(kit_hourly_job_register(culex_test_worker(test), hourly_note, &scene),
+                     CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_days(2)), 0);
+}
+
+static void periodic_jobs_tick_by_the_clock(void **state)
+{
+    const culex_test_options options = {.schedules = true};
+    culex_test *test = NULL;
+    struct scene scene = {.calls = 0};
+    (void)state;
+    assert_int_equal(culex_test_open(&options, &test, NULL), CULEX_OK);
+    assert_int_equal(kit_hourly_job_register(culex_test_worker(test), hourly_note, &scene),
+                     CULEX_OK);
+    assert_int_equal(culex_test_fake(test, &kit_nightly_job_type, CULEX_DONE, NULL), CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1); /* the hourly one, at once */
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(24)), 25);
+    assert_int_equal(scene.calls, 25);
+    CULEX_TEST_CALLS(test, kit_nightly_job, 1);
+    assert_int_equal(CULEX_TEST_LAST(test, kit_nightly_job)->at, CULEX_TEST_START + culex_hours(3));
+    culex_test_close(test);
+}
+
+/* --- what a worker's set-up leaves
+ * ------------------------------------------------------------------- */
+
+static int opened, closed;
+
+static culex_status connection_open(void *user, void **ret_process, culex_error *error)
+{
+    struct scene *scene = user;
+    opened++;
+    if (scene->calls-- > 0) {
+        error->code = CULEX_ECONNECT;
+        strcpy(error->text, "no database");
+        return CULEX_ECONNECT;
+    }
+    *ret_process = scene;
+    return CULEX_OK;
+}
+
+static void connection_close(void *process, void *user)
+{
+    assert_ptr_equal(process, user);
+    closed++;
+}
+
+static culex_outcome letter_process(culex_run *run, const kit_letter_job *job, void *user)
+{
+    (void)job;
+    assert_ptr_equal(culex_run_process(run), user);
+    return CULEX_DONE;
+}
+
+static void the_process_is_set_up_once(void **state)
+{
+    culex_test *test = NULL;
+    struct scene scene = {.calls = 1};
+    (void)state;
+    opened = closed = 0;
+    assert_int_equal(culex_test_open(NULL, &test, NULL), CULEX_OK);
+    letter_register(test, letter_process, &scene);
+    assert_int_equal(
+        culex_worker_on_process(culex_test_worker(test), connection_open, connection_close, &scene),
+        CULEX_OK);
+    letter_send(test, "a");
+    FAILS(test, CULEX_TEST_DRAIN(test),
+          "the drain ended: culex_worker_on_process: open failed: no database (EBROKEN)");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    letter_send(test, "b");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(opened, 2);
+    culex_test_close(test);
+    assert_int_equal(closed, 1);
+}
+
+/* --- bounds
+ * ------------------------------------------------------------------------------------------ */
+
+static culex_outcome letter_again(culex_run *run, const kit_letter_job *job, void *user)
+{
+    (void)user;
+    assert_int_equal(kit_letter_job_enqueue(culex_run_client(run), job, NULL, NULL, NULL),
+                     CULEX_OK);
+    return CULEX_DONE;
+}
+
+static void endless_work_is_a_failure(void **state)
+{
+    const culex_test_options options = {.most = 20};
+    culex_test *test = NULL;
+    struct scene scene = {.calls = 0};
+    (void)state;
+    assert_int_equal(culex_test_open(&options, &test, NULL), CULEX_OK);
+    letter_register(test, letter_again, &scene);
+    letter_send(test, "a");
+    FAILS(
+        test, CULEX_TEST_DRAIN(test),
+        "the drain ended after 21 calls at one time, the last of job kit.letter: runs that enqueue "
+        "others for ever? see culex_test_options.most");
+    CULEX_TEST_CALLS(test, kit_letter_job, 21);
+    culex_test_close(test);
+}
+
+static void as_many_as_allowed_are_none_too_many(void **state)
+{
+    const culex_test_options options = {.most = 20};
+    culex_test *test = NULL;
+    struct scene scene = {.calls = 0};
+    (void)state;
+    assert_int_equal(culex_test_open(&options, &test, NULL), CULEX_OK);
+    letter_register(test, letter_note, &scene);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 20; i++) {
+            kit_letter_job job = kit_letter_job_make("a");
+            assert_int_equal(kit_letter_job_enqueue_in(culex_test_client(test), &job,
+                                                       culex_minutes(round), NULL, NULL),
+                             CULEX_OK);
+        }
+    }
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(1)), 60);
+    culex_test_close(test);
+}
+
+static void many_runs_of_one_time(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(culex_test_fake(test, &kit_letter_job_type, CULEX_DONE, NULL), CULEX_OK);
+    for (int i = 0; i < 500; i++) {
+        kit_letter_job job = kit_letter_job_make("a");
+        assert_int_equal(
+            kit_letter_job_enqueue_in(culex_test_client(test), &job, culex_hours(1), NULL, NULL),
+            CULEX_OK);
+    }
+    culex_test_advance(test, culex_hours(1));
+    assert_int_equal(CULEX_TEST_DRAIN(test), 500);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START + culex_hours(1));
+}
+
+/* --- hostile use
+ * --------------------------------------------------------------------------------------- */
+
+static culex_outcome letter_drain(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct scene *scene = user;
+    size_t calls = 77;
+    (void)job, (void)run;
+    assert_false(culex_test_drain(scene->test, &calls));
+    assert_string_equal(culex_test_text(scene->test),
+                        "a drain within a drain: a handler must not run others");
+    assert_int_equal(kit_receipt_job_register(culex_test_worker(scene->test), receipt_note, scene),
+                     CULEX_EINVAL);
+    culex_client_close(culex_test_client(scene->test));
+    culex_client_close(culex_run_client(run));
+    return CULEX_DONE;
+}
+
+static void a_handler_must_not_drain(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_drain, &scene);
+    letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    letter_send(test, "b");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+}
+
+static culex_outcome letter_claim(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct scene *scene = user;
+    (void)job, (void)run;
+    CULEX_TEST_ONE(scene->test, kit_letter_job);
+    return CULEX_DONE;
+}
+
+static void a_jump_out_of_a_handler_leaves_nothing(void **state)
+{
+    culex_test *test = NULL;
+    struct scene scene = {.calls = 0};
+    (void)state;
+    assert_int_equal(culex_test_open(NULL, &test, NULL), CULEX_OK);
+    letter_register(test, letter_claim, &scene);
+    letter_send(test, "a");
+    culex_test_on_failure(test, failure_catch, &caught);
+    if (setjmp(caught.back) == 0) {
+        CULEX_TEST_DRAIN(test);
+        fail();
+    }
+    culex_test_close(test);
+}
+
+static void kits_are_apart(void **state)
+{
+    culex_test *test = *state, *other = NULL;
+    struct scene scene = {.calls = 0};
+    assert_int_equal(culex_test_open(NULL, &other, NULL), CULEX_OK);
+    letter_register(test, letter_note, &scene);
+    culex_uuid id = letter_send(test, "a");
+    culex_test_advance(other, culex_days(1));
+    CULEX_TEST_IDLE(other);
+    culex_uuid same = letter_send(other, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(other), 0);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_memory_not_equal(&id, &same, sizeof id);
+    culex_test_close(other);
+}
+
+static culex_uuid id_of_seed(uint64_t seed)
+{
+    const culex_test_options options = {.seed = seed};
+    culex_test *test = NULL;
+    assert_int_equal(culex_test_open(&options, &test, NULL), CULEX_OK);
+    (void)letter_send(test, "a");
+    assert_int_equal(culex_test_fake(test, &kit_letter_job_type, CULEX_FAILED, "no"), CULEX_OK);
+    CULEX_TEST_DRAIN_THROUGH(test, culex_hours(5));
+    culex_uuid id = letter_send(test, "b");
+    culex_test_close(test);
+    return id;
+}
+
+static void chance_comes_from_the_seed(void **state)
+{
+    (void)state;
+    culex_uuid first = id_of_seed(1), again = id_of_seed(1), other = id_of_seed(2);
+    assert_memory_equal(&first, &again, sizeof first);
+    assert_memory_not_equal(&first, &other, sizeof first);
+}
+
+static void options_are_checked(void **state)
+{
+    const culex_test_options early = {.start = 5}, loud = {.log_level = 5};
+    culex_error error = {0};
+    culex_test *test = NULL;
+    (void)state;
+    assert_int_equal(culex_test_open(&early, &test, &error), CULEX_EINVAL);
+    assert_string_equal(error.text,
+                        "options.start is before 2001 or after 2149: a culex_time is in "
+                        "nanoseconds; culex_time_from_unix(seconds) makes one");
+    assert_int_equal(culex_test_open(&loud, &test, &error), CULEX_EINVAL);
+    assert_null(test);
+    const culex_test_options late = {.start = culex_time_from_unix(2000000000)};
+    assert_int_equal(culex_test_open(&late, &test, &error), CULEX_OK);
+    assert_int_equal(culex_test_now(test), culex_time_from_unix(2000000000));
+    culex_test_close(test);
+}
+
+static culex_outcome letter_open(culex_run *run, const kit_letter_job *job, void *user)
+{
+    culex_client *client = NULL;
+    (void)run, (void)job, (void)user;
+    assert_int_equal(culex_client_open(NULL, NULL, &client, NULL), CULEX_EURL);
+    return CULEX_DONE;
+}
+
+static void a_handler_opens_no_other_store(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_open, &scene);
+    letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_not_equal(access("culex.db", F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_KIT(a_drain_runs_what_is_due),
+        WITH_KIT(one_is_run_at_a_time),
+        WITH_KIT(priorities_hold),
+        WITH_KIT(follow_ups_run_in_queues_that_are_new),
+        WITH_KIT(jobs_without_a_handler_stay),
+        WITH_KIT(a_worker_that_is_run_stops_by_itself),
+        WITH_KIT(the_clock_moves_where_nothing_is_due),
+        WITH_KIT(needs_are_offered),
+        WITH_KIT(delays_wait_for_the_clock),
+        WITH_KIT(retries_follow_their_policy),
+        WITH_KIT(a_handler_that_takes_too_long_has_failed),
+        WITH_KIT(the_clock_is_set_back),
+        WITH_KIT(pauses_end_by_the_clock),
+        WITH_KIT(records_are_forgotten_in_time),
+        WITH_KIT(unique_runs_are_kept_apart),
+        WITH_KIT(periodic_jobs_do_not_start),
+        cmocka_unit_test(periodic_jobs_tick_by_the_clock),
+        cmocka_unit_test(the_process_is_set_up_once),
+        cmocka_unit_test(endless_work_is_a_failure),
+        cmocka_unit_test(as_many_as_allowed_are_none_too_many),
+        WITH_KIT(many_runs_of_one_time),
+        WITH_KIT(a_handler_must_not_drain),
+        cmocka_unit_test(a_jump_out_of_a_handler_leaves_nothing),
+        WITH_KIT(kits_are_apart),
+        cmocka_unit_test(chance_comes_from_the_seed),
+        cmocka_unit_test(options_are_checked),
+        WITH_KIT(a_handler_opens_no_other_store),
+    };
+    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}
