@@ -1145,6 +1145,13 @@ class worker
         return *this;
     }
 
+    /* One that C has made and will free, that of culex_test.h for instance; the handlers given to
+     * this end with it, so it lives for as long as the other runs. */
+    static worker borrow(culex_worker *lent)
+    {
+        return worker(lent, 0);
+    }
+
     /* For the functions of C; still owned by this. */
     culex_worker *c() const noexcept
     {
@@ -1244,7 +1251,7 @@ class worker
     {
     }
 
-    /* One that culex_worker_main owns. */
+    /* One that somebody else owns. */
     worker(culex_worker *lent, int) : c_(lent, leave)
     {
     }

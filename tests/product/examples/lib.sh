@@ -39,10 +39,12 @@ prefix_install() { # into $prefix
     export LD_LIBRARY_PATH="$prefix/lib"
 }
 
-example_build() { # example_build NAME: leaves the programs in $scratch/bin
+example_build() { # example_build NAME: leaves the programs in $scratch/bin, its own test passed
     prefix_install
     meson setup "$scratch/bin" "$repository/examples/$1" --werror >"$scratch/log" 2>&1 &&
         ninja -C "$scratch/bin" >>"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "build of $1"; }
+    meson test -C "$scratch/bin" --print-errorlogs >"$scratch/log" 2>&1 ||
+        { cat "$scratch/log" >&2; fail "test of $1"; }
 }
 
 store_start() {

@@ -16,6 +16,9 @@ from installed import environment, expect, fail, prefix_copy, run
 HOSTILE = ["", "-x", "2fast", "a b", "a'b", 'a"b', "a/b", "../up", ".", "a\nb", "\x1b[31mred",
            "caf\u00e9", "@NAME@", "$(id)", "a;b", "x" * 65]
 
+CHECKS = {"meson": "meson test", "cmake": "ctest", "make": "make check"}
+PASSED = {"meson": "1/1 hello OK", "cmake": "100% tests passed", "make": "Hello, Ann!"}
+
 
 def names(folder: pathlib.Path) -> list:
     return sorted(path.name for path in folder.iterdir())
@@ -32,6 +35,9 @@ def built_and_run(scratch: pathlib.Path, env: dict, kind: str) -> None:
     env = dict(env, CULEX_LOG_LEVEL="error")
     printed = run("sh", "-euc", "\n".join(commands), cwd=folder, env=env)
     expect(kind, "Hello, Ann!", printed.splitlines()[-1])
+    check = next(text for text in re.findall(r"`([^`]*)`", files["README.md"]) if text.startswith(CHECKS[kind]))
+    tested = run("sh", "-euc", check, cwd=folder, env=env)
+    expect(f"test of {kind}", True, PASSED[kind] in tested)
     ignored = (folder / ".gitignore").read_text().split()
     left = [name for name in names(folder) if name not in files
             and not any(pathlib.PurePath("/" + name).match(pattern.rstrip("/")) for pattern in ignored)]
