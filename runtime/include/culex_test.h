@@ -357,6 +357,11 @@ static inline const void *culex_test_params(const culex_test_call *call)
     return call != NULL ? call->params : NULL;
 }
 
+/* A function of another type for a callback is an error; see culex/typed.h. */
+#ifdef CULEX_TYPED
+#define culex_test_on_failure(...) CULEX_TYPED(culex_test_on_failure, __VA_ARGS__)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -34,24 +34,6 @@ culex_time culex_test_now(const culex_test *test)
     return test != NULL ? test->frozen.now_ms * CULEX_MS_NS : 0;
 }
 
-void culex_test_advance(culex_test *test, culex_duration duration)
-{
-    if (test != NULL && duration > 0)
-        culex__frozen_pass(&test->frozen, duration / CULEX_MS_NS);
-}
-
-/* The time since boot goes on by itself, as that of a machine does when its clock is set. */
-void culex_test_set_now(culex_test *test, culex_time now)
-{
-    if (test == NULL || !culex__frozen_takes(now))
-        return;
-    int64_t ahead_ms = now / CULEX_MS_NS - test->frozen.now_ms;
-    if (ahead_ms > 0)
-        culex__frozen_pass(&test->frozen, ahead_ms);
-    else
-        test->frozen.now_ms += ahead_ms;
-}
-
 /* --- the table -------------------------------------------------------------------------------- */
 
 static int64_t frozen_clock_ms(void *self)

@@ -15,6 +15,7 @@
  *   pending.c     the runs that a claim is about
  *   drain.c       passes of the worker's loop
  *   open.c        a kit's life
+ *   clock.c       the clock as tests and handlers move it
  *   service.c     what the worker serves
  *   passages.c       the stores before the store
  *   hands.c       the executor

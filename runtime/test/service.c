@@ -34,6 +34,7 @@ static culex_status queues_find(culex_test *test, culex_error *error)
     service->queues = calloc(count + worker->job_count + 1, sizeof *service->queues);
     if (service->queues == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for %zu queues", count);
+    service->queue_count = 0;
     for (size_t i = 0; i < count; i++)
         queue_add(service, service->names[i]);
     for (size_t i = 0; i < worker->job_count; i++)

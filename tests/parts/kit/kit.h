@@ -32,6 +32,14 @@ static inline void failure_catch(void *user, const char *file, int line, const c
     longjmp(here->back, 1);
 }
 
+/* As culex_test.h shows it. */
+static inline void fail_test(void *user, const char *file, int line, const char *text)
+{
+    (void)user;
+    print_error("%s\n", text);
+    _fail(file, line);
+}
+
 /* `statement` fails with exactly this text, and tells its line. */
 #define FAILS(test, statement, wanted)                                                             \
     do {                                                                                           \
@@ -41,7 +49,7 @@ static inline void failure_catch(void *user, const char *file, int line, const c
             (void)(statement);                                                                     \
             fail_msg("%s has not failed", #statement);                                             \
         }                                                                                          \
-        culex_test_on_failure(test, NULL, NULL);                                                   \
+        culex_test_on_failure(test, fail_test, NULL);                                              \
         assert_string_equal(caught.text, wanted);                                                  \
         assert_in_range(caught.line, __LINE__ - 8, __LINE__ + 8); /* of several */                 \
         assert_non_null(strstr(caught.file, "test_"));                                             \
@@ -49,8 +57,12 @@ static inline void failure_catch(void *user, const char *file, int line, const c
 
 static inline int kit_open(void **state)
 {
-    culex_error error = {0};
-    return culex_test_open(NULL, (culex_test **)state, &error) == CULEX_OK ? 0 : -1;
+    culex_test *test = NULL;
+    if (culex_test_open(NULL, &test, NULL) != CULEX_OK)
+        return -1;
+    culex_test_on_failure(test, fail_test, NULL);
+    *state = test;
+    return 0;
 }
 
 static inline int kit_close(void **state)

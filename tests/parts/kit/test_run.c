@@ -232,7 +232,9 @@ static culex_outcome letter_dawdle(culex_run *run, const kit_letter_job *job, vo
     (void)job;
     scene->calls++;
     assert_false(culex_run_cancelled(run));
-    culex_test_advance(scene->test, culex_seconds(scene->calls == 1 ? 31 : 29));
+    culex_test_advance(scene->test, culex_seconds(scene->calls == 1   ? 31
+                                                  : scene->calls == 2 ? 3600
+                                                                      : 29));
     return CULEX_DONE;
 }
 
@@ -247,7 +249,61 @@ static void a_handler_that_takes_too_long_has_failed(void **state)
     assert_non_null(
         strstr(CULEX_TEST_RUN(test, kit_letter_job)->error_text, "timed out after 30s"));
     assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(60));
+    assert_int_equal(CULEX_TEST_RUN(test, kit_letter_job)->failures, 2);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_minutes(1)), 1);
     CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+static culex_outcome letter_extend(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct scene *scene = user;
+    (void)job;
+    culex_run_extend(run, culex_minutes(5));
+    culex_test_advance(scene->test, culex_minutes(4));
+    return CULEX_DONE;
+}
+
+static void a_handler_may_ask_for_more_time(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_extend, &scene);
+    culex_uuid id = letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+static void runs_expire_by_the_clock(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    culex_uuid id;
+    kit_letter_job job = kit_letter_job_make("a");
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_expires = true;
+    options.expires = culex_minutes(1);
+    letter_register(test, letter_note, &scene);
+    assert_int_equal(kit_letter_job_enqueue(culex_test_client(test), &job, &options, &id, NULL),
+                     CULEX_OK);
+    culex_test_advance(test, culex_minutes(2));
+    assert_int_equal(CULEX_TEST_DRAIN(test), 0);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DEAD);
+}
+
+static void rates_let_through_in_time(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(culex_test_fake(test, &kit_rated_job_type, CULEX_DONE, NULL), CULEX_OK);
+    for (int i = 0; i < 5; i++) {
+        kit_rated_job job = kit_rated_job_make();
+        assert_int_equal(kit_rated_job_enqueue(culex_test_client(test), &job, NULL, NULL, NULL),
+                         CULEX_OK);
+    }
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_minutes(2)), 2);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(1)), 2);
+    assert_int_equal(CULEX_TEST_LAST(test, kit_rated_job)->at, CULEX_TEST_START + culex_minutes(4));
 }
 
 static void the_clock_is_set_back(void **state)
@@ -551,6 +607,36 @@ static void chance_comes_from_the_seed(void **state)
     assert_memory_not_equal(&first, &other, sizeof first);
 }
 
+/* On descriptor 2, which is a file meanwhile. */
+static size_t lines_of(int log_level)
+{
+    const culex_test_options options = {.log_level = log_level};
+    culex_test *test = NULL;
+    FILE *file = tmpfile();
+    int before = dup(STDERR_FILENO);
+    assert_non_null(file);
+    assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+    culex_status status = culex_test_open(&options, &test, NULL);
+    (void)letter_send(test, "a");
+    CULEX_TEST_DRAIN(test); /* for which there is no handler */
+    culex_test_close(test);
+    assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    close(before);
+    off_t len = lseek(fileno(file), 0, SEEK_END);
+    fclose(file);
+    assert_int_equal(status, CULEX_OK);
+    return (size_t)len;
+}
+
+static void lines_are_written_on_request(void **state)
+{
+    (void)state;
+    assert_int_equal(lines_of(0), 0);
+    assert_int_equal(lines_of(1), 0);
+    assert_true(lines_of(2) > 0);
+    assert_true(lines_of(4) > lines_of(2));
+}
+
 static void options_are_checked(void **state)
 {
     const culex_test_options early = {.start = 5}, loud = {.log_level = 5};
@@ -601,6 +687,9 @@ int main(void)
         WITH_KIT(delays_wait_for_the_clock),
         WITH_KIT(retries_follow_their_policy),
         WITH_KIT(a_handler_that_takes_too_long_has_failed),
+        WITH_KIT(a_handler_may_ask_for_more_time),
+        WITH_KIT(runs_expire_by_the_clock),
+        WITH_KIT(rates_let_through_in_time),
         WITH_KIT(the_clock_is_set_back),
         WITH_KIT(pauses_end_by_the_clock),
         WITH_KIT(records_are_forgotten_in_time),
@@ -615,6 +704,7 @@ int main(void)
         cmocka_unit_test(a_jump_out_of_a_handler_leaves_nothing),
         WITH_KIT(kits_are_apart),
         cmocka_unit_test(chance_comes_from_the_seed),
+        cmocka_unit_test(lines_are_written_on_request),
         cmocka_unit_test(options_are_checked),
         WITH_KIT(a_handler_opens_no_other_store),
     };
