@@ -39,8 +39,8 @@ static void line_drop(void *self, const char *line, size_t len)
 }
 
 /* Children are what a worker has that is told nothing of its store before its handlers run; the
- * executor is the kit's. What would make it look at the store from time to time, or write itself
- * down there, is off: what is due tells it when. */
+ * executor is the kit's. What the environment could say is said. What would make it look at the
+ * store from time to time, or write itself down there, is off: what is due tells it when. */
 static culex_status worker_open(culex_test *test, culex_error *error)
 {
     const struct culex_log_sink silence = {.write = line_drop};
@@ -52,6 +52,8 @@ static culex_status worker_open(culex_test *test, culex_error *error)
                                           .lease_ms = CULEX_OPTION_SPAN_MS_MAX,
                                           .idle_wait_ms = CULEX_OPTION_SPAN_MS_MAX,
                                           .log_level = test->options.log_level,
+                                          .store_timeout_ms = CALL_MS,
+                                          .synchronous = "off",
                                           .unlisted = true};
     culex_status status = culex_worker_create(&options, &test->worker, error);
     if (status != CULEX_OK)

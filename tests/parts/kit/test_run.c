@@ -1,6 +1,7 @@
 /* test_run.c - handlers run inline: what is due, in which order, how it ends, and what time does.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "kit.h"
@@ -673,6 +674,28 @@ static void a_handler_opens_no_other_store(void **state)
     assert_int_not_equal(access("culex.db", F_OK), 0);
 }
 
+static void the_environment_does_not_matter(void **state)
+{
+    static const char *const variables[][2] = {{"CULEX_URL", "redis://192.0.2.1"},
+                                               {"CULEX_STORE_TIMEOUT", "10ms"},
+                                               {"CULEX_SYNCHRONOUS", "normal"},
+                                               {"CULEX_PREFIX", "other"},
+                                               {"CULEX_ISOLATION", "no such thing"}};
+    const size_t count = sizeof variables / sizeof variables[0];
+    culex_test *test = NULL;
+    struct scene scene = {.calls = 0};
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        setenv(variables[i][0], variables[i][1], 1);
+    assert_int_equal(culex_test_open(NULL, &test, NULL), CULEX_OK);
+    letter_register(test, letter_note, &scene);
+    letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    culex_test_close(test);
+    for (size_t i = 0; i < count; i++)
+        unsetenv(variables[i][0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -707,6 +730,7 @@ int main(void)
         cmocka_unit_test(lines_are_written_on_request),
         cmocka_unit_test(options_are_checked),
         WITH_KIT(a_handler_opens_no_other_store),
+        cmocka_unit_test(the_environment_does_not_matter),
     };
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }
