@@ -134,8 +134,8 @@ CULEX_API CULEX_MUST_USE bool culex_test_run_one(culex_test *test,
                                                  const culex_test_call **ret_call);
 
 /* Runs all that is due at the clock's time, what handlers enqueue for now included, and tells how
- * many calls that were. Runs of paused queues stay; of a job without a handler they are given back,
- * as every worker does, and are due again some seconds later. False with a reason, see
+ * many calls that were. Runs of paused queues stay, and so do those of a job without a handler; but
+ * the worker is given these, and each time counts as an attempt. False with a reason, see
  * culex_test_text, after options->most calls, when culex_worker_on_process's `open` fails, and when
  * called by a handler. For CULEX_TEST_DRAIN. */
 CULEX_API CULEX_MUST_USE bool culex_test_drain(culex_test *test, size_t *ret_calls);
@@ -151,8 +151,6 @@ CULEX_API CULEX_MUST_USE bool culex_test_drain_through(culex_test *test, culex_d
 CULEX_API size_t culex_test_call_count(const culex_test *test, const culex_job_type *type);
 CULEX_API const culex_test_call *culex_test_call_at(const culex_test *test,
                                                     const culex_job_type *type, size_t index);
-
-/* --- stand-ins and failures ----------------------------------------------------------------- */
 
 /* Has calls of `type` end with `outcome` and the reason `text` (NULL: none) without a handler, be
  * there one or not. Called again it adds to the script: each outcome is for one call, the last one

@@ -7,6 +7,7 @@
 
 #include "test/failure.h"
 #include "test/kit.h"
+#include "test/strays.h"
 #include "worker/worker_private.h"
 
 /* --- one pass ------------------------------------------------------------------------------------
@@ -35,6 +36,7 @@ static bool pass(culex_test *test, int64_t until_ms, size_t most)
     culex_status status = pass_run(test, &error);
     test->hands.most = test->options.most;
     test->frozen.until_ms = 0;
+    culex__strays_return(test);
     if (status != CULEX_OK)
         return culex__test_fail(test, "the drain ended: %s (%s)", error.text,
                                 culex_status_name(status));

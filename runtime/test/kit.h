@@ -12,8 +12,9 @@
  * Each file may call those below it, never one above:
  *
  *   expect.c      what macros claim
- *   pending.c     the runs that a claim is about
  *   drain.c       passes of the worker's loop
+ *   strays.c      runs without a handler
+ *   pending.c     the runs that wait, or are scheduled
  *   open.c        a kit's life
  *   clock.c       the clock as tests and handlers move it
  *   service.c     what the worker serves

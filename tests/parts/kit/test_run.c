@@ -137,12 +137,22 @@ static void jobs_without_a_handler_stay(void **state)
 {
     culex_test *test = *state;
     struct scene scene = {.calls = 0};
-    culex_uuid id = letter_send(test, "ann");
+    culex_uuid id = letter_send(test, "a");
+    letter_send(test, "b");
+    kit_letter_job job = kit_letter_job_make("c");
+    assert_int_equal(
+        kit_letter_job_enqueue_in(culex_test_client(test), &job, culex_hours(5), NULL, NULL),
+        CULEX_OK);
     assert_int_equal(CULEX_TEST_DRAIN(test), 0);
-    CULEX_TEST_ONE(test, kit_letter_job);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_WAITING);
+    CULEX_TEST_COUNT(test, kit_letter_job, 3);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(1)), 0);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_WAITING);
     letter_register(test, letter_note, &scene);
-    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 2);
+    assert_string_equal(scene.order, "ab");
     CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_hours(4)), 1);
 }
 
 static void a_worker_that_is_run_stops_by_itself(void **state)
