@@ -239,7 +239,9 @@ enum culex_answer {
     CULEX_ANSWER_REPEATED, /* ack: this very result was recorded before, and the record is there */
     CULEX_ANSWER_STALE,    /* not the holder any more; nothing changed; counted in stats.stale */
     CULEX_ANSWER_GONE,     /* the store knows no such run */
-    CULEX_ANSWER_CANCEL    /* beat: still the holder, but somebody asked to cancel the run */
+    CULEX_ANSWER_CANCEL,   /* beat: still the holder, but somebody asked to cancel the run */
+    CULEX_ANSWER_FAILED    /* ack: the run has failed for its follow-ups, which are in
+                              follow_ups_left; a repeat may say OK */
 };
 
 struct culex_step {
@@ -300,8 +302,10 @@ struct culex_step_reply {
                         when the worker has more units free. Not told again */
     bool is_replaced; /* another session has said HELLO under the name of this one: it is granted
                          nothing any more, and everything it says is STALE */
-    culex_error follow_ups_left; /* why some of the queue's follow-ups are still to be brought;
-                                    CULEX_OK in code: none are, as far as this call knows */
+    culex_error follow_ups_left; /* why some of the queue's follow-ups are still to be brought, or
+                                    made their runs fail; CULEX_OK in code: none, as far as this
+                                    call knows */
+    bool has_brought;            /* follow-ups into some queue */
     enum culex_room room;
     uint32_t expired_count;  /* runs that expired in this step; a repeat says 0 */
     enum culex_answer *acks; /* parallel to the request */

@@ -142,6 +142,13 @@ void culex__ack_log(struct culex_flight *flight, enum culex_answer answer,
         log_refused(flight, &subject);
         return;
     }
+    if (answer == CULEX_ANSWER_FAILED) {
+        subject.outcome = "failed";
+        culex__tally_add(worker, CULEX_TALLY_FAILED, 1);
+        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
+                         "failed: its follow-ups were refused");
+        return;
+    }
     switch (ack->event) {
     case CULEX_EVENT_DONE:
         culex__tally_add(worker, CULEX_TALLY_DONE, 1);

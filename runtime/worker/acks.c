@@ -144,8 +144,6 @@ void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
     for (size_t i = 0; i < acks->count; i++) {
         assert(acks->flights[i]->state == CULEX_FLIGHT_ENDED);
         culex__ack_log(acks->flights[i], answers[i], &acks->sent[i]);
-        if (acks->flights[i]->run.followed_count > 0)
-            atomic_store(&lane->worker->is_fed, true);
         if (acks->flights[i]->run.end.is_not_understood && lane->worker->options.drain)
             culex__unread_note(lane, acks->sent[i].id);
         culex__flight_recycle(lane->worker, acks->flights[i]);

@@ -87,7 +87,7 @@ static bool stats_read(const struct culex_lane *lane, culex_queue_stats *ret_sta
 static bool lane_is_stuck(const struct culex_lane *lane, struct culex_left *left)
 {
     culex_queue_stats stats;
-    if (!stats_read(lane, &stats) || stats.count[CULEX_RUN_ACTIVE] > 0)
+    if (lane->has_follow_ups || !stats_read(lane, &stats) || stats.count[CULEX_RUN_ACTIVE] > 0)
         return false;
     return (stats.count[CULEX_RUN_WAITING] == 0 || state_look(lane, CULEX_RUN_WAITING, left)) &&
            (stats.count[CULEX_RUN_SCHEDULED] == 0 || state_look(lane, CULEX_RUN_SCHEDULED, left));

@@ -159,7 +159,7 @@ static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t n
     lane->expired_told_ns = now_ns;
 }
 
-/* Once a minute at most. Nothing is lost: the queue's steps go on trying. */
+/* Once a minute at most. Nothing is lost: the queue's steps go on trying, or the runs fail. */
 static void lane_tell_follow_ups(struct culex_lane *lane, const culex_error *why, int64_t now_ns)
 {
     const struct culex_log_subject subject = {.queue = lane->name};
@@ -167,8 +167,7 @@ static void lane_tell_follow_ups(struct culex_lane *lane, const culex_error *why
         (lane->follow_ups_told_ns != 0 && now_ns - lane->follow_ups_told_ns < FOLLOW_UPS_LOG_NS))
         return;
     culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
-                     "queue %s: follow-ups of runs that are done wait to come in: %s", lane->name,
-                     why->text);
+                     "queue %s: follow-ups cannot come in: %s", lane->name, why->text);
     lane->follow_ups_told_ns = now_ns;
 }
 
@@ -189,7 +188,10 @@ static void answer_take(struct culex_lane *lane, const struct culex_step_reply *
     culex__acks_take(lane, reply->acks);
     culex__beats_take(lane, reply->beats);
     lane_tell_expired(lane, reply->expired_count, now_ns);
+    lane->has_follow_ups = reply->follow_ups_left.code != CULEX_OK;
     lane_tell_follow_ups(lane, &reply->follow_ups_left, now_ns);
+    if (reply->has_brought)
+        atomic_store(&worker->is_fed, true);
     if (reply->is_replaced) {
         culex__greeting_repeat(lane);
         culex__flight_lose_all(lane);

@@ -53,6 +53,7 @@ struct culex_lane {
     struct culex_trouble trouble;
     uint64_t expired_untold; /* runs that have expired since the last line about it */
     int64_t expired_told_ns;
+    bool has_follow_ups;        /* such as wait, by the last answer */
     int64_t follow_ups_told_ns; /* newest line about such as wait; 0: none */
     struct culex_repair repair;
     struct culex_flight **flights;

@@ -115,8 +115,8 @@ static bool grants_are_in_doubt(const culex_worker *worker)
 static bool is_drained(culex_worker *worker, int64_t now_ns)
 {
     bool is_empty = true;
-    if (!worker->options.drain || worker->crew.count > 0 || culex__worker_unsent(worker) > 0 ||
-        !culex__discovery_is_done(worker))
+    if (!worker->options.drain || atomic_load(&worker->is_fed) || worker->crew.count > 0 ||
+        culex__worker_unsent(worker) > 0 || !culex__discovery_is_done(worker))
         return false;
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane *lane = &worker->lanes[i];

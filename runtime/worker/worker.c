@@ -145,7 +145,8 @@ const char *culex_worker_setup_reason(culex_worker *worker)
 {
     if (worker == NULL)
         return "";
-    if (atomic_load(&worker->life) != CULEX_LIFE_NONE) /* handlers may ask, whose threads share it */
+    /* Handlers may ask, whose threads share it. */
+    if (atomic_load(&worker->life) != CULEX_LIFE_NONE)
         return "the worker has begun to run, before which it is set up";
     return worker->setup_error.text;
 }

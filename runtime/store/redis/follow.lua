@@ -9,6 +9,7 @@
 -- the name of this queue. What is kept for it is gone when its runs are there.
 -- Reply: how many runs there were.
 
+local RUNS_MAX = 1000 -- in a call, but for those of the last entry
 local kept, name = KEYS[#KEYS], ARGV[6]
 local found, brought = {}, {}
 
@@ -25,7 +26,7 @@ local function arguments_read(text)
 end
 
 follow_ups_walk(kept, function(member, queue)
-  if queue ~= name then return end
+  if queue ~= name or #found >= RUNS_MAX * ENQUEUE_STRIDE then return end
   brought[#brought + 1] = member
   local list = arguments_read(member)
   if not list then call('HSET', damaged, sub(member, 1, 16), member) return end

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/instant.h"
 #include "core/queue_name.h"
 #include "store/redis/scripts.h"
 
@@ -70,11 +71,29 @@ void culex__redis_follow_ups_add(struct culex__redis_request *request, const str
 /* What comes of those that a queue keeps. */
 struct bringing {
     struct culex__redis *redis;
-    const char *queue; /* whose they are */
-    bool has_own;      /* some went there */
-    bool is_stopped;   /* some stayed, for this: */
-    culex_error *error;
+    struct culex__redis_queue *queue; /* whose they are */
+    struct culex_step_reply *reply;
+    bool has_own; /* some went there */
 };
+
+static int64_t now_ns(const struct bringing *all)
+{
+    return culex__env_boottime_ns(all->redis->base.env);
+}
+
+static bool has_left(const struct bringing *all)
+{
+    return all->reply->follow_ups_left.code != CULEX_OK;
+}
+
+/* They stay: `queue` is left alone for a while. */
+static void put_off(struct bringing *all, struct culex__redis_queue *queue,
+                    const culex_error *error)
+{
+    queue->follow_ns = now_ns(all) + LEFT_MS * CULEX_MS_NS;
+    queue->follow_error = *error;
+    all->reply->follow_ups_left = *error;
+}
 
 static culex_status target_send(const struct bringing *all, const char *target, culex_error *error)
 {
@@ -93,64 +112,112 @@ static culex_status target_send(const struct bringing *all, const char *target, 
 }
 
 /* Some of those that go to `target`. */
-static void target_bring(struct bringing *all, const char *target)
+static culex_status target_bring(struct bringing *all, const char *target, culex_error *error)
 {
-    culex_error error = {0};
-    culex_status status = culex__redis_register(all->redis, target, false, &error);
+    culex_status status = culex__redis_register(all->redis, target, false, error);
     if (status == CULEX_OK)
         status = culex__redis_begin_beside(all->redis, &culex__redis_script_follow, target,
-                                           all->queue, CULEX__REDIS_KEY_FOLLOW_UPS, &error);
+                                           all->queue->name, CULEX__REDIS_KEY_FOLLOW_UPS, error);
     if (status == CULEX_OK)
-        status = target_send(all, target, &error);
-    all->has_own |= status == CULEX_OK && strcmp(target, all->queue) == 0;
-    if (status == CULEX_OK)
-        return;
-    culex__error_context(&error, "follow-ups into queue %s", target);
-    all->is_stopped = true;
-    *all->error = error;
+        status = target_send(all, target, error);
+    if (status != CULEX_OK)
+        culex__error_context(error, "follow-ups into queue %s", target);
+    return status;
 }
 
-static culex_status targets_list(struct bringing *all, redisReply **ret_names)
+/* False when they stay there. */
+static bool target_try(struct bringing *all, const char *target)
+{
+    culex_error error = {0};
+    struct culex__redis_queue *queue = culex__redis_queue_find(all->redis, target);
+    if (queue == NULL) {
+        culex__fail(&all->reply->follow_ups_left, CULEX_ENOMEM, "out of memory");
+        return false;
+    }
+    if (queue != all->queue && now_ns(all) < queue->follow_ns) {
+        all->reply->follow_ups_left = queue->follow_error;
+        return false;
+    }
+    if (target_bring(all, target, &error) != CULEX_OK) {
+        put_off(all, queue, &error);
+        return false;
+    }
+    all->reply->has_brought = true;
+    all->has_own |= queue == all->queue;
+    return true;
+}
+
+static culex_status targets_list(struct bringing *all, redisReply **ret_names, culex_error *error)
 {
     const struct culex__redis_script *script = &culex__redis_script_follow_list;
-    culex_status status = culex__redis_begin(all->redis, script, all->queue, all->error);
+    culex_status status = culex__redis_begin(all->redis, script, all->queue->name, error);
     if (status == CULEX_OK)
-        status = culex__redis_finish(all->redis, script, ret_names, all->error);
+        status = culex__redis_finish(all->redis, script, ret_names, error);
     if (status != CULEX_OK || (*ret_names)->type == REDIS_REPLY_ARRAY)
         return status;
     freeReplyObject(*ret_names);
-    return culex__redis_bad_reply(all->redis, "FOLLOW_LIST", all->error);
+    return culex__redis_bad_reply(all->redis, "FOLLOW_LIST", error);
 }
 
-/* Some of them. False when there are none, or none can be had. */
+/* Some of them. False when that was all, or nothing more can be brought now. */
 static bool some_bring(struct bringing *all)
 {
     redisReply *names = NULL;
-    all->is_stopped = targets_list(all, &names) != CULEX_OK;
-    if (all->is_stopped)
+    culex_error error = {0};
+    size_t brought = 0;
+    if (targets_list(all, &names, &error) != CULEX_OK) {
+        put_off(all, all->queue, &error);
         return false;
-    bool are_there = names->elements > 0;
+    }
     for (size_t i = 0; i < names->elements; i++) {
         const char *name;
         size_t len;
         if (culex__redis_reply_text(names, i, &name, &len) &&
             culex__queue_check(name, NULL) == CULEX_OK)
-            target_bring(all, name);
+            brought += target_try(all, name);
     }
     freeReplyObject(names);
-    return are_there;
+    return brought > 0;
 }
 
-void culex__redis_follow_ups_bring(struct culex__redis *redis, const char *queue,
+/* Whether it has kept some just now. */
+static bool has_new_ones(const struct culex_step *step, const struct culex_step_reply *reply)
+{
+    for (size_t i = 0; i < step->ack_count; i++) {
+        if (step->acks[i].follow_up_count > 0 && reply->acks[i] == CULEX_ANSWER_OK)
+            return true;
+    }
+    return false;
+}
+
+/* While some stay, others ask for them now and then only: the server reads all of them. */
+static void all_bring(struct bringing *all, const struct culex_step *step)
+{
+    bool is_more = true;
+    if (now_ns(all) < all->queue->follow_ns && !has_new_ones(step, all->reply)) {
+        all->reply->follow_ups_left = all->queue->follow_error;
+        return;
+    }
+    for (int round = 0; round < ROUNDS_MAX && is_more; round++)
+        is_more = some_bring(all);
+    if (has_left(all)) {
+        culex_error left = all->reply->follow_ups_left;
+        put_off(all, all->queue, &left);
+    } else if (is_more) {
+        all->reply->due_in_ms = 0;
+    }
+    all->reply->is_empty = all->reply->is_empty && !is_more;
+}
+
+void culex__redis_follow_ups_bring(struct culex__redis *redis, const struct culex_step *step,
                                    struct culex_step_reply *reply)
 {
-    struct bringing all = {.redis = redis, .queue = queue, .error = &reply->follow_ups_left};
-    bool is_more = true;
-    for (int round = 0; round < ROUNDS_MAX && is_more && !all.is_stopped; round++)
-        is_more = some_bring(&all);
-    reply->is_empty = reply->is_empty && !all.has_own && !is_more && !all.is_stopped;
-    if (all.is_stopped && (reply->due_in_ms < 0 || reply->due_in_ms > LEFT_MS))
+    struct bringing all = {
+        .redis = redis, .queue = culex__redis_queue_find(redis, step->queue), .reply = reply};
+    if (all.queue == NULL)
+        return; /* the next step comes by */
+    all_bring(&all, step);
+    reply->is_empty = reply->is_empty && !all.has_own && !has_left(&all);
+    if (has_left(&all) && (reply->due_in_ms < 0 || reply->due_in_ms > LEFT_MS))
         reply->due_in_ms = LEFT_MS;
-    else if (is_more && !all.is_stopped)
-        reply->due_in_ms = 0;
 }

@@ -570,7 +570,7 @@ local function follow_ups_share()
   local page = call('ZSCAN', follow_ups, place, 'COUNT', 25)
   for at = 1, #page[2], 2 do
     local member = page[2][at]
-    if not find(member, '^[^\n%z{}|]+\n', 17) then
+    if not find(member, '^[%w._:%-]+\n', 17) then
       spoilt = spoilt + 1
       if is_repairing then
         call('HSET', damaged, sub(member, 1, 16), member)

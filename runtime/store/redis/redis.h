@@ -46,6 +46,10 @@ struct culex__redis_queue {
     int64_t
         named_until_ns; /* until then it is taken to stand in PREFIX:queues; 0: never put there */
     uint32_t salt;      /* of the ids of its runs, should this store begin it (core/run_id.h) */
+    /* Follow-ups into it, and listing those that it keeps, are not tried before; why they were not
+     * brought. */
+    int64_t follow_ns;
+    culex_error follow_error;
     /* By its last step here, the next one may be tried fast until then; 0: it may not. */
     int64_t calm_until_ns;
     char name[];
@@ -163,9 +167,9 @@ void culex__redis_run_add(struct culex__redis_request *request, const struct cul
  * for each of their queues its name and the runs. ORDER FOLLOW_UPS: redis/lib_acks.lua keeps it. */
 void culex__redis_follow_ups_add(struct culex__redis_request *request, const struct culex_ack *ack);
 
-/* Behind a STEP of `queue` that says that some are kept: brings them. Those that stay, because a
- * queue refuses them or cannot be reached, are in the reply, with the reason. */
-void culex__redis_follow_ups_bring(struct culex__redis *redis, const char *queue,
+/* Behind a STEP that says that some are kept: brings them. Those that stay, because a queue refuses
+ * them or cannot be reached, are in the reply, with the reason; they are tried again in a while. */
+void culex__redis_follow_ups_bring(struct culex__redis *redis, const struct culex_step *step,
                                    struct culex_step_reply *reply);
 
 /* --- verbs --------------------------------------------------------------------------- */

@@ -665,7 +665,7 @@ culex_status culex__redis_step(struct culex_store *base, const struct culex_step
     }
     ((struct storage *)ret_reply->storage)->reply = reply;
     if (has_follow_ups(reply))
-        culex__redis_follow_ups_bring(redis, step->queue, ret_reply);
+        culex__redis_follow_ups_bring(redis, step, ret_reply);
     return CULEX_OK;
 }
 

@@ -9,6 +9,8 @@
 #include "store/sqlite/verbs.h"
 #include "base/error.h"
 
+enum { RETRY_MS = 10000 }; /* of a run whose follow-ups were refused */
+
 /* Of a step, in order: those that are to come in. */
 struct follow_ups {
     const struct culex_follow_up **of;
@@ -79,6 +81,7 @@ static culex_status bring(struct culex_sqlite *store, struct follow_ups *all, co
         status = culex__sqlite_verb_part(store, all->queue, CULEX__SQLITE_ABSENT_MADE, queue_bring,
                                          all, &all->aims[all->aim_count++], error);
         reply->is_empty = reply->is_empty && strcmp(all->queue, own) != 0;
+        reply->has_brought = true;
     }
     if (status != CULEX_OK && all->queue != NULL)
         culex__error_context(error, "a follow-up in queue %s", all->queue);
@@ -109,16 +112,59 @@ culex_status culex__sqlite_follow_ups_write(struct culex_sqlite *store,
                                             const struct culex_step *step,
                                             culex_sqlite_verb_fn verb, void *request,
                                             struct culex_step_reply *reply, const bool *is_repeat,
-                                            culex_error *error)
+                                            const char **ret_refused, culex_error *error)
 {
-    size_t count = count_all(step);
-    struct follow_ups all = {.of = calloc(count, sizeof(void *)),
-                             .aims = calloc(count + 1, sizeof *all.aims)};
-    culex_status status =
-        all.of != NULL && all.aims != NULL ? CULEX_OK : culex__sqlite_no_memory(error);
-    if (status == CULEX_OK)
-        status = within(store, &all, step, verb, request, reply, is_repeat, error);
+    size_t room = count_all(step) + 1;
+    struct follow_ups all = {.of = calloc(room, sizeof(void *)),
+                             .aims = calloc(room, sizeof *all.aims)};
+    if (all.of == NULL || all.aims == NULL) {
+        free(all.aims);
+        free(all.of);
+        *ret_refused = NULL;
+        return culex__sqlite_no_memory(error);
+    }
+    culex_status status = within(store, &all, step, verb, request, reply, is_repeat, error);
+    *ret_refused = status != CULEX_OK ? all.queue : NULL;
     free(all.aims);
     free(all.of);
     return status;
+}
+
+bool culex__sqlite_refusal_lasts(culex_status status)
+{
+    switch (status) {
+    case CULEX_EBUSY:
+    case CULEX_ECONNECT:
+    case CULEX_EUNKNOWN:
+    case CULEX_EFULL:
+    case CULEX_ENOMEM:
+    case CULEX_EMOVED:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool goes_to(const struct culex_ack *ack, const char *queue)
+{
+    for (size_t i = 0; i < ack->follow_up_count; i++) {
+        if (strcmp(ack->follow_ups[i].queue, queue) == 0)
+            return true;
+    }
+    return false;
+}
+
+void culex__sqlite_follow_ups_refuse(const struct culex_step *step, const char *queue,
+                                     const char *text, struct culex_ack *ret_acks)
+{
+    for (size_t i = 0; i < step->ack_count; i++) {
+        ret_acks[i] = step->acks[i];
+        if (!goes_to(&ret_acks[i], queue))
+            continue;
+        ret_acks[i].event = CULEX_EVENT_FAIL;
+        ret_acks[i].delay_ms = RETRY_MS;
+        ret_acks[i].text = text;
+        ret_acks[i].follow_ups = NULL;
+        ret_acks[i].follow_up_count = 0;
+    }
 }

@@ -301,19 +301,20 @@ static void step_fail(struct culex_sqlite *store, struct culex_step_reply *reply
     culex__sqlite_step_release(&store->base, reply);
 }
 
-culex_status culex__sqlite_step(struct culex_store *base, const struct culex_step *step,
-                                struct culex_step_reply *ret_reply, culex_error *error)
+/* *ret_refused as of culex__sqlite_follow_ups_write. */
+static culex_status step_try(struct culex_sqlite *store, const struct culex_step *step,
+                             struct culex_step_reply *ret_reply, const char **ret_refused,
+                             culex_error *error)
 {
-    struct culex_sqlite *store = culex__sqlite_of(base);
     struct culex_step_reply reply;
     struct step_request request = {step, &reply, false};
-    assert(culex__argument_step(step, NULL) == CULEX_OK);
+    *ret_refused = NULL;
     culex_status status = reply_alloc(step, &reply, error);
     if (status != CULEX_OK)
         return status;
     if (culex__sqlite_has_follow_ups(step))
         status = culex__sqlite_follow_ups_write(store, step, step_all, &request, &reply,
-                                                &request.is_repeat, error);
+                                                &request.is_repeat, ret_refused, error);
     else
         status = culex__sqlite_verb_write(store, step->queue, CULEX__SQLITE_ABSENT_EMPTY, step_all,
                                           &request, error);
@@ -321,6 +322,47 @@ culex_status culex__sqlite_step(struct culex_store *base, const struct culex_ste
         *ret_reply = reply;
     else
         step_fail(store, &reply);
+    return status;
+}
+
+/* Without follow-ups into a queue that would refuse them for ever: their runs fail for that. So it
+ * goes on until no queue does. */
+static culex_status step_without(struct culex_sqlite *store, const struct culex_step *step,
+                                 const char *refused, struct culex_step_reply *ret_reply,
+                                 culex_error *error)
+{
+    culex_error why = *error;
+    struct culex_ack *acks = calloc(step->ack_count, sizeof *acks);
+    struct culex_step rest = *step;
+    if (acks == NULL)
+        return culex__sqlite_no_memory(error);
+    rest.acks = acks;
+    culex__sqlite_follow_ups_refuse(step, refused, why.text, acks);
+    culex_status status = step_try(store, &rest, ret_reply, &refused, error);
+    if (status != CULEX_OK && refused != NULL && culex__sqlite_refusal_lasts(status))
+        status = step_without(store, &rest, refused, ret_reply, error);
+    for (size_t i = 0; i < step->ack_count && status == CULEX_OK; i++) {
+        if (acks[i].event != step->acks[i].event && ret_reply->acks[i] == CULEX_ANSWER_OK)
+            ret_reply->acks[i] = CULEX_ANSWER_FAILED;
+    }
+    free(acks);
+    if (status == CULEX_OK)
+        ret_reply->follow_ups_left = why;
+    return status;
+}
+
+culex_status culex__sqlite_step(struct culex_store *base, const struct culex_step *step,
+                                struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(base);
+    const char *refused;
+    culex_error own = {0};
+    assert(culex__argument_step(step, NULL) == CULEX_OK);
+    if (error == NULL)
+        error = &own;
+    culex_status status = step_try(store, step, ret_reply, &refused, error);
+    if (status != CULEX_OK && refused != NULL && culex__sqlite_refusal_lasts(status))
+        status = step_without(store, step, refused, ret_reply, error);
     return status;
 }
 

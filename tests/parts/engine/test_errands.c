@@ -49,6 +49,7 @@ enum act {
     END_DIE,   /* the same, and dies */
     END_NEVER, /* with none: it is discarded */
     END_FULL,  /* with as many as there may be */
+    END_MAIL,  /* with one for the other queue */
     ACT_COUNT
 };
 
@@ -69,6 +70,7 @@ struct scene {
     char url[160];
     culex_isolation isolation;
     int64_t timeout_ms; /* 0: by the URL */
+    bool is_reversed;   /* the worker's queues are */
     culex_client *client;
 };
 
@@ -144,6 +146,14 @@ static void follow_three(culex_run *run)
     options.delay = 1;
     expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_EINVAL);
     options.delay = culex_milliseconds(1);
+    expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_OK);
+}
+
+static void follow_mail(culex_run *run)
+{
+    struct letter letter = {MAIL, "later"};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.queue = "mails";
     expect(culex_run_enqueue(run, &letter_type, &letter, &options, NULL) == CULEX_OK);
 }
 
@@ -421,6 +431,9 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
     case END_NEVER:
         follow_three(run);
         return culex_run_discard(run, "never");
+    case END_MAIL:
+        follow_mail(run);
+        break;
     case END_FULL:
         follow_to_the_full(run);
         break;
@@ -542,7 +555,7 @@ static void send(struct scene *scene, enum act act)
                      CULEX_OK);
 }
 
-static const char *const worker_queues[] = {"letters", "mails"};
+static const char *const worker_queues[] = {"letters", "mails", "letters"};
 
 static culex_worker *worker_make(struct scene *scene, bool is_draining, unsigned concurrency)
 {
@@ -552,7 +565,7 @@ static culex_worker *worker_make(struct scene *scene, bool is_draining, unsigned
                                     .concurrency = concurrency,
                                     .drain = is_draining,
                                     .grace_ms = -1,
-                                    .queues = worker_queues,
+                                    .queues = worker_queues + scene->is_reversed,
                                     .queue_count = 2,
                                     .log_level = 1,
                                     .store_timeout_ms = scene->timeout_ms};
@@ -767,6 +780,14 @@ static void test_handler_that_runs_twice_has_one_follow_up_of_a_key(void **state
     assert_int_equal(board->status, CULEX_OK);
 }
 
+static void *stop_after_a_call(void *worker)
+{
+    while (atomic_load(&board->ms) == 0)
+        usleep(1000);
+    culex_worker_stop(worker);
+    return NULL;
+}
+
 /* --- follow-ups of the end ---------------------------------------------------------------------
  */
 
@@ -803,6 +824,49 @@ static void test_follow_ups_of_an_attempt_that_dies_do_not(void **state)
     assert_int_equal(board->calls[MAIL], 3);
 }
 
+static void *stop_after_the_end(void *worker)
+{
+    while (atomic_load(&board->calls[END_MAIL]) == 0)
+        usleep(1000);
+    culex_worker_stop(worker);
+    return NULL;
+}
+
+static void redis_say(struct scene *scene, const char *command)
+{
+    redisReply *reply = redis_server_command(&scene->server, command);
+    assert_non_null(reply);
+    freeReplyObject(reply);
+}
+
+/* By a worker that finds the queue they go to empty before it looks at the one that has kept them,
+ * since a worker before it could not bring them. */
+static void test_follow_ups_that_were_left_are_drained(void **state)
+{
+    struct scene *scene = *state;
+    pthread_t stopper;
+    redis_say(scene, "HSET culex:{mails}:meta layout 99");
+    send(scene, END_MAIL);
+    culex_worker_options options = {.url = url_of(scene),
+                                    .isolation = scene->isolation,
+                                    .queues = worker_queues,
+                                    .queue_count = 1,
+                                    .log_level = 1};
+    culex_worker *worker;
+    assert_int_equal(culex_worker_create(&options, &worker, NULL), CULEX_OK);
+    assert_int_equal(
+        culex_worker_register(worker, &letter_type, letter_call, number_handler, scene), CULEX_OK);
+    quiet_thread_start(&stopper, stop_after_the_end, worker);
+    assert_int_equal(culex_worker_run(worker, NULL), CULEX_OK);
+    pthread_join(stopper, NULL);
+    culex_worker_free(worker);
+    assert_int_equal(board->calls[MAIL], 0);
+    redis_say(scene, "DEL culex:{mails}:meta");
+    scene->is_reversed = true;
+    work(scene, 1);
+    assert_int_equal(board->calls[MAIL], 1);
+}
+
 static void test_follow_ups_of_many_ends_all_come_in(void **state)
 {
     enum { RUNS = 200, FULL = 3 };
@@ -814,14 +878,6 @@ static void test_follow_ups_of_many_ends_all_come_in(void **state)
     work(scene, 4);
     assert_int_equal(board->wrong, 0);
     assert_int_equal(board->calls[MAIL], 3 * RUNS + FULL * CULEX_FOLLOW_UPS_MAX);
-}
-
-static void *stop_after_a_call(void *worker)
-{
-    while (atomic_load(&board->ms) == 0)
-        usleep(1000);
-    culex_worker_stop(worker);
-    return NULL;
 }
 
 /* The wait is the worker's store timeout, and the text says what is wrong. */
@@ -1219,6 +1275,8 @@ int main(void)
         ON_ALL(test_follow_ups_come_in_with_the_end),
         ON_ALL(test_follow_ups_of_an_attempt_that_fails_do_not),
         ON_ALL(test_follow_ups_of_many_ends_all_come_in),
+        ON(test_follow_ups_that_were_left_are_drained, redis_process),
+        ON(test_follow_ups_that_were_left_are_drained, redis_none),
         ON(test_follow_ups_of_an_attempt_that_dies_do_not, sqlite_process),
         ON(test_follow_ups_of_an_attempt_that_dies_do_not, sqlite_job),
         ON(test_follow_ups_of_an_attempt_that_dies_do_not, redis_process),

@@ -972,6 +972,44 @@ static void test_queues__have_an_end(void **state)
     assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM queue"), 2);
 }
 
+/* The others of the step end as they did, or one follow-up would hold up its worker for ever. */
+static void test_queues__one_that_cannot_be_made_fails_those_it_follows(void **state)
+{
+    struct fixture *fixture = *state;
+    struct culex_new_run run = run_of(0);
+    struct culex_follow_up follow_up = {"next", run_of(0)};
+    culex_uuid ids[2];
+    struct culex_ack acks[2];
+    fixture_sql(fixture, "INSERT INTO queue (queue, name, salt) VALUES (32767, 'last', 1)");
+    for (size_t i = 0; i < 2; i++)
+        ids[i] = fixture_put(fixture->store, "last", &run);
+    struct culex_step step = {.queue = "last",
+                              .session = "00000000000000aa",
+                              .nonce = fixture_nonce(),
+                              .want = 2,
+                              .max_bytes = 1 << 20,
+                              .lease_ms = 10000};
+    struct culex_step_reply reply;
+    assert_int_equal(fixture->store->ops->step(fixture->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.grant_count, 2);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    for (size_t i = 0; i < 2; i++)
+        acks[i] = (struct culex_ack){.id = ids[i], .attempt = 1, .event = CULEX_EVENT_DONE};
+    acks[1].follow_ups = &follow_up;
+    acks[1].follow_up_count = 1;
+    step.nonce = fixture_nonce();
+    step.want = 0;
+    step.acks = acks;
+    step.ack_count = 2;
+    assert_int_equal(fixture->store->ops->step(fixture->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
+    assert_int_equal(reply.acks[1], CULEX_ANSWER_FAILED);
+    assert_non_null(strstr(reply.follow_ups_left.text, "a follow-up in queue next"));
+    fixture->store->ops->step_release(fixture->store, &reply);
+    assert_int_equal(fixture_ask(fixture, "SELECT failed FROM queue WHERE name = 'last'"), 1);
+    assert_int_equal(fixture_ask(fixture, "SELECT done FROM queue WHERE name = 'last'"), 1);
+}
+
 /* --- runner ----------------------------------------------------------------------------------- */
 
 static int setup(void **state)
@@ -1047,6 +1085,7 @@ int main(void)
         TEST(test_kinds__differ_in_each_of_their_columns),
         TEST(test_kinds__are_of_one_queue),
         TEST(test_queues__have_an_end),
+        TEST(test_queues__one_that_cannot_be_made_fails_those_it_follows),
     };
     return cmocka_run_group_tests_name("sqlite blocks", tests, NULL, NULL);
 }
