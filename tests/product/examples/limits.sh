@@ -27,6 +27,7 @@ before=$(sed '/^bolt: page 3 ends/q' "$scratch/said" | grep -c '^acme: page [0-9
 # Pages go on beside previews that nobody draws, and two cards draw two at a time.
 for tenant in acme bolt acme bolt acme; do ./enqueue previews $tenant; done
 ./enqueue pages bolt 2
+: >"$scratch/log" # or what the worker before has said is found, and this one stopped before it is one
 ./worker --concurrency 8 2>"$scratch/log" &
 background=$!
 wait_until 10 grep -q 'bolt: page 2 ends' "$scratch/log"
