@@ -51,7 +51,8 @@
  * Each is judged as by an ENQUEUE without a ticket that passes the queue's bound; one that another
  * run keeps out by a key stays out. A store whose queues share no transaction records them with the
  * end, and then brings them, in this STEP or, when that fails, in the next ones of the run's queue,
- * which is not empty as long as some are left; due_in_ms asks for them.
+ * which is not empty as long as some are left; due_in_ms asks for them. Where all share one, and a
+ * queue can never take them in as things are, the run fails, with the reason as its text.
  *
  * Limits. A run may have up to RUN_LIMITS_MAX; each has a name in its queue, and counts apart by
  * key. CONCURRENCY: never more than `count` runs of one name and key are active. RATE: a claim

@@ -107,9 +107,10 @@ CULEX_API CULEX_MUST_USE culex_status culex_run_set_result(culex_run *run,
  *
  * `options` are those of an enqueue, but for a ticket and ret_outcomes (CULEX_EINVAL); a delay
  * counts from when it comes in. NULL: none. It passes the bound of its queue's backlog, and
- * where another run holds its key it stays out without a word. It has no id yet, which other calls
- * could take. Copies. Up to 100 for each run, which take at most 2 MiB together (CULEX_ELIMIT);
- * otherwise as culex_client_enqueue. For one thread of the handler at a time. */
+ * where another run holds its key it stays out without a word. An SQLite file that can never take
+ * it in, as it has no room for another queue, makes this run fail. It has no id yet, which other
+ * calls could take. Copies. Up to 100 for each run, which take at most 2 MiB together
+ * (CULEX_ELIMIT); otherwise as culex_client_enqueue. For one thread of the handler at a time. */
 CULEX_API CULEX_MUST_USE culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type,
                                                         const void *params,
                                                         const culex_enqueue_options *options,
