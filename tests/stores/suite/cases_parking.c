@@ -870,8 +870,11 @@ void case_rate__full_bucket_is_forgotten(struct suite *suite)
         done(suite, ANN, ids[i], 1);
     assert_int_equal(limit_row(suite, RATE).keys, 1);
     assert_int_equal(key_row(suite, RATE, "k").next_ms, SUITE_SECOND_MS);
-    if (strcmp(suite->kind, "model") != 0) /* which keeps buckets until it is closed */
+    if (strcmp(suite->kind, "model") != 0) { /* which keeps buckets until it is closed */
         assert_in_range(look(suite).due_in_ms, SUITE_SECOND_MS, 2 * SUITE_SECOND_MS);
+        assert_int_equal(suite_claim(suite, EVE, 1), 0); /* who would, is told as well */
+        assert_in_range(suite->reply.due_in_ms, SUITE_SECOND_MS, 2 * SUITE_SECOND_MS);
+    }
     suite_pass(suite, 2 * SUITE_SECOND_MS);
     assert_int_equal(limit_row(suite, RATE).keys, 0);
 }
