@@ -10,8 +10,10 @@ server=
 background=
 
 cleanup() {
-    [ -z "$background" ] || kill "$background" 2>/dev/null || true
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    jobs -p >"$scratch/jobs" # all that was started and has not ended
+    while read -r each; do
+        kill "$each" 2>/dev/null || true
+    done <"$scratch/jobs"
     rm -rf "$scratch"
 }
 trap cleanup EXIT

@@ -7,6 +7,7 @@ nap=$build/tests/product/process/nap
 worker_start() {
     worker_name=$1
     shift
+    : >"$scratch/$worker_name" # nobody is to take the lines of an earlier one of that name for its own
     "$nap" "$@" >"$scratch/$worker_name" 2>"$scratch/$worker_name.log" &
     background=$!
 }
