@@ -307,8 +307,9 @@ culex_status culex__redis_bad_reply(struct culex__redis *redis, const char *scri
 
 /* --- names of queues --------------------------------------------------------------------- */
 
-/* Names are put there again, as the server may have been emptied: one command in this time. */
-static const int64_t named_ns = INT64_C(10000000000);
+/* Names are put there again, as the server may have been emptied: two commands in this time. With
+ * them an idle worker of one queue sends less than one command a second. */
+static const int64_t named_ns = INT64_C(30000000000);
 
 /* No memory for a name, or its slot elsewhere in a cluster: the verb itself goes on without, and
  * only the list of queues lacks one. */

@@ -2,13 +2,12 @@
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000), mule (0), wink (20)
  * nap enqueue tell WORDS [TOKEN]
  * nap enqueue count LAST HOW
- * nap cancel                 cancels every active run
- * nap state                  prints "STATE attempt N losses N failures N crashes N" of every run
- * nap text                   prints the error text of every run
- * nap progress               prints "PERCENT TEXT" of every run
- * nap stats                  prints "stale N lost N crashed N"
- * nap workers                prints "NAME concurrency N of N quiet N stopping N pending N done N
- *                            failed N runs N queues N told MILLISECONDS ID" of each worker that is
+ * nap crowd COUNT            enqueues so many wink, some alone and some together, and prints their
+ * ids nap cancel                 cancels every active run nap state                  prints "STATE
+ * attempt N losses N failures N crashes N" of every run nap text                   prints the error
+ * text of every run nap progress               prints "PERCENT TEXT" of every run nap stats prints
+ * "stale N lost N crashed N" nap workers                prints "NAME concurrency N of N quiet N
+ * stopping N pending N done N failed N runs N queues N told MILLISECONDS ID" of each worker that is
  *                            listed, and a line "run JOB in QUEUE" of each of its runs
  * nap order WHAT [ID]        orders worker ID, or all: on, off (quiet), stop, or a concurrency
  * nap OPTIONS                runs as a worker; each start of a handler is one line on stdout:
@@ -286,8 +285,8 @@ static culex_status each_run(culex_client *client, culex_run_visitor visit, cule
     culex_status status = CULEX_OK;
     for (int state = 0; state < CULEX_RUN_STATE_COUNT && status == CULEX_OK; state++) {
         culex_list_cursor cursor = {.place = 0};
-        status = culex_client_list(client, nap_job_type.queue, (culex_run_state)state, &cursor, 0,
-                                   visit, client, error);
+        status = culex_client_list(client, nap_job_type.queue, (culex_run_state)state, &cursor,
+                                   200000, visit, client, error);
     }
     return status;
 }
@@ -316,6 +315,27 @@ static culex_status count_enqueue(culex_client *client, char **words, culex_erro
     if (words[1] != NULL)
         job.how = words[1];
     return count_job_enqueue(client, &job, NULL, NULL, error);
+}
+
+static culex_status crowd_enqueue(culex_client *client, size_t count, culex_error *error)
+{
+    enum { TOGETHER = 100, ALONE = 50 };
+    wink_job jobs[TOGETHER];
+    culex_uuid ids[TOGETHER];
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < TOGETHER; i++)
+        jobs[i] = wink_job_make();
+    for (size_t made = 0, some = 1; made < count && status == CULEX_OK; made += some) {
+        some = made < ALONE ? 1 : count - made < TOGETHER ? count - made : TOGETHER;
+        status = some == 1 ? wink_job_enqueue(client, jobs, NULL, ids, error)
+                           : wink_job_enqueue_many(client, jobs, some, NULL, ids, NULL, error);
+        for (size_t i = 0; i < some && status == CULEX_OK; i++) {
+            char text[CULEX_UUID_TEXT_SIZE];
+            culex_uuid_format(ids[i], text);
+            puts(text);
+        }
+    }
+    return status;
 }
 
 static culex_status enqueue(culex_client *client, const char *name, const char *length,
@@ -401,6 +421,8 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return each_run(client, run_cancel, error);
     if (strcmp(argv[1], "stats") == 0)
         return stats_print(client, error);
+    if (argc > 2 && strcmp(argv[1], "crowd") == 0)
+        return crowd_enqueue(client, (size_t)atoll(argv[2]), error);
     if (argc > 3 && strcmp(argv[2], "tell") == 0)
         return tell_enqueue(client, argv + 3, error);
     if (argc > 3 && strcmp(argv[2], "count") == 0)

@@ -233,7 +233,7 @@ static void test_layout__another_one_is_refused_by_every_verb(void **state)
 static int64_t later_boottime(void *self)
 {
     (void)self;
-    return culex__env_system()->boottime_ns(NULL) + INT64_C(11000000000);
+    return culex__env_system()->boottime_ns(NULL) + INT64_C(31000000000);
 }
 
 /* The server was emptied and filled by others, under a handle that has used the queue: at once, and

@@ -577,7 +577,7 @@ static void test_damaged__step_puts_it_aside_for_good(void **state)
 static int64_t later_boottime(void *self)
 {
     (void)self;
-    return culex__env_system()->boottime_ns(NULL) + INT64_C(11000000000);
+    return culex__env_system()->boottime_ns(NULL) + INT64_C(31000000000);
 }
 
 /* A server that was emptied under a worker and a producer lists their queues again. */
