@@ -849,6 +849,24 @@ void case_rate__clock_set_back_is_seen_after_a_cancel(struct suite *suite)
     assert_in_range(granted, 2, 3);
 }
 
+/* Nor does it matter that it was a run of another limit. */
+void case_rate__clock_set_back_is_seen_after_a_cancel_elsewhere(struct suite *suite)
+{
+    put(suite, at_most(1, "other"));
+    culex_uuid parked = put(suite, at_most(1, "other"));
+    put_many(suite, at_rate(1, SUITE_SECOND_MS, 2), 6, NULL);
+    assert_int_equal(suite_claim(suite, ANN, 8), 3);
+    suite_claim(suite, ANN, 1);
+    suite->now_ms -= 60 * SUITE_MINUTE_MS;
+    suite_cancel(suite, parked);
+    size_t granted = 0;
+    for (int i = 0; i < 40; i++) {
+        suite->now_ms += 100;
+        granted += suite_claim(suite, BOB, 8);
+    }
+    assert_in_range(granted, 2, 3);
+}
+
 void case_rate__raised_one_gives_its_tokens_at_once(struct suite *suite)
 {
     put_many(suite, at_rate(1, 60 * SUITE_MINUTE_MS, 1), 9, NULL);
