@@ -6,6 +6,20 @@
 -- ARGV[2]: '-1' pauses until it is resumed, '0' resumes, more pauses for so many ms. Reply: 1; 0 when nobody
 -- has used the queue.
 
+-- Who offers what runs need sleeps at a list of its own for each such need (redis/lib_slots.lua).
+local NEEDS_MAX = 64
+local function needs_ring()
+  local from = '[Pneeds '
+  for _ = 1, NEEDS_MAX do
+    local mark = call('ZRANGEBYLEX', slots, from, '(Pneeds!', 'LIMIT', 0, 1)[1]
+    local what = mark and string.match(mark, '^Pneeds ([^=]*)=')
+    if not what then return end
+    local list = wake .. ' ' .. what
+    if call('LLEN', list) == 0 then call('RPUSH', list, '1') end
+    from = '(Pneeds ' .. what .. '=\255'
+  end
+end
+
 local refusal = layout_check()
 if refusal then return refusal end
 if not is_known() then return 0 end
@@ -22,5 +36,6 @@ else
   -- What is scheduled may have come due, or does before who waits for work knows.
   local live = call('LLEN', ready) + call('ZCARD', urgent) + call('ZCARD', scheduled) + call('ZLEXCOUNT', slots, '[P', '(Q')
   if live + line_waiting(counted[1], counted[2]) > 0 then wake_one() end
+  needs_ring()
 end
 return 1

@@ -17,6 +17,7 @@
 #include "store/refusal.h"
 #include "store/argument.h"
 #include "base/error.h"
+#include "core/needs.h"
 #include "core/run_id.h"
 
 /* --- HELLO ----------------------------------------------------------------------------- */
@@ -258,11 +259,25 @@ culex_status culex__sqlite_move(struct culex_store *base, const char *queue, cul
 
 /* --- verbs on a queue ------------------------------------------------------------------ */
 
+/* Who offers what parked runs need sleeps at a bell of its own for each such need. */
+static culex_status needs_ring(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               culex_error *error)
+{
+    sqlite3_stmt *row =
+        SQL_BIND(store, NEEDS_PARKED, SQL_INT(queue->key), SQL_TEXT(CULEX__NEEDS_WORD),
+                 SQL_TEXT(CULEX__NEEDS_WORD "~"), SQL_INT(CULEX__SQLITE_BELLS_MAX));
+    int has;
+    while ((has = culex__sqlite_next(store, row, error)) > 0)
+        culex__sqlite_bells_ring(&store->wake.bells,
+                                 culex__needs_of_limit((const char *)sqlite3_column_text(row, 1)));
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
 /* For so many ms: 0 resumes, INT64_MAX is without an end. */
 static culex_status queue_pause(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                 void *user, culex_error *error)
 {
-    (void)error;
     int64_t for_ms = *(const int64_t *)user;
     int64_t until_ms = for_ms == 0 || for_ms == INT64_MAX ? for_ms : store->now_ms + for_ms;
     if (queue->paused_until_ms == until_ms)
@@ -271,7 +286,7 @@ static culex_status queue_pause(struct culex_sqlite *store, struct culex_sqlite_
     queue->is_changed = true;
     queue->has_new_work = until_ms == 0;
     queue->has_news = until_ms != 0 && until_ms != INT64_MAX; /* or nobody knows when it is over */
-    return CULEX_OK;
+    return until_ms == 0 ? needs_ring(store, queue, error) : CULEX_OK;
 }
 
 culex_status culex__sqlite_pause(struct culex_store *base, const char *queue, bool is_paused,

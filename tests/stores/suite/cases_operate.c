@@ -2122,6 +2122,37 @@ void case_wake__each_way_to_wait_for_needs(struct suite *suite)
     }
 }
 
+/* What was put there meanwhile has woken them for nothing. */
+void case_wake__resumed_queue_tells_who_offers(struct suite *suite)
+{
+    const struct culex_store_ops *ops = suite->store->ops;
+    suite_hello(suite, "host/1", ANN);
+    suite_hello(suite, "host/2", BOB);
+    assert_ok(ops->pause(suite->store, suite->queue, true, NULL));
+    put_needy(suite, 0);
+    bool woken = true;
+    int fd = -1;
+    for (int tries = 0; tries < 5 && woken; tries++) {
+        fd = arm_offering(suite, false);
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        woken = poll(&wait, 1, 100) > 0;
+        if (woken)
+            assert_ok(ops->wake_take(suite->store, &woken, NULL));
+    }
+    assert_false(woken);
+    struct culex_store *other = suite_open_again(suite);
+    assert_ok(other->ops->pause(other, suite->queue, false, NULL));
+    other->ops->close(other);
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    for (int tries = 0; tries < 100 && !woken; tries++) {
+        poll(&wait, 1, 100);
+        assert_ok(ops->wake_take(suite->store, &woken, NULL));
+    }
+    assert_true(woken);
+    uint32_t attempt;
+    take_needy(suite, ANN, &attempt);
+}
+
 /* A suspect starts alone: a worker with a run at work is not given it, and would ask in vain for as
  * long as that goes on. */
 void case_wake__suspect_that_needs_something_is_left_to_its_turn(struct suite *suite)

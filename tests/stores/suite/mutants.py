@@ -45,6 +45,8 @@ MUTANTS = [
     ("a key goes before its parts", SQL + "ledger.c", "    whole->is_wanted = is_there != 0;\n", "", "sqlite"),
     ("a key of parts is listed twice", SQL + "limits.c", "        if (part_add(list, row))\n            continue;\n", "", "sqlite"),
     ("more is granted than is offered, here too", SQL + "scan_needs.c", "culex__needs_take(&candidate->needs->units, &scan->offers);", "(void)0;", "sqlite"),
+    ("a queue that is resumed rings for no needs", LUA + "pause.lua", "then wake_one() end\n  needs_ring()\n", "then wake_one() end\n", "redis"),
+    ("a queue that is resumed rings for no needs, here too", SQL + "manage.c", "return until_ms == 0 ? needs_ring(store, queue, error) : CULEX_OK;", "return CULEX_OK;", "memory"),
     ("a token costs nothing", LUA + "lib_parking.lua", "    gate_take(g)\n", "", "redis"),
     ("nobody is let in", LUA + "step.lua", "if look and look <= now then place_admit() end", "", "redis"),
     ("fair runs come in where they were", LUA + "lib_parking.lua", "if g.limit.kind == 'F' then score = back_score(priority_of(r)) end", "", "redis"),
