@@ -385,7 +385,7 @@ void case_beat__excuses_all_of_one_claim(struct suite *suite)
 
 /* The least of several timeouts may end the lease of them all, as beats make it longer together; a
  * run of its own has its own. */
-void case_beat__limit_of_runs_with_several_timeouts(struct suite *suite)
+static void several_timeouts_beat(struct suite *suite, int64_t lease_ms)
 {
     struct culex_new_run runs[3] = {suite_run(suite), suite_run(suite), suite_run(suite)};
     struct culex_enqueue_result results[3];
@@ -398,12 +398,19 @@ void case_beat__limit_of_runs_with_several_timeouts(struct suite *suite)
         beats[i] = (struct culex_beat){.id = results[i].id, .attempt = 1};
     struct culex_step step = suite_step_make(suite, ANN, 0);
     step.beats = beats, step.beat_count = 3;
-    step.lease_ms = 1000000;
+    step.lease_ms = lease_ms;
     suite_step(suite, &step);
     suite_pass(suite, 4000 + CULEX_TIMEOUT_SLACK_MS - 1);
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_ACTIVE], 3);
     suite_pass(suite, 1);
     assert_state(suite, results[1].id, CULEX_RUN_WAITING);
+}
+
+void case_beat__limit_of_runs_with_several_timeouts(struct suite *suite)
+{
+    several_timeouts_beat(suite, 1000000);
+    snprintf(suite->queue, sizeof suite->queue, "between");
+    several_timeouts_beat(suite, 4000 + CULEX_TIMEOUT_SLACK_MS + 1000); /* less than the longest */
 }
 
 void case_settle__done_is_forgotten_after_its_time(struct suite *suite)
