@@ -101,7 +101,8 @@ end
 -- The gates of runs that told the same, as their records name them; none when something else was told meanwhile.
 local told_names = {}
 
--- What is told of a limit counts for the runs that follow. Those that are parked already are looked at again.
+-- What is told of a limit counts for the runs that follow. Those that are parked already are looked at again, as
+-- redis/limit_set.lua does.
 local function limit_tell(name, told)
   local l = limit_of(name)
   if l.told == told then return end
@@ -114,8 +115,8 @@ local function limit_tell(name, told)
   for field, value in pairs(limit_read(text)) do l[field] = value end
   if not is_known then return end
   call('HDEL', limits, name .. '\0')
-  call('ZADD', refills, now, name .. '\0')
-  look_soonest = now
+  call('ZADD', refills, 0, name .. '\0')
+  look_soonest = 0
 end
 
 local function gates_told(text)

@@ -19,7 +19,8 @@
 -- `limited` has each waiting run that has limits, with its score in the order of claims, that of `urgent`.
 -- `buckets` has the gates of rates, with the instant in us at which they are full (core/run_limit.c).
 -- `refills` tells when a step has to look at a gate behind which runs are parked; NAME and NUL, or NUL: at all gates
--- of a limit that has changed, or of all, which may take several steps: what has been looked at stands in `limits` under the same.
+-- of a limit that has changed, since 0, or of all, which may take several steps: what has been looked at stands in `limits` under the
+-- same.
 --
 --   gate_open(name)          the gate, or part of one, read once
 --   gates_named(text)        those of a run, as its record names them

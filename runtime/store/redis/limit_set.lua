@@ -13,10 +13,10 @@ local now, name, told, wanted = clock(), ARGV[2], ARGV[3], ARGV[4]
 local text = call('HGET', limits, name) or ''
 if text ~= told or text == wanted or text == '' then return text end
 call('HDEL', meta, 'calm')
--- All its gates are to be looked at, from the first on.
+-- All its gates are to be looked at, from the first on: at once, by a clock that is set back too.
 call('HSET', meta, 'limits', call('HGET', meta, 'limits') or now)
 call('HDEL', limits, name .. '\0')
-call('ZADD', refills, now, name .. '\0')
+call('ZADD', refills, 0, name .. '\0')
 call('HSET', limits, name, wanted)
 if call('HGET', meta, 'paused') ~= '1' then wake_one() end
 return wanted

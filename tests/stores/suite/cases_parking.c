@@ -597,6 +597,45 @@ void case_limit_set__raised_one_admits_at_once(struct suite *suite)
     assert_int_equal(row.kind, CULEX_LIMIT_CONCURRENCY);
 }
 
+/* One is at work and one is parked, and then the limit is raised by a clock that is set back behind
+ * it. */
+static void raise_and_set_back(struct suite *suite, void (*raise)(struct suite *suite))
+{
+    put_many(suite, at_most(1, "a"), 2, NULL);
+    assert_int_equal(suite_claim(suite, ANN, 8), 1);
+    suite_claim(suite, ANN, 1);
+    suite->now_ms += 5000;
+    raise(suite);
+    suite->now_ms -= 2000;
+    assert_int_equal(look(suite).due_in_ms >= 0, true);
+    assert_int_equal(suite_claim(suite, BOB, 8), 1);
+    assert_int_equal(look(suite).due_in_ms, SUITE_LEASE_MS - 3000);
+}
+
+static void raise_by_operator(struct suite *suite)
+{
+    set_count(suite, 2);
+}
+
+void case_limit_set__raised_one_is_seen_after_the_clock_was_set_back(struct suite *suite)
+{
+    raise_and_set_back(suite, raise_by_operator);
+}
+
+/* That itself is not due yet. */
+static void raise_by_run(struct suite *suite)
+{
+    struct culex_run_limit two = at_most(2, "a");
+    struct culex_new_run run = limited(suite, &two, 1);
+    run.delay_ms = SUITE_MINUTE_MS;
+    suite_put_run(suite, &run);
+}
+
+void case_limit__raised_one_is_seen_after_the_clock_was_set_back(struct suite *suite)
+{
+    raise_and_set_back(suite, raise_by_run);
+}
+
 void case_limit_set__lowered_one_starts_none_until_enough_have_ended(struct suite *suite)
 {
     culex_uuid ids[8];
