@@ -162,10 +162,12 @@ local function place_stands(id)
   return not place.at or place.list[place.at].limit.kind == 'N'
 end
 
--- The back of the ready order: the list, and of a priority an instant after the last that was given.
-local function back_score(priority)
-  if priority == 0 then return gates_now() end
-  local back = math.max(tonumber(call('HGET', meta, 'back') or 0) + 1, gates_now())
+-- The back of the ready order: the list, and of a priority an instant after the last that was given. By a clock that was
+-- set back it is no sooner than where the run has stood, or a listing under way might miss it.
+local function back_score(priority, age)
+  local least = math.max(gates_now(), age + priority * LEVEL)
+  if priority == 0 then return least end
+  local back = math.max(tonumber(call('HGET', meta, 'back') or 0) + 1, least)
   call('HSET', meta, 'back', back)
   return back - priority * 17592186044416
 end
@@ -234,12 +236,12 @@ local function parked_admit(g, member, text, turn)
   local age, is_last = score, g.limit.kind == 'F'
   -- Behind the share itself all are of one turn.
   if g ~= gates_share(gates_of(r)) then score = turn_take(g, turn, score) end
-  if g.limit.kind == 'F' then score = back_score(priority_of(r)) end
+  if g.limit.kind == 'F' then score = back_score(priority_of(r), age) end
   place_enter(id, r, score, g)
   -- Behind another limit it keeps its age, or younger ones of its share would go before it there.
   if not is_last and not score_is_front(age) and gates_come_last(gates_of(r)) then
     is_last = place_stands(id)
-    score = is_last and back_score(priority_of(r)) or age
+    score = is_last and back_score(priority_of(r), age) or age
   end
   if not (is_last and back_put(id, r, score)) then ready_at(id, score) end
   plan_put('record_puts', id, record_text(r))

@@ -579,6 +579,55 @@ void case_parked__run_of_a_schedule_is_too(struct suite *suite)
     assert_int_equal(key_row(suite, NAME, "a").parked, 1);
 }
 
+static size_t ids_shown(const struct culex_list_reply *page, culex_uuid id)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < page->count; i++)
+        count += suite_same_id(page->runs[i].id, id);
+    return count;
+}
+
+/* The last ones wait for a place of their share, and get it while a listing is under way, by a
+ * clock that was set back: it has shown all but the last, and is to show that still. */
+static void listed_while_set_back(struct suite *suite, int priority, int64_t delay_ms)
+{
+    enum { COUNT = CULEX_FAIR_QUEUED + 12 };
+    culex_uuid ids[COUNT];
+    struct culex_run_limit share = fair("a");
+    struct culex_list_reply page = {.runs = NULL};
+    culex_list_cursor cursor = CULEX_LIST_START;
+    for (int i = 0; i < COUNT; i++, suite->now_ms++) {
+        struct culex_new_run run = limited(suite, &share, 1);
+        run.priority = priority;
+        run.delay_ms = delay_ms;
+        ids[i] = suite_put_run(suite, &run);
+    }
+    look(suite);
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, cursor,
+                                      COUNT - 1, &page, NULL));
+    cursor = page.cursor;
+    size_t shown = ids_shown(&page, ids[COUNT - 1]);
+    suite->store->ops->list_release(suite->store, &page);
+    suite->now_ms -= SUITE_MINUTE_MS;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(suite_claim(suite, ANN, 8), 8);
+    assert_state(suite, ids[COUNT - 1], CULEX_RUN_WAITING);
+    for (; cursor.place != 0; cursor = page.cursor) {
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, cursor,
+                                          COUNT, &page, NULL));
+        shown += ids_shown(&page, ids[COUNT - 1]);
+        suite->store->ops->list_release(suite->store, &page);
+    }
+    assert_true(shown > 0);
+}
+
+void case_fair__listing_misses_none_that_comes_in_after_the_clock_was_set_back(struct suite *suite)
+{
+    listed_while_set_back(suite, 0, 0);
+    snprintf(suite->queue, sizeof suite->queue, "others");
+    listed_while_set_back(suite, 3, 1);
+}
+
 /* --- what an operator sets ----------------------------------------------------------------------
  */
 
