@@ -202,6 +202,7 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
     elseif to == CANCELLED then
       finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))
     else
+      local had_expiry = tonumber(r.expires_at_ms) ~= 0
       if event ~= 'RELEASE' or has_begun then r.expires_at_ms = until_ms or 0 end
       if r.behind ~= '0' then place_leave(id, r) end
       if to == SCHEDULED then
@@ -213,6 +214,7 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
       end
       unique_runs[id] = r
       if event ~= 'LOSS' and doubt == 0 then unique_return(id, r, now) end
+      if had_expiry and r.expires_at_ms == 0 then unique_leave(id, r) end
     end
   end
   plan_put('record_puts', id, record_text(r))

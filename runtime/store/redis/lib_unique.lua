@@ -92,6 +92,18 @@ local function unique_return(id, r, now)
   end
 end
 
+-- The end of a run's time with its key says nothing where its states alone tell; of one that began without the key, as
+-- another had taken it while it had expired (the clock was set back since), it is this: else nothing would tell redis/fsck.lua
+-- that it may have none.
+local UNIQUE_LEFT = '9999999999999'
+
+local function unique_leave(id, r)
+  local key, _, until_text = string.match(r.tail, TAIL_UNIQUE)
+  if key == '' or until_text ~= '0' or unique_entry(key) == id then return end
+  local before = string.match(r.tail, BEFORE_unique_until_ms)
+  r.tail = before .. UNIQUE_LEFT .. string.sub(r.tail, #before + 2)
+end
+
 -- A claim has made it active. The key of one that could keep it before is as it was.
 local function unique_claim(id, r, now)
   unique_runs[id] = r

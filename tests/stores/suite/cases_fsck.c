@@ -66,3 +66,31 @@ void case_fsck__moving_runs_are_not_wrong(struct suite *suite)
     }
     assert_int_equal(suite_fsck(suite, true).wrong, 0);
 }
+
+/* A run whose key another one took while it had expired, by a clock that was set back since: it
+ * goes on without, until nobody else holds it. */
+void case_fsck__key_of_a_run_that_had_expired_is_not_wrong(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.unique_key = "aa";
+    run.unique_while = CULEX_UNIQUE_LIVE;
+    run.expires_ms = 1000;
+    culex_uuid first = suite_put_run(suite, &run);
+    suite->now_ms += 2000;
+    run.expires_ms = 0;
+    culex_uuid second = suite_put_run(suite, &run);
+    suite->now_ms -= 1500;
+    assert_sound(suite, 2);
+    uint32_t attempt = suite_take(suite, ANN, first);
+    assert_sound(suite, 2);
+    suite_end(suite, ANN, first, attempt, CULEX_EVENT_FAIL, 5000);
+    assert_sound(suite, 2);
+    suite_cancel(suite, second);
+    assert_sound(suite, 2);
+    suite_pass(suite, 5000);
+    attempt = suite_take(suite, ANN, first);
+    assert_sound(suite, 2);
+    assert_int_equal(suite_try(suite, &run).outcome, CULEX_ENQUEUED_NEW);
+    suite_end(suite, ANN, first, attempt, CULEX_EVENT_RELEASE, 0);
+    assert_sound(suite, 3);
+}

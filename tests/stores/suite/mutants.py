@@ -49,6 +49,7 @@ MUTANTS = [
     ("a queue that is resumed rings for no needs, here too", SQL + "manage.c", "return until_ms == 0 ? needs_ring(store, queue, error) : CULEX_OK;", "return CULEX_OK;", "memory"),
     ("a token costs nothing", LUA + "lib_parking.lua", "    gate_take(g)\n", "", "redis"),
     ("nobody is let in", LUA + "step.lua", "if look and look <= now then place_admit() end", "", "redis"),
+    ("a run that lost its key while it had expired is wrong", LUA + "lib_plan.lua", "      if had_expiry and r.expires_at_ms == 0 then unique_leave(id, r) end\n", "", "redis"),
     ("who comes in by a clock that was set back is missed by a listing", LUA + "lib_parking.lua", "math.max(gates_now(), age + priority * LEVEL)", "gates_now()", "redis"),
     ("fair runs come in where they were", LUA + "lib_parking.lua", "if g.limit.kind == 'F' then score = back_score(priority_of(r), age) end", "", "redis"),
     ("no turn is taken", LUA + "lib_slots.lua", "  turned.is_new = true\n", "", "redis"),
