@@ -329,8 +329,11 @@ void model_doubt(struct model *model)
     }
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
-        if (share_of(model, run) != NULL && now_of(model) < run->least_ms)
-            run->least_ms = now_of(model);
+        if (share_of(model, run) == NULL)
+            continue;
+        run->least_ms = least(run->least_ms, now_of(model));
+        if (run->most_ms < now_of(model))
+            run->most_ms = now_of(model);
     }
 }
 
@@ -488,7 +491,7 @@ static void make_ready(struct model *model, struct model_run *run, bool in_front
         model->newest_ms = now;
     run->state = CULEX_RUN_WAITING;
     run->place = in_front ? --model->front : ++model->back;
-    run->ready_ms = run->least_ms = model->newest_ms;
+    run->ready_ms = run->least_ms = run->most_ms = model->newest_ms;
     run->was_clock_behind = now < model->newest_ms;
     run->was_put_in_front = in_front;
     run->was_promoted = false;
@@ -503,7 +506,7 @@ static void make_due(struct model *model, struct model_run *run)
     make_ready(model, run, false);
     if (!run->is_delayed)
         return;
-    run->ready_ms = run->least_ms = run->at_ms;
+    run->ready_ms = run->least_ms = run->most_ms = run->at_ms;
     run->was_clock_behind = false;
     run->was_promoted = true;
 }
@@ -1521,7 +1524,7 @@ bool model_is_expired(const struct model *model, const struct model_run *run)
 
 bool model_is_early(const struct model *model, const struct model_run *run)
 {
-    return run->ready_ms > now_of(model);
+    return run->most_ms > now_of(model);
 }
 
 bool model_is_suspect(const struct model_run *run)

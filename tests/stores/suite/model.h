@@ -31,6 +31,7 @@ struct model_run {
     int64_t place;           /* order among waiting runs: smallest first */
     int64_t ready_ms;        /* when it became ready, by the clock at its furthest */
     int64_t least_ms;        /* that, or with a share the least time of the clock since */
+    int64_t most_ms;         /* the same, the furthest: in between is when it came in */
     bool was_clock_behind;   /* the clock had been further before */
     bool was_put_in_front;   /* released or lost: goes before those that queue up */
     bool is_delayed;         /* its time was in the future when it was set */
