@@ -16,12 +16,14 @@ static culex_status looks_cut(struct culex_sqlite *store, const struct culex_sql
                                 error);
 }
 
-/* The limit of the queue that is swept; NULL: none is any more. */
-static culex_status swept_find(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               struct culex_sqlite_limit **ret_limit, culex_error *error)
+/* The limit of the queue that is swept, the first one behind number `after`; NULL: there is none.
+ */
+static culex_status swept_find(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               int64_t after, struct culex_sqlite_limit **ret_limit,
+                               culex_error *error)
 {
     char name[CULEX_LIMIT_NAME_MAX + 1];
-    sqlite3_stmt *row = SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key));
+    sqlite3_stmt *row = SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key), SQL_INT(after));
     int has = culex__sqlite_next(store, row, error);
     if (has > 0)
         snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(row, 1));
@@ -29,13 +31,12 @@ static culex_status swept_find(struct culex_sqlite *store, struct culex_sqlite_q
     *ret_limit = NULL;
     if (has > 0)
         return culex__sqlite_ledger_limit(store, queue, name, ret_limit, error);
-    queue->is_changed = queue->is_changed || queue->sweeps != 0;
-    queue->sweeps = 0;
     return has < 0 ? (culex_status)has : CULEX_OK;
 }
 
+/* At most *left of its keys; less by those that there were. */
 static culex_status swept_look(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                               struct culex_sqlite_limit *limit, culex_error *error)
+                               struct culex_sqlite_limit *limit, size_t *left, culex_error *error)
 {
     int64_t numbers[CULEX_REFILL_KEYS_MAX];
     size_t count = 0;
@@ -45,17 +46,40 @@ static culex_status swept_look(struct culex_sqlite *store, const struct culex_sq
         culex__sqlite_collect(store,
                               SQL_BIND(store, COUNTER_SWEEP, SQL_INT(limit->number),
                                        SQL_TEXT(is_first ? "" : limit->swept + 1),
-                                       SQL_INT(is_first), SQL_INT(CULEX_REFILL_KEYS_MAX)),
-                              CULEX_REFILL_KEYS_MAX, numbers, &count, error);
+                                       SQL_INT(is_first), SQL_INT((int64_t)*left)),
+                              *left, numbers, &count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
         status = culex__sqlite_ledger_numbered(store, queue, numbers[i], &counter, error);
         if (status == CULEX_OK && counter != NULL)
             counter->is_freed = true;
     }
-    limit->is_swept = count == CULEX_REFILL_KEYS_MAX && counter != NULL;
+    limit->is_swept = count == *left && counter != NULL;
     if (limit->is_swept)
         snprintf(limit->swept, sizeof limit->swept, ">%s", counter->key);
     limit->is_changed = true;
+    *left -= count;
+    return status;
+}
+
+/* Of all limits that have changed; what is left is for the next step. One without keys counts as
+ * one key. */
+static culex_status swept_maintain(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                   culex_error *error)
+{
+    struct culex_sqlite_limit *limit = NULL;
+    size_t left = CULEX_REFILL_KEYS_MAX;
+    culex_status status = swept_find(store, queue, 0, &limit, error);
+    if (status == CULEX_OK && limit == NULL) {
+        queue->is_changed = queue->is_changed || queue->sweeps != 0;
+        queue->sweeps = 0;
+    }
+    while (status == CULEX_OK && limit != NULL && left > 0) {
+        size_t before = left;
+        status = swept_look(store, queue, limit, &left, error);
+        left -= left == before;
+        if (status == CULEX_OK && left > 0)
+            status = swept_find(store, queue, limit->number, &limit, error);
+    }
     return status;
 }
 
@@ -103,7 +127,6 @@ culex_status culex__sqlite_admission_maintain(struct culex_sqlite *store,
                                               struct culex_sqlite_queue *queue, uint32_t want,
                                               culex_error *error)
 {
-    struct culex_sqlite_limit *limit = NULL;
     size_t most = want > CULEX_PROMOTE_MAX ? want : CULEX_PROMOTE_MAX;
     if (queue->limits == 0)
         return CULEX_OK;
@@ -111,9 +134,7 @@ culex_status culex__sqlite_admission_maintain(struct culex_sqlite *store,
     if (status == CULEX_OK)
         status = looks_cut(store, queue, error);
     if (status == CULEX_OK && queue->sweeps > 0)
-        status = swept_find(store, queue, &limit, error);
-    if (status == CULEX_OK && limit != NULL)
-        status = swept_look(store, queue, limit, error);
+        status = swept_maintain(store, queue, error);
     if (status == CULEX_OK)
         status = timed_promote(store, queue, 0, most, error);
     if (status == CULEX_OK)
@@ -303,8 +324,9 @@ culex_status culex__sqlite_admission_next(struct culex_sqlite *store,
     int64_t is_swept = -1;
     culex_status status = CULEX_OK;
     if (queue->sweeps > 0)
-        status = culex__sqlite_first_int(store, SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key)),
-                                         -1, &is_swept, error);
+        status = culex__sqlite_first_int(
+            store, SQL_BIND(store, LIMIT_SWEPT, SQL_INT(queue->key), SQL_INT(0)), -1, &is_swept,
+            error);
     *ret_at_ms = store->now_ms;
     if (status != CULEX_OK || is_swept >= 0)
         return status;

@@ -646,6 +646,20 @@ void case_limit_set__raised_one_admits_at_once(struct suite *suite)
     assert_int_equal(row.kind, CULEX_LIMIT_CONCURRENCY);
 }
 
+/* The next step looks at all that is wanted of both. */
+void case_limit_set__two_raised_at_once_admit_in_one_step(struct suite *suite)
+{
+    struct culex_run_limit hosts = {CULEX_LIMIT_CONCURRENCY, "shop.send_email:hosts", "h", 1, 0, 0};
+    put_many(suite, at_most(1, "a"), 2, NULL);
+    put_many(suite, hosts, 2, NULL);
+    assert_int_equal(suite_claim(suite, ANN, 8), 2);
+    suite_claim(suite, ANN, 8);
+    set_count(suite, 2);
+    set(suite, hosts.name, (culex_limit_value){.count = 2});
+    assert_int_equal(suite_claim(suite, BOB, 8), 2);
+    assert_int_equal(look(suite).due_in_ms > 0, true);
+}
+
 /* One is at work and one is parked, and then the limit is raised by a clock that is set back behind
  * it. */
 static void raise_and_set_back(struct suite *suite, void (*raise)(struct suite *suite))
