@@ -457,8 +457,8 @@ static int64_t token_in_ms(const struct culex_sqlite *store,
                                  : 0;
 }
 
-/* When it is to be looked at: now, for somebody who may have room; when a token comes that somebody
- * waits for; when the bucket is full, to forget it. */
+/* When it is to be looked at: at once, for somebody who may have room, by whatever clock; when a
+ * token comes that somebody waits for; when the bucket is full, to forget it. */
 static int64_t look_at(const struct culex_sqlite *store, const struct culex_sqlite_counter *counter)
 {
     const struct culex_sqlite_limit *limit = counter->limit;
@@ -466,7 +466,7 @@ static int64_t look_at(const struct culex_sqlite *store, const struct culex_sqli
     if (limit->kind == CULEX_LIMIT_NEEDS)
         return INT64_MAX;
     if (counter->parked > 0 && counter->is_freed)
-        return now_ms;
+        return 0;
     if (limit->kind == CULEX_LIMIT_RATE && counter->parked > 0)
         wait_ms = token_in_ms(store, counter);
     if (counter->parked > 0)

@@ -934,6 +934,17 @@ void case_rate__clock_set_back_delays_by_one_bucket_at_most(struct suite *suite)
     assert_int_equal(granted, 3);
 }
 
+/* The place that it leaves is looked at, though the clock is set back before a step comes. */
+void case_rate__place_left_by_a_cancel_is_seen_after_the_clock_was_set_back(struct suite *suite)
+{
+    culex_uuid ids[2];
+    put_many(suite, at_rate(1, SUITE_MINUTE_MS, 1), 2, ids);
+    suite->now_ms += 5000;
+    suite_cancel(suite, ids[0]);
+    suite->now_ms -= 3000;
+    suite_take(suite, ANN, ids[1]);
+}
+
 /* Whoever comes by before the next step, and does so by the clock as it is then. */
 void case_rate__clock_set_back_is_seen_after_a_cancel(struct suite *suite)
 {

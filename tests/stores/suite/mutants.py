@@ -28,6 +28,7 @@ MUTANTS = [
     ("who stands goes before an older one that is parked", SQL + "scan.c", "    scan->is_called = *ret_stop != NULL;\n    if", "    *ret_stop = NULL;\n    if", "memory"),
     ("a suspect lets others go first each time it is met", SQL + "scan.c", "has_yielded(scan, run->seq)", "has_yielded(scan, -1)", "memory"),
     ("a round goes on behind one that is called", SQL + "scan.c", "return !scan->is_over && !scan->is_called && scan", "return !scan->is_over && scan", "memory"),
+    ("a place that is free is looked at when the clock is there again", SQL + "ledger.c", "    if (counter->parked > 0 && counter->is_freed)\n        return 0;", "    if (counter->parked > 0 && counter->is_freed)\n        return now_ms;", "memory"),
     ("a step looks at one changed limit", SQL + "admission.c", "    while (status == CULEX_OK && limit != NULL && left > 0) {", "    if (status == CULEX_OK && limit != NULL && left > 0) {", "memory"),
     ("a sweep wakes nobody", SQL + "ledger.c", "    queue->sweeps = 1;\n    queue->has_new_work = true;\n", "    queue->sweeps = 1;\n", "memory"),
     ("a parked run takes back what its limits told", SQL + "enqueue.c", "        queue->has_new_work = has_work;", "        queue->has_new_work = false;", "memory"),
