@@ -192,8 +192,9 @@ static size_t frames_begin(const struct culex_crash_report *report)
 static bool is_ours(const char *name)
 {
     return strstr(name, "culex::guard<") == name || strstr(name, "culex__run_execute") == name ||
-           strstr(name, "run_call+") == name || strstr(name, "run_execute+") == name ||
-           strstr(name, "culex__child_main") == name;
+           strstr(name, "run_hook_") == name || strstr(name, "culex_next_call") == name ||
+           strstr(name, "culex__run_hooks_call") == name || strstr(name, "run_call+") == name ||
+           strstr(name, "run_execute+") == name || strstr(name, "culex__child_main") == name;
 }
 
 /* Frames of libraries without a name (the inside of abort, of malloc) say nothing to anybody, as

@@ -8,6 +8,7 @@
 #include <culex/client.h>
 
 #include "client/effort.h"
+#include "client/enqueue_gate.h"
 #include "store/store.h"
 #include "core/ticket.h"
 #include "platform/storeclock.h"
@@ -17,8 +18,10 @@ struct culex_client {
     const struct culex_env *env;
     pid_t owner;        /* the process that opened it */
     bool is_lent;       /* to handlers, who cannot close it */
+    bool is_common;     /* of them all in this process: they set no hook */
     bool is_passing;    /* for one call, which nobody repeats: it has no producer */
     int64_t timeout_ms; /* of one public call */
+    struct culex_enqueue_gate gate;
 
     struct culex_turn turn; /* guards everything below */
     struct culex_store *store;

@@ -18,6 +18,7 @@
 #include "client/client_private.h"
 #include "client/convoy.h"
 #include "client/enqueue.h"
+#include "client/enqueue_gate.h"
 #include "client/enqueue_options.h"
 #include "client/newrun.h"
 #include "client/run_key.h"
@@ -541,6 +542,23 @@ static culex_status order_check(const struct order *order, culex_error *error)
     return order_check_job(order, error);
 }
 
+/* The options that the program's hook leaves, if there is one. */
+static culex_status order_pass(const struct order *order, const struct culex_enqueue_gate *gate,
+                               struct culex_enqueue_draft *draft,
+                               const culex_enqueue_options **options, culex_error *error)
+{
+    if (gate->hook == NULL)
+        return CULEX_OK;
+    culex_enqueue_options given = *options != NULL ? **options : culex_enqueue_options_make();
+    const culex_enqueue_call call = {.type = order->type,
+                                     .params = order->params,
+                                     .stride = order->count > 1 ? order->stride
+                                                                : order->type->params->size,
+                                     .count = order->count,
+                                     .options = &given};
+    return culex__enqueue_gate_pass(gate, &call, draft, options, error);
+}
+
 /* The one run of the order. *ret_id, which may be NULL, is its id or the call's ticket. */
 static culex_status order_run_one(struct order *order, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
@@ -550,7 +568,10 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
     struct culex_run_keys keys;
     struct culex_enqueue_result result;
     struct batch batch = {.runs = &run, .keys = &keys, .results = &result};
+    struct culex_enqueue_draft draft;
     culex_status status = order_check(order, error);
+    if (status == CULEX_OK)
+        status = order_pass(order, &order->client->gate, &draft, &options, error);
     if (status == CULEX_OK)
         status = order_prepare(order, options, error);
     if (status != CULEX_OK)
@@ -592,12 +613,15 @@ static culex_status order_hand_over(struct order *order, culex__enqueue_take tak
     return status;
 }
 
-culex_status culex__enqueue_make(const culex_job_type *type, const void *params,
-                                 const culex_enqueue_options *options, culex__enqueue_take take,
-                                 void *user, culex_error *error)
+culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const culex_job_type *type,
+                                 const void *params, const culex_enqueue_options *options,
+                                 culex__enqueue_take take, void *user, culex_error *error)
 {
     struct order order = {.type = type, .params = params, .count = 1};
+    struct culex_enqueue_draft draft;
     culex_status status = order_check_job(&order, error);
+    if (status == CULEX_OK && gate != NULL)
+        status = order_pass(&order, gate, &draft, &options, error);
     if (status == CULEX_OK)
         status = order_prepare(&order, options, error);
     if (status == CULEX_OK && (order.has_ticket || order.outcomes != NULL))
@@ -624,7 +648,10 @@ culex_status culex_client_enqueue_many(culex_client *client, const culex_job_typ
     culex_status status = order_check(&order, error);
     if (status != CULEX_OK || count == 0)
         return status;
-    status = order_prepare(&order, options, error);
+    struct culex_enqueue_draft draft;
+    status = order_pass(&order, &client->gate, &draft, &options, error);
+    if (status == CULEX_OK)
+        status = order_prepare(&order, options, error);
     if (status == CULEX_OK)
         status = order_run(&order, &enqueued, error);
     if (ret_enqueued != NULL)

@@ -5,6 +5,7 @@
 
 #include <culex/client.h>
 
+#include "client/enqueue_gate.h"
 #include "client/run_key.h"
 #include "store/store.h"
 
@@ -17,12 +18,13 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
                                         const culex_enqueue_options *options, culex_uuid *ret_id,
                                         culex_error *error);
 
-/* What culex_client_enqueue would hand to the store, which is `take`'s: it borrows both. No ticket
- * and no place for the outcome may be among the options (CULEX_EINVAL). */
+/* What culex_client_enqueue would hand to the store, which is `take`'s: it borrows both. `gate` is
+ * passed before; NULL: there is none. No ticket and no place for the outcome may be among the
+ * options (CULEX_EINVAL). */
 typedef culex_status (*culex__enqueue_take)(void *user, const char *queue,
                                             const struct culex_new_run *run, culex_error *error);
-culex_status culex__enqueue_make(const culex_job_type *type, const void *params,
-                                 const culex_enqueue_options *options, culex__enqueue_take take,
-                                 void *user, culex_error *error);
+culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const culex_job_type *type,
+                                 const void *params, const culex_enqueue_options *options,
+                                 culex__enqueue_take take, void *user, culex_error *error);
 
 #endif

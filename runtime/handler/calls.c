@@ -179,7 +179,8 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
     if (is_stray(run))
         return culex__fail(error, CULEX_EINVAL,
                            "a process that the handler has forked cannot enqueue follow-ups");
-    return culex__enqueue_make(type, params, options, follow_up_take, run, error);
+    return culex__enqueue_make(run->loan != NULL ? &run->loan->gate : NULL, type, params, options,
+                               follow_up_take, run, error);
 }
 
 void culex_log(culex_run *run, const char *format, ...)

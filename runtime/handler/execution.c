@@ -4,6 +4,7 @@
 #include "core/codec_decode.h"
 #include "core/end_text.h"
 #include "core/secret.h"
+#include "handler/run_hooks.h"
 
 /* The delay where the handler named none: without one its run would start again at once, for ever.
  */
@@ -75,13 +76,19 @@ static culex_status params_decode(struct culex_run *run, const void **ret_params
     return status;
 }
 
+static culex_outcome handler_call(struct culex_run *run, const void *params)
+{
+    return run->job.hooks != NULL ? culex__run_hooks_call(run, params)
+                                  : run->job.call(run, run->job.handler, params, run->job.user);
+}
+
 static void run_call(struct culex_run *run)
 {
     culex_error error = {0};
     const void *params = NULL;
     culex_status status = params_decode(run, &params, &error);
     if (status == CULEX_OK)
-        end_outcome(run, run->job.call(run, run->job.handler, params, run->job.user));
+        end_outcome(run, handler_call(run, params));
     else
         end_undecoded(run, status, &error);
 }

@@ -3,6 +3,7 @@
 #ifndef CULEX_HANDLER_HANDLER_CONFIG_H
 #define CULEX_HANDLER_HANDLER_CONFIG_H
 
+#include "client/enqueue_gate.h"
 #include "client/home_store.h"
 #include "handler/process_hooks.h"
 #include "log/log.h"
@@ -15,6 +16,7 @@ struct culex_handler_config {
     size_t job_count;
     int64_t lease_ms;
     struct culex_process_hooks hooks;
+    struct culex_enqueue_gate gate;
     int64_t store_timeout_ms;     /* how long a handler's call of the worker's store may take */
     struct culex_home_store home; /* the worker's store as it was told */
     /* Called in every process that may run handlers, before any does: wipes what the supervisor

@@ -10,6 +10,13 @@ void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int6
     pthread_mutex_init(&loan->lock, NULL);
 }
 
+void culex__loan_set_gate(struct culex_loan *loan, struct culex_enqueue_gate gate)
+{
+    loan->gate = gate;
+    if (loan->client != NULL)
+        loan->client->gate = gate;
+}
+
 void culex__loan_release(struct culex_loan *loan)
 {
     if (loan->client != NULL)
@@ -24,7 +31,12 @@ static culex_client *client_make(struct culex_loan *loan)
     if (culex__errand_store_open(&loan->way, loan->timeout_ms / 2 + 1, loan->env, &store, NULL) !=
         CULEX_OK)
         return NULL;
-    return culex__client_lend(store, loan->timeout_ms, loan->env);
+    culex_client *client = culex__client_lend(store, loan->timeout_ms, loan->env);
+    if (client == NULL)
+        return NULL;
+    client->is_common = true;
+    client->gate = loan->gate;
+    return client;
 }
 
 culex_client *culex__loan_client(struct culex_loan *loan)

@@ -15,7 +15,8 @@ struct culex_loan {
     struct culex_errand_way way; /* to the worker's store */
     int64_t timeout_ms;          /* of one call */
     const struct culex_env *env;
-    pthread_mutex_t lock; /* guards the client's making */
+    struct culex_enqueue_gate gate; /* of what handlers enqueue */
+    pthread_mutex_t lock;           /* guards the client's making */
     culex_client *client;
     bool is_withheld; /* we hold the client's turn, so that nobody else can use it */
 };
@@ -23,7 +24,8 @@ struct culex_loan {
 void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int64_t timeout_ms,
                       const struct culex_env *env);
 
-/* While nobody uses the client. */
+/* While nobody uses the client, as the next. */
+void culex__loan_set_gate(struct culex_loan *loan, struct culex_enqueue_gate gate);
 void culex__loan_release(struct culex_loan *loan);
 
 /* At the start and at the end of each run of a child: in between two runs, threads that a handler

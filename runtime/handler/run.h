@@ -29,6 +29,7 @@ enum {
 
 struct culex_loan;
 struct culex_follow_up;
+struct culex_run_hooks;
 
 /* A registered job. */
 struct culex_job {
@@ -36,6 +37,7 @@ struct culex_job {
     culex_handler_call call; /* NULL: retired, its runs end dead */
     culex_handler_fn handler;
     void *user;
+    const struct culex_run_hooks *hooks; /* NULL: the worker has none for its runs */
 };
 
 /* How this worker wants a run to be executed; a child gets this struct unchanged. */

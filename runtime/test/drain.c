@@ -30,7 +30,8 @@ static culex_status pass_run(culex_test *test, culex_error *error)
 static bool pass(culex_test *test, int64_t until_ms, size_t most)
 {
     culex_error error = {0};
-    test->hands.calls = 0; /* where there is nothing to serve, the loop does not begin */
+    test->hands.calls = test->hands.refusals =
+        0; /* where there is nothing to serve, the loop does not begin */
     test->hands.most = most;
     test->frozen.until_ms = until_ms;
     culex_status status = pass_run(test, &error);
@@ -56,19 +57,25 @@ static bool is_free(culex_test *test)
 /* Calls of one instant are bounded: time ends the others. */
 static bool drain(culex_test *test, int64_t until_ms, size_t *ret_calls)
 {
-    size_t calls = 0, together = 0, most = test->options.most;
+    size_t calls = 0, turns, together = 0, most = test->options.most;
     int64_t at_ms = test->frozen.now_ms;
     bool is_well;
     do {
         is_well = pass(test, until_ms, most + 1 - together);
         calls += test->hands.calls;
-        together = test->frozen.now_ms == at_ms ? together + test->hands.calls : test->hands.calls;
+        turns = culex__hands_turns(&test->hands);
+        together = test->frozen.now_ms == at_ms ? together + turns : turns;
         at_ms = test->frozen.now_ms;
-    } while (is_well && test->hands.calls > 0 && together <= most);
+    } while (is_well && turns > 0 && together <= most);
     if (ret_calls != NULL)
         *ret_calls = calls;
     if (is_well && together <= most && test->frozen.now_ms < until_ms) /* there is no queue yet */
         culex__frozen_pass(&test->frozen, until_ms - test->frozen.now_ms);
+    if (is_well && together > most && culex__calls_newest(&test->calls) == NULL)
+        return culex__test_fail(test,
+                                "the drain ended after hooks had kept %zu runs from their "
+                                "handlers at one time",
+                                together);
     if (is_well && together > most)
         return culex__test_fail(test,
                                 "the drain ended after %zu calls at one time, the last of job %s: "

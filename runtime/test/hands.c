@@ -54,6 +54,7 @@ static void run_execute(culex_test *test, struct culex_run *run)
     culex__home_store_enter(NULL);
     run->job = hands->job;
     hands->run = NULL;
+    hands->refusals += run->job.hooks != NULL && hands->calls == before;
     if (hands->is_crashing && hands->calls > before) {
         hands->is_crashing = false;
         crash(run);
@@ -138,7 +139,7 @@ static void hands_cancel(struct culex_executor *executor, struct culex_run *run,
 static size_t hands_capacity(struct culex_executor *executor)
 {
     const struct culex_hands *hands = hands_of(executor);
-    return hands->to_start.count == 0 && hands->calls < hands->most ? 1 : 0;
+    return hands->to_start.count == 0 && culex__hands_turns(hands) < hands->most ? 1 : 0;
 }
 
 /* A drain that somebody has jumped out of has left a run here, which nobody else has. */
@@ -190,7 +191,8 @@ culex_status culex__hands_make(const struct culex_executor_config *config,
     hands->base.ops = &hands_ops;
     hands->base.log = *config->handler.log;
     hands->home = config->handler.home;
-    hands->calls = 0;
+    hands->calls = hands->refusals = 0;
+    culex__loan_set_gate(&hands->loan, config->handler.gate);
     culex__frozen_begin(&test->frozen);
     culex_status status = hooks_open(hands, &config->handler.hooks, error);
     if (status == CULEX_OK)

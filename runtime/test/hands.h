@@ -20,11 +20,18 @@ struct culex_hands {
     struct culex_run *run;            /* at work */
     struct culex_job job;             /* as it was registered */
     size_t calls;                     /* of handlers, in this pass */
+    size_t refusals;                  /* runs that hooks kept from their handlers */
     size_t most;                      /* in this pass */
     bool is_crashing;                 /* the next call ends so */
     struct culex_process_hooks hooks; /* that have been opened */
     void *process;                    /* what they have made */
 };
+
+/* Runs that this pass has executed. */
+static inline size_t culex__hands_turns(const struct culex_hands *hands)
+{
+    return hands->calls + hands->refusals;
+}
 
 /* False without memory. */
 bool culex__hands_init(culex_test *test);

@@ -66,7 +66,8 @@ culex_status culex__scripts_register(culex_test *test, culex_error *error)
 {
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < test->scripts.count && status == CULEX_OK; i++) {
-        const struct culex_job job = {test->scripts.rows[i].type, nobody_call, nobody, NULL};
+        const struct culex_job job = {
+            .type = test->scripts.rows[i].type, .call = nobody_call, .handler = nobody};
         if (culex__jobs_find(test->worker, job.type->wire) == NULL)
             status = culex__jobs_add(test->worker, &job, error);
     }

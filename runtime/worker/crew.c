@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "store/storeurl.h"
+#include "worker/jobs.h"
 #include "worker/worker_errands.h"
 #include "worker/worker_private.h"
 
@@ -53,6 +54,7 @@ static struct culex_handler_config handler_config(const culex_worker *worker)
         .job_count = worker->job_count,
         .lease_ms = options->lease_ms,
         .hooks = worker->hooks,
+        .gate = worker->gate,
         .store_timeout_ms = worker->store_settings.timeout_ms > 0
                                 ? worker->store_settings.timeout_ms
                                 : CULEX_STORE_TIMEOUT_MS,
@@ -83,6 +85,7 @@ static culex_status executor_make(culex_worker *worker, culex_error *error)
 culex_status culex__crew_start(culex_worker *worker, culex_error *error)
 {
     assert(worker->crew.executor == NULL);
+    culex__jobs_bind_hooks(worker);
     culex_status status = executor_make(worker, error);
     if (status == CULEX_OK)
         memory_limits_tell(worker);

@@ -37,6 +37,14 @@ culex_status culex__jobs_add(culex_worker *worker, const struct culex_job *job, 
     return CULEX_OK;
 }
 
+void culex__jobs_bind_hooks(culex_worker *worker)
+{
+    const struct culex_run_hooks *hooks = &worker->run_hooks;
+    for (size_t i = 0; i < worker->job_count; i++)
+        worker->jobs[i].hooks =
+            culex__run_hooks_concern(hooks, worker->jobs[i].type) ? hooks : NULL;
+}
+
 const struct culex_job *culex__jobs_find(const culex_worker *worker, const char *wire)
 {
     for (size_t i = 0; i < worker->job_count; i++) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "client/newrun.h"
 #include "platform/descriptor.h"
 #include "platform/events.h"
 #include "worker/beacon.h"
@@ -110,7 +111,7 @@ static bool is_too_late(culex_worker *worker, const char *what)
 culex_status culex_worker_register(culex_worker *worker, const culex_job_type *type,
                                    culex_handler_call call, culex_handler_fn handler, void *user)
 {
-    struct culex_job job = {type, call, handler, user};
+    struct culex_job job = {.type = type, .call = call, .handler = handler, .user = user};
     if (is_too_late(worker, "culex_worker_register"))
         return CULEX_EINVAL;
     if (call == NULL || handler == NULL)
@@ -122,7 +123,7 @@ culex_status culex_worker_register(culex_worker *worker, const culex_job_type *t
 
 culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *type)
 {
-    struct culex_job job = {type, NULL, NULL, NULL};
+    struct culex_job job = {.type = type};
     if (is_too_late(worker, "culex_worker_retire"))
         return CULEX_EINVAL;
     return culex__jobs_add(worker, &job, setup_error(worker));
@@ -168,6 +169,62 @@ culex_status culex_worker_on_process_by(culex_worker *worker, culex_process_open
         return culex__fail(setup_error(worker), CULEX_EINVAL,
                            "no function that sets up a child process");
     worker->hooks = (struct culex_process_hooks){open, close, user, open_call, close_call};
+    return CULEX_OK;
+}
+
+/* The job's own pointer to its type: another file of the program may have another. */
+static culex_status job_of_hook(culex_worker *worker, const culex_job_type **type)
+{
+    culex_status status = culex__job_type_check(*type, &worker->setup_error);
+    if (status != CULEX_OK)
+        return status;
+    const struct culex_job *job = culex__jobs_find(worker, (*type)->wire);
+    if (job == NULL || job->call == NULL)
+        return culex__fail(&worker->setup_error, CULEX_EINVAL,
+                           job == NULL ? "job %s gets a hook and is not registered: register it "
+                                         "before"
+                                       : "job %s gets a hook and is retired: its runs are never "
+                                         "executed",
+                           (*type)->name);
+    *type = job->type;
+    return CULEX_OK;
+}
+
+culex_status culex_worker_add_hook(culex_worker *worker, const culex_job_type *type,
+                                   const culex_hook *hook)
+{
+    return culex_worker_add_hook_by(worker, type, hook, NULL);
+}
+
+culex_status culex_worker_add_hook_by(culex_worker *worker, const culex_job_type *type,
+                                      const culex_hook *hook, const culex_hook_calls *calls)
+{
+    struct culex_run_hook row = {.type = type};
+    culex_status status = CULEX_OK;
+    if (is_too_late(worker, "culex_worker_add_hook"))
+        return CULEX_EINVAL;
+    if (worker == NULL || hook == NULL)
+        return culex__fail(setup_error(worker), CULEX_EINVAL, "no hook to add");
+    row.hook = *hook;
+    if (calls != NULL)
+        row.calls = *calls;
+    if (type != NULL)
+        status = job_of_hook(worker, &row.type);
+    return status == CULEX_OK ? culex__run_hooks_add(&worker->run_hooks, &row, &worker->setup_error)
+                              : status;
+}
+
+culex_status culex_worker_on_enqueue(culex_worker *worker, culex_enqueue_hook hook, void *user)
+{
+    return culex_worker_on_enqueue_by(worker, NULL, hook, user);
+}
+
+culex_status culex_worker_on_enqueue_by(culex_worker *worker, culex_enqueue_hook_call call,
+                                        culex_enqueue_hook hook, void *user)
+{
+    if (worker == NULL || is_too_late(worker, "culex_worker_on_enqueue"))
+        return CULEX_EINVAL;
+    worker->gate = (struct culex_enqueue_gate){hook, call, user};
     return CULEX_OK;
 }
 
@@ -310,6 +367,7 @@ void culex_worker_free(culex_worker *worker)
     culex__descriptor_close(worker->stop_fd);
     culex__reload_free(worker);
     culex__beacon_free(worker);
+    culex__run_hooks_free(&worker->run_hooks);
     free(worker->jobs);
     free(worker);
 }

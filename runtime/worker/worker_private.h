@@ -38,8 +38,8 @@
  *   outlook.c      when a lane asks for runs          appetite.c     and for how many
  *   share.c        of how many at a time
  *   pace.c         how the runs in flight come along
- *   jobs.c         what is registered
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
+ *   jobs.c         what is registered
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
  *   unread.c       what cannot be read here
  *
@@ -57,6 +57,7 @@
 #include "base/instant.h"
 #include "base/limits.h"
 #include "executor/executor.h"
+#include "handler/run_hooks.h"
 #include "platform/storeclock.h"
 #include "settings/storesettings.h"
 #include "platform/path.h"
@@ -110,7 +111,9 @@ struct culex_worker {
     struct culex_job *jobs;
     size_t job_count;
     struct culex_process_hooks hooks;
-    int64_t setup_ms; /* the longest that hooks.open may take in a process */
+    struct culex_run_hooks run_hooks;
+    struct culex_enqueue_gate gate; /* of what handlers enqueue */
+    int64_t setup_ms;               /* the longest that hooks.open may take in a process */
     struct culex_lane *lanes;
     const char **lane_names;
     const char **awaited_names; /* room for as many, and for what each job needs */

@@ -7,6 +7,7 @@
  * - a handler's run fails, with the exception's type and text as culex_run_fail has them;
  * - the `open` of a process has failed, with that in error->text, and what a `close` throws is
  *   written to stderr;
+ * - a hook of a run has failed, as by culex_run_fail, and one before an enqueue has refused it;
  * - the set-up of culex_worker_main has failed, as culex_worker_setup_failed has it;
  * - a visitor is not called again, and the exception leaves the call that visits.
  * The text is what() or, of a string that was thrown, the string; then what is nested in it.
@@ -17,6 +18,7 @@
 #define CULEX_EXCEPTION_H
 
 #include <culex/client.h>
+#include <culex/hooks.h>
 #include <culex/maintain.h>
 #include <culex/worker.h>
 
@@ -219,6 +221,62 @@ inline void call_close(culex_process_close close, void *process, void *user)
     }
 }
 
+/* Between the worker and the hooks of its runs. What an `around` calls lets no exception pass. */
+struct hook_calls {
+    static culex_outcome before(const culex_hook *hook, culex_run *run, const void *params)
+    {
+        try {
+            return hook->before(run, params, hook->user);
+        }
+        CULEX_LET_THREAD_END
+        catch (...)
+        {
+            return culex_run_fail(run, "%s", thrown().text());
+        }
+    }
+
+    static culex_outcome around(const culex_hook *hook, culex_run *run, const void *params,
+                                culex_next *next)
+    {
+        try {
+            return hook->around(run, params, next, hook->user);
+        }
+        CULEX_LET_THREAD_END
+        catch (...)
+        {
+            return culex_run_fail(run, "%s", thrown().text());
+        }
+    }
+
+    static culex_outcome after(const culex_hook *hook, culex_run *run, const void *params,
+                               culex_outcome outcome, const char *text)
+    {
+        try {
+            return hook->after(run, params, outcome, text, hook->user);
+        }
+        CULEX_LET_THREAD_END
+        catch (...)
+        {
+            return culex_run_fail(run, "%s", thrown().text());
+        }
+    }
+};
+
+inline culex_status call_enqueue_hook(culex_enqueue_hook hook, culex_enqueue_call *call, void *user,
+                                      culex_error *error)
+{
+    try {
+        return hook(call, user, error);
+    }
+    CULEX_LET_THREAD_END
+    catch (...)
+    {
+        std::snprintf(error->text, sizeof error->text, "%.*s",
+                      static_cast<int>(sizeof error->text) - 1, thrown().text());
+        return CULEX_EINVAL;
+    }
+}
+
 /* The set-up of a whole program. */
 struct setup {
     culex_worker_setup function;
@@ -293,6 +351,27 @@ CULEX_MUST_USE inline culex_status culex_guarded_on_process(culex_worker *worker
                                       user);
 }
 
+CULEX_MUST_USE inline culex_status
+culex_guarded_add_hook(culex_worker *worker, const culex_job_type *type, const culex_hook *hook)
+{
+    static const culex_hook_calls calls = {culex::hook_calls::before, culex::hook_calls::around,
+                                           culex::hook_calls::after};
+    return culex_worker_add_hook_by(worker, type, hook, &calls);
+}
+
+CULEX_MUST_USE inline culex_status culex_guarded_client_on_enqueue(culex_client *client,
+                                                                   culex_enqueue_hook hook,
+                                                                   void *user, culex_error *error)
+{
+    return culex_client_on_enqueue_by(client, culex::call_enqueue_hook, hook, user, error);
+}
+
+CULEX_MUST_USE inline culex_status
+culex_guarded_worker_on_enqueue(culex_worker *worker, culex_enqueue_hook hook, void *user)
+{
+    return culex_worker_on_enqueue_by(worker, culex::call_enqueue_hook, hook, user);
+}
+
 CULEX_MUST_USE inline int culex_guarded_main(int argc, char **argv, culex_worker_setup setup,
                                              void *user)
 {
@@ -333,6 +412,9 @@ CULEX_MUST_USE inline culex_status culex_guarded_live(culex_client *client, cons
 /* Without parameters, so that gcc warns of an ignored status also when this is a system header. */
 #define culex_worker_on_process culex_guarded_on_process
 #define culex_worker_main       culex_guarded_main
+#define culex_worker_add_hook   culex_guarded_add_hook
+#define culex_client_on_enqueue culex_guarded_client_on_enqueue
+#define culex_worker_on_enqueue culex_guarded_worker_on_enqueue
 #define culex_client_list       culex_guarded_list
 #define culex_client_queues     culex_guarded_queues
 #define culex_client_live       culex_guarded_live

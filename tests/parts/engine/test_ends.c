@@ -908,7 +908,8 @@ static void test_run_whose_lease_is_over_is_not_started(void **state)
     struct culex_log log = {.sink = {world_sink, world, NULL}, .env = &world->env, .level = 3};
     struct culex_run *run = culex__run_create();
     culex_arena *arena = culex_arena_create();
-    run->job = (struct culex_job){&type, number_call, number_handler, world};
+    run->job = (struct culex_job){
+        .type = &type, .call = number_call, .handler = number_handler, .user = world};
     run->log = &log;
     assert_true(culex__run_set_payload(run, "{\"n\":1}", 7));
     atomic_store(&run->lease_ns, world->now_ns);

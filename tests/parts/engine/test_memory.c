@@ -28,6 +28,19 @@ static culex_outcome act_mixed(struct world *world, culex_run *run, int64_t n)
                                                                                 : CULEX_FAILED;
 }
 
+static culex_outcome after(culex_run *run, const void *params, culex_outcome outcome,
+                           const char *text, void *user)
+{
+    (void)params, (void)user;
+    return outcome == CULEX_FAILED ? culex_run_fail(run, "after: %s", text) : outcome;
+}
+
+static culex_status tag(culex_enqueue_call *call, void *user, culex_error *error)
+{
+    (void)user;
+    return culex_enqueue_tag(call, "hooked", error);
+}
+
 static bool drain(struct world *world, culex_job_type *type)
 {
     culex_worker_options options = {.drain = true, .concurrency = 1, .lease_ms = 1000};
@@ -39,6 +52,9 @@ static bool drain(struct world *world, culex_job_type *type)
         culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world, NULL});
         status = culex_worker_register(world->worker, type, number_call, number_handler, world);
     }
+    if (status == CULEX_OK)
+        status = culex_worker_add_hook(world->worker, type,
+                                       &(culex_hook){.name = "after", .after = after});
     if (status == CULEX_OK)
         status = culex_worker_run(world->worker, NULL);
     culex_worker_free(world->worker);
@@ -57,6 +73,7 @@ static bool course_run(long n, long *refusals)
     struct number params[] = {{1}, {2}, {3}};
     size_t enqueued = 0;
     world->act = act_mixed;
+    assert_int_equal(culex_client_on_enqueue(world->client, tag, NULL, NULL), CULEX_OK);
     countdown = n;
     culex_status status = culex_client_enqueue_many(world->client, &type, params, sizeof params[0],
                                                     3, NULL, NULL, &enqueued, NULL);

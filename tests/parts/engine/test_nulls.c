@@ -299,6 +299,15 @@ static void test_null_for_a_worker_is_refused(void **state)
     assert_int_equal(culex_worker_on_process(NULL, process_open, NULL, NULL), CULEX_EINVAL);
     assert_int_equal(culex_worker_on_process_by(NULL, NULL, NULL, process_open, NULL, NULL),
                      CULEX_EINVAL);
+    assert_int_equal(culex_worker_add_hook(NULL, NULL, &(culex_hook){.name = "h"}), CULEX_EINVAL);
+    assert_int_equal(culex_worker_add_hook_by(NULL, NULL, &(culex_hook){.name = "h"}, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_worker_on_enqueue(NULL, NULL, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_worker_on_enqueue_by(NULL, NULL, NULL, NULL), CULEX_EINVAL);
+    REFUSED(culex_client_on_enqueue(NULL, NULL, NULL, &error));
+    REFUSED(culex_client_on_enqueue_by(NULL, NULL, NULL, NULL, &error));
+    REFUSED(culex_enqueue_tag(NULL, "t", &error));
+    assert_int_equal(culex_next_call(NULL), CULEX_FAILED);
     assert_int_equal(culex_worker_setup_failed(NULL, "%s", "why"), 1);
     assert_string_equal(culex_worker_setup_reason(NULL), "");
     REFUSED(culex_worker_run(NULL, &error));

@@ -197,7 +197,7 @@ static void blab_run(bool is_long, const char *payload, struct culex_run *run)
         .sink = {sink_write, NULL, NULL}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
     culex_arena *arena = culex_arena_create();
     written_len = 0;
-    run->job = (struct culex_job){&job_type, blab, NULL, &is_long};
+    run->job = (struct culex_job){.type = &job_type, .call = blab, .user = &is_long};
     run->log = &log;
     assert_true(culex__run_set_payload(run, payload, strlen(payload)));
     culex__run_execute(run, arena, culex__env_system());

@@ -881,12 +881,12 @@ static culex_outcome zoo_call(culex_run *run, culex_handler_fn handler, const vo
     return outcome;
 }
 
-#define ZOO_JOB(animal) {&animal##_type, zoo_call, (culex_handler_fn)animal, NULL},
+#define ZOO_JOB(animal) {&animal##_type, zoo_call, (culex_handler_fn)animal, NULL, NULL},
 static const struct culex_job jobs[] = {
-    ZOO(ZOO_JOB){&bounded_types[0], zoo_call, (culex_handler_fn)memory_bomb, NULL},
-    {&bounded_types[1], zoo_call, (culex_handler_fn)memory_fails, NULL},
-    {&bounded_types[2], zoo_call, (culex_handler_fn)crowds, NULL},
-    {&bounded_types[3], zoo_call, (culex_handler_fn)stores, NULL},
+    ZOO(ZOO_JOB){&bounded_types[0], zoo_call, (culex_handler_fn)memory_bomb, NULL, NULL},
+    {&bounded_types[1], zoo_call, (culex_handler_fn)memory_fails, NULL, NULL},
+    {&bounded_types[2], zoo_call, (culex_handler_fn)crowds, NULL, NULL},
+    {&bounded_types[3], zoo_call, (culex_handler_fn)stores, NULL, NULL},
 };
 
 const struct culex_job *zoo_jobs(void)

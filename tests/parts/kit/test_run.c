@@ -706,6 +706,66 @@ static void the_environment_does_not_matter(void **state)
         unsetenv(variables[i][0]);
 }
 
+/* --- hooks ---------------------------------------------------------------------------------------
+ */
+
+static culex_outcome refuse_twice(culex_run *run, const void *params, void *user)
+{
+    (void)params, (void)user;
+    return culex_run_attempt(run) > 2 ? CULEX_DONE : culex_run_fail(run, "not yet");
+}
+
+static culex_status gate_tag(culex_enqueue_call *call, void *user, culex_error *error)
+{
+    return culex_enqueue_tag(call, user, error);
+}
+
+static culex_outcome letter_follow(culex_run *run, const kit_letter_job *job, void *user)
+{
+    kit_letter_job next = *job;
+    (void)user;
+    next.to = "follow-up";
+    if (strcmp(job->to, "follow-up") == 0)
+        return CULEX_DONE;
+    return kit_letter_job_enqueue_from(run, &next, NULL, NULL) == CULEX_OK ? CULEX_DONE
+                                                                           : CULEX_FAILED;
+}
+
+static void hooks_are_called_in_a_drain(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    const culex_hook refusing = {.name = "refusing", .before = refuse_twice};
+    letter_register(test, letter_note, &scene);
+    assert_int_equal(culex_worker_add_hook(culex_test_worker(test), NULL, &refusing), CULEX_OK);
+    culex_uuid id = letter_send(test, "a");
+    assert_null(CULEX_TEST_RUN_ONE(test));
+    CULEX_TEST_STATE(test, id, CULEX_RUN_SCHEDULED);
+    culex_run_info *info = NULL;
+    assert_int_equal(culex_client_get(culex_test_client(test), "mail", id, &info, NULL), CULEX_OK);
+    assert_string_equal(info->error_text, "hook 'refusing' before the run: not yet");
+    culex_run_info_free(info);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, 70 * CULEX_SECOND), 1);
+    assert_int_equal(scene.calls, 1);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+static void enqueues_pass_their_hooks(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    char own[] = "own", handlers[] = "handlers";
+    letter_register(test, letter_follow, &scene);
+    assert_int_equal(culex_client_on_enqueue(culex_test_client(test), gate_tag, own, NULL),
+                     CULEX_OK);
+    assert_int_equal(culex_worker_on_enqueue(culex_test_worker(test), gate_tag, handlers),
+                     CULEX_OK);
+    letter_send(test, "a");
+    assert_string_equal(CULEX_TEST_RUN(test, kit_letter_job)->tags, "post,paper,own");
+    assert_non_null(CULEX_TEST_RUN_ONE(test));
+    assert_string_equal(CULEX_TEST_RUN(test, kit_letter_job)->tags, "post,paper,handlers");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -716,6 +776,8 @@ int main(void)
         WITH_KIT(jobs_without_a_handler_stay),
         WITH_KIT(a_worker_that_is_run_stops_by_itself),
         WITH_KIT(the_clock_moves_where_nothing_is_due),
+        WITH_KIT(hooks_are_called_in_a_drain),
+        WITH_KIT(enqueues_pass_their_hooks),
         WITH_KIT(needs_are_offered),
         WITH_KIT(delays_wait_for_the_clock),
         WITH_KIT(retries_follow_their_policy),

@@ -101,6 +101,12 @@ MISTAKES = [
     Mistake("open_of_a_process_that_returns_nothing",
             "if (culex_worker_on_process(worker, void_open, NULL, NULL)) abort();",
             "if (culex_worker_on_process(worker, open_process, NULL, NULL)) abort();", WRONG_TYPE),
+    Mistake("enqueue_hook_that_returns_nothing",
+            "if (culex_client_on_enqueue(client, void_gate, NULL, NULL)) abort();",
+            "if (culex_client_on_enqueue(client, gate, NULL, NULL)) abort();", WRONG_TYPE),
+    Mistake("enqueue_hook_of_a_worker_that_returns_nothing",
+            "if (culex_worker_on_enqueue(worker, void_gate, NULL)) abort();",
+            "if (culex_worker_on_enqueue(worker, gate, NULL)) abort();", WRONG_TYPE),
     Mistake("visitor_of_queues_for_runs",
             'if (culex_client_list(client, "q", CULEX_RUN_DEAD, NULL, 0, visit_queue, NULL, NULL)) abort();',
             'if (culex_client_list(client, "q", CULEX_RUN_DEAD, NULL, 0, visit_run, NULL, NULL)) abort();', WRONG_TYPE),
@@ -214,6 +220,15 @@ static culex_status open_process(void *user, void **ret_process, culex_error *er
     *ret_process = NULL;
     return CULEX_OK;
 }
+static culex_status gate(culex_enqueue_call *call, void *user, culex_error *error)
+{
+    (void)call, (void)user, (void)error;
+    return CULEX_OK;
+}
+static void void_gate(culex_enqueue_call *call, void *user, culex_error *error)
+{
+    (void)call, (void)user, (void)error;
+}
 static void void_open(void *user, void **ret_process, culex_error *error)
 {
     (void)user, (void)error;
@@ -236,7 +251,7 @@ void statement(culex_client *client, culex_worker *worker, culex_run *run, const
     (void)client, (void)worker, (void)run, (void)mail, (void)file, (void)result;
     (void)tags, (void)sha, (void)half, (void)body, (void)id;
     (void)mail_handler, (void)file_handler, (void)void_handler, (void)set_up, (void)void_set_up;
-    (void)open_process, (void)void_open, (void)visit_run, (void)visit_queue, (void)visit_schema;
+    (void)gate, (void)void_gate, (void)open_process, (void)void_open, (void)visit_run, (void)visit_queue, (void)visit_schema;
     %s
 }
 """

@@ -1,6 +1,6 @@
-/* Callbacks that throw: in the set-up of a process, of a program, and in visitors.
+/* Callbacks that throw: in the set-up of a process, of a program, in visitors and in hooks.
  *
- *     callbacks open ISOLATION | setup | visit
+ *     callbacks open ISOLATION | setup | visit | hooks ISOLATION
  */
 #include <cstdio>
 #include <cstdlib>
@@ -93,11 +93,62 @@ static void visit_all(culex_client *client)
     });
 }
 
+static culex_status refuse(culex_enqueue_call *, void *, culex_error *)
+{
+    throw std::runtime_error("no right");
+}
+
+static culex_outcome before(culex_run *, const void *, void *)
+{
+    throw std::runtime_error("before");
+}
+
+static culex_outcome around(culex_run *run, const void *, culex_next *next, void *)
+{
+    if (culex_next_call(next) == CULEX_DONE && culex_run_attempt(run) == 1)
+        throw std::runtime_error("around");
+    return CULEX_DONE;
+}
+
+static culex_outcome after(culex_run *, const void *, culex_outcome, const char *, void *)
+{
+    throw std::runtime_error("after");
+}
+
+static int hooks_add(culex_worker *worker, void *)
+{
+    culex_hook first = {"first", nullptr, around, after, nullptr};
+    culex_hook second = {"second", before, nullptr, nullptr, nullptr};
+    return cxx_thrower_job_register(worker, handle, nullptr) != CULEX_OK ||
+           culex_worker_add_hook(worker, nullptr, &first) != CULEX_OK ||
+           culex_worker_add_hook(worker, &cxx_thrower_job_type, &second) != CULEX_OK;
+}
+
+static int work_with_hooks(char *isolation)
+{
+    culex_client *client = nullptr;
+    culex_error error;
+    cxx_thrower_job job = cxx_thrower_job_make("");
+    char name[] = "callbacks", drain[] = "--drain";
+    char *arguments[] = {name, drain, nullptr};
+    setenv("CULEX_URL", "sqlite:calls.db", 1);
+    setenv("CULEX_ISOLATION", isolation, 1);
+    if (culex_client_open(nullptr, nullptr, &client, nullptr) != CULEX_OK ||
+        culex_client_on_enqueue(client, refuse, nullptr, nullptr) != CULEX_OK)
+        return 3;
+    if (cxx_thrower_job_enqueue(client, &job, nullptr, nullptr, &error) == CULEX_EINVAL)
+        std::puts(error.text);
+    culex_client_close(client);
+    return culex_worker_main(2, arguments, hooks_add, nullptr);
+}
+
 int main(int argc, char **argv)
 {
     dup2(STDOUT_FILENO, STDERR_FILENO);
     std::setvbuf(stdout, nullptr, _IONBF, 0);
     enqueue();
+    if (std::strcmp(argv[1], "hooks") == 0)
+        return work_with_hooks(argv[2]);
     if (std::strcmp(argv[1], "visit") == 0) {
         culex_client *client = nullptr;
         if (culex_client_open("sqlite:calls.db", nullptr, &client, nullptr) != CULEX_OK)

@@ -72,6 +72,10 @@ class Throws(unittest.TestCase):
             self.build(standard, source="callbacks.cc")
             self.assertEqual(self.run_command(["./throws", "visit"]), "visitor 1\nvisitor 2\nvisitor 3\n")
             for isolation in ("process", "none"):
+                said = self.run_command(["./throws", "hooks", isolation])
+                self.assertIn("the enqueue hook refuses job cxx.thrower: threw std::runtime_error: no right\n", said)
+                self.assertRegex(said, r"dead: hook 'second' before the run: threw std::runtime_error: before; then "
+                                       r"hook 'first' after the run: threw std::runtime_error: after\n")
                 said = self.run_command(["./throws", "open", isolation])
                 self.assertRegex(said, r": threw std::runtime_error: no database\n")
                 self.assertIn("the close of culex_worker_on_process threw std::runtime_error: still busy\n", said)

@@ -1,0 +1,32 @@
+/* client/enqueue_gate.h - the program's hook before an enqueue: see culex_client_on_enqueue. */
+#ifndef CULEX_CLIENT_ENQUEUE_GATE_H
+#define CULEX_CLIENT_ENQUEUE_GATE_H
+
+#include <culex/hooks.h>
+
+#include "client/newrun.h"
+
+struct culex_enqueue_gate {
+    culex_enqueue_hook hook;      /* NULL: there is none */
+    culex_enqueue_hook_call call; /* NULL: the hook is called as it is */
+    void *user;
+};
+
+/* What the hook is shown and leaves. Needs no initial value. */
+struct culex_enqueue_draft {
+    culex_enqueue_call call; /* first: what the hook has of it */
+    culex_enqueue_options options;
+    const char *tags[CULEX_TAGS_MAX]; /* in place of the schema's or the caller's */
+    char texts[CULEX_TAGS_SIZE];      /* of those that the hook has added */
+    size_t used;                      /* of them */
+};
+
+/* Calls the hook, which is there, for `call`, whose options may be NULL. *ret_options is then what
+ * is to be enqueued with, and lives as long as the draft and what the hook has pointed to. */
+culex_status culex__enqueue_gate_pass(const struct culex_enqueue_gate *gate,
+                                      const culex_enqueue_call *call,
+                                      struct culex_enqueue_draft *draft,
+                                      const culex_enqueue_options **ret_options,
+                                      culex_error *error);
+
+#endif
