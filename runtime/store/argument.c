@@ -550,3 +550,17 @@ culex_status culex__argument_list(const char *queue, culex_run_state state,
         return culex__fail(error, CULEX_EINVAL, "this cursor is not one of LIST");
     return culex__queue_check(queue, error);
 }
+
+/* --- waiting for ends -------------------------------------------------------------------- */
+
+culex_status culex__argument_wait(const char *queue, size_t count, int64_t note_ms,
+                                  culex_error *error)
+{
+    if (count == 0 || count > CULEX_STORE_WAIT_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "1 to %d runs are waited for at once",
+                           CULEX_STORE_WAIT_MAX);
+    if (note_ms < 0 || note_ms > CULEX_STORE_WAIT_NOTE_MAX_MS)
+        return culex__fail(error, CULEX_EINVAL, "a wait is noted for 0 to %lld ms",
+                           (long long)CULEX_STORE_WAIT_NOTE_MAX_MS);
+    return culex__queue_check(queue, error);
+}

@@ -89,6 +89,7 @@ void culex__store_init(struct culex_store *store, const struct culex_store_ops *
     assert(table->step == NULL || table->step_release != NULL);
     assert(table->list == NULL || table->list_release != NULL);
     assert(table->wake_arm == NULL || (table->wake_take != NULL && table->wake_disarm != NULL));
+    assert(table->wait_arm == NULL || (table->wake_take != NULL && table->wake_disarm != NULL));
     *store = (struct culex_store){.ops = &checked,
                                   .table = table,
                                   .env = env,

@@ -54,6 +54,12 @@
  * which is not empty as long as some are left; due_in_ms asks for them. Where all share one, and a
  * queue can never take them in as things are, the run fails, with the reason as its text.
  *
+ * Waits. WAIT notes that its handle waits for the end of a run. Whoever brings that end, or deletes the
+ * run before it, forgets the note and tells the handle, whose WAKE_TAKE says so; the record of a run
+ * that ends while it is waited for is kept CULEX_WAIT_KEEP_MS at the least, also when it would
+ * leave none. To be told is a hint, as a wake-up is: who waits looks now and again. A note is good
+ * until its time is over, and STEPs forget it then; due_in_ms asks for one.
+ *
  * Limits. A run may have up to RUN_LIMITS_MAX; each has a name in its queue, and counts apart by
  * key. CONCURRENCY: never more than `count` runs of one name and key are active. RATE: a claim
  * takes a token out of the bucket of name and key, which holds `burst` of them, gets one back every
@@ -479,7 +485,8 @@ struct culex_fsck_reply {
 /* The verbs of store/verbs.def, and what has no answer. A table may leave out all but now and
  * close: a verb that is left out is CULEX_EUNSUPPORTED. With enqueue, hello and step, runs are
  * enqueued and worked off; without wake_arm workers ask for work from time to time. step needs
- * step_release, list needs list_release, and wake_arm needs wake_take and wake_disarm. */
+ * step_release, list needs list_release, and wake_arm and wait_arm need wake_take and wake_disarm.
+ */
 struct culex_store_ops {
     const char *name;  /* "sqlite", "redis" */
     const char *lacks; /* the error text for verbs that are left out; NULL: the common one */
@@ -498,10 +505,10 @@ struct culex_store_ops {
     /* Any thread may, whatever others do with the store. */
     void (*list_release)(struct culex_store *store, struct culex_list_reply *reply);
 
-    /* Withdraws the request of wake_arm: from now on only others are woken. A wake-up that came
-     * just before is lost, so a STEP of each queue must follow, which wakes another worker if there
-     * is work. Waits for the store for a short time; cannot fail. Nothing happens when nothing is
-     * armed. */
+    /* Withdraws the request of wake_arm or wait_arm: from now on only others are woken. A wake-up
+     * that came just before is lost, so a STEP of each queue must follow, which wakes another
+     * worker if there is work. Waits for the store for a short time; cannot fail. Nothing happens
+     * when nothing is armed. */
     void (*wake_disarm)(struct culex_store *store);
 
     /* Writes what tells this store from others that this machine can reach, the same in each
@@ -549,6 +556,7 @@ enum {
     CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY; keys on one of
                                        LIMIT_KEYS */
     CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
+    CULEX_STORE_WAIT_MAX = 200,   /* runs that one WAIT asks about */
     CULEX_STORE_SESSION_MAX = 32, /* hex digits */
     CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
     CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
@@ -557,6 +565,8 @@ enum {
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */
     CULEX_STORE_PREFIX_MAX = 64        /* bytes of a prefix of keys */
 };
+/* Longest that a note of WAIT is good. */
+#define CULEX_STORE_WAIT_NOTE_MAX_MS  INT64_C(60000)
 #define CULEX_STORE_CURSOR_MAX        INT64_MAX /* greatest place where a page of LIST begins */
 #define CULEX_STORE_PAUSE_MAX_MS      CULEX_DELAY_MAX_MS /* longest pause that ends by itself */
 /* Longest window of a unique key. */

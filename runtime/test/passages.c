@@ -90,7 +90,7 @@ static culex_status flagging_cancel(struct culex_store *store, const char *queue
     return status;
 }
 
-/* Nothing comes while the worker waits. */
+/* Nothing comes while the worker waits, or a client. */
 static culex_status asleep_wake_arm(struct culex_store *store, const char *const *queues,
                                     size_t count, int64_t timeout_ms, int *ret_fd,
                                     culex_error *error)
@@ -98,6 +98,13 @@ static culex_status asleep_wake_arm(struct culex_store *store, const char *const
     (void)store, (void)queues, (void)count, (void)timeout_ms, (void)error;
     *ret_fd = -1;
     return CULEX_OK;
+}
+
+static culex_status asleep_wait_arm(struct culex_store *store, const char *const *queues,
+                                    size_t count, int64_t timeout_ms, int *ret_fd,
+                                    culex_error *error)
+{
+    return asleep_wake_arm(store, queues, count, timeout_ms, ret_fd, error);
 }
 
 static void asleep_wake_disarm(struct culex_store *store)
@@ -126,6 +133,7 @@ void culex__passage_open(struct culex_passage *passage, culex_test *test, bool i
     passage->test = test;
     passage->table = passing_ops;
     passage->table.cancel = flagging_cancel;
+    passage->table.wait_arm = asleep_wait_arm;
     if (!is_awake) {
         passage->table.wake_arm = asleep_wake_arm;
         passage->table.wake_disarm = asleep_wake_disarm;

@@ -1,14 +1,16 @@
 -- store/redis/cancel.lua - cancels a run, or flags an active one.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
--- uses: base layout unique plan slots parking bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until
+-- uses: base layout unique plan slots parking bodies blocks wake waits
 -- level: works
 --
 -- ARGV[2]: the run. Reply: the state's letter after the call, '' for an unknown run, '!' and
 -- the letter when it was final, '?' when damaged.
 
-local refusal = layout_check()
+local facts = call('HMGET', meta, 'layout', 'waits')
+local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
 local now, id = clock(), ARGV[2]
+waits_begin(facts[2], now)
 local text = call('HGET', runs, id)
 local o = not text and ordinary_find(id)
 if not text and not o then return '' end

@@ -23,7 +23,7 @@ enum {
     SHARE_RECORDS,
     SHARE_WALK,
     SHARE_VERIFY,
-    SHARE_COUNT = SHARE_VERIFY + 28
+    SHARE_COUNT = SHARE_VERIFY + 30
 };
 static const char *const shares[SHARE_COUNT] = {
     "blocks",       "spans",      "block_leases", "block_ends",       "chars",
@@ -33,7 +33,7 @@ static const char *const shares[SHARE_COUNT] = {
     "errors",       "progress",   "unique",       "producers",        "producers_until",
     "keys",         "keys_until", "sessions",     "sessions_seen",    "schedules",
     "unique_until", "limited",    "slots",        "buckets",          "refills",
-    "limits",       "follow_ups", "totals"};
+    "limits",       "follow_ups", "waits",        "waits_until",      "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 

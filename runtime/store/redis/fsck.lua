@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups
--- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until
+-- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -585,6 +585,41 @@ local function follow_ups_share()
   return answer(page[1])
 end
 
+-- A note of a run that has no end to come, or without its time, would stay for ever.
+local function waits_share()
+  local page = call('HSCAN', waits, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local id = page[2][at]
+    if call('ZSCORE', waits_until, id) then
+      entry_check('HDEL', waits, id, id, function(r) return not IS_FINAL[r.state] end)
+    else
+      wrong = wrong + 1
+      if is_repairing then call('HDEL', waits, id) end
+    end
+  end
+  if page[1] == '0' and call('ZCARD', waits_until) > 0 and not call('HGET', meta, 'waits') then
+    wrong = wrong + 1
+    if is_repairing then call('HSET', meta, 'waits', 1) end
+  end
+  return answer(page[1])
+end
+
+-- No note is good for longer.
+local function waits_until_share()
+  local page = call('ZSCAN', waits_until, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local id = page[2][at]
+    if #id == 16 and call('HEXISTS', waits, id) == 0 or tonumber(page[2][at + 1]) > now + 86400000 + WAIT_KEEP_MS then
+      wrong = wrong + 1
+      if is_repairing then
+        call('HDEL', waits, id)
+        call('ZREM', waits_until, id)
+      end
+    end
+  end
+  return answer(page[1])
+end
+
 local function limits_share()
   local page = call('HSCAN', limits, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
@@ -1102,14 +1137,17 @@ local shares = {
     return set_share(urgent, function(r) return r.state == WAITING and tonumber(r.behind) < 2 end)
   end,
   limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
+  waits = waits_share, waits_until = waits_until_share,
   follow_ups = follow_ups_share, slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,
   progress = function() return hash_share(progress, function() return true end) end,
 }
-local refusal = layout_check()
+local facts = call('HMGET', meta, 'layout', 'waits')
+local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
+waits_begin(facts[2], now)
 -- A queue that is called calm is looked at less closely by those who claim.
 if is_repairing then call('HDEL', meta, 'calm') end
 if shares[share] then return shares[share]() end

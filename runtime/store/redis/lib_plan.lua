@@ -19,6 +19,8 @@ local blocks_settle
 -- Set by redis/lib_parking.lua, for runs with limits; and whether this script has met one.
 local place_enter, place_settle, place_leave, places_open, places_close
 local is_limited = false
+-- Set by redis/lib_waits.lua where somebody may wait for ends: tells of one, and until when its record is kept then.
+local waits_end
 
 local function plan_put(name, a, b)
   local list = plan[name]
@@ -101,6 +103,7 @@ local function finish(id, r, state, until_ms)
     place_leave(id, r)
     r.behind = '1'
   end
+  if waits_end then until_ms = waits_end(id, until_ms) end
   r.state, r.at_ms = state, until_ms
   local key = string.match(r.tail, TAIL_unique_key)
   if key ~= '' then

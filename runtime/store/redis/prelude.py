@@ -37,7 +37,8 @@ PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress "
         "unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged "
         "probe bodies blocks spans block_leases block_ends schedules "
-        "presence presence_told unique_until limits limited slots buckets refills follow_ups").split()
+        "presence presence_told unique_until limits limited slots buckets refills follow_ups "
+        "waits waits_until").split()
 
 
 def fail(text):

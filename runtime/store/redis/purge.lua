@@ -1,17 +1,19 @@
 -- store/redis/purge.lua - deletes runs of one state.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
--- uses: base layout known waiting unique plan slots parking bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until
+-- uses: base layout known waiting unique plan slots parking bodies blocks wake waits
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
 -- Reply: deleted, is_more; empty when nobody has used the queue.
 
-local refusal = layout_check()
+local facts = call('HMGET', meta, 'layout', 'waits')
+local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
 if not is_known() then return {} end
 local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
 local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
 local deleted = 0
+waits_begin(facts[2], now)
 
 local function keys_release(ids, texts)
   for at, id in ipairs(ids) do
@@ -30,6 +32,7 @@ end
 
 local function runs_delete(ids)
   if #ids == 0 then return end
+  for at = 1, waits_end and #ids or 0 do waits_end(ids[at], 0) end
   for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
   deleted = deleted + #ids
 end

@@ -11,6 +11,7 @@
  *   schedules.c the other verbs on schedules      workers.c      the registry of workers
  *   manage.c    HELLO, what an operator changes   info.c         what he reads
  *   limits.c    the verbs on limits               fsck.c         FSCK, a share a call
+ *   wait.c      WAIT, and sleeping until a run has ended
  *   wake.c      sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   greeting.c  makes a connection ready          conn.c         the connection
@@ -24,6 +25,7 @@
 #include "store/redis/greeting.h"
 #include "store/redis/script.h"
 
+enum { CULEX__REDIS_WAITER_SIZE = 17 };
 enum { CULEX__REDIS_PREFIX_MAX = CULEX_STORE_PREFIX_MAX, CULEX__REDIS_TIMEOUT_MS = 5000 };
 
 /* What stands in keys in the place of a queue for what belongs to none: no queue has such a name.
@@ -75,6 +77,7 @@ struct culex__redis {
     struct culex__redis_request request; /* kept between calls for its memory */
     struct culex__redis_wake wake;
     struct culex__redis_ahead ahead;
+    char waiter[CULEX__REDIS_WAITER_SIZE]; /* see redis/wait.c; "": it has none yet */
     struct culex__redis_queue *queues;
     struct culex__redis_queue *call_queue; /* of the call under way; NULL: it only reads */
     enum culex__redis_level call_level;
@@ -171,6 +174,14 @@ void culex__redis_follow_ups_add(struct culex__redis_request *request, const str
  * them or cannot be reached, are in the reply, with the reason; they are tried again in a while. */
 void culex__redis_follow_ups_bring(struct culex__redis *redis, const struct culex_step *step,
                                    struct culex_step_reply *reply);
+
+/* --- redis/wake.c -------------------------------------------------------------------- */
+
+/* WAKE_ARM, of lists that are told by a queue's name and, behind a blank, what follows in theirs.
+ */
+culex_status culex__redis_wake_arm_at(struct culex_store *base, const char *const *bells,
+                                      size_t count, int64_t timeout_ms, int *ret_fd,
+                                      culex_error *error);
 
 /* --- verbs --------------------------------------------------------------------------- */
 

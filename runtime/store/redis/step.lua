@@ -1,9 +1,9 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups
--- uses: lean base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until
+-- uses: lean base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases waits acks claims
 -- lead: lean
 -- level: works
--- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases acks claims
+-- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases waits acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
@@ -23,7 +23,7 @@ end
 
 -- ORDER STEP_FACTS
 local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked', 'salt', 'taken', 'line', 'held',
-  'kept', 'calm', 'limits', 'dead_limit', 'follow_ups')
+  'kept', 'calm', 'limits', 'dead_limit', 'follow_ups', 'waits')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
 -- As redis/lib_paused.lua has it; and when a pause is over that ends by itself.
@@ -71,6 +71,7 @@ end
 call('ZREM', active, '')
 if facts[1] and not is_paused then call('HDEL', meta, 'paused') end
 
+waits_begin(facts[15], now)
 local acks, is_veiled, beats = '', false, ''
 if ended_count > 0 then acks, is_veiled = acks_settle() end
 if beat_count > 0 then beats = beats_extend() end
@@ -130,6 +131,11 @@ if limits_noted then
   if is_upkeep then limits_forget() end
 end
 if is_upkeep then sessions_forget() end
+if waits_end then
+  waits_forget(now)
+  local first = head(waits_until)
+  if first then forget_at(first) end
+end
 
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
 -- gets them when it comes again.
@@ -178,11 +184,12 @@ if facts[14] and call('ZCARD', follow_ups) == 0 then
   call('HDEL', meta, 'follow_ups')
   counted.has_follow_ups = false
 end
+if waits_end and call('ZCARD', waits_until) == 0 then call('HDEL', meta, 'waits') end
 local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now and not counted.has_follow_ups
 if is_calm_now then
   call('HSET', meta, 'calm', calm)
 else
-  local ranked_calm = ranked > 0 and not counted.has_follow_ups and ranked_until()
+  local ranked_calm = ranked > 0 and not counted.has_follow_ups and not waits_end and ranked_until()
   if ranked_calm then
     call('HSET', meta, 'calm', ranked_calm)
   elseif is_calm then

@@ -70,23 +70,30 @@ static culex_status wake_send(struct culex__redis *redis, const char *const *que
     return status;
 }
 
-culex_status culex__redis_wake_arm(struct culex_store *base, const char *const *queues,
-                                   size_t count, int64_t timeout_ms, int *ret_fd,
-                                   culex_error *error)
+culex_status culex__redis_wake_arm_at(struct culex_store *base, const char *const *bells,
+                                      size_t count, int64_t timeout_ms, int *ret_fd,
+                                      culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     struct culex__redis_wake *wake = &redis->wake;
     culex_status status = CULEX_OK;
-    assert(culex__argument_queues(queues, count, NULL) == CULEX_OK);
     timeout_ms =
         culex__redis_delay(timeout_ms) > 3600000 ? 3600000 : culex__redis_delay(timeout_ms);
     if (wake->is_armed && culex__env_boottime_ns(redis->base.env) > wake->until_ns)
         wake_drop(wake);
     if (!wake->is_armed)
-        status = wake_send(redis, queues, count, timeout_ms, error);
+        status = wake_send(redis, bells, count, timeout_ms, error);
     if (status == CULEX_OK)
         *ret_fd = wake->conn.fd;
     return status;
+}
+
+culex_status culex__redis_wake_arm(struct culex_store *base, const char *const *queues,
+                                   size_t count, int64_t timeout_ms, int *ret_fd,
+                                   culex_error *error)
+{
+    assert(culex__argument_queues(queues, count, NULL) == CULEX_OK);
+    return culex__redis_wake_arm_at(base, queues, count, timeout_ms, ret_fd, error);
 }
 
 culex_status culex__redis_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error)

@@ -71,18 +71,27 @@ static culex_status body_find(struct culex_sqlite *store, const struct culex_sql
     return status;
 }
 
+culex_status culex__sqlite_body_state(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_uuid id,
+                                      culex_run_state *ret_state, culex_error *error)
+{
+    struct culex_sqlite_stand stand;
+    culex_status status = body_find(store, queue, id, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_stand_find(store, culex__sqlite_queue_seq(queue, id), &stand, error);
+    if (status == CULEX_OK)
+        *ret_state = stand.state;
+    return status;
+}
+
 culex_status culex__sqlite_body_is_live(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue, culex_uuid id,
                                         bool *ret_is_live, culex_error *error)
 {
-    struct culex_sqlite_stand stand;
-    culex_status status = body_find(store, queue, id, error);
-    *ret_is_live = false;
-    if (status != CULEX_OK)
-        return status == CULEX_ENOTFOUND ? CULEX_OK : status;
-    status = culex__sqlite_stand_find(store, culex__sqlite_queue_seq(queue, id), &stand, error);
-    *ret_is_live = status == CULEX_OK && !culex__run_state_is_final(stand.state);
-    return status;
+    culex_run_state state;
+    culex_status status = culex__sqlite_body_state(store, queue, id, &state, error);
+    *ret_is_live = status == CULEX_OK && !culex__run_state_is_final(state);
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
 }
 
 culex_status culex__sqlite_body_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

@@ -28,6 +28,10 @@ culex_status culex__sqlite_body_add(struct culex_sqlite *store,
 culex_status culex__sqlite_body_is_live(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue, culex_uuid id,
                                         bool *ret_is_live, culex_error *error);
+/* In which state it is; CULEX_ENOTFOUND, without a text, when it is none. */
+culex_status culex__sqlite_body_state(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_uuid id,
+                                      culex_run_state *ret_state, culex_error *error);
 /* Deletes and counts a waiting one. */
 culex_status culex__sqlite_body_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                        int64_t seq, culex_error *error);

@@ -24,6 +24,7 @@
     NEXT(limits, limits)                                                                           \
     NEXT(sweeps, sweeps)                                                                           \
     NEXT(longest_fill_ms, longest_fill_ms)                                                         \
+    NEXT(waits, waits)                                                                             \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
     NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
     NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \

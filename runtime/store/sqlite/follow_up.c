@@ -105,6 +105,7 @@ static culex_status within(struct culex_sqlite *store, struct follow_ups *all,
     status = culex__sqlite_end_transaction(store, status, error);
     for (size_t i = 0; i < all->aim_count && status == CULEX_OK; i++)
         culex__sqlite_wake_send_later(store, &all->aims[i]);
+    culex__sqlite_wake_tell(store, status == CULEX_OK);
     return status;
 }
 

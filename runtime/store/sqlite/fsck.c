@@ -7,8 +7,9 @@
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, the
  * counters of the queue's row and its rear, which holds the last number, what is counted for
- * limits, and who has a unique key. A run that has lost its mark cannot be told from one whose key
- * somebody else has taken: with its next claim it has the key again, if nobody holds it by then.
+ * limits, who has a unique key, and who waits for an end. A run that has lost its mark cannot be
+ * told from one whose key somebody else has taken: with its next claim it has the key again, if
+ * nobody holds it by then.
  */
 #include <assert.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
+#include "store/sqlite/waiters.h"
 #include "base/error.h"
 
 /* ORDER FSCK_SHARE */
@@ -631,12 +633,17 @@ static culex_status windows_check(struct fsck *fsck, culex_error *error)
         store, SQL_BIND(store, FSCK_WINDOWS_CUT, SQL_INT(fsck->queue->key), last), error);
 }
 
-/* As the totals: run and window are compared at one moment. */
+/* As the totals: run and window are compared at one moment; so are runs and those who wait. */
 static culex_status keys_share(struct fsck *fsck, culex_error *error)
 {
     fsck->place = 0;
     culex_status status = marks_check(fsck, error);
-    return status == CULEX_OK ? windows_check(fsck, error) : status;
+    if (status == CULEX_OK)
+        status = windows_check(fsck, error);
+    return status == CULEX_OK
+               ? culex__sqlite_waiters_check(fsck->store, fsck->queue, fsck->is_repairing,
+                                             &fsck->counts.wrong, error)
+               : status;
 }
 
 /* --- one share -------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/unique.h"
+#include "store/sqlite/waiters.h"
 
 static culex_status forget_one(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                culex_run_state state, int64_t seq, culex_error *error)
@@ -113,6 +114,8 @@ culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
         status = culex__sqlite_keys_forget(store, 0, error);
     if (status == CULEX_OK)
         status = culex__sqlite_windows_forget(store, 0, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_waiters_forget(store, queue, error);
     return status == CULEX_OK ? culex__sqlite_silent_look(store, error) : status;
 }
 
@@ -135,6 +138,10 @@ culex_status culex__sqlite_retention_next(struct culex_sqlite *store,
         if (status == CULEX_OK && at_ms < first)
             first = at_ms;
     }
+    if (status == CULEX_OK)
+        status = culex__sqlite_waiters_next(store, queue, &at_ms, error);
+    if (status == CULEX_OK && at_ms < first)
+        first = at_ms;
     if (first > store->now_ms && first < store->now_ms + CULEX_FORGET_GAP_MS)
         first = store->now_ms + CULEX_FORGET_GAP_MS;
     *ret_at_ms = dead_excess(queue) > 0 ? store->now_ms : first;

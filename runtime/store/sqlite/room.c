@@ -326,6 +326,14 @@ static culex_status reserved_retry(struct culex_store *base, const char *queue, 
     return culex__sqlite_retry(base, queue, id, error);
 }
 
+/* Who waits for an end looks by himself where that cannot be noted. */
+static culex_status reserved_wait(struct culex_store *base, const char *queue,
+                                  const culex_uuid *ids, size_t count, int64_t note_ms,
+                                  culex_run_state *ret_states, culex_error *error)
+{
+    return culex__sqlite_wait(base, queue, ids, count, note_ms, ret_states, error);
+}
+
 #define MEMBER_ADDS(name)    .name = reserved_##name,
 #define MEMBER_MANAGES(name) .name = reserved_##name,
 #define MEMBER_READS(name)   .name = culex__sqlite_##name,

@@ -11,6 +11,7 @@
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/unique.h"
+#include "store/sqlite/waiters.h"
 #include "store/refusal.h"
 #include "base/error.h"
 
@@ -204,9 +205,13 @@ static void count_event(struct culex_sqlite_queue *queue, enum culex_run_event e
     queue->is_changed = true;
 }
 
-static void place_final(struct culex_sqlite *store, struct culex_sqlite_run *run)
+/* Where somebody waits for the end he has time to read the record, also of a success that would
+ * leave none. */
+static void place_final(struct culex_sqlite *store, struct culex_sqlite_run *run, bool is_awaited)
 {
     int64_t keep_ms = run->state == CULEX_RUN_DEAD ? run->keep_failure_ms : run->keep_success_ms;
+    if (is_awaited && keep_ms < CULEX_WAIT_KEEP_MS)
+        keep_ms = CULEX_WAIT_KEEP_MS;
     run->is_delayed = false;
     run->at_ms = culex__sqlite_later(store->now_ms, keep_ms);
 }
@@ -289,14 +294,17 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
                           run->is_cancel_requested, move->delay_ms > 0, is_late, &run->counters,
                           &to))
         return CULEX_ESTATE;
+    bool is_awaited = false;
     culex_status status = culex__sqlite_parking_leave(store, queue, run, error);
+    if (status == CULEX_OK && culex__run_state_is_final(to))
+        status = culex__sqlite_waiters_end(store, queue, run->seq, &is_awaited, error);
     if (status != CULEX_OK)
         return status;
     run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
     run->is_started = to == CULEX_RUN_WAITING && move->is_doubted;
     count_event(queue, move->event, from, run->state);
     if (culex__run_state_is_final(to))
-        place_final(store, run);
+        place_final(store, run, is_awaited);
     else
         place_ready(store, queue, run, move);
     if (!culex__run_state_is_final(to) && !keeps_expiry(move))
@@ -309,8 +317,8 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
     if (status != CULEX_OK)
         return status;
     if (to == CULEX_RUN_DONE)
-        return run->keep_success_ms > 0 ? finish(store, run, move, error)
-                                        : culex__sqlite_run_forget(store, queue, run, error);
+        return run->at_ms > store->now_ms ? finish(store, run, move, error)
+                                          : culex__sqlite_run_forget(store, queue, run, error);
     if (to == CULEX_RUN_DEAD && (is_late || move->is_late))
         return late_save(store, run, move, error);
     const char *text = move->text != NULL && move->text[0] != '\0' ? move->text : NULL;
@@ -355,7 +363,10 @@ culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sq
     queue->kept[CULEX_RUN_DEAD]++;
     queue->dead += from != CULEX_RUN_DEAD;
     queue->is_changed = true;
+    bool is_awaited;
     culex_status status = aside_leave(store, queue, from, seq, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_waiters_end(store, queue, seq, &is_awaited, error);
     return status == CULEX_OK
                ? culex__sqlite_finish(store, SQL_BIND(store, RUN_ASIDE, SQL_INT(seq)), error)
                : status;
@@ -439,9 +450,12 @@ culex_status culex__sqlite_run_place(struct culex_sqlite *store, struct culex_sq
 culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       const struct culex_sqlite_run *run, culex_error *error)
 {
+    bool is_awaited;
     queue->kept[run->state]--;
     queue->is_changed = true;
     culex_status status = culex__sqlite_parking_leave(store, queue, run, error);
+    if (status == CULEX_OK && !culex__run_state_is_final(run->state))
+        status = culex__sqlite_waiters_end(store, queue, run->seq, &is_awaited, error);
     if (status == CULEX_OK)
         status = culex__sqlite_finish(store, SQL_BIND(store, RUN_DELETE, SQL_INT(run->seq)), error);
     if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)

@@ -23,6 +23,7 @@ CREATE TABLE queue (
     limits INTEGER NOT NULL DEFAULT 0,          -- that it has ever had; 0: no run of it has one
     sweeps INTEGER NOT NULL DEFAULT 0,          -- 1: one of them may be swept
     longest_fill_ms INTEGER NOT NULL DEFAULT 0, -- in which a bucket of theirs was ever full again
+    waits INTEGER NOT NULL DEFAULT 0,           -- 1: table wait may have rows of it
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state, but see the queue's rear
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
@@ -299,6 +300,17 @@ CREATE TABLE presence (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX presence_told ON presence (told_ms);
+
+-- Who waits for the end of a run that has one to come, a row of table run then: see sqlite/wait.c.
+CREATE TABLE wait (
+    queue INTEGER NOT NULL CHECK (queue = seq >> 48),
+    seq INTEGER NOT NULL,                       -- of the run
+    address TEXT NOT NULL,                      -- as in table waker, in which it does not stand
+    until_ms INTEGER NOT NULL,                  -- forgotten from then on
+    PRIMARY KEY (seq, address)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX wait_until ON wait (queue, until_ms);
 
 -- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.
 CREATE TABLE waker (

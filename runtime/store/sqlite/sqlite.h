@@ -11,6 +11,7 @@
  *   enqueue.c     runs coming in
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   limits.c      what an operator sets and sees of limits
+ *   wait.c        WAIT
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
  *   fsck_limits.c what is counted for limits
  *   memo.c        a session's last step               claim.c       granting ready runs
@@ -29,6 +30,7 @@
  *   block.c       what has happened to them: claims and successes
  *   run.c         one row of a run, which moves by core/run.h
  *   unique.c      who holds a unique key, and who takes it
+ *   waiters.c     who waits for the end of a run, and is told
  *   parking.c     where runs with limits count, and where they stand
  *   ledger.c      limits and their keys, read once and saved before COMMIT
  *   bells.c       what runs need that workers are to be told of

@@ -85,6 +85,7 @@ culex_status culex__sqlite_verb_write(struct culex_sqlite *store, const char *na
     status = culex__sqlite_end_transaction(store, status, error);
     if (status == CULEX_OK && has_work)
         culex__sqlite_wake_send(store);
+    culex__sqlite_wake_tell(store, status == CULEX_OK);
     return status;
 }
 

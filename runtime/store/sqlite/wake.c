@@ -238,12 +238,14 @@ void culex__sqlite_wake_close(struct culex_sqlite *store)
         culex__sqlite_end_transaction(store, remove_address(store, wake->address, NULL), NULL);
     close_door(store);
     close_fd(&wake->send_fd);
+    free(wake->told.addresses);
 }
 
 void culex__sqlite_wake_abandon(struct culex_sqlite *store)
 {
     leave_door(&store->wake);
     close_fd(&store->wake.send_fd);
+    free(store->wake.told.addresses);
 }
 
 /* --- a look into the file -------------------------------------------------------------- */
@@ -390,6 +392,24 @@ culex_status culex__sqlite_wake_arm(struct culex_store *base, const char *const 
     else
         close_door(store);
     return status;
+}
+
+/* Whoever ends a run knows the address from the run's note, so nobody else knocks; and what stands
+ * in the file is asked for by WAIT. */
+culex_status culex__sqlite_wait_arm(struct culex_store *base, const char *const *queues,
+                                    size_t count, int64_t timeout_ms, int *ret_fd,
+                                    culex_error *error)
+{
+    assert(culex__argument_queues(queues, count, NULL) == CULEX_OK);
+    (void)queues, (void)count, (void)timeout_ms;
+    struct culex_sqlite *store = culex__sqlite_of(base);
+    culex_status status = store->wake.door_fd < 0 ? open_door(store, error) : CULEX_OK;
+    if (status != CULEX_OK)
+        return status;
+    if (!store->wake.is_armed)
+        become_idle(store);
+    *ret_fd = store->wake.door_fd;
+    return CULEX_OK;
 }
 
 culex_status culex__sqlite_wake_take(struct culex_store *base, bool *ret_woken, culex_error *error)
@@ -547,4 +567,24 @@ void culex__sqlite_wake_send_later(struct culex_sqlite *store, const struct cule
     wake->bells = aim->bells;
     store->recent.has_targets = false; /* they may have been another queue's */
     culex__sqlite_wake_send(store);
+}
+
+/* --- those who wait for ends --------------------------------------------------------------- */
+
+const char *culex__sqlite_wake_address(const struct culex_sqlite *store)
+{
+    return store->wake.door_fd >= 0 ? store->wake.address : NULL;
+}
+
+void culex__sqlite_wake_tell(struct culex_sqlite *store, bool is_committed)
+{
+    struct culex_sqlite_wake *wake = &store->wake;
+    size_t count = wake->told.count;
+    wake->told.count = 0;
+    if (!is_committed || count == 0)
+        return;
+    if (wake->send_fd < 0)
+        wake->send_fd = culex__door_open();
+    for (size_t i = 0; i < count && wake->send_fd >= 0; i++)
+        knock(store, wake->told.addresses[i]);
 }

@@ -3,12 +3,12 @@
 #define CULEX_STORE_SQLITE_WAKE_H
 
 #include "store/sqlite/bells.h"
+#include "store/sqlite/waiters.h"
 #include "store/store.h"
 
 struct culex_sqlite;
 
 enum {
-    CULEX__SQLITE_ADDRESS_SIZE = 48,
     CULEX__SQLITE_WAKE_MAX = 64,
 };
 
@@ -31,6 +31,7 @@ struct culex_sqlite_wake {
     char targets[CULEX__SQLITE_WAKE_MAX][CULEX__SQLITE_ADDRESS_SIZE];
     struct culex_sqlite_bells bells;       /* their targets stand behind the others */
     char dead[CULEX__SQLITE_ADDRESS_SIZE]; /* a registration to remove; "" for none */
+    struct culex_sqlite_told told;         /* of ends for which they wait */
 };
 
 void culex__sqlite_wake_init(struct culex_sqlite *store);
@@ -43,6 +44,11 @@ void culex__sqlite_wake_send(struct culex_sqlite *store);
 /* Puts off to tell them, so that another queue can be aimed at; and goes on with that. */
 void culex__sqlite_wake_put_off(struct culex_sqlite *store, struct culex_sqlite_aim *ret_aim);
 void culex__sqlite_wake_send_later(struct culex_sqlite *store, const struct culex_sqlite_aim *aim);
+/* After the transaction's end: tells those who wait for an end in it when it was committed, and
+ * forgets them. */
+void culex__sqlite_wake_tell(struct culex_sqlite *store, bool is_committed);
+/* The address of this handle's own door; NULL while it has none. */
+const char *culex__sqlite_wake_address(const struct culex_sqlite *store);
 void culex__sqlite_wake_close(struct culex_sqlite *store);
 /* Closes the descriptors and leaves everything else to the process that they came from. */
 void culex__sqlite_wake_abandon(struct culex_sqlite *store);

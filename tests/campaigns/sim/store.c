@@ -724,6 +724,8 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
 #define FRONT_now             ASKED
 #define FRONT_wake_arm        WRITTEN_OUT
 #define FRONT_wake_take       WRITTEN_OUT
+#define FRONT_wait            ASKED
+#define FRONT_wait_arm        ASKED
 
 /* A new verb has no FRONT yet and does not compile before it has one: SIM_OTHER is right for one of
  * an operator. Until then the compiler points here, and at verbs behind it that have theirs. */

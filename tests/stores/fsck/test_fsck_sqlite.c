@@ -606,6 +606,23 @@ static const struct {
     {"UPDATE unique_window SET until_ms = 9000000000000000", 1},
     /* A clock that was ahead. */
     {"UPDATE unique_window SET until_ms = until_ms + 30 * 86400000", 0},
+    /* Somebody who waits; whom no step would look for; for what has ended, for nothing, for ever.
+     */
+    {"INSERT INTO wait SELECT queue, seq, '@x', created_at_ms + 9 FROM run WHERE unique_key = 'aa';"
+     " UPDATE queue SET waits = 1",
+     0},
+    {"INSERT INTO wait SELECT queue, seq, '@x', created_at_ms + 9 FROM run WHERE unique_key = 'aa'",
+     1},
+    {"INSERT INTO wait SELECT queue, seq, '@x', created_at_ms + 9 FROM run WHERE state = 'X' LIMIT "
+     "1;"
+     " UPDATE queue SET waits = 1",
+     1},
+    {"INSERT INTO wait SELECT queue, seq + 99, '@x', created_at_ms + 9 FROM run WHERE unique_key ="
+     " 'bb'; UPDATE queue SET waits = 1",
+     1},
+    {"INSERT INTO wait SELECT queue, seq, '@x', 9000000000000000 FROM run WHERE unique_key = 'aa';"
+     " UPDATE queue SET waits = 1",
+     1},
 };
 
 static void test_each_damage_of_unique_keys_is_repaired(void **state)
@@ -629,6 +646,8 @@ static void test_each_damage_of_unique_keys_is_repaired(void **state)
         fixture->now_ms += INT64_C(32) * 86400000;
         drain(fixture);
         assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM unique_window"), 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM wait"), 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT sum(waits) FROM queue"), 0);
     }
 }
 

@@ -197,6 +197,91 @@ static void test_wake__a_killed_connection_is_an_error_then_a_new_one(void **sta
     assert_true(is_woken(f, fd));
 }
 
+/* --- those who wait for an end ----------------------------------------------------------- */
+
+static void note(struct fixture *f, culex_uuid id)
+{
+    culex_run_state state;
+    assert_ok(f->store->ops->wait(f->store, "q", &id, 1, 20000, &state, &call_error));
+}
+
+static void cancel(struct fixture *f, culex_uuid id)
+{
+    culex_run_state state;
+    assert_ok(f->store->ops->cancel(f->store, "q", id, &state, &call_error));
+}
+
+static void step_at(struct fixture *f, int64_t now_ms)
+{
+    struct culex_step_reply reply;
+    struct culex_step step = fixture_step(f, SESSION_A, 1);
+    f->now_ms = now_ms;
+    fixture_run_step(f, &step, &reply);
+    f->store->ops->step_release(f->store, &reply);
+}
+
+static long long lists_left(struct fixture *f)
+{
+    redisReply *reply = redis_server_command(&f->server, "KEYS culex:{q}:wake*@*");
+    assert_non_null(reply);
+    long long count = (long long)reply->elements;
+    freeReplyObject(reply);
+    return count;
+}
+
+/* As of one that was killed. */
+static void test_wait__word_that_nobody_takes_goes(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    for (int i = 0; i < 3; i++) {
+        culex_uuid id = fixture_enqueue(f, &run);
+        note(f, id);
+        cancel(f, id);
+    }
+    assert_int_equal(lists_left(f), 1);
+    int64_t end_ms = f->now_ms + CULEX_WAIT_KEEP_MS;
+    step_at(f, end_ms - 1);
+    assert_int_equal(lists_left(f), 1);
+    step_at(f, end_ms);
+    assert_int_equal(lists_left(f), 0);
+    assert_int_equal(fixture_say(f, "EXISTS culex:{q}:waits culex:{q}:%s", "waits_until"), 0);
+    assert_int_equal(fixture_say(f, "HEXISTS culex:{q}:meta %s", "waits"), 0);
+}
+
+static culex_fsck_counts fsck(struct fixture *f, bool is_repairing)
+{
+    struct culex_fsck_reply reply = {.cursor = 0};
+    culex_fsck_counts counts = {0};
+    do {
+        assert_ok(
+            f->store->ops->fsck(f->store, "q", reply.cursor, is_repairing, &reply, &call_error));
+        counts.wrong += reply.counts.wrong;
+        counts.damaged += reply.counts.damaged;
+    } while (reply.cursor != 0);
+    return counts;
+}
+
+static void test_wait__fsck_finds_notes_that_would_stay(void **state)
+{
+    /* Of no run, without a note, where no step would look, for ever, without a time. */
+    static const char *const wrongs[] = {
+        "HSET culex:{q}:waits 0123456789abcdef %b", "ZADD culex:{q}:waits_until 1 0123456789abcdef",
+        "HDEL culex:{q}:meta waits", "ZADD culex:{q}:waits_until 99999999999999 %b",
+        "ZREM culex:{q}:waits_until %b"};
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    culex_uuid id = fixture_enqueue(f, &run);
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        note(f, id);
+        assert_int_equal(fsck(f, false).wrong, 0);
+        freeReplyObject(redis_server_command(&f->server, wrongs[i], id.b, sizeof id.b));
+        assert_int_equal(fsck(f, false).wrong, 1);
+        assert_int_equal(fsck(f, true).wrong, 1);
+        assert_int_equal(fsck(f, false).wrong, 0);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -211,6 +296,8 @@ int main(void)
         TEST(test_wake__a_full_worker_hands_on_when_a_pause_ends),
         TEST(test_wake__resume_wakes_and_a_paused_queue_does_not_spin),
         TEST(test_wake__a_killed_connection_is_an_error_then_a_new_one),
+        TEST(test_wait__word_that_nobody_takes_goes),
+        TEST(test_wait__fsck_finds_notes_that_would_stay),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }

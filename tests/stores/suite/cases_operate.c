@@ -1991,6 +1991,8 @@ static void due_set_free(struct suite *suite, struct due *due)
 #define DUE_now
 #define DUE_wake_arm
 #define DUE_wake_take
+#define DUE_wait
+#define DUE_wait_arm
 
 static void assert_wakes(struct suite *suite, struct due *due)
 {

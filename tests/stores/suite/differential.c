@@ -1396,6 +1396,8 @@ struct operation {
 #define OPERATION_now          /* the clock is driven */
 #define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
 #define OPERATION_wake_take    /* as wake_arm */
+#define OPERATION_wait         /* conformance, cases_wait.c */
+#define OPERATION_wait_arm     /* as wait */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name

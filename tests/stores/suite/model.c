@@ -545,6 +545,9 @@ static void make_final(struct model *model, struct model_run *run, culex_run_sta
     run->state = state;
     int64_t keep_ms =
         state == CULEX_RUN_DEAD ? run->made.keep_failure_ms : run->made.keep_success_ms;
+    if (run->awaited_ms > now_of(model) && keep_ms < CULEX_WAIT_KEEP_MS)
+        keep_ms = CULEX_WAIT_KEEP_MS;
+    run->awaited_ms = 0;
     run->at_ms = now_of(model) + keep_ms;
     run->is_gone = state == CULEX_RUN_DONE && keep_ms <= 0;
     stats->done += state == CULEX_RUN_DONE;
@@ -2602,6 +2605,30 @@ static culex_status model_wake_take(struct culex_store *store, bool *ret_woken, 
 {
     (void)store, (void)error;
     *ret_woken = false;
+    return CULEX_OK;
+}
+
+static culex_status model_wait_arm(struct culex_store *store, const char *const *queues,
+                                   size_t count, int64_t timeout_ms, int *ret_fd,
+                                   culex_error *error)
+{
+    return model_wake_arm(store, queues, count, timeout_ms, ret_fd, error);
+}
+
+static culex_status model_wait(struct culex_store *store, const char *queue, const culex_uuid *ids,
+                               size_t count, int64_t note_ms, culex_run_state *ret_states,
+                               culex_error *error)
+{
+    struct model *model = of(store);
+    int64_t now = now_of(model);
+    (void)error;
+    for (size_t i = 0; i < count; i++) {
+        struct model_run *run = model_find(model, queue, ids[i]);
+        ret_states[i] = run != NULL ? model_state(model, run) : CULEX_RUN_STATE_COUNT;
+        if (run != NULL && !is_final(run->state) && note_ms > 0 &&
+            run->awaited_ms <= now + note_ms / 2)
+            run->awaited_ms = now + note_ms;
+    }
     return CULEX_OK;
 }
 

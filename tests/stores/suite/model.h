@@ -40,11 +40,12 @@ struct model_run {
     const char *progress; /* as the beat brought it, of the newest attempt */
     const void *result;
     size_t result_len;
-    bool is_aside;  /* a fair limit has no place for it in the ready order yet */
-    bool was_held;  /* another one had no room for it, or no place, since it became ready: it takes
-                       turns */
-    bool is_listed; /* for a differential test: in the state of its listing all the time */
-    int shown;      /* so often, by that */
+    bool is_aside; /* a fair limit has no place for it in the ready order yet */
+    bool was_held; /* another one had no room for it, or no place, since it became ready: it takes
+                      turns */
+    int64_t awaited_ms; /* until then somebody waits for its end; 0: nobody */
+    bool is_listed;     /* for a differential test: in the state of its listing all the time */
+    int shown;          /* so often, by that */
 };
 
 /* What a session did last in one queue. */

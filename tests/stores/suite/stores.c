@@ -49,7 +49,7 @@ static int64_t rows_remembered(const char *name, const char *queue)
     static const char text[] =
         "SELECT (SELECT count(*) FROM producer p WHERE p.queue = q.queue) +"
         " (SELECT count(*) FROM idempotency i WHERE i.queue = q.queue) +"
-        " length(payload) / 40"
+        " (SELECT count(*) FROM wait w WHERE w.queue = q.queue) + length(payload) / 40"
         " FROM queue q JOIN body ON seq = (q.queue << 48) + 281474976710655 WHERE name = ?";
     char path[128];
     sqlite3 *db = NULL;
@@ -104,7 +104,8 @@ static int64_t fields_count(const char *name, const char *queue, const char *key
 
 static int64_t keys_remembered(const char *name, const char *queue)
 {
-    return fields_count(name, queue, "producers") + fields_count(name, queue, "keys");
+    return fields_count(name, queue, "producers") + fields_count(name, queue, "keys") +
+           fields_count(name, queue, "waits");
 }
 
 static bool server_says_ok(const char *command)
