@@ -180,7 +180,7 @@ def _decoder(context: Context, name: str, record: RecordView, ret: str, comment:
 
 
 def _results(context: Context, job: Job, result: RecordView) -> List[FunctionView]:
-    assert job.functions.set_result is not None and job.result is not None
+    assert job.functions.set_result is not None and job.functions.wait is not None and job.result is not None
     return [
         _function(
             context, job.functions.set_result, """\
@@ -190,7 +190,26 @@ Keeps `result` as what the run returned, once it ends as done. For use in a hand
         _decoder(context, job.result.decode, result, "ret_result", """\
 Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
 in `arena`."""),
+        _waiter(context, job.functions.wait, job, result),
     ]
+
+
+def _waiter(context: Context, name: str, job: Job, result: RecordView) -> FunctionView:
+    return _function(
+        context, name, """\
+Waits until the run has ended, for `timeout` at most. CULEX_OK when it is done: `*ret_result`,
+which lives in `arena`, is what it returned, NULL when it set nothing. CULEX_ESTATE when it is
+dead, cancelled or pending, CULEX_ENOTFOUND when it is forgotten; `ret_end` (may be NULL) tells
+which. See culex_client_wait_result.""",
+        ["culex_client *client", "culex_uuid id", "culex_duration timeout", "culex_arena *arena",
+         "culex_wait_end *ret_end", f"const {result.c} **ret_result", ERROR],
+        [CText("    const void *value = NULL;"),
+         layout.call("    culex_status status = culex_client_wait_result",
+                     ["client", f"&{job.functions.type}", "id", "timeout", "arena", "ret_end",
+                      "ret_result != NULL ? &value : NULL", "error"], ";"),
+         CText("    if (status == CULEX_OK)"),
+         CText(f"        *ret_result = CULEX_PTR_CAST(const {result.c} *, value);"),
+         CText("    return status;")])
 
 
 # The descriptor.

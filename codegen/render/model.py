@@ -285,12 +285,14 @@ class Functions:
     decode: str
     type: str
     set_result: Optional[str]
+    wait: Optional[str]
 
     @classmethod
     def read(cls, node: Node) -> "Functions":
+        of_result = ("set_result", "wait")
         names = {field.name: node.name(field.name)
-                 for field in dataclasses.fields(cls) if field.name != "set_result"}
-        return cls(set_result=node.maybe("set_result", Node.name), **names)
+                 for field in dataclasses.fields(cls) if field.name not in of_result}
+        return cls(**{name: node.maybe(name, Node.name) for name in of_result}, **names)
 
 
 @dataclass(frozen=True)
@@ -490,8 +492,9 @@ class Job:
             tags=node.texts("tags"),
             fingerprint=int(node.match("fingerprint", FINGERPRINT, "16 hex digits"), 16),
         )
-        if (job.result is not None) != (job.functions.set_result is not None):
-            raise node.fail("functions.set_result", "belongs to a job with a result")
+        for name in ("set_result", "wait"):
+            if (job.result is not None) != (getattr(job.functions, name) is not None):
+                raise node.fail(f"functions.{name}", "belongs to a job with a result")
         params = {field.name for field in job.params}
         for key, by in (("unique", job.unique.by if job.unique else ()), *(("limits", limit.by) for limit in job.limits)):
             if not params.issuperset(by):

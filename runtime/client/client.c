@@ -38,6 +38,7 @@ static culex_client *client_make(struct culex_store *store, int64_t timeout_ms,
     client->store = store;
     store->until_ns = &client->until_ns;
     culex__turn_init(&client->turn);
+    culex__wait_desk_init(&client->desk);
     culex_buf_init(&client->payloads, 0);
     return client;
 }
@@ -124,6 +125,7 @@ void culex_client_close(culex_client *client)
 
 void culex__client_free(culex_client *client)
 {
+    culex__wait_desk_release(&client->desk, culex__client_is_ours(client));
     if (culex__client_is_ours(client)) {
         client->store->ops->close(client->store);
         culex__turn_destroy(&client->turn);

@@ -9,6 +9,7 @@
 
 #include "client/effort.h"
 #include "client/enqueue_gate.h"
+#include "client/wait_desk.h"
 #include "store/store.h"
 #include "core/ticket.h"
 #include "platform/storeclock.h"
@@ -32,6 +33,8 @@ struct culex_client {
      * drawn yet. The first makes those that go alone; the others come along in a convoy. */
     struct culex_ticket last[CULEX_STORE_EACH_MAX];
     culex_buf payloads; /* kept from call to call */
+
+    struct culex_wait_desk desk; /* has a lock of its own, and what is not under that is as above */
 };
 
 /* Takes over `store` (closed also on failure). For tests and culex_client_open. */

@@ -224,6 +224,57 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_get(culex_client *client, con
 /* Frees what culex_client_get returned. Accepts NULL. */
 CULEX_API void culex_run_info_free(culex_run_info *run);
 
+/* What has become of a run that is waited for. */
+typedef enum CULEX_INT_ENUM culex_wait_end {
+    CULEX_WAIT_PENDING, /* it has not ended; also while a retry of it is to come */
+    CULEX_WAIT_DONE,
+    CULEX_WAIT_DEAD,
+    CULEX_WAIT_CANCELLED,
+    CULEX_WAIT_FORGOTTEN /* the store has no such run, or has it no more */
+} culex_wait_end;
+
+/* "pending", "done", ...; never NULL. */
+CULEX_API const char *culex_wait_end_name(culex_wait_end end);
+
+/* A run that is waited for. Zero-initialise, set `queue` and `id`. */
+typedef struct culex_wait {
+    const char *queue; /* borrowed */
+    culex_uuid id;
+    culex_wait_end end;
+    culex_run_info *run; /* as it ended, error text and result included; NULL while it is pending
+                            and when it is forgotten. Owned by the caller: culex_run_info_free */
+} culex_wait;
+
+/* Waits until `enough` more of these runs have ended, all that are pending if there are fewer, or
+ * `timeout` is over: CULEX_OK in either case, and each `end` tells. 1 waits for the first of them,
+ * `count` for all. Runs whose `end` is no more pending are not asked for again, so the next call
+ * may take the same array. At most 1000.
+ * Nothing is polled: the store tells the client of an end. All threads that wait with one client
+ * share one connection for that, beside the one for calls, which others go on using meanwhile. Every
+ * few seconds a call looks by itself, in case that word was lost. A run for whose end somebody waits
+ * leaves its record for a minute at least, whatever its job's `keep` says, `keep success 0s`
+ * included; one that ended before the call is found as long as its record is kept.
+ * A timeout of 0 or less asks once; 1 ns to 99 us are refused as a number of seconds. A store that
+ * cannot be reached is waited for, too, until the time is over; then the call fails as others do,
+ * and what had ended by then is told. The last question may take as long as any call of the client
+ * beyond `timeout`. CULEX_EUNSUPPORTED with culex_run_client where handlers run in children.
+ * A handler that waits for a run which its own worker is to execute may wait in vain: it keeps the
+ * place that the run needs. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_wait(culex_client *client, culex_wait *waits,
+                                                        size_t count, size_t enough,
+                                                        culex_duration timeout, culex_error *error);
+
+/* Waits for the end of one run of `type` in the schema's queue, as culex_client_wait does, and
+ * reads its result. Generated `P_wait` functions call this. CULEX_OK: it is done, and *ret_result,
+ * which lives in `arena`, is what it returned, NULL when its handler has set nothing. CULEX_ESTATE:
+ * it is dead or cancelled, and the text has that of the run, or it is pending still.
+ * CULEX_ENOTFOUND: it is forgotten. *ret_end (may be NULL) tells these apart, and is
+ * CULEX_WAIT_PENDING when the call fails otherwise. CULEX_EINVAL for a job that returns nothing,
+ * and when the run is of another job. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_wait_result(
+    culex_client *client, const culex_job_type *type, culex_uuid id, culex_duration timeout,
+    culex_arena *arena, culex_wait_end *ret_end, const void **ret_result, culex_error *error);
+
 /* A queue begins with its first run or with the first worker that serves it. Until then every call
  * that takes a queue and no run is CULEX_ENOTFOUND, changes nothing, and its text has the name that
  * may have been meant. The text of a run that is not found has it, too, where the queue is missing.

@@ -176,11 +176,47 @@ static void test_every_allocation_of_a_convoy_fails_once(void **state)
     }
 }
 
+/* One has ended, the other is noted. True when no allocation failed. */
+static bool wait_run(long n)
+{
+    struct world *world = world_open();
+    culex_job_type type = number_type();
+    culex_wait waits[2] = {{.queue = "numbers"}, {.queue = "numbers"}};
+    waits[0].id = world_enqueue(world, &type, 1);
+    waits[1].id = world_enqueue(world, &type, 2);
+    assert_int_equal(culex_client_cancel(world->client, "numbers", waits[0].id, NULL, NULL),
+                     CULEX_OK);
+    countdown = n;
+    culex_status status =
+        culex_client_wait(world->client, waits, 2, 1, culex_milliseconds(10), NULL);
+    bool is_whole = countdown >= 0;
+    countdown = -1;
+    assert_true(status == CULEX_OK || status == CULEX_ENOMEM);
+    if (status != CULEX_OK)
+        status = culex_client_wait(world->client, waits, 2, 1, culex_milliseconds(10), NULL);
+    assert_int_equal(status, CULEX_OK);
+    assert_int_equal(waits[0].end, CULEX_WAIT_CANCELLED);
+    assert_int_equal(waits[1].end, CULEX_WAIT_PENDING);
+    culex_run_info_free(waits[0].run);
+    world_close(world);
+    return is_whole;
+}
+
+static void test_every_allocation_of_a_wait_fails_once(void **state)
+{
+    long n = 0;
+    (void)state;
+    while (n < 1000 && !wait_run(n))
+        n++;
+    assert_in_range(n, 1, 999);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_allocation_fails_once),
         cmocka_unit_test(test_every_allocation_of_a_convoy_fails_once),
+        cmocka_unit_test(test_every_allocation_of_a_wait_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

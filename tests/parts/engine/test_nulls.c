@@ -228,6 +228,31 @@ static void test_null_for_a_client_is_refused(void **state)
     assert_null(culex_doctor_report_text(NULL));
 }
 
+static void test_null_for_a_wait_is_refused(void **state)
+{
+    culex_job_type returning = number_type();
+    culex_wait wait = {.queue = NULL};
+    culex_client *client = NULL;
+    culex_arena *arena = culex_arena_create();
+    const void *result = NULL;
+    (void)state;
+    returning.result = &number_struct;
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_wait(NULL, &wait, 1, 1, 0, &error));
+    REFUSED(culex_client_wait(client, &wait, 1, 1, 0, &error));
+    REFUSED_AS("nothing to wait for", culex_client_wait(client, NULL, 1, 1, 0, &error));
+    REFUSED(culex_client_wait_result(NULL, &returning, no_id, 0, arena, NULL, &result, &error));
+    REFUSED_AS("no job",
+               culex_client_wait_result(client, NULL, no_id, 0, arena, NULL, &result, &error));
+    REFUSED(culex_client_wait_result(client, &returning, no_id, 0, NULL, NULL, &result, &error));
+    REFUSED(culex_client_wait_result(client, &returning, no_id, 0, arena, NULL, NULL, &error));
+    assert_int_equal(
+        culex_client_wait_result(client, &returning, no_id, 0, arena, NULL, &result, NULL),
+        CULEX_ENOTFOUND);
+    culex_arena_free(arena);
+    culex_client_close(client);
+}
+
 static void test_null_beside_a_client_is_refused(void **state)
 {
     const struct number params = {7};
@@ -431,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
+        cmocka_unit_test(test_null_for_a_wait_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_worker_is_refused),
         cmocka_unit_test(test_null_beside_a_worker_is_refused),

@@ -485,6 +485,32 @@ static void fake_wake_disarm(struct culex_store *store)
     store_of(store)->ops->wake_disarm(store_of(store));
 }
 
+static culex_status fake_wait(struct culex_store *store, const char *queue, const culex_uuid *ids,
+                              size_t count, int64_t note_ms, culex_run_state *ret_states,
+                              culex_error *error)
+{
+    struct world *world = (struct world *)store;
+    world->waits++;
+    if (world->wait_failures > 0) {
+        world->wait_failures--;
+        return culex__fail(error, world->wait_status, "injected failure of WAIT");
+    }
+    if (note_ms > 0 && world->is_full)
+        return culex__fail(error, CULEX_EFULL, "injected lack of room");
+    return world->store->ops->wait(world->store, queue, ids, count, note_ms, ret_states, error);
+}
+
+static culex_status fake_wait_arm(struct culex_store *store, const char *const *queues,
+                                  size_t count, int64_t timeout_ms, int *ret_fd, culex_error *error)
+{
+    struct world *world = (struct world *)store;
+    if (world->has_no_wake) {
+        *ret_fd = -1;
+        return CULEX_OK;
+    }
+    return world->store->ops->wait_arm(world->store, queues, count, timeout_ms, ret_fd, error);
+}
+
 static void fake_close(struct culex_store *store)
 {
     (void)store; /* the world closes the store itself */
@@ -551,6 +577,8 @@ static const struct culex_store_ops fake_ops = {
     .wake_arm = fake_wake_arm,
     .wake_take = fake_wake_take,
     .wake_disarm = fake_wake_disarm,
+    .wait = fake_wait,
+    .wait_arm = fake_wait_arm,
     .close = fake_close,
 };
 

@@ -97,8 +97,12 @@ struct world {
     int64_t sent_ns; /* when the newest one that was answered began */
     struct world_ahead ahead;
     bool has_no_wake;
-    enum culex_room room; /* what the store says that it has */
-    size_t payload_lens;  /* that grants claim to have, 0 for the truth */
+    unsigned waits;           /* questions of WAIT, */
+    unsigned wait_failures;   /* so many to come fail */
+    culex_status wait_status; /* with this */
+    bool is_full;             /* no wait can be noted */
+    enum culex_room room;     /* what the store says that it has */
+    size_t payload_lens;      /* that grants claim to have, 0 for the truth */
     char log[WORLD_LOG_SIZE];
     size_t log_len;
     culex_client *client;

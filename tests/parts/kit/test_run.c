@@ -54,6 +54,28 @@ static void a_drain_runs_what_is_due(void **state)
     assert_int_equal(culex_test_now(test), CULEX_TEST_START);
 }
 
+/* Nothing runs meanwhile, and nobody sees the clock move. */
+static void a_client_that_waits_is_told_what_has_ended(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    culex_arena *arena = culex_arena_create();
+    const kit_letter_result *result = NULL;
+    culex_wait_end end;
+    letter_register(test, letter_note, &scene);
+    culex_uuid id = letter_send(test, "a");
+    for (int is_over = 0; is_over < 2; is_over++) {
+        assert_int_equal(kit_letter_job_wait(culex_test_client(test), id, culex_seconds(30), arena,
+                                             &end, &result, NULL),
+                         is_over ? CULEX_OK : CULEX_ESTATE);
+        assert_int_equal(end, is_over ? CULEX_WAIT_DONE : CULEX_WAIT_PENDING);
+        assert_int_equal(CULEX_TEST_DRAIN(test), !is_over);
+    }
+    assert_null(result); /* the handler has set none */
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+    culex_arena_free(arena);
+}
+
 static void one_is_run_at_a_time(void **state)
 {
     culex_test *test = *state;
@@ -770,6 +792,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_KIT(a_drain_runs_what_is_due),
+        WITH_KIT(a_client_that_waits_is_told_what_has_ended),
         WITH_KIT(one_is_run_at_a_time),
         WITH_KIT(priorities_hold),
         WITH_KIT(follow_ups_run_in_queues_that_are_new),

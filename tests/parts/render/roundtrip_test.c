@@ -54,6 +54,16 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
     return CULEX_EUNSUPPORTED;
 }
 
+culex_status culex_client_wait_result(culex_client *client, const culex_job_type *type,
+                                      culex_uuid id, culex_duration timeout, culex_arena *arena,
+                                      culex_wait_end *ret_end, const void **ret_result,
+                                      culex_error *error)
+{
+    (void)client, (void)type, (void)id, (void)timeout, (void)arena, (void)ret_end;
+    (void)ret_result, (void)error;
+    return CULEX_EUNSUPPORTED;
+}
+
 /* What every test starts with and gives back. */
 struct bench {
     culex_arena *arena;

@@ -85,6 +85,7 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
         **more: Any) -> Json:
     functions: Json = {function: f"{name}_job_{function}" for function in FUNCTIONS}
     functions["set_result"] = None if result is None else f"{name}_job_set_result"
+    functions["wait"] = None if result is None else f"{name}_job_wait"
     base: Json = {
         "name": name, "qualified": name, "wire": name, "was": [], "c": f"{name}_job",
         "functions": functions, "doc": "", "line": 4, "deprecated": None, "retired": False,

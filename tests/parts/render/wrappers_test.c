@@ -115,6 +115,23 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
     return called.status;
 }
 
+culex_status culex_client_wait_result(culex_client *client, const culex_job_type *type,
+                                      culex_uuid id, culex_duration timeout, culex_arena *arena,
+                                      culex_wait_end *ret_end, const void **ret_result,
+                                      culex_error *error)
+{
+    (void)client;
+    (void)error;
+    called.type = type;
+    called.count = id.b[0];
+    called.options.delay = timeout;
+    called.user = arena;
+    called.ret = ret_end;
+    if (called.status == CULEX_OK)
+        *ret_result = called.value;
+    return called.status;
+}
+
 culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type, const void *value,
                                   culex_error *error)
 {
@@ -269,6 +286,29 @@ static void test_register__retires_a_retired_job_without_a_handler(void **state)
     assert_int_equal(constant_job_register(NULL, NULL, NULL), CULEX_OK);
     assert_true(called.is_retired);
     assert_ptr_equal(called.type, &constant_job_type);
+}
+
+static void test_wait__hands_on_what_it_was_told(void **state)
+{
+    (void)state;
+    const ship_result expected = {0}, *result = NULL;
+    culex_wait_end end;
+    char arena;
+    called.value = &expected;
+    assert_int_equal(ship_job_wait(NULL, (culex_uuid){{7}}, culex_seconds(3),
+                                   (culex_arena *)(void *)&arena, &end, &result, NULL),
+                     CULEX_OK);
+    assert_ptr_equal(called.type, &ship_job_type);
+    assert_int_equal(called.count, 7);
+    assert_int_equal(called.options.delay, culex_seconds(3));
+    assert_ptr_equal(called.user, &arena);
+    assert_ptr_equal(called.ret, &end);
+    assert_ptr_equal(result, &expected);
+    called.status = CULEX_ESTATE;
+    result = NULL;
+    assert_int_equal(ship_job_wait(NULL, (culex_uuid){{7}}, 0, NULL, NULL, &result, NULL),
+                     CULEX_ESTATE);
+    assert_null(result);
 }
 
 static void test_encode_decode_set_result__use_their_descriptors(void **state)
@@ -531,6 +571,7 @@ int main(void)
         cmocka_unit_test_setup(test_enqueue_from__is_of_the_run, setup),
         cmocka_unit_test_setup(test_register__reaches_the_typed_handler, setup),
         cmocka_unit_test_setup(test_register__retires_a_retired_job_without_a_handler, setup),
+        cmocka_unit_test_setup(test_wait__hands_on_what_it_was_told, setup),
         cmocka_unit_test_setup(test_encode_decode_set_result__use_their_descriptors, setup),
         cmocka_unit_test_setup(test_decode__leaves_the_output_alone_on_failure, setup),
         cmocka_unit_test(test_make__sets_what_the_descriptor_calls_the_default),

@@ -131,6 +131,19 @@ culex_status (words_job_decode_result)(culex_arena *arena, const void *text, siz
     return status;
 }
 
+culex_status (words_job_wait)(culex_client *client, culex_uuid id, culex_duration timeout,
+                              culex_arena *arena, culex_wait_end *ret_end,
+                              const words_result **ret_result, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_client_wait_result(client, &words_job_type, id, timeout, arena,
+                                                   ret_end, ret_result != NULL ? &value : NULL,
+                                                   error);
+    if (status == CULEX_OK)
+        *ret_result = CULEX_PTR_CAST(const words_result *, value);
+    return status;
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome words_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                     void *user)

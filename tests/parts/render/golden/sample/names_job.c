@@ -443,6 +443,21 @@ culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line
     return status;
 }
 
+culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_wait)(
+    culex_client *client, culex_uuid id, culex_duration timeout, culex_arena *arena,
+    culex_wait_end *ret_end,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
+    culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_client_wait_result(
+        client, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
+        id, timeout, arena, ret_end, ret_result != NULL ? &value : NULL, error);
+    if (status == CULEX_OK)
+        *ret_result = CULEX_PTR_CAST(const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result *, value);
+    return status;
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_call(
     culex_run *run, culex_handler_fn handler, const void *params, void *user)

@@ -395,6 +395,16 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_proto
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
     culex_error *error);
 
+/* Waits until the run has ended, for `timeout` at most. CULEX_OK when it is done: `*ret_result`,
+ * which lives in `arena`, is what it returned, NULL when it set nothing. CULEX_ESTATE when it is
+ * dead, cancelled or pending, CULEX_ENOTFOUND when it is forgotten; `ret_end` (may be NULL) tells
+ * which. See culex_client_wait_result. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_wait(
+    culex_client *client, culex_uuid id, culex_duration timeout, culex_arena *arena,
+    culex_wait_end *ret_end,
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result **ret_result,
+    culex_error *error);
+
 /* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
  * culex_worker_run. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_register(
@@ -507,6 +517,9 @@ CULEX_GENERATED_END
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result(...) \
     (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result, __VA_ARGS__), \
      (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_decode_result)(__VA_ARGS__) CULEX_TYPED_END)
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_wait(...) \
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_wait, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_wait)(__VA_ARGS__) CULEX_TYPED_END)
 #endif
 
 /* In C++ what a handler throws is a failure of its run; see culex/exception.h. */

@@ -194,6 +194,19 @@ culex_status (ship_job_decode_result)(culex_arena *arena, const void *text, size
     return status;
 }
 
+culex_status (ship_job_wait)(culex_client *client, culex_uuid id, culex_duration timeout,
+                             culex_arena *arena, culex_wait_end *ret_end,
+                             const ship_result **ret_result, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_client_wait_result(client, &ship_job_type, id, timeout, arena,
+                                                   ret_end, ret_result != NULL ? &value : NULL,
+                                                   error);
+    if (status == CULEX_OK)
+        *ret_result = CULEX_PTR_CAST(const ship_result *, value);
+    return status;
+}
+
 /* What the worker calls: gives the handler and the params their types back. */
 static culex_outcome ship_job_call(culex_run *run, culex_handler_fn handler, const void *params,
                                    void *user)
