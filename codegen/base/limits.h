@@ -62,6 +62,7 @@
 /* Params, structs and lists inside each other. */
 #define LIMIT_PAYLOAD_DEPTH ((unsigned)CULEX_PAYLOAD_DEPTH_MAX)
 #define LIMIT_STRUCT_DEPTH  (LIMIT_PAYLOAD_DEPTH - 1) /* params are the outermost */
+#define LIMIT_USER_TEXT     CULEX_USER_TEXT_MAX       /* bytes of a value of a user's own type */
 #define LIMIT_STRUCT_CELLS  1000000u /* values inside one struct, arrays multiplied out */
 #define LIMIT_LEN           (64u * 1024u * 1024u) /* N of max_len, min_len, len */
 

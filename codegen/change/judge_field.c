@@ -67,12 +67,18 @@ static bool judge_shape(struct pair *pair)
     return true;
 }
 
+static bool is_type_same(const struct lock_field *before, const struct lock_field *after)
+{
+    return before->kind == after->kind &&
+           (before->kind != IR_USER || change_reads(after, before) == READS_ALL);
+}
+
 static enum diag_id id_of_narrowing(const struct lock_field *before, const struct lock_field *after,
                                     enum change_reads reads)
 {
     const struct ir_kind_info *old = &ir_kinds[before->kind], *new = &ir_kinds[after->kind];
     bool are_integers = old->bits > 0 && new->bits > 0;
-    if (before->kind == after->kind)
+    if (is_type_same(before, after))
         return DIAG_FIELD_LIMIT_NARROWED;
     if (are_integers && old->is_signed != new->is_signed)
         return DIAG_FIELD_SIGNEDNESS_CHANGED;
@@ -117,7 +123,7 @@ static void judge_values(struct pair *pair)
         return;
     }
     enum change_reads reads = change_reads(after, before);
-    bool is_same_type = before->kind == after->kind;
+    bool is_same_type = is_type_same(before, after);
     if (reads != READS_ALL)
         judge_narrowing(pair, reads);
     if (change_reads(before, after) == READS_ALL || (reads != READS_ALL && !is_same_type))
@@ -172,8 +178,8 @@ static void judge_source(struct pair *pair)
                    (before->need == LOCK_OPTIONAL) == (after->need == LOCK_OPTIONAL);
     if (!is_same && pair->said == 0)
         tell(pair, DIAG_FIELD_C_TYPE_CHANGED, "has another type in C than before");
-    else if (is_same && before->target != NULL && after->target != NULL &&
-             strcmp(before->target->c, after->target->c) != 0)
+    else if (is_same && is_type_same(before, after) && before->target != NULL &&
+             after->target != NULL && strcmp(before->target->c, after->target->c) != 0)
         tell(pair, DIAG_TYPE_RENAMED, "has a type with another name in C than before");
 }
 

@@ -151,8 +151,9 @@ const char *lock_field_derive(struct lock_field *field)
         return "the shape and the presence contradict each other";
     if (field->count > LIMIT_LIST_COUNT || (field->form == SHAPE_ARRAY && field->count < 1))
         return "no such count";
-    if ((kind == IR_ENUM || kind == IR_STRUCT) != (field->ref != NULL && field->version != NULL))
-        return "an enum or struct needs a name and a version";
+    bool is_named = kind == IR_ENUM || kind == IR_STRUCT || kind == IR_USER;
+    if (is_named != (field->ref != NULL && field->version != NULL))
+        return "an enum, a struct or a type of the user needs a name and a version";
     range_of_kind(field);
     return range_narrow(field) ? NULL : "a bound is no number";
 }

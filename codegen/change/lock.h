@@ -37,7 +37,7 @@ struct lock_field {
     struct lock_field *next;
     const char *wire, *name;
     const char *type;          /* the kind's word */
-    const char *ref, *version; /* name and fingerprint of an enum or struct */
+    const char *ref, *version; /* name and fingerprint of an enum, a struct or a user's type */
     const char *shape, *presence;
     const char *default_text;
     const char *min, *max; /* decimal; times and durations in ns */
@@ -69,15 +69,16 @@ struct lock_value {
     struct span span;
 };
 
-/* The shape of an enum or a struct. Several of one name differ in their version. */
+/* The shape of an enum or a struct, or a type of the user's own. Several of one name differ in
+ * their version. */
 struct lock_type {
     struct lock_type *next;
     const char *name;
     const char *version; /* its fingerprint */
-    const char *kind;    /* "enum", "struct" */
+    const char *kind;    /* "enum", "struct", "user" */
     const char *c;
-    const char *base;
-    bool is_old; /* no longer in the schema; stored runs may have it */
+    const char *base; /* of an enum; what a user's type is written as */
+    bool is_old;      /* no longer in the schema; stored runs may have it */
     bool is_closed;
     struct lock_value *values;
     struct lock_text *reserved_numbers, *gone_numbers;

@@ -12,7 +12,7 @@ struct maker {
     struct compilation *compilation;
     struct arena *arena;
     struct lock *lock;
-    struct map types; /* ir_enum or ir_struct by name -> lock_type */
+    struct map types; /* ir_enum, ir_user or ir_struct by name -> lock_type */
 };
 
 static const char *hex(struct arena *arena, uint64_t number)
@@ -87,9 +87,11 @@ static struct lock_text *make_texts(struct arena *arena, const struct literal *l
 
 static void make_ref(struct maker *maker, const struct ir_field *field, struct lock_field *made)
 {
-    if (field->enumeration == NULL && field->structure == NULL)
+    if (field->enumeration == NULL && field->structure == NULL && field->user == NULL)
         return;
-    made->ref = field->enumeration != NULL ? field->enumeration->name : field->structure->name;
+    made->ref = field->enumeration != NULL ? field->enumeration->name
+                : field->user != NULL      ? field->user->name
+                                           : field->structure->name;
     made->target = map_get(&maker->types, made->ref);
     assert(made->target != NULL); /* Types are made before the fields that use them. */
     made->version = made->target->version;
@@ -196,6 +198,19 @@ static void make_struct(struct maker *maker, const struct ir_struct *type)
     made->span = type->decl->name.span;
     made->allows = make_allows(maker->arena, type->decl->attrs);
     make_block(maker, type->fields, type->decl->fields.reserved, &made->block);
+    type_add(maker, made);
+}
+
+static void make_user(struct maker *maker, const struct ir_user *type)
+{
+    struct lock_type *made = arena_alloc(maker->arena, sizeof(*made));
+    made->name = type->name;
+    made->version = hex(maker->arena, type->fingerprint);
+    made->kind = ir_kinds[IR_USER].word;
+    made->c = type->c;
+    made->base = ir_kinds[IR_STRING].word;
+    made->span = type->decl->name.span;
+    made->allows = make_allows(maker->arena, type->decl->attrs);
     type_add(maker, made);
 }
 
@@ -387,6 +402,8 @@ static void make_module(struct maker *maker, const struct module *module)
 {
     for (const struct ir_enum *type = module->ir->enums; type != NULL; type = type->next)
         make_enum(maker, type);
+    for (const struct ir_user *type = module->ir->users; type != NULL; type = type->next)
+        make_user(maker, type);
     for (const struct ir_struct *type = module->ir->structs; type != NULL; type = type->next)
         make_struct(maker, type);
     for (const struct ir_job *job = module->ir->jobs; job != NULL; job = job->next)

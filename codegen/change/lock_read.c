@@ -196,10 +196,12 @@ static bool link_fields(struct reader *reader, struct lock_field *field)
 static bool add_types(struct reader *reader)
 {
     for (struct lock_type *type = reader->lock->types; type != NULL; type = type->next) {
+        bool is_struct = strcmp(type->kind, "struct") == 0;
         bool is_enum = strcmp(type->kind, "enum") == 0;
-        if (!is_enum && strcmp(type->kind, "struct") != 0)
-            return fail_at(reader, type->span, "a type is an enum or a struct");
-        if (is_enum != (type->base != NULL) || is_enum == (type->block.fields != NULL))
+        if (!is_enum && !is_struct && strcmp(type->kind, "user") != 0)
+            return fail_at(reader, type->span, "a type is an enum, a struct or one of the user");
+        if (is_struct == (type->base != NULL) || is_struct != (type->block.fields != NULL) ||
+            (!is_enum && type->values != NULL))
             return fail_at(reader, type->span, "the type has the members of another kind of type");
         if (map_add(&reader->types, arena_printf(reader->arena, "%s %s", type->name, type->version),
                     type) != NULL)

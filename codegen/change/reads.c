@@ -55,6 +55,9 @@ static bool text_lengths(const struct lock_field *writer, int64_t *ret_least, in
     case IR_UINT128:
         *ret_most = 40;
         return true;
+    case IR_USER:
+        *ret_least = 0, *ret_most = LIMIT_USER_TEXT;
+        return true;
     case IR_ENUM:
         *ret_least = LIMIT_NAME_BYTES, *ret_most = 0;
         for (const struct lock_value *at = writer->target->values; at != NULL; at = at->next) {
@@ -88,6 +91,9 @@ static enum change_reads same_kind_reads(const struct lock_field *reader,
     case IR_TIMESTAMP:
     case IR_DURATION:
         return range_reads(reader, writer);
+    case IR_USER: /* Its version is its name without the package, which stands for the text. */
+        return strcmp(reader->target->version, writer->target->version) == 0 ? READS_ALL
+                                                                             : READS_NONE;
     default: /* An enum's values and a struct's fields are judged one by one. */
         return READS_ALL;
     }

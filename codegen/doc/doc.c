@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "limits.h"
 #include "page.h"
 #include "setting.h"
 #include "words.h"
@@ -417,6 +418,19 @@ static void write_enum(struct writer *writer, const struct ast_decl *decl,
     buf_char(page->out, '\n');
 }
 
+static void write_user(struct writer *writer, const struct ir_user *type)
+{
+    struct page *page = &writer->page;
+    page->markup->section(page, 1, "Type", type->name);
+    page_prose(page, type->doc);
+    page->markup->paragraph(page);
+    write_words(writer,
+                "A value is of %s, from the header %s. In a payload it is a text of at most "
+                "%d bytes, which %s reads and %s writes.",
+                type->c, type->header, LIMIT_USER_TEXT, type->parse, type->format);
+    buf_char(page->out, '\n');
+}
+
 static void write_struct(struct writer *writer, const struct ir_struct *type)
 {
     const struct ast_decl *decl = type->decl;
@@ -463,6 +477,8 @@ void doc_write(struct arena *arena, const struct module *module, enum doc_format
         write_enum(&writer, decl, type);
         decl = ast_decl_next(decl->next, DECL_ENUM);
     }
+    for (const struct ir_user *type = file->users; type != NULL; type = type->next)
+        write_user(&writer, type);
     for (const struct ir_struct *type = file->structs; type != NULL; type = type->next)
         write_struct(&writer, type);
     if (out->data[out->len - 1] != '\n')

@@ -117,9 +117,11 @@ static const char *type_of(struct arena *arena, const struct ir_field *field)
     const char *type = c_type(field);
     if (type != NULL)
         return type;
-    assert(field->structure != NULL || field->enumeration != NULL);
+    assert(field->structure != NULL || field->enumeration != NULL || field->user != NULL);
     return arena_printf(arena, "%s ",
-                        field->structure != NULL ? field->structure->c : field->enumeration->c);
+                        field->structure != NULL ? field->structure->c
+                        : field->user != NULL    ? field->user->c
+                                                 : field->enumeration->c);
 }
 
 static const char *argument(struct arena *arena, const struct ir_field *field)

@@ -18,10 +18,8 @@ const struct ast_attr *ast_attr_find(const struct ast_attr *attrs, const char *n
 
 const char *ast_decl_word(enum ast_decl_kind kind)
 {
-    static const char *const words[] = {[DECL_ENUM] = "enum",
-                                        [DECL_STRUCT] = "struct",
-                                        [DECL_POLICY] = "retry_policy",
-                                        [DECL_JOB] = "job",
-                                        [DECL_DEFAULTS] = "defaults"};
+    static const char *const words[] = {
+        [DECL_ENUM] = "enum",           [DECL_STRUCT] = "struct", [DECL_TYPE] = "type",
+        [DECL_POLICY] = "retry_policy", [DECL_JOB] = "job",       [DECL_DEFAULTS] = "defaults"};
     return words[kind];
 }

@@ -157,7 +157,7 @@ struct ast_setting {
     struct ast_setting *next;
 };
 
-enum ast_decl_kind { DECL_ENUM, DECL_STRUCT, DECL_POLICY, DECL_JOB, DECL_DEFAULTS };
+enum ast_decl_kind { DECL_ENUM, DECL_STRUCT, DECL_TYPE, DECL_POLICY, DECL_JOB, DECL_DEFAULTS };
 
 struct ast_decl {
     enum ast_decl_kind kind;
@@ -165,11 +165,13 @@ struct ast_decl {
     const char *doc;
     struct ast_attr *attrs;
     struct ast_decl *next;
-    struct ast_name base;          /* enum */
+    struct ast_name base;          /* enum, type */
     struct ast_enum_value *values; /* enum */
     struct literal *reserved;      /* enum */
     struct ast_fields fields;      /* struct; params of a job */
     struct ast_fields returns;     /* job; span has no source when not written */
+    struct literal header;         /* type ... */
+    struct ast_name parse, format; /* ... and its functions */
     struct ast_policy *policy;     /* retry_policy */
     struct ast_setting *settings;  /* job, defaults */
 };

@@ -67,6 +67,7 @@ static bool declare(struct checker *checker, const struct ast_decl *decl)
 static void declare_all(struct checker *checker)
 {
     struct ir_enum **end = &checker->module->ir->enums;
+    struct ir_user **user_end = &checker->module->ir->users;
     for (const struct ast_decl *decl = checker->module->ast->decls; decl; decl = decl->next) {
         if (decl->kind == DECL_DEFAULTS || !declare(checker, decl))
             continue;
@@ -77,6 +78,10 @@ static void declare_all(struct checker *checker)
             end = &symbol->enumeration->next;
         } else if (decl->kind == DECL_STRUCT) {
             symbol->structure = check_struct_declare(checker, decl, symbol->qualified);
+        } else if (decl->kind == DECL_TYPE) {
+            symbol->user = check_user(checker, decl, symbol->qualified);
+            *user_end = symbol->user;
+            user_end = &symbol->user->next;
         }
     }
 }

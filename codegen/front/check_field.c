@@ -90,7 +90,7 @@ static bool type_resolve(struct checker *checker, const struct ast_field *ast,
         report_unknown_type(checker, ast);
         return false;
     }
-    if (symbol->enumeration == NULL && symbol->structure == NULL) {
+    if (symbol->enumeration == NULL && symbol->structure == NULL && symbol->user == NULL) {
         diag_report(checker->sink, DIAG_NOT_A_TYPE, ast->type.span, "'%s' is a %s, not a type",
                     symbol->qualified, ast_decl_word(symbol->decl->kind));
         diag_note(checker->sink, symbol->decl->name.span, "declared here");
@@ -98,7 +98,10 @@ static bool type_resolve(struct checker *checker, const struct ast_field *ast,
     }
     field->enumeration = symbol->enumeration;
     field->structure = symbol->structure;
-    field->kind = symbol->enumeration != NULL ? IR_ENUM : IR_STRUCT;
+    field->user = symbol->user;
+    field->kind = symbol->enumeration != NULL ? IR_ENUM
+                  : symbol->user != NULL      ? IR_USER
+                                              : IR_STRUCT;
     return true;
 }
 
@@ -131,12 +134,24 @@ static void check_shape(struct checker *checker, const struct ast_field *ast,
     }
 }
 
+/* Its text would have to be read by a function that runs only in the program. */
+static void report_user_default(struct checker *checker, const struct ast_field *ast,
+                                const struct ir_field *field)
+{
+    diag_report(checker->sink, DIAG_DEFAULT_NOT_ALLOWED, ast->value.span,
+                "'%s' has no default: only '%s' could tell what the text means", field->user->name,
+                field->user->parse);
+    diag_help(checker->sink, "make it optional, and choose in the handler what an absent one is");
+}
+
 static bool has_default_allowed(struct checker *checker, const struct ast_field *ast,
                                 const struct ir_field *field)
 {
     if (ast->optional.source != NULL)
         diag_report(checker->sink, DIAG_OPTIONAL_DEFAULT, ast->value.span,
                     "'%s' is optional, so it has no default", field->name);
+    else if (ast->shape == SHAPE_SINGLE && field->kind == IR_USER)
+        report_user_default(checker, ast, field);
     else if (ast->shape != SHAPE_SINGLE || field->kind == IR_STRUCT)
         diag_report(checker->sink, DIAG_DEFAULT_NOT_ALLOWED, ast->value.span, "%s has no default",
                     ast->shape != SHAPE_SINGLE ? "a list" : "a struct");

@@ -60,7 +60,8 @@ static void offer_module(struct suggestion *suggestion, const struct checker *ch
     bool is_near = module->package != NULL && checker->module->package != NULL &&
                    strcmp(module->package, checker->module->package) == 0;
     for (const struct ast_decl *decl = module->ast->decls; decl != NULL; decl = decl->next) {
-        bool is_wanted = is_type ? decl->kind == DECL_ENUM || decl->kind == DECL_STRUCT
+        bool is_wanted = is_type ? decl->kind == DECL_ENUM || decl->kind == DECL_STRUCT ||
+                                       decl->kind == DECL_TYPE
                                  : decl->kind == DECL_POLICY;
         if (!is_wanted)
             continue;

@@ -79,6 +79,11 @@ struct ir_field *check_fields(struct checker *checker, const char *c,
 struct ir_enum *check_enum(struct checker *checker, const struct ast_decl *decl,
                            const char *qualified);
 
+/* ---- check_user.c ---- */
+
+struct ir_user *check_user(struct checker *checker, const struct ast_decl *decl,
+                           const char *qualified);
+
 /* ---- check_struct.c ---- */
 
 /* Without its fields: they may be of structs that are declared later. */

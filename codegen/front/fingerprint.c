@@ -17,6 +17,7 @@ static void add_field(struct buf *text, const struct ir_field *field)
 {
     uint64_t nested = field->enumeration != NULL ? field->enumeration->fingerprint
                       : field->structure != NULL ? field->structure->fingerprint
+                      : field->user != NULL      ? field->user->fingerprint
                                                  : 0;
     buf_printf(text, "%s %s", field->wire, ir_kinds[field->kind].word);
     if (nested != 0)

@@ -35,7 +35,8 @@
     X(TIMESTAMP, "timestamp", 0, 0)                                                                \
     X(DURATION, "duration", 0, 0)                                                                  \
     X(ENUM, "enum", 0, 0)                                                                          \
-    X(STRUCT, "struct", 0, 0)
+    X(STRUCT, "struct", 0, 0)                                                                      \
+    X(USER, "user", 0, 0)
 
 enum ir_kind {
 #define X(symbol, word, bits, is_signed) IR_##symbol,
@@ -108,12 +109,26 @@ struct ir_enum {
     struct ir_enum *next;
 };
 
+/* A type whose C code is the user's: a payload has it as a text. */
+struct ir_user {
+    const char *name;
+    const char *c; /* what the user's header calls it */
+    const char *type_symbol;
+    const char *doc;
+    uint32_t line;
+    const char *header, *parse, *format;
+    uint64_t fingerprint;
+    const struct ast_decl *decl;
+    struct ir_user *next;
+};
+
 struct ir_field {
     const char *name, *c, *wire, *doc;
     uint32_t line;
     enum ir_kind kind;
     const struct ir_enum *enumeration;
     const struct ir_struct *structure;
+    const struct ir_user *user;
     enum ast_shape shape;
     int64_t count; /* -1: none */
     bool is_optional, is_required, is_secret, must_understand;
@@ -259,6 +274,7 @@ struct ir_file {
     const char *file, *stem, *header, *source, *guard, *package;
     struct ir_import *imports;
     struct ir_enum *enums;
+    struct ir_user *users;
     struct ir_struct *structs; /* each after those it contains */
     struct ir_job *jobs;
 };

@@ -123,7 +123,7 @@ static void write_attrs(struct json_out *json, const struct ast_attr *attrs)
 
 static void write_ref(struct json_out *json, const struct ir_field *field)
 {
-    if (field->enumeration == NULL && field->structure == NULL) {
+    if (field->enumeration == NULL && field->structure == NULL && field->user == NULL) {
         json_null(json, "ref");
         return;
     }
@@ -133,6 +133,11 @@ static void write_ref(struct json_out *json, const struct ir_field *field)
         json_text(json, "c", field->enumeration->c);
         json_text(json, "type_symbol", field->enumeration->type_symbol);
         json_text(json, "base", ir_kinds[field->enumeration->base].word);
+    } else if (field->user != NULL) {
+        json_text(json, "name", field->user->name);
+        json_text(json, "c", field->user->c);
+        json_text(json, "type_symbol", field->user->type_symbol);
+        json_text(json, "base", NULL);
     } else {
         json_text(json, "name", field->structure->name);
         json_text(json, "c", field->structure->c);
@@ -204,6 +209,22 @@ static void write_enum(struct json_out *json, const struct ir_enum *type)
         json_close(json, '}');
     }
     json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void write_user(struct json_out *json, const struct ir_user *type)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "name", type->name);
+    json_text(json, "c", type->c);
+    json_text(json, "type_symbol", type->type_symbol);
+    write_doc(json, type->doc);
+    json_number(json, "line", type->line);
+    json_text(json, "base", ir_kinds[IR_STRING].word);
+    json_text(json, "header", type->header);
+    json_text(json, "parse", type->parse);
+    json_text(json, "format", type->format);
+    write_attrs(json, type->decl->attrs);
     json_close(json, '}');
 }
 
@@ -436,6 +457,10 @@ void ir_json_file(struct json_out *json, const struct ir_file *file,
     json_open(json, "enums", '[');
     for (const struct ir_enum *type = file->enums; type != NULL; type = type->next)
         write_enum(json, type);
+    json_close(json, ']');
+    json_open(json, "types", '[');
+    for (const struct ir_user *type = file->users; type != NULL; type = type->next)
+        write_user(json, type);
     json_close(json, ']');
     json_open(json, "structs", '[');
     for (const struct ir_struct *type = file->structs; type != NULL; type = type->next)

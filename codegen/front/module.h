@@ -56,6 +56,7 @@ struct symbol {
     struct module *module;
     struct ir_enum *enumeration;
     struct ir_struct *structure;
+    struct ir_user *user;
     struct ir_retry *retry; /* of a policy, once a job has asked */
     bool is_imported;       /* a file that imports its own refers to it */
 };

@@ -210,6 +210,32 @@ static bool parse_enum(struct parser *parser, struct ast_decl *decl)
     return parser_close(parser, open);
 }
 
+/* The name of a function. What starts the next declaration is none. */
+static bool parse_function(struct parser *parser, const char *what, struct ast_name *ret_name)
+{
+    if (parser_at_declaration(parser) || parser_at_short_job(parser) ||
+        !parser_at(parser, TOKEN_WORD))
+        return parser_expected(parser, what);
+    return parser_name(parser, ret_name);
+}
+
+/* [attributes] = string with "money.h" money_parse money_format; */
+static bool parse_type(struct parser *parser, struct ast_decl *decl)
+{
+    if (!parse_attrs(parser, &decl->attrs) || !parser_expect(parser, TOKEN_EQUALS) ||
+        !parser_path(parser, &decl->base))
+        return false;
+    if (!parser_accept_word(parser, "with"))
+        return parser_expected(parser, "'with' and a header");
+    parser->item.place = HABIT_ANYWHERE; /* From here on it is ours, and no other language's. */
+    if (!parser_at(parser, TOKEN_STRING))
+        return parser_expected(parser, "its header in quotes");
+    return parser_literal_of(parser, TOKEN_STRING, &decl->header) &&
+           parse_function(parser, "the name of the function that reads its text", &decl->parse) &&
+           parse_function(parser, "the name of the function that writes its text", &decl->format) &&
+           parser_semicolon(parser);
+}
+
 static bool parse_params(struct parser *parser, struct ast_fields *fields)
 {
     struct span span = parser_span(parser);
@@ -262,6 +288,8 @@ static bool parse_body(struct parser *parser, struct ast_decl *decl)
         return parse_enum(parser, decl);
     case DECL_STRUCT:
         return parse_attrs(parser, &decl->attrs) && parse_fields(parser, &decl->fields, false);
+    case DECL_TYPE:
+        return parse_type(parser, decl);
     case DECL_POLICY:
         return parse_policy(parser, &decl->policy);
     case DECL_JOB:
@@ -285,7 +313,8 @@ static bool decl_kind_at(const struct parser *parser, enum ast_decl_kind *ret_ki
 
 static bool parse_decl(struct parser *parser, struct ast_decl **ret_decl)
 {
-    static const char *const words[] = {"enum", "struct", "retry_policy", "job", "defaults", NULL};
+    static const char *const words[] = {"enum", "struct",   "type", "retry_policy",
+                                        "job",  "defaults", NULL};
     enum ast_decl_kind kind;
     parser_doc_behind(parser, NULL);
     if (parser_at_word(parser, "package") || parser_at_word(parser, "import"))

@@ -20,11 +20,21 @@ bool parser_at_word_of(const struct parser *parser, const char *const *words)
     return *words != NULL;
 }
 
+/* "type NAME = BASE with": with less it may be a param with a default. */
+static bool parser_at_type(const struct parser *parser)
+{
+    return parser_at_word(parser, "type") && parser_kind_ahead(parser, 1) == TOKEN_WORD &&
+           parser_kind_ahead(parser, 2) == TOKEN_EQUALS &&
+           parser_kind_ahead(parser, 3) == TOKEN_WORD && parser_kind_ahead(parser, 4) == TOKEN_WORD;
+}
+
 bool parser_at_declaration(const struct parser *parser)
 {
     static const char *const words[] = {"enum", "struct", "retry_policy", "job", NULL};
     if (parser_at_word(parser, "defaults"))
         return parser_kind_ahead(parser, 1) == TOKEN_LEFT_BRACE;
+    if (parser_at_type(parser))
+        return true;
     if (!parser_at_word_of(parser, words) || parser_kind_ahead(parser, 1) != TOKEN_WORD)
         return false;
     enum token_kind kind = parser_kind_ahead(parser, 2);

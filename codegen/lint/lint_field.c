@@ -65,7 +65,7 @@ static void fix_secret(struct linter *linter, const struct ast_field *ast)
 static void lint_secret(struct linter *linter, const struct ast_field *ast,
                         const struct ir_field *field)
 {
-    bool is_text = field->kind == IR_STRING || field->kind == IR_BYTES ||
+    bool is_text = field->kind == IR_STRING || field->kind == IR_BYTES || field->kind == IR_USER ||
                    (field->kind == IR_UINT8 && field->shape == SHAPE_ARRAY);
     if (is_text && !field->is_secret && is_secret_name(field->name) &&
         lint_report(linter, DIAG_SECRET_NAME, ast->name.span,

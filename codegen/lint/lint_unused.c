@@ -95,7 +95,8 @@ void lint_unused(struct linter *linter)
     for (const struct ast_decl *decl = linter->module->ast->decls; decl != NULL;
          decl = decl->next) {
         bool is_policy = decl->kind == DECL_POLICY;
-        bool is_type = decl->kind == DECL_ENUM || decl->kind == DECL_STRUCT;
+        bool is_type =
+            decl->kind == DECL_ENUM || decl->kind == DECL_STRUCT || decl->kind == DECL_TYPE;
         if (decl->kind == DECL_DEFAULTS && !uses.has_jobs)
             lint_report(linter, DIAG_UNUSED_DEFAULTS, decl->name.span,
                         "these defaults are for the jobs of this file, and it has none");

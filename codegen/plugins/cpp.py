@@ -90,7 +90,7 @@ class Declared:
 
 
 def declared_by(schema: Schema) -> Iterator[Declared]:
-    for declared in (*schema.enums, *schema.structs):
+    for declared in (*schema.enums, *schema.users, *schema.structs):
         yield Declared(f"'{declared.name}'", declared.name, declared.c, schema, declared.line)
     for job in schema.jobs:
         yield Declared(f"'{job.qualified}'", job.qualified, job.c, schema, job.line)
@@ -123,7 +123,7 @@ class Text:
 
     def __init__(self, names: Names, schema: Schema) -> None:
         self.names, self.schema = names, schema
-        self.spaces = [names.space(declared.name) for declared in (*schema.enums, *schema.structs)]
+        self.spaces = [names.space(declared.name) for declared in (*schema.enums, *schema.users, *schema.structs)]
         self.spaces += [names.space(job.qualified) for job in schema.jobs]
 
     def one_type(self, field: Field) -> str:
@@ -198,6 +198,8 @@ class Text:
         lines: List[str] = []
         for enum in self.schema.enums:
             lines += ["", *layout.comment(enum.doc), f"using {bare(enum.name)} = ::{enum.c};"]
+        for user in self.schema.users:
+            lines += ["", *layout.comment(user.doc), f"using {bare(user.name)} = ::{user.c};"]
         for struct in ordered(self.schema.structs):
             lines += ["", *self.struct(bare(struct.name), struct.doc, struct.fields)]
         for job in self.schema.jobs:

@@ -157,6 +157,7 @@ def root(document: Document, job: Json, title: str, fields: Sequence[Json]) -> s
 
 def make(document: Document) -> Dict[str, str]:
     files: Dict[str, str] = {}
+    document.texts_of_users()
     for file in document.named:
         for job in file["jobs"]:
             name = job["qualified"]

@@ -249,6 +249,7 @@ def make(document: Document) -> Dict[str, str]:
     with open(os.path.join(LIB, SUPPORT + ".py"), encoding="utf-8") as file:
         files = {SUPPORT + ".py": file.read()}
     modules_check(document.files)
+    document.texts_of_users()
     for named in document.named:
         files[module_name(named) + ".py"] = Module(document, named).text()
     return files

@@ -16,12 +16,13 @@ from model import Field, IRError, Job, Schema
 from names import Context
 from records import order_structs, struct_view
 from settings import DESCRIPTOR_VERSION
+from users import headers, user_view
 from view import JobView, SchemaView
 
 LEGEND = """A field: name, name in the payload;
 kind, shape, flags;
 offset of the value, of has_x, of x_len;
-count, shortest, longest, least, greatest, enum, struct, default."""
+count, shortest, longest, least, greatest, enum, struct, user's type, default."""
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEMPLATES = os.path.join(HERE, "templates")
@@ -76,8 +77,9 @@ def schema_view(schema: Schema) -> SchemaView:
         includes=[CText(name) for name in system_headers(schema)],
         own_macros=[] if schema.export_macro is None else [CText(schema.export_macro)],
         export=context.export,
-        imports=[CText(item.header) for item in schema.imports],
+        imports=headers(schema.users) + [CText(item.header) for item in schema.imports],
         enums=[enum_view(context, enum) for enum in schema.enums],
+        users=[user_view(context, user) for user in schema.users],
         forwards=[CText(struct.c) for struct in order if struct.c in forwards],
         structs=[struct_view(context, struct, struct.c in forwards) for struct in order],
         jobs=jobs,

@@ -64,6 +64,7 @@ KINDS: Dict[str, Kind] = {
     "duration": _row("culex_duration", "DURATION", _nanoseconds),
     "enum": _row(None, "ENUM", lambda value: CText(value.c)),
     "struct": _row(None, "STRUCT"),
+    "user": _row(None, "USER"),
 }
 
 SHAPES: Dict[str, CText] = {

@@ -19,6 +19,7 @@ from settings import SETTINGS
 IR_VERSION = 1
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+HEADER = re.compile(r"(?!/)(?!(?:.*/)?\.\.(?:/|\Z))[A-Za-z0-9_.+/-]+\Z")
 FINGERPRINT = re.compile(r"[0-9a-f]{16}\Z")
 
 KINDS = (
@@ -26,7 +27,7 @@ KINDS = (
     "int8", "int16", "int32", "int64", "int128",
     "uint8", "uint16", "uint32", "uint64", "uint128",
     "float32", "float64", "string", "bytes", "uuid", "timestamp", "duration",
-    "enum", "struct",
+    "enum", "struct", "user",
 )
 SHAPES = ("single", "list", "array")
 BASES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -109,8 +110,37 @@ class Enum:
 
 
 @dataclass(frozen=True)
+class User:
+    """A type whose C code is the user's."""
+
+    name: str
+    c: str
+    type_symbol: str
+    doc: str
+    line: int
+    header: str
+    parse: str
+    format: str
+
+    @classmethod
+    def read(cls, node: Node) -> "User":
+        node.leave("attrs")
+        node.word("base", ("string",))
+        return cls(
+            name=node.text("name"),
+            c=node.name("c"),
+            type_symbol=node.name("type_symbol"),
+            doc=node.text("doc"),
+            line=node.integer("line", *LINE),
+            header=node.match("header", HEADER, "a path for an #include"),
+            parse=node.name("parse"),
+            format=node.name("format"),
+        )
+
+
+@dataclass(frozen=True)
 class Ref:
-    """The enum or struct that a field is of."""
+    """The enum, struct or user's type that a field is of."""
 
     name: str
     c: str
@@ -227,8 +257,8 @@ class Field:
 
     def _check(self, node: Node) -> None:
         """Members that only make sense together; the view relies on each of these."""
-        if (self.ref is not None) != (self.kind in ("enum", "struct")):
-            raise node.fail("ref", "belongs to an enum or struct, and to nothing else")
+        if (self.ref is not None) != (self.kind in ("enum", "struct", "user")):
+            raise node.fail("ref", "belongs to an enum, a struct or a type of the user, and to nothing else")
         if self.ref is not None and (self.ref.base is not None) != (self.kind == "enum"):
             raise node.fail("ref.base", "belongs to an enum, and to nothing else")
         if self.optional != (self.has_c is not None):
@@ -511,6 +541,7 @@ class Schema:
     export_macro: Optional[str]
     imports: Tuple[Import, ...]
     enums: Tuple[Enum, ...]
+    users: Tuple[User, ...]
     structs: Tuple[Struct, ...]
     jobs: Tuple[Job, ...]
 
@@ -525,6 +556,7 @@ class Schema:
             export_macro=node.maybe("export_macro", Node.name),
             imports=node.children("imports", Import.read),
             enums=node.children("enums", Enum.read),
+            users=node.children("types", User.read),
             structs=node.children("structs", Struct.read),
             jobs=node.children("jobs", Job.read),
         )

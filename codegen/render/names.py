@@ -18,6 +18,8 @@ class Names:
         for enum in schema.enums:
             self._taken |= {enum.c, enum.type_symbol, enum.name_function}
             self._taken |= {value.c for value in enum.values}
+        for user in schema.users:
+            self._taken |= {user.c, user.type_symbol, user.parse, user.format}
         for struct in schema.structs:
             self._taken |= {struct.c, struct.type_symbol, struct.make}
             self._take_refs(struct.fields)

@@ -163,7 +163,7 @@ def _element_type(field: Field, hidden: Set[str]) -> CText:
         return c_type
     if field.ref.c not in hidden:
         return CText(field.ref.c)
-    if field.ref.base is not None:
+    if field.kind != "struct":
         return CText(f"CULEX_OUTER({field.ref.c})")
     return CText(f"struct {field.ref.c}")
 
@@ -332,7 +332,7 @@ def _field_rows(c: str, fields: Sequence[Field], defaults: Dict[str, CText]) -> 
     limits = layout.table([[
         CText(field.count or 0), CText(field.min_len or 0), CText(field.max_len or 0),
         _limit(field.min), _limit(field.max), _type_of(field, "enum"), _type_of(field, "struct"),
-        defaults.get(field.c, NULL)] for field in fields], MARGIN)
+        _type_of(field, "user"), defaults.get(field.c, NULL)] for field in fields], MARGIN)
     below = ",\n" + " " * MARGIN
     return [CText("{" + below.join((_names(field), kind, _offsets(c, field), limit)) + "}")
             for field, kind, limit in zip(fields, kinds, limits)]

@@ -1,6 +1,6 @@
 """What the templates print: the model with every name made and every value written as C.
 
-Only shapes stand here. enums.py, records.py and jobs.py fill them and take
+Only shapes stand here. enums.py, users.py, records.py and jobs.py fill them and take
 all decisions, so that the templates hold loops and names only.
 """
 
@@ -93,6 +93,20 @@ class EnumView:
 
 
 @dataclass(frozen=True)
+class UserView:
+    """A type of the user's own: its functions behind ones that know no type, and its descriptor."""
+
+    comments: List[CText]
+    marker: CText
+    type_symbol: CText
+    parse: CText
+    format: CText
+    parse_call: CText
+    format_call: CText
+    cells: CText
+
+
+@dataclass(frozen=True)
 class FunctionView:
     name: CText
     comments: List[CText]
@@ -130,6 +144,7 @@ class SchemaView:
     export: CText
     imports: List[CText]
     enums: List[EnumView]
+    users: List[UserView]
     forwards: List[CText]
     structs: List[RecordView]
     jobs: List[JobView]

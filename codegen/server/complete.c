@@ -169,7 +169,7 @@ static void offer_decls(struct completion *completion, const struct module *modu
         enum item_kind kind = at->kind == DECL_POLICY ? ITEM_CONSTANT
                               : at->kind == DECL_ENUM ? ITEM_ENUM
                                                       : ITEM_STRUCT;
-        bool is_type = at->kind == DECL_ENUM || at->kind == DECL_STRUCT;
+        bool is_type = at->kind == DECL_ENUM || at->kind == DECL_STRUCT || at->kind == DECL_TYPE;
         const char *name = usable_name(completion, module, at);
         bool is_of_package = strncmp(name, completion->package, strlen(completion->package)) == 0;
         if ((is_policy ? at->kind == DECL_POLICY : is_type) && is_of_package)

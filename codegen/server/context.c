@@ -210,10 +210,18 @@ static uint64_t attr_places(const struct context *context)
     case BLOCK_FILE:
         return starts_with(context, "enum")     ? PLACE_SET(ON_ENUM)
                : starts_with(context, "struct") ? PLACE_SET(ON_STRUCT)
+               : starts_with(context, "type")   ? PLACE_SET(ON_STRUCT)
                                                 : PLACE_SET(ON_JOB);
     default:
         return 0;
     }
+}
+
+/* One word stands behind the '=' of a type. */
+static bool is_behind_equals(const struct context *context)
+{
+    return context->count >= 2 && context->count <= CONTEXT_TOKENS &&
+           context->tokens[context->count - 2].kind == TOKEN_EQUALS;
 }
 
 static uint64_t file_places(const struct context *context)
@@ -222,6 +230,10 @@ static uint64_t file_places(const struct context *context)
         return PLACE_SET(FILE);
     if (starts_with(context, "import"))
         return context->count == 1 ? PLACE_SET(IMPORT_PATH) : 0;
+    if (starts_with(context, "type"))
+        return context->previous.kind == TOKEN_EQUALS ? PLACE_SET(WRITTEN)
+               : context->previous.kind == TOKEN_WORD && is_behind_equals(context) ? PLACE_SET(WITH)
+                                                                                   : 0;
     return context->previous.kind == TOKEN_COLON && starts_with(context, "enum") ? PLACE_SET(BASE)
                                                                                  : 0;
 }

@@ -32,7 +32,9 @@
     X(ENUM)                                                                                        \
     X(BOOL)                                                                                        \
     X(TYPE)                                                                                        \
-    X(BASE) /* of an enum */                                                                       \
+    X(BASE)    /* of an enum */                                                                    \
+    X(WRITTEN) /* what a type of the user is written as */                                         \
+    X(WITH)                                                                                        \
     X(ON_FIELD)                                                                                    \
     X(ON_PARAM)                                                                                    \
     X(ON_JOB)                                                                                      \

@@ -19,6 +19,7 @@
 enum {
     /* Payload (schemas/payload.md). */
     CULEX_PAYLOAD_MAX = 1024 * 1024, /* bytes of text */
+    CULEX_USER_TEXT_MAX = 1023,      /* bytes of a value of a user's own type */
     CULEX_PAYLOAD_DEPTH_MAX = 16,    /* objects and lists inside each other, the outermost is 1 */
     CULEX_LIST_MAX = 65535,          /* elements of a list without a bound of its own */
     CULEX_FIELDS_MAX = 1024,         /* fields of one struct */

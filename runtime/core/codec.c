@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "core/duration.h"
 #include "core/number.h"
 #include "core/timestamp.h"
@@ -99,7 +100,30 @@ size_t culex__slot_size(const culex_field *field)
     assert(field->kind < CULEX_KIND_COUNT);
     if (field->kind == CULEX_KIND_STRUCT)
         return field->struct_type->size;
+    if (field->kind == CULEX_KIND_USER)
+        return field->user_type->size;
     return sizes[field->kind == CULEX_KIND_ENUM ? field->enum_type->base : field->kind];
+}
+
+/* The length comes from code that is not ours: what is behind what it wrote is NUL, so that a
+ * wrong one gives nothing away. */
+bool culex__user_format(const culex_user_type *type, const void *value,
+                        struct culex__user_text *ret_text, const char **ret_fault)
+{
+    memset(ret_text, 0, sizeof *ret_text);
+    int len = type->format(value, ret_text->text, sizeof ret_text->text);
+    ret_text->len = len < 0 ? 0 : (size_t)len;
+    if (len < 0)
+        *ret_fault = "has no text for the value";
+    else if (len > CULEX_USER_TEXT_MAX)
+        *ret_fault = "made a text of more than 1023 bytes";
+    else if (memchr(ret_text->text, '\0', ret_text->len) != NULL)
+        *ret_fault = "made a text with a NUL in it";
+    else if (!culex__utf8_is_valid(ret_text->text, ret_text->len))
+        *ret_fault = "made a text that is not UTF-8";
+    else
+        return true;
+    return false;
 }
 
 bool culex__kind_is_signed(culex_kind kind)

@@ -39,6 +39,15 @@ size_t culex__list_max(const culex_field *field);
 /* Bytes that all list elements of a payload of `len` bytes may take in memory. */
 size_t culex__list_bytes_max(size_t len);
 
+/* The text that the user's function makes of a value, NUL-ended. False: none that a payload can
+ * have, and why in *ret_fault. */
+struct culex__user_text {
+    size_t len;
+    char text[CULEX_USER_TEXT_MAX + 1];
+};
+bool culex__user_format(const culex_user_type *type, const void *value,
+                        struct culex__user_text *ret_text, const char **ret_fault);
+
 bool culex__kind_is_signed(culex_kind kind);
 
 /* The bounds of an integer kind of at most 64 bits, signed or not, as bits sign-extended to 64. */

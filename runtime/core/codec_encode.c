@@ -194,6 +194,18 @@ static culex_status encode_enum(struct encoder *encoder, const struct culex__pat
                              path->is_secret ? "another number" : found);
 }
 
+static culex_status encode_user(struct encoder *encoder, const struct culex__path *path,
+                                const culex_user_type *type, const void *slot)
+{
+    struct culex__user_text text;
+    const char *fault;
+    if (!culex__user_format(type, slot, &text, &fault))
+        return culex__codec_fail(encoder->error, CULEX_EENCODE, path,
+                                 "expected a %s, but its format function %s", type->name, fault);
+    put_string(encoder, text.text, text.len);
+    return CULEX_OK;
+}
+
 static void encode_char(struct encoder *encoder, const void *slot)
 {
     unsigned char byte;
@@ -295,6 +307,8 @@ static culex_status encode_value(struct encoder *encoder, const struct culex__pa
         return encode_bytes(encoder, path, field, slot);
     case CULEX_KIND_ENUM:
         return encode_enum(encoder, path, field, slot);
+    case CULEX_KIND_USER:
+        return encode_user(encoder, path, field->user_type, slot);
     case CULEX_KIND_BOOL:
         encode_bool(encoder, slot);
         return CULEX_OK;
@@ -384,13 +398,14 @@ static size_t member_size(const culex_field *field)
     return culex__slot_size(field) * (field->shape == CULEX_SHAPE_ARRAY ? field->count : 1);
 }
 
-/* A value whose flag was forgotten would be lost in silence. Structs may have anything in their
- * padding, and are not looked at. */
+/* A value whose flag was forgotten would be lost in silence. Structs, and types of the user's own,
+ * may have anything in their padding, and are not looked at. */
 static bool is_forgotten(const culex_field *field, const char *base, size_t list_len)
 {
     if ((field->flags & CULEX_FIELD_OPTIONAL) == 0)
         return false;
-    if (field->kind == CULEX_KIND_STRUCT && field->shape != CULEX_SHAPE_LIST)
+    bool may_be_padded = field->kind == CULEX_KIND_STRUCT || field->kind == CULEX_KIND_USER;
+    if (may_be_padded && field->shape != CULEX_SHAPE_LIST)
         return false;
     bool is_set = list_len > 0;
     for (size_t at = 0, size = member_size(field); at < size && !is_set; at++)

@@ -296,6 +296,31 @@ static culex_status decode_string(struct culex__decoder *decoder, const struct c
     return CULEX_OK;
 }
 
+/* A value of the user's own type: what its function does not take is what a bad payload has. */
+static culex_status decode_user(struct culex__decoder *decoder, const struct culex__path *path,
+                                const culex_user_type *type, void *slot)
+{
+    struct culex__json_text text = {.data = ""};
+    char ended[CULEX_USER_TEXT_MAX + 1];
+    char expected[CULEX_ERROR_TEXT_SIZE];
+    snprintf(expected, sizeof expected, "a text of %s", type->name);
+    culex_status status = take_string(decoder, path, expected, &text);
+    if (status != CULEX_OK)
+        return status;
+    if (text.len > CULEX_USER_TEXT_MAX)
+        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
+                                 "expected at most %d bytes, found %zu", CULEX_USER_TEXT_MAX,
+                                 text.len);
+    if (memchr(text.data, '\0', text.len) != NULL)
+        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
+                                 "expected %s, found one with U+0000 in it", expected);
+    memcpy(ended, text.data, text.len);
+    ended[text.len] = '\0';
+    return type->parse(ended, text.len, slot)
+               ? CULEX_OK
+               : fail_text(decoder, path, CULEX_EDECODE, expected, &text);
+}
+
 static culex_status decode_bytes(struct culex__decoder *decoder, const struct culex__path *path,
                                  const culex_field *field, void *slot)
 {
@@ -419,6 +444,8 @@ culex_status culex__decode_scalar(struct culex__decoder *decoder, const struct c
         return decode_bytes(decoder, path, field, slot);
     case CULEX_KIND_ENUM:
         return decode_enum(decoder, path, field->enum_type, slot);
+    case CULEX_KIND_USER:
+        return decode_user(decoder, path, field->user_type, slot);
     case CULEX_KIND_FLOAT32:
     case CULEX_KIND_FLOAT64:
         return decode_float(decoder, path, field, slot);

@@ -25,8 +25,11 @@ static bool secret_add(culex_buf *secrets, const void *bytes, size_t len)
 /* The value as the encoder writes it, without quotes: it is the only field of a struct. */
 static bool collect_payload(const culex_field *field, const void *slot, culex_buf *secrets)
 {
-    const culex_field alone = {
-        .name = "s", .wire = "s", .kind = field->kind, .enum_type = field->enum_type};
+    const culex_field alone = {.name = "s",
+                               .wire = "s",
+                               .kind = field->kind,
+                               .enum_type = field->enum_type,
+                               .user_type = field->user_type};
     const culex_struct_type type = {"secret", culex__slot_size(field), &alone, 1};
     const size_t head = strlen("{\"s\":"), tail = strlen("}");
     culex_buf text;
@@ -41,6 +44,14 @@ static bool collect_payload(const culex_field *field, const void *slot, culex_bu
     return is_kept;
 }
 
+static bool collect_user(const culex_user_type *type, const void *slot, culex_buf *secrets)
+{
+    struct culex__user_text text;
+    const char *fault;
+    return !culex__user_format(type, slot, &text, &fault) ||
+           secret_add(secrets, text.text, text.len);
+}
+
 static bool collect_value(const culex_field *field, const char *slot, bool is_secret,
                           unsigned depth_left, culex_buf *secrets)
 {
@@ -53,6 +64,9 @@ static bool collect_value(const culex_field *field, const char *slot, bool is_se
     if (field->kind == CULEX_KIND_STRING) {
         memcpy(&text, slot, sizeof text);
         if (!secret_add(secrets, text, strlen(text)))
+            return false;
+    } else if (field->kind == CULEX_KIND_USER) {
+        if (!collect_user(field->user_type, slot, secrets))
             return false;
     } else if (field->kind == CULEX_KIND_BYTES) {
         memcpy(&bytes, slot, sizeof bytes);

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List
 
 Json = Dict[str, Any]
 
+USER_TEXT_MAX = 1023  # CULEX_USER_TEXT_MAX
 INTEGER_BITS = {f"{sign}int{bits}": (bits, sign == "") for sign in ("", "u") for bits in (8, 16, 32, 64, 128)}
 
 
@@ -36,6 +37,17 @@ class Document:
                 for declared in file[kind]:
                     types[declared["name"]] = declared
                     self.file_of[declared["name"]] = file
+
+
+    def texts_of_users(self) -> None:
+        """Makes the strings of fields of the user's own types that they are in a payload."""
+        for file in self.files:
+            fields = [field for struct in file["structs"] for field in struct["fields"]]
+            for job in file["jobs"]:
+                fields += job["params"] + (job["result"]["fields"] if job["result"] is not None else [])
+            for field in fields:
+                if field["kind"] == "user":
+                    field.update(kind="string", ref=None, max_len=USER_TEXT_MAX)
 
 
 def serve(make: Callable[[Document], Dict[str, str]]) -> None:

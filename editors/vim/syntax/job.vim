@@ -83,6 +83,12 @@ syntax region jobParams contained matchgroup=jobSection start=/\<\%(params\|retu
 syntax region jobDefaults matchgroup=jobKeyword start=/\<defaults\>/ end=/}\@1<=/ contains=jobDefaultsBlock,@jobComments
 syntax region jobDefaultsBlock contained matchgroup=jobBrace start=/{/ end=/}/ contains=jobSetting,jobRetry,@jobComments
 syntax region jobStruct matchgroup=jobKeyword start=/\<struct\>/ end=/}\@1<=/ contains=jobName,jobAttrs,jobFields,@jobComments
+" A type of the user's own: what it is written as, its header, its functions.
+syntax region jobOwn matchgroup=jobKeyword start=/\<type\>\ze\_s\+\h/ end=/;/ contains=jobName,jobAttrs,jobOwnText,@jobComments
+syntax region jobOwnText contained matchgroup=jobOperator start=/=/ end=/\ze;/ contains=jobType,jobOwnFunction,jobOwnWith,jobString,@jobComments
+syntax match jobOwnFunction contained /\h\w*/
+syntax match jobType contained /=\@1<=\_s*string\>/
+syntax keyword jobOwnWith contained with
 syntax region jobPolicy matchgroup=jobKeyword start=/\<retry_policy\>/ end=/}\@1<=/ contains=jobName,jobPolicyBlock,@jobComments
 syntax region jobEnum matchgroup=jobKeyword start=/\<enum\>/ end=/}\@1<=/ contains=jobName,jobEnumBase,jobAttrs,jobEnumBlock,@jobComments
 syntax match jobEnumBase contained /:\_s*\h\w*/ contains=jobType
@@ -121,6 +127,8 @@ highlight default link jobConstant Constant
 highlight default link jobBoolean Boolean
 highlight default link jobEnumReserved Keyword
 highlight default link jobEnumValue Constant
+highlight default link jobOwnWith Keyword
+highlight default link jobOwnFunction Identifier
 highlight default link jobSettingName Statement
 highlight default link jobSettingWord Keyword
 highlight default link jobPolicyWord Keyword

@@ -56,6 +56,7 @@ typedef enum CULEX_INT_ENUM culex_kind {
     CULEX_KIND_DURATION,  /* culex_duration  "1.5s" */
     CULEX_KIND_ENUM,      /* its base type   the value's name */
     CULEX_KIND_STRUCT,    /* the struct      an object */
+    CULEX_KIND_USER,      /* the user's type "text" that its functions read and write */
     CULEX_KIND_COUNT
 } culex_kind;
 
@@ -89,6 +90,26 @@ typedef struct culex_enum_type {
     size_t value_count;
 } culex_enum_type;
 
+/* Reads `len` bytes of text, UTF-8 without NUL and NUL-ended, into the zeroed *ret_value. Whatever
+ * a store may hold comes here. False: it is no value of the type. */
+typedef bool (*culex_user_parse)(const char *text, size_t len, void *ret_value);
+
+/* Writes the text, UTF-8, into the `size` bytes at ret_text, as snprintf does: returns its length
+ * without the NUL, at most 1023, also when there is less room; negative: the value has no text.
+ * Equal values have one text, for keys of runs are made of it. */
+typedef int (*culex_user_format)(const void *value, char *ret_text, size_t size);
+
+/* A type of the user's own: `type money = string with "money.h" money_parse money_format`. Its
+ * functions are called by whoever encodes, decodes or names a run's key: in any thread, in several
+ * at a time, and in the processes of handlers. They must not throw. Values are copied as bytes and
+ * never released. */
+typedef struct culex_user_type {
+    const char *name; /* qualified: "shop.money" */
+    size_t size;      /* sizeof of the C type */
+    culex_user_parse parse;
+    culex_user_format format;
+} culex_user_type;
+
 struct culex_struct_type;
 
 typedef struct culex_field {
@@ -107,6 +128,7 @@ typedef struct culex_field {
     int64_t max;
     const culex_enum_type *enum_type;            /* for CULEX_KIND_ENUM, else NULL */
     const struct culex_struct_type *struct_type; /* for CULEX_KIND_STRUCT, else NULL */
+    const culex_user_type *user_type;            /* for CULEX_KIND_USER, else NULL */
     const void *def; /* the default, an object of the field's C type; NULL when there is none */
 } culex_field;
 

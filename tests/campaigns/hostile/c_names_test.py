@@ -112,13 +112,13 @@ class CNames(unittest.TestCase):
         """Nothing that generated code or our headers call something is a macro of another header."""
         with tempfile.TemporaryDirectory() as place:
             schemas = [os.path.join(FEATURES, name) for name in sorted(os.listdir(FEATURES))
-                       if name not in ("mail.job", "nightly.job")]  # settings that are not honoured yet
+                       if name.endswith(".job") and name not in ("mail.job", "nightly.job")]  # settings that are not honoured yet
             subprocess.run([CULEXC, "gen", "-I", FEATURES, "--out", place, *schemas], timeout=120, check=True)
             names = sorted(os.listdir(place))
             self.assertGreater(len(names), 10)
             text = "".join(f'#include "{name}"\n' for name in names)
             for language in LANGUAGES:
-                said = compiler(language, f"-I{place}", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", text=text)
+                said = compiler(language, f"-I{place}", f"-I{FEATURES}", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", text=text)
                 self.assertEqual(said, "", language)
 
     def refuses_macro(self, name: str) -> bool:

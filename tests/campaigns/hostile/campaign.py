@@ -121,6 +121,9 @@ def model_words(model: Any) -> Set[str]:
     for enum in model["enums"]:
         names.update((enum["c"], enum["type_symbol"], enum["name_function"]))
         names.update(value["c"] for value in enum["values"])
+    for own in model["types"]:
+        names.update((own["c"], own["type_symbol"], own["parse"], own["format"]))
+        local.update(f"{own['type_symbol']}_{what}" for what in ("parse", "format"))
     for struct in model["structs"]:
         record(struct["c"], struct["make"], struct["fields"], struct["type_symbol"])
     for job in model["jobs"]:
@@ -166,7 +169,8 @@ class Campaign:
         self.renderer.start()
         self.lexer = Lexer(arguments.ctokens)
         self.template_words = template_words(arguments.culexc, self.lexer)
-        self.honest = [self.read(path) for path in honest_schemas()]
+        # A type of the user's own needs a header of its name, and damage would change that.
+        self.honest = [text for text in map(self.read, honest_schemas()) if b'with "' not in text]
         self.counts = {kind: [0, 0] for kind in ("texts", "names", "damaged")}
         self.skeletons: Dict[str, Set[str]] = {}
         self.pending: List[str] = []

@@ -1,5 +1,7 @@
 #include "kitchen.h"
 
+#include <stdio.h>
+
 #define FIELD(of, id, of_kind, ...)                                                                \
     {                                                                                              \
         .name = #id, .wire = #id, .kind = CULEX_KIND_##of_kind, .offset = offsetof(struct of, id), \
@@ -30,6 +32,22 @@ static const culex_field tree_fields[] = {
 };
 const culex_struct_type kitchen_tree_type = {"shop.tree", sizeof(struct kitchen_tree), tree_fields,
                                              COUNT(tree_fields)};
+
+static bool span_parse(const char *text, size_t len, void *ret_value)
+{
+    struct kitchen_span *span = ret_value;
+    int end = -1;
+    return sscanf(text, "%d..%d%n", &span->from, &span->to, &end) == 2 && (size_t)end == len;
+}
+
+static int span_format(const void *value, char *ret_text, size_t size)
+{
+    const struct kitchen_span *span = value;
+    return snprintf(ret_text, size, "%d..%d", span->from, span->to);
+}
+
+static const culex_user_type span_type = {"shop.span", sizeof(struct kitchen_span), span_parse,
+                                          span_format};
 
 static const int8_t lang_default = KITCHEN_EN;
 static const int32_t i32_default = -7;
@@ -75,6 +93,7 @@ static const culex_field kitchen_fields[] = {
     LIST(kitchen, numbers, INT16, .count = 0),
     LIST(kitchen, labels, STRING, .flags = CULEX_FIELD_OPTIONAL, HAS(kitchen, labels)),
     LIST(kitchen, prices, STRUCT, .struct_type = &kitchen_money_type),
+    LIST(kitchen, spans, USER, .user_type = &span_type),
     FIELD(kitchen, matrix, FLOAT64, .shape = CULEX_SHAPE_ARRAY, .count = 4),
     FIELD(kitchen, pair, STRUCT, .shape = CULEX_SHAPE_ARRAY, .count = 2,
           .struct_type = &kitchen_money_type, .def = pair_default),

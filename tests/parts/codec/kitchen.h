@@ -11,6 +11,10 @@ struct kitchen_money {
     const char *currency; /* exactly three bytes */
 };
 
+struct kitchen_span { /* a type of the user's own: "3..7" */
+    int from, to;
+};
+
 struct kitchen_tree { /* lists make it recursive */
     int32_t leaf;
     const struct kitchen_tree *below;
@@ -55,6 +59,8 @@ struct kitchen {
     size_t labels_len;
     const struct kitchen_money *prices;
     size_t prices_len;
+    const struct kitchen_span *spans;
+    size_t spans_len;
     double matrix[4];
     struct kitchen_money pair[2];
     struct kitchen_tree tree;

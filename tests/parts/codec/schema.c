@@ -64,6 +64,24 @@ static size_t kind_size(culex_kind kind)
     }
 }
 
+/* A type of the user's own: any 64 bits, in hexadecimal. */
+static bool hex_parse(const char *text, size_t len, void *ret_value)
+{
+    char *end;
+    unsigned long long bits = strtoull(text, &end, 16);
+    memcpy(ret_value, &(uint64_t){bits}, sizeof(uint64_t));
+    return len > 0 && *end == '\0';
+}
+
+static int hex_format(const void *value, char *ret_text, size_t size)
+{
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    return snprintf(ret_text, size, "%llx", (unsigned long long)bits);
+}
+
+static const culex_user_type hex_type = {"random.hex", sizeof(uint64_t), hex_parse, hex_format};
+
 static size_t slot_size(const culex_field *field)
 {
     if (field->kind == CULEX_KIND_STRUCT)
@@ -188,7 +206,11 @@ static culex_field draw_field(struct schema_random *random, culex_struct_type *t
     culex_field field = {.shape = (culex_shape)schema_draw(random, 3)};
     field.name = draw_plain_name(random, index);
     field.wire = chance(random, 80) ? field.name : draw_plain_name(random, index);
-    field.kind = (culex_kind)schema_draw(random, CULEX_KIND_COUNT - (depth >= DEPTH_MAX ? 1 : 0));
+    field.kind = (culex_kind)schema_draw(random, CULEX_KIND_COUNT);
+    if (field.kind == CULEX_KIND_STRUCT && depth >= DEPTH_MAX)
+        field.kind = CULEX_KIND_USER;
+    if (field.kind == CULEX_KIND_USER)
+        field.user_type = &hex_type;
     if (field.kind == CULEX_KIND_STRUCT)
         field.struct_type = draw_type(random, depth + 1);
     if (field.kind == CULEX_KIND_ENUM)

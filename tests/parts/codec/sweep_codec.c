@@ -7,7 +7,7 @@
 #include "failing_malloc.h"
 #include "kitchen.h"
 
-enum { SWEEP_MAX = 1000, NUMBERS = 4000, TEXT_LEN = 9000 };
+enum { SWEEP_MAX = 1000, NUMBERS = 4000, TEXT_LEN = 9000, SPANS = 500 };
 
 static long calls_left = -1; /* the allocation after so many more fails; -1 for none */
 
@@ -62,12 +62,15 @@ static int sweep(const struct kitchen *kitchen, const culex_buf *text)
 int main(void)
 {
     static int16_t numbers[NUMBERS];
+    static struct kitchen_span spans[SPANS];
     static char letters[TEXT_LEN + 1];
     memset(letters, '\n', TEXT_LEN); /* escaped, so decoding resolves it in the arena */
     struct kitchen kitchen = kitchen_make();
     kitchen.text = letters;
     kitchen.numbers = numbers;
     kitchen.numbers_len = NUMBERS;
+    kitchen.spans = spans;
+    kitchen.spans_len = SPANS;
     culex_buf text;
     culex_buf_init(&text, 0);
     if (culex_encode(&kitchen_type, &kitchen, &text, NULL) != CULEX_OK)

@@ -91,9 +91,15 @@ int use_old(void) { return LANG_OLD; }
 """
 
 
+def include(folder: str) -> str:
+    """What a program brings itself, for its own types, is not what is looked at."""
+    is_generated = any(name.endswith("_job.h") for name in os.listdir(folder))
+    return f"-I{folder}" if is_generated else f"-isystem{folder}"
+
+
 def compile_all(compiler: str, mode: str, folders: List[str], sources: List[str], place: str) -> str:
     """What the compiler says about the sources; nothing when it is content."""
-    includes = [f"-I{folder}" for folder in [INCLUDE, *folders]]
+    includes = [f"-I{INCLUDE}", *map(include, folders)]
     # Some warnings come from the optimiser only, the others do not wait for it.
     only = ["-c"] if "-O2" in MODES[mode] else ["-fsyntax-only"]
     command = [compiler, *MODES[mode], *COMMON, *includes, *only, *sources]

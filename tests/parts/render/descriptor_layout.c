@@ -40,6 +40,13 @@ LAYOUT(culex_enum_value, ENUM_VALUE_MEMBERS)
     MEMBER(size_t, value_count, of)
 LAYOUT(culex_enum_type, ENUM_TYPE_MEMBERS)
 
+#define USER_TYPE_MEMBERS(MEMBER, of)                                                              \
+    MEMBER(const char *, name, of)                                                                 \
+    MEMBER(size_t, size, of)                                                                       \
+    MEMBER(culex_user_parse, parse, of)                                                            \
+    MEMBER(culex_user_format, format, of)
+LAYOUT(culex_user_type, USER_TYPE_MEMBERS)
+
 #define FIELD_MEMBERS(MEMBER, of)                                                                  \
     MEMBER(const char *, name, of)                                                                 \
     MEMBER(const char *, wire, of)                                                                 \
@@ -56,6 +63,7 @@ LAYOUT(culex_enum_type, ENUM_TYPE_MEMBERS)
     MEMBER(int64_t, max, of)                                                                       \
     MEMBER(const culex_enum_type *, enum_type, of)                                                 \
     MEMBER(const struct culex_struct_type *, struct_type, of)                                      \
+    MEMBER(const culex_user_type *, user_type, of)                                                 \
     MEMBER(const void *, def, of)
 LAYOUT(culex_field, FIELD_MEMBERS)
 
@@ -161,6 +169,7 @@ NUMBER(KIND_TIMESTAMP, 17)
 NUMBER(KIND_DURATION, 18)
 NUMBER(KIND_ENUM, 19)
 NUMBER(KIND_STRUCT, 20)
+NUMBER(KIND_USER, 21)
 
 NUMBER(SHAPE_SINGLE, 0)
 NUMBER(SHAPE_LIST, 1)

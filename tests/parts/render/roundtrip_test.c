@@ -13,6 +13,7 @@
 #include "defaults_job.h"
 #include "enums_job.h"
 #include "essay_job.h"
+#include "own_types_job.h"
 #include "structs_job.h"
 
 culex_status culex_client_enqueue(culex_client *client, const culex_job_type *type,
@@ -179,6 +180,34 @@ static void test_encode__obeys_the_limits_of_the_schema(void **state)
     assert_string_equal(bench->error.field, "order.lines[1].money.currency");
 }
 
+static void test_roundtrip__types_of_the_user_survive(void **state)
+{
+    struct bench *bench = *state;
+    const shop_own_money range[] = {{0, "EUR"}, {999, "EUR"}}, parts[] = {{1, "USD"}};
+    const shop_own_line lines[] = {shop_own_line_make("tea", range[1])};
+    const shop_own_charge_job *decoded = NULL;
+    shop_own_charge_job job =
+        shop_own_charge_job_make((shop_own_money){1250, "EUR"}, range, (shop_own_money){7, "GBP"});
+    shop_own_charge_job_set_tip(&job, (shop_own_money){10, "EUR"});
+    shop_own_charge_job_set_parts(&job, parts, 1);
+    shop_own_charge_job_set_lines(&job, lines, 1);
+    assert_int_equal(shop_own_charge_job_encode(&job, &bench->text, &bench->error), CULEX_OK);
+    assert_string_equal(bench->text.data,
+                        "{\"total\":\"12.50 EUR\",\"tip\":\"0.10 EUR\",\"parts\":[\"0.01 USD\"],"
+                        "\"range\":[\"0.00 EUR\",\"9.99 EUR\"],\"budget\":\"0.07 GBP\","
+                        "\"lines\":[{\"what\":\"tea\",\"price\":\"9.99 EUR\"}]}");
+    assert_int_equal(shop_own_charge_job_decode(bench->arena, bench->text.data, bench->text.len,
+                                                &decoded, &bench->error),
+                     CULEX_OK);
+    assert_int_equal(decoded->total.minor, 1250);
+    assert_string_equal(decoded->range[1].currency, "EUR");
+    assert_true(decoded->has_tip && !decoded->has_money && decoded->parts[0].minor == 1);
+    assert_int_equal(decoded->lines[0].price.minor, 999);
+    job.lines = &(shop_own_line){"tea", {-1, "EUR"}};
+    assert_int_equal(shop_own_charge_job_encode(&job, &bench->text, &bench->error), CULEX_EENCODE);
+    assert_string_equal(bench->error.field, "lines[0].price");
+}
+
 static void test_decode__obeys_the_limits_of_the_schema(void **state)
 {
     struct bench *bench = *state;
@@ -202,6 +231,7 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_roundtrip__structs_arrays_and_lists_survive, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_roundtrip__types_of_the_user_survive, setup, teardown),
         cmocka_unit_test_setup_teardown(test_encode__obeys_the_limits_of_the_schema, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_decode__obeys_the_limits_of_the_schema, setup,

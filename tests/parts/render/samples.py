@@ -52,6 +52,15 @@ def struct_ref(name: str) -> Json:
     return {"name": name, "c": name, "type_symbol": f"{name}_type", "base": None}
 
 
+def user_ref(name: str) -> Json:
+    return {"name": name, "c": name, "type_symbol": f"{name}_type", "base": None}
+
+
+def user(c: str, **more: Any) -> Json:
+    return {"name": c, "c": c, "type_symbol": f"{c}_type", "doc": "", "line": 2, "base": "string",
+            "header": "money.h", "parse": "money_parse", "format": "money_format", **more}
+
+
 def value(c: str, number: int, **more: Any) -> Json:
     return {"name": c, "c": c, "value": str(number), "doc": "", "deprecated": None, **more}
 
@@ -106,12 +115,25 @@ def schema(stem: str, **more: Any) -> Json:
     base: Json = {
         "named": True, "file": f"{stem}.job", "stem": stem,
         "header": f"{stem}_job.h", "source": f"{stem}_job.c", "guard": f"{stem.upper()}_JOB_H",
-        "package": "", "export_macro": None, "imports": [], "enums": [], "structs": [], "jobs": [],
+        "package": "", "export_macro": None, "imports": [], "enums": [], "types": [], "structs": [], "jobs": [],
     }
     return {**base, **more}
 
 
 # The cases. Each has golden files of its name.
+
+
+def own() -> Json:
+    """Two names of one type, in every shape, beside a member that is called as its type."""
+    return schema(
+        "own", types=[user("shop_own_money", doc="An amount.\nAnd its currency."),
+                      {**user("shop_own_money_too"), "c": "shop_own_money"}],
+        structs=[struct("purse", [field("shop_own_money", "user", ref=user_ref("shop_own_money"))])],
+        jobs=[job("pay", [field("price", "user", ref=user_ref("shop_own_money")),
+                          field("tip", "user", ref=user_ref("shop_own_money"), optional=True),
+                          field("all", "user", ref=user_ref("shop_own_money"), shape="list"),
+                          field("two", "user", ref=user_ref("shop_own_money"), shape="array", count=2)],
+                  result=[field("paid", "user", ref=user_ref("shop_own_money"), secret=True)])])
 
 
 def hello() -> Json:
@@ -344,7 +366,7 @@ def hostile() -> Json:
 
 
 CASES = {case.__name__: case for case in (
-    hello, empty, bare, *KINDS, defaults, essay, limits, enums, structs, imports, policies, names, hostile)}
+    hello, empty, bare, *KINDS, defaults, essay, limits, enums, own, structs, imports, policies, names, hostile)}
 
 # Not among the goldens: four times 409 rows of single characters, which nobody would review. What
 # they say is read back by render_test.py, wrappers_test.c and roundtrip_test.c.

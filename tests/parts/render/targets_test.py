@@ -23,6 +23,7 @@ from samples import essay
 RUNTIME = os.path.join(ROOT, "runtime")
 CODEC = os.path.join(ROOT, "tests", "parts", "codec")
 SAMPLE = os.path.join(GOLDEN, "sample")
+FEATURE = os.path.join(GOLDEN, "feature")
 
 # What the library is compiled with, and the application: what they share must fit all the same.
 TARGETS = {
@@ -35,12 +36,13 @@ TARGETS = {
 }
 
 COMMON = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror",
-          "-I" + os.path.join(HERE, "standin"), "-I" + RUNTIME, "-I" + INCLUDE, "-I" + SAMPLE, "-I."]
+          "-I" + os.path.join(HERE, "standin"), "-I" + RUNTIME, "-I" + INCLUDE, "-I" + SAMPLE, "-I" + FEATURE,
+          "-I" + os.path.join(ROOT, "schemas", "feature"), "-I."]
 
 PROGRAMS = [
     ("roundtrip", [os.path.join(HERE, "roundtrip_test.c"),
                    *(os.path.join(SAMPLE, f"{stem}_job.c") for stem in ("defaults", "enums", "structs")),
-                   "essay_job.c"],
+                   os.path.join(FEATURE, "own_types_job.c"), "essay_job.c"],
      []),
     ("codec", [*(os.path.join(CODEC, name) for name in ("test_codec.c", "kitchen.c", "workbench.c")),
                os.path.join(HERE, "descriptor_layout.c")],

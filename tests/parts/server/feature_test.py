@@ -442,7 +442,7 @@ class Completion(Feature):
 
     def test_words_by_place(self):
         self.start()
-        declarations = ["package", "import", "enum", "struct", "retry_policy", "defaults", "job"]
+        declarations = ["package", "import", "enum", "struct", "type", "retry_policy", "defaults", "job"]
         table = (ROOT / "codegen/front/settings.def").read_text()
         settings = re.findall(r'^SETTING\(\w+, "(\w+)", SETTING,', table, re.M)
         own = ["params", "returns", *re.findall(r'^SETTING\(\w+, "(\w+)", JOB,', table, re.M)]
@@ -478,6 +478,8 @@ class Completion(Feature):
                 ("enum e { §", ["reserved"]),
                 ("enum e : §", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                                 "uint64"]),
+                ("type t = §", ["string"]), ("type t = string §", ["with"]), ("type t §", []),
+                ('type t = string with §', []), ('type t = string with "t.h" §', []), ("type t [[§", ["allow_breaking"]),
                 ("enum e [[§", ["closed", "allow_breaking"]), ("enum e { A [[§", ["deprecated", "allow_breaking"]),
                 ("job a [[§", ["was", "retired", "deprecated", "allow_breaking"]),
                 ("struct s { int8 x [[§", ["was", "deprecated", "secret", "min", "max",
@@ -495,8 +497,9 @@ class Completion(Feature):
         self.start()
         self.write("far.job", "package far; struct thing { int8 x; }")
         labels = self.labels('package shop.x; import "common.job"; import "far.job"; '
-                             "enum own { A } job a { params { §")
-        for label in ("own", "lang", "money", "far.thing", "uuid", "optional", "reserved"):
+                             "enum own { A } "
+                             'type texted = string with "t.h" t_parse t_format; job a { params { §')
+        for label in ("own", "texted", "lang", "money", "far.thing", "uuid", "optional", "reserved"):
             self.assertIn(label, labels)
         self.assertNotIn("remote", labels)
         self.assertEqual(self.labels("struct s { int8 x; } job a { params { optional §")[-1], "s")
@@ -580,7 +583,7 @@ class Completion(Feature):
                 uri = self.client.open(self.folder / f"f{seen}.job", text.replace("§", filled + " "))
                 self.assertEqual(self.client.diagnostics(uri), [], filled)
                 seen += 1
-        self.assertEqual(seen, 17)
+        self.assertEqual(seen, 18)
 
     def test_no_snippets_where_they_would_be_taken_for_text(self):
         self.start()

@@ -50,6 +50,6 @@ def compiler_words(root):
               for word in table(parser + setting + check + model, name)]
     compared = re.findall(r'strcmp\(name->text, "(\w+)"\)', retry) + re.findall(
         r'strcmp\(literal->text, "(\w+)"\)', value)
-    return {"types": set(types) - {"enum", "struct"},
+    return {"types": set(types) - {"enum", "struct", "user"},
             "attributes": {name: set(places.split(" | ")) for name, places in attributes},
             "words": set(asked) - foreign | set(listed) | set(settings(root)) | set(compared)}

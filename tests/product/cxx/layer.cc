@@ -13,6 +13,7 @@
 
 #include <poll.h>
 
+#include "own_types_job.hpp"
 #include "reserved_job.hpp"
 #include "types_defaults_job.hpp"
 #include "types_job.hpp"
@@ -20,6 +21,7 @@
 
 namespace kitchen = jobs::kitchen;
 namespace odd = jobs::new_;
+namespace own = jobs::shop_own;
 
 static int failed = 0;
 
@@ -207,6 +209,36 @@ static void check_defaults(const kitchen::defaults_of_all &job)
 /* --- what each process has ------------------------------------------------------------------- */
 
 /* Of all processes. */
+/* Types of the user's own are the same in both languages. */
+static own::charge make_charge()
+{
+    static const own::money parts[] = {{1, "USD"}, {2, "USD"}};
+    own::charge made;
+    made.total = {1250, "EUR"};
+    made.parts = {parts, 2};
+    made.range = {own::money{0, "EUR"}, own::money{999, "EUR"}};
+    made.budget = {7, "GBP"};
+    made.money = own::money{3, "EUR"};
+    return made;
+}
+
+static own::charge_result answer_charge(culex::run &, const own::charge &job)
+{
+    NEED(job.total.minor == 1250 && std::string_view(job.total.currency) == "EUR");
+    NEED(!job.tip && job.money && job.money->minor == 3 && job.range[1].minor == 999);
+    NEED(job.parts.size() == 2 && job.parts[1].minor == 2 && job.budget.minor == 7);
+    own::charge_result made;
+    made.paid = job.total;
+    return made;
+}
+
+static void check_charge(const culex::client &client, const culex_uuid &id)
+{
+    auto record = client.get<own::charge>(id);
+    EXPECT(record->state == CULEX_RUN_DONE);
+    EXPECT(record.result().has_value() && record.result()->paid.minor == 1250);
+}
+
 struct board {
     std::atomic<int> asked, made, closed;
 };
@@ -278,6 +310,7 @@ static culex::worker make_worker(const culex_worker_options &options, int &count
         run.enqueue(next);
         return CULEX_DONE;
     });
+    worker.on<own::charge>(answer_charge);
     worker.on<odd::union_>(answer);
     worker.on<odd::operator_>([](culex::run &run, const odd::operator_ &job) -> culex_outcome {
         if (job.culex == "discard")
@@ -512,6 +545,8 @@ static void check_all(const char *url, culex_isolation isolation)
                discarded = enqueue_operator(client, "discard");
     std::vector<kitchen::optional_of_all> many = {make_optional(), kitchen::optional_of_all()};
     culex_uuid one = client.enqueue(make_required());
+    culex_uuid charge = client.enqueue(make_charge());
+    EXPECT(is_same(charge, client.enqueue(make_charge()))); /* by its text they are one */
     EXPECT(client.enqueue_many(many).size() == 2);
     client.enqueue(kitchen::defaults_of_all());
     check_errors(client);
@@ -535,6 +570,7 @@ static void check_all(const char *url, culex_isolation isolation)
     check_embedded(client, options);
     EXPECT(culex::to_string(one).size() == 36);
     check_result(client, result);
+    check_charge(client, charge);
     auto dead = client.get<odd::operator_>(thrown);
     EXPECT(std::string_view(dead->error_text) == "threw std::invalid_argument: no way");
     dead = client.get<odd::operator_>(discarded);

@@ -82,15 +82,16 @@ class Layer(unittest.TestCase):
             (self.folder / f"{folder}.cc").write_text(source)
         for standard in ("c++17", "c++20"):
             for folder in made:
-                self.compile(f"{folder}.cc", f"-std={standard}", f"-I{folder}", "-Ifeature", "-fsyntax-only")
+                self.compile(f"{folder}.cc", f"-std={standard}", f"-I{folder}", "-Ifeature", f"-I{FEATURE}", "-fsyntax-only")
 
     def test_what_is_enqueued_is_what_a_handler_gets(self) -> None:
-        self.generate(*(FEATURE / f"types{more}.job" for more in ("", "_defaults", "_optional")), HERE / "reserved.job")
+        self.generate(*(FEATURE / f"types{more}.job" for more in ("", "_defaults", "_optional")), FEATURE / "own_types.job",
+                      HERE / "reserved.job")
         sources = [f"out/{path.name}" for path in (self.folder / "out").glob("*.c")]
-        self.run_command(C_COMPILER, "-std=c11", f"-I{REPOSITORY}/runtime/include", "-c", *sources)
+        self.run_command(C_COMPILER, "-std=c11", f"-I{REPOSITORY}/runtime/include", f"-I{FEATURE}", "-c", *sources)
         objects = [path.name for path in self.folder.glob("*.o")]
         how = ["-std=c++17", *SANITIZED] if COMPILER == "g++" else ["-std=c++20"]
-        self.compile(str(HERE / "layer.cc"), *how, "-Iout", *objects, LIBRARY,
+        self.compile(str(HERE / "layer.cc"), *how, "-Iout", f"-I{FEATURE}", *objects, LIBRARY,
                      f"-Wl,-rpath,{os.path.dirname(LIBRARY)}", "-o", "layer")
         for isolation in ("none", "process"):
             url = f"sqlite:{isolation}.db" if COMPILER == "g++" else self.redis(isolation)

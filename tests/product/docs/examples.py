@@ -10,6 +10,9 @@ import sys
 import tempfile
 
 BLOCK = re.compile(r"^```job(?: \S+\.job)?\n(.*?)^```$", re.M | re.S)
+# The C block behind one that has a type of the user's own is the header that this type names.
+HEADER = re.compile(r"\n```c(?: \S+)?\n(.*?)^```$", re.M | re.S)
+NAMED = re.compile(r'with "([^"]+)"')
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 
@@ -40,6 +43,9 @@ def main() -> int:
         for block in BLOCK.finditer(text):
             total += 1
             with tempfile.TemporaryDirectory() as folder:
+                named, header = NAMED.search(block.group(1)), HEADER.match(text, block.end())
+                if named and header:
+                    (pathlib.Path(folder) / named.group(1)).write_text(header.group(1))
                 complaint = block_complaint(tools, pathlib.Path(folder), block.group(1))
             if complaint:
                 failed += 1

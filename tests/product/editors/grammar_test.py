@@ -28,14 +28,14 @@ FEATURES = sorted((ROOT / "schemas/feature").glob("*.job"))
 TOKEN = re.compile(r"\w+")
 
 VIM_WORDS = {"jobKeyword", "jobSection", "jobSettingName", "jobSettingWord", "jobPolicyWord",
-             "jobRetryNone", "jobState", "jobType", "jobOptional", "jobAttr", "jobBoolean",
+             "jobRetryNone", "jobState", "jobOwnWith", "jobType", "jobOptional", "jobAttr", "jobBoolean",
              "jobEnumReserved"}
 # Groups of regions: a word that has one of them was recognised by nothing inside of it.
 VIM_PLAIN = {"", "jobPackage", "jobImport", "jobAttrs", "jobAttrArgs", "jobFields", "jobShape",
              "jobDefault", "jobReserved", "jobPolicyBlock", "jobPolicyItem", "jobSetting",
              "jobKeys", "jobStates", "jobRetry", "jobJob", "jobJobBlock", "jobParams",
              "jobDefaults", "jobDefaultsBlock", "jobStruct", "jobPolicy", "jobEnum", "jobEnumBase",
-             "jobEnumBlock"}
+             "jobEnumBlock", "jobOwn", "jobOwnText"}
 TEXTMATE_WORDS = ("keyword.", "storage.", "constant.language.", "entity.other.attribute-name.")
 
 

@@ -7,21 +7,21 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_field shop_render_page_job_fields[] = {
     {"tenant", "tenant",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_render_page_job, tenant), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"document", "doc",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_render_page_job, document), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"page", "page",
      CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_render_page_job, page), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_render_page_job_params = {
@@ -165,11 +165,11 @@ static const culex_field shop_index_document_job_fields[] = {
     {"document", "document",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_index_document_job, document), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"version", "version",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_index_document_job, version), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_index_document_job_version_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_index_document_job_version_default},
 };
 
 static const culex_struct_type shop_index_document_job_params = {
@@ -294,11 +294,11 @@ static const culex_field shop_warn_owner_job_fields[] = {
     {"owner", "owner",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_warn_owner_job, owner), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_warn_owner_job, text), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_warn_owner_job_params = {
@@ -415,11 +415,11 @@ static const culex_field shop_sync_account_job_fields[] = {
     {"account", "account",
      CULEX_KIND_UUID, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_sync_account_job, account), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"full", "full",
      CULEX_KIND_BOOL, CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_sync_account_job, full), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_sync_account_job_full_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_sync_account_job_full_default},
 };
 
 static const culex_struct_type shop_sync_account_job_params = {
@@ -657,7 +657,7 @@ static const culex_field shop_cut_film_job_fields[] = {
     {"film", "film",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_cut_film_job, film), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_cut_film_job_params = {

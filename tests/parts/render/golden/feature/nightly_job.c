@@ -7,14 +7,14 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_field shop_reports_close_books_job_fields[] = {
     {"day", "day",
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_reports_close_books_job, day), offsetof(shop_reports_close_books_job, has_day),
      0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_reports_close_books_job_params = {

@@ -7,7 +7,7 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_struct_type plain_job_params = {
     "plain", sizeof(plain_job), NULL, 0,
@@ -418,11 +418,11 @@ static const culex_field ticking_job_fields[] = {
     {"batch", "batch",
      CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, 0,
      offsetof(ticking_job, batch), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &ticking_job_batch_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &ticking_job_batch_default},
     {"only", "only",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(ticking_job, only), offsetof(ticking_job, has_only), 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type ticking_job_params = {

@@ -7,7 +7,7 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const char *const text_nasty_job_a_default =
     "\052/ /\052 \077\077/ \077\077\075 \134 \045s \045n \177";
@@ -17,11 +17,11 @@ static const culex_field text_nasty_job_fields[] = {
     {"a", "a",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(text_nasty_job, a), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &text_nasty_job_a_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &text_nasty_job_a_default},
     {"b", "b",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(text_nasty_job, b), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &text_nasty_job_b_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &text_nasty_job_b_default},
 };
 
 static const culex_struct_type text_nasty_job_params = {

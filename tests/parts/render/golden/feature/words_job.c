@@ -7,33 +7,33 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_field words_job_fields[] = {
     {"queue", "queue",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, queue), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"job", "job",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, job), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"retry", "retry",
      CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, retry), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"params", "params",
      CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, params), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"every", "every",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, every), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"reserved_word", "reserved_word",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, reserved_word), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type words_job_params = {
@@ -44,7 +44,7 @@ static const culex_field words_result_fields[] = {
     {"success", "success",
      CULEX_KIND_BOOL, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_result, success), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type words_result_type = {

@@ -7,7 +7,7 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_enum_value lang_values[] = {
     {"LANG_EN",  1},
@@ -142,15 +142,15 @@ static const culex_field use_enums_job_fields[] = {
     {"lang", "lang",
      CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, 0,
      offsetof(use_enums_job, lang), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL, &use_enums_job_lang_default},
+     0, 0, 0, 0, 0, &lang_type, NULL, NULL, &use_enums_job_lang_default},
     {"other", "other",
      CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(use_enums_job, other), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL, NULL},
+     0, 0, 0, 0, 0, &lang_type, NULL, NULL, NULL},
     {"big", "big",
      CULEX_KIND_ENUM, CULEX_SHAPE_LIST,   0,
      offsetof(use_enums_job, big), 0, offsetof(use_enums_job, big_len),
-     0, 0, 0, 0, 0, &big_type,  NULL, NULL},
+     0, 0, 0, 0, 0, &big_type,  NULL, NULL, NULL},
 };
 
 static const culex_struct_type use_enums_params = {

@@ -7,7 +7,7 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const char *const greet_job_greeting_default = "Hello";
 
@@ -15,11 +15,11 @@ static const culex_field greet_job_fields[] = {
     {"who", "who",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(greet_job, who), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
     {"greeting", "greeting",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(greet_job, greeting), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &greet_job_greeting_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &greet_job_greeting_default},
 };
 
 static const culex_struct_type greet_params = {

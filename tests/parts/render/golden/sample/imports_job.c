@@ -7,7 +7,7 @@ CULEX_GENERATED_BEGIN
 /* A field: name, name in the payload;
  * kind, shape, flags;
  * offset of the value, of has_x, of x_len;
- * count, shortest, longest, least, greatest, enum, struct, default. */
+ * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const lang import_both_job_lang_default = LANG_OLD;
 
@@ -15,11 +15,11 @@ static const culex_field import_both_job_fields[] = {
     {"lang", "lang",
      CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
      offsetof(import_both_job, lang), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL,        &import_both_job_lang_default},
+     0, 0, 0, 0, 0, &lang_type, NULL,        NULL, &import_both_job_lang_default},
     {"price", "price",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(import_both_job, price), 0, 0,
-     0, 0, 0, 0, 0, NULL,       &money_type, NULL},
+     0, 0, 0, 0, 0, NULL,       &money_type, NULL, NULL},
 };
 
 static const culex_struct_type import_both_params = {
