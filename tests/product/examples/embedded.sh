@@ -1,6 +1,6 @@
 #!/bin/sh
-# One program with the worker in its own loop: lines go in and come out louder, at once and while it
-# is idle; a signal stops it, and what it was not told of then is done by the next one.
+# One program with the worker in its own loop: lines go in and come out louder; a signal stops it,
+# and what it was not told of then is done by the next one. Its input may be what no loop waits for.
 # $4 = the loop: poll, uv or glib.
 . "$(dirname "$0")/lib.sh"
 loop=$4
@@ -9,9 +9,13 @@ store_start
 cd "$scratch/bin"
 mkfifo "$scratch/lines"
 
-begin() {
-    "./with_$loop" <"$scratch/lines" >"$scratch/said" 2>"$scratch/log" &
+begin_from() { # begin_from INPUT
+    "./with_$loop" <"$1" >"$scratch/said" 2>"$scratch/log" &
     background=$!
+}
+
+begin() {
+    begin_from "$scratch/lines"
     exec 3>"$scratch/lines"
 }
 
@@ -22,12 +26,17 @@ stop() { # stop SIGNAL
     exec 3>&-
 }
 
+catches_term() { # it, and not the shell that is to become it
+    [ "$(cat "/proc/$background/comm")" = "with_$loop" ] || return 1
+    caught=$(sed -n 's/^SigCgt:[[:blank:]]*//p' "/proc/$background/status") || fail 'it has ended'
+    [ $((0x$caught >> 14 & 1)) = 1 ]
+}
+
 said() { [ "$(sort "$scratch/said")" = "$1" ]; }
 
 begin
 echo 'one' >&3
 wait_until 20 said 'ONE'
-sleep 1 # idle
 printf 'two\nthree\n' >&3
 wait_until 20 said 'ONE
 THREE
@@ -42,3 +51,14 @@ wait_until 20 said 'FOUR'
 kill -0 "$background" || fail 'it ended with its input'
 stop INT
 expect 'complaints' '' "$(cat "$scratch/log")"
+
+echo 'five' >"$scratch/file"
+begin_from "$scratch/file"
+wait_until 20 said 'FIVE'
+stop TERM
+expect 'complaints about a file' '' "$(cat "$scratch/log")"
+
+begin_from /dev/null
+wait_until 20 catches_term
+stop TERM
+expect 'complaints about /dev/null' '' "$(cat "$scratch/log")"
