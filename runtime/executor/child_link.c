@@ -54,6 +54,7 @@ static uint32_t job_number(const struct culex_handler_config *config, const stru
     return number;
 }
 
+/* Nothing of it is sent that was not written: what is between its parts neither. */
 static size_t record_write(const struct culex_child_link *child,
                            const struct culex_window_entry *entry,
                            const struct culex_handler_config *config, char *out, size_t payload_len)
@@ -61,17 +62,18 @@ static size_t record_write(const struct culex_child_link *child,
     const struct culex_run *run = entry->run;
     size_t len = sizeof(struct culex_record_run) + payload_len;
     struct culex_record record = {CULEX_RECORD_RUN, (uint32_t)len, entry->seq};
-    struct culex_record_run head = {
-        .job = job_number(config, run),
-        .payload_len = (uint32_t)run->payload_len,
-        .facts = run->facts,
-        .terms = run->terms,
-        .is_last = child->is_spent,
-    };
+    struct culex_record_run head;
+    memset(&head, 0, sizeof head);
+    head.job = job_number(config, run);
+    head.payload_len = (uint32_t)run->payload_len;
+    head.facts = run->facts;
+    head.terms = run->terms;
+    head.is_last = child->is_spent;
     memcpy(out, &record, sizeof record);
     memcpy(out + sizeof record, &head, sizeof head);
     if (payload_len > 0)
         memcpy(out + sizeof record + sizeof head, run->payload, payload_len);
+    memset(out + sizeof record + len, 0, culex__record_padded(len) - len);
     return sizeof record + culex__record_padded(len);
 }
 

@@ -685,7 +685,8 @@ static void test_an_idle_worker_wakes_nobody(void **state)
 #define ON_ALL(test)                                                                               \
     ON(test, sqlite_process), ON(test, sqlite_none), ON(test, redis_process), ON(test, redis_none)
 
-int main(void)
+/* test_embedded [PATTERN]: those tests that it fits */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         DRIVEN(test_nothing_is_asked_while_nothing_is_due),
@@ -712,5 +713,7 @@ int main(void)
         ON_ALL(test_a_program_that_blocks_for_a_lease_loses_its_runs),
         ON_ALL(test_an_idle_worker_wakes_nobody),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,12 @@
-/* The runs that one child holds, and what its mailbox tells the zygote of them: no process. */
+/* The runs that one child holds, what is sent of them, and what its mailbox tells the zygote: no
+ * process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -194,12 +198,49 @@ static void test_run_that_goes_elsewhere_has_not_begun(void **state)
     free(children);
 }
 
+static bool is_zero(const char *from, const char *to)
+{
+    while (from < to && *from == 0)
+        from++;
+    return from >= to;
+}
+
+/* The buffer is that of all children: what stands in it is not for each of them. */
+static void test_nothing_is_sent_that_was_not_written(void **state)
+{
+    enum { HEAD = sizeof(struct culex_record) + sizeof(struct culex_record_run) };
+    static struct culex_child_buffers buffers;
+    static char packet[CULEX_PACKET_MAX];
+    const struct culex_job job = {0};
+    const struct culex_handler_config config = {.jobs = &job, .job_count = 1};
+    struct hold *hold = *state;
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+    hold->child.fd = fds[0];
+    hold->child.state = CULEX_CHILD_LIVE;
+    memset(&buffers, 0xa5, sizeof buffers);
+    assert_true(culex__run_set_payload(hold->runs[0], "abc", 3));
+    culex__child_link_assign(&hold->child, hold->runs[0], true);
+    culex__child_link_flush(&hold->child, &config, &buffers);
+    ssize_t len = recv(fds[1], packet, sizeof packet, MSG_DONTWAIT);
+    assert_int_equal(len, HEAD + culex__record_padded(3));
+    assert_memory_equal(packet + HEAD, "abc", 3);
+    assert_true(is_zero(packet + HEAD + 3, packet + len));
+    const char *is_last =
+        packet + sizeof(struct culex_record) + offsetof(struct culex_record_run, is_last);
+    assert_int_equal(*is_last, 1);
+    assert_true(is_zero(is_last + 1, packet + HEAD));
+    close(fds[0]);
+    close(fds[1]);
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         UNIT(test_child_takes_as_many_runs_as_a_step_claims),
+        UNIT(test_nothing_is_sent_that_was_not_written),
         UNIT(test_leases_are_counted_for_the_zygote),
         UNIT(test_lease_of_a_run_that_is_back_counts_no_more),
         UNIT(test_start_that_a_child_names_is_none_after_it_was_seen),
