@@ -176,9 +176,16 @@ static void timers_note(struct culex_surroundings *surroundings)
 static struct sigaction action_of(int number)
 {
     struct sigaction action;
-    memset(&action, 0, sizeof action); /* the kernel fills a part of the mask only */
+    memset(&action, 0, sizeof action);
     sigaction(number, NULL, &action);
     return action;
+}
+
+/* The kernel fills a part of a mask only, and what stands behind that is not always 0. */
+static bool masks_are_equal(const sigset_t *one, const sigset_t *other)
+{
+    enum { KERNEL_BYTES = (_NSIG - 1) / CHAR_BIT };
+    return memcmp(one, other, KERNEL_BYTES) == 0;
 }
 
 static void signals_restore(const struct culex_surroundings *surroundings)
@@ -187,7 +194,7 @@ static void signals_restore(const struct culex_surroundings *surroundings)
         const struct sigaction *before = &surroundings->actions[number];
         struct sigaction now = action_of(number);
         if (now.sa_sigaction != before->sa_sigaction || now.sa_flags != before->sa_flags ||
-            memcmp(&now.sa_mask, &before->sa_mask, sizeof now.sa_mask) != 0)
+            !masks_are_equal(&now.sa_mask, &before->sa_mask))
             sigaction(number, before, NULL);
     }
     sigaltstack(&surroundings->stack, NULL);
