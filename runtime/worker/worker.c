@@ -270,6 +270,8 @@ static culex_status life_begin(culex_worker *worker, culex_error *error)
         return culex__fail(error, CULEX_EINVAL, "this worker is running already");
     atomic_store(&worker->has_store, false);
     atomic_store(&worker->until_ns, 0);
+    if (worker->has_lived)
+        culex__bell_take(worker->stop_fd);
     return CULEX_OK;
 }
 
@@ -279,6 +281,7 @@ static culex_status life_end(culex_worker *worker, culex_status status, const cu
 {
     culex__beacon_quench(worker);
     culex__worker_end(worker);
+    worker->has_lived = true;
     atomic_store(&worker->life, CULEX_LIFE_NONE);
     if (status != CULEX_OK && error != NULL)
         *error = *own;

@@ -121,7 +121,8 @@ struct culex_worker {
     size_t lane_room;               /* for those that patterns will find, too */
     struct culex_queue_item *items; /* the list in the options */
     size_t item_count;
-    int stop_fd; /* each stop adds 1 */
+    int stop_fd;    /* each stop adds 1 */
+    bool has_lived; /* a stop that has come since had nothing to stop */
     struct culex_reload reload;
     atomic_int_fast64_t grace_ms; /* as in the options, until it changes; read by whoever stops */
     /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it

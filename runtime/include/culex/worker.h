@@ -422,9 +422,12 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_process(culex_worker *worker,
  * and their processes get SIGTERM, and SIGKILL 2 s later. A run that is killed by then, or whose
  * handler returns a failure, is given back uncharged. A second call skips the grace period. A store
  * that does not answer a connection attempt or a handler's call delays the end by no more than
- * those 2 s after the grace period; a worker that has not reached its store yet ends at once. Safe
- * from any thread and from a signal handler.
- */
+ * those 2 s after the grace period; a worker that has not reached its store yet ends at once.
+ *
+ * Before the first culex_worker_run or culex_worker_start it is kept for that. After a worker's end
+ * there is nothing to stop: the next run or start forgets it, and what has come by the time it is
+ * called. A program that begins again, and is asked to end by a signal, looks at a flag of its own
+ * before it does. Safe from any thread and from a signal handler. */
 CULEX_API void culex_worker_stop(culex_worker *worker);
 
 /* A whole worker program: reads options and CULEX_* variables, creates the worker,

@@ -195,6 +195,28 @@ static void test_calls_out_of_order_are_refused(void **state)
     driven_process(world); /* the other process has stopped nothing */
 }
 
+/* One before the first start is heard by that; one after the end has nothing to stop. */
+static void test_a_stop_after_the_end_stops_nothing(void **state)
+{
+    static culex_job_type type;
+    struct world *world = *state = world_open();
+    type = number_type();
+    culex_worker *worker =
+        world_worker(world, (culex_worker_options){.url = "memory:driven"}, &type);
+    culex_worker_stop(worker);
+    assert_int_equal(culex_worker_start(worker, NULL), CULEX_OK);
+    assert_int_equal(culex_worker_process(worker, PATIENT_MS, NULL), CULEX_EOVER);
+    culex_worker_stop(worker);
+    assert_int_equal(culex_worker_start(worker, NULL), CULEX_OK);
+    driven_process(world);
+    culex_uuid id = world_enqueue(world, &type, 1);
+    world_pass(world, CULEX_LOOK_MS);
+    driven_process(world);
+    assert_int_equal(world_state(world, id), CULEX_RUN_DONE);
+    culex_worker_stop(worker);
+    assert_int_equal(culex_worker_process(worker, PATIENT_MS, NULL), CULEX_EOVER);
+}
+
 /* --- in the real one ---------------------------------------------------------------------------
  */
 
@@ -695,6 +717,7 @@ int main(int argc, char **argv)
         DRIVEN(test_a_drain_ends_as_told),
         DRIVEN(test_what_ends_a_run_ends_this_too),
         DRIVEN(test_calls_out_of_order_are_refused),
+        DRIVEN(test_a_stop_after_the_end_stops_nothing),
         ON_ALL(test_no_wake_up_is_lost),
         ON_ALL(test_who_comes_late_finds_it_readable),
         ON_ALL(test_a_stop_by_another_thread_is_heard),
