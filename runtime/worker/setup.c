@@ -42,6 +42,17 @@ static void life_reset(culex_worker *worker)
     culex__opening_reset(worker);
 }
 
+/* As far as it tells without its store whether it is one. */
+static culex_status url_read(culex_worker *worker, culex_error *error)
+{
+    const culex_worker_options *options = &worker->options;
+    culex_status status =
+        culex__store_url_choose(options->url, options->url_file, &worker->url, error);
+    if (status == CULEX_OK)
+        status = culex__store_url_check(worker->url, error);
+    return status == CULEX_OK ? culex__opening_settings(worker, error) : status;
+}
+
 /* Children are forked from this process as it is before the URL is read: without a connection and,
  * unless the program itself holds it, without the store's password. Threads may change folder and
  * environment under us: what comes from there is read before they are. */
@@ -53,9 +64,7 @@ static culex_status executor_and_url(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK && worker->is_private)
         culex__self_conceal();
     if (status == CULEX_OK)
-        status = culex__store_url_choose(options->url, options->url_file, &worker->url, error);
-    if (status == CULEX_OK)
-        status = culex__opening_settings(worker, error);
+        status = url_read(worker, error);
     if (status == CULEX_OK && !is_apart)
         status = culex__crew_start(worker, error);
     return status;
@@ -103,12 +112,7 @@ culex_status culex__worker_rehearse(culex_worker *worker, culex_error *error)
     culex_status status = plan_make(worker, error);
     plan_free(worker);
     if (status == CULEX_OK)
-        status = culex__store_url_choose(worker->options.url, worker->options.url_file,
-                                         &worker->url, error);
-    if (status == CULEX_OK)
-        status = culex__store_url_check(worker->url, error);
-    if (status == CULEX_OK)
-        status = culex__opening_settings(worker, error);
+        status = url_read(worker, error);
     culex__store_url_free(worker->url);
     worker->url = NULL;
     return status;

@@ -374,9 +374,9 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_run(culex_worker *worker, cul
  * culex_worker_start does what comes before the first run: it forks the child processes, on the
  * calling thread, and reads the URL of the store. It does not wait for the store, which
  * culex_worker_process opens, and tries again with growing waits. It returns what culex_worker_run
- * would return at once (bad options, no registered job), CULEX_ENOMEM, and CULEX_EINVAL for a
- * worker that runs already, or is of another process; then nothing is left of it. CULEX_OK: it
- * runs, and no job can be registered any more. */
+ * would return at once (bad options, no registered job, a URL of no store), CULEX_ENOMEM, and
+ * CULEX_EINVAL for a worker that runs already, or is of another process; then nothing is left of
+ * it. CULEX_OK: it runs, and no job can be registered any more. */
 CULEX_API CULEX_MUST_USE culex_status culex_worker_start(culex_worker *worker, culex_error *error);
 
 /* What to wait for: a descriptor that is readable as long as the worker has something to do, be it

@@ -217,6 +217,18 @@ static void test_a_stop_after_the_end_stops_nothing(void **state)
     assert_int_equal(culex_worker_process(worker, PATIENT_MS, NULL), CULEX_EOVER);
 }
 
+static void test_a_url_of_no_store_is_refused_at_start(void **state)
+{
+    static culex_job_type type;
+    struct world *world = *state = world_open();
+    culex_error error = {0};
+    type = number_type();
+    culex_worker *worker = world_worker(world, (culex_worker_options){.url = "redsi:/x"}, &type);
+    assert_int_equal(culex_worker_start(worker, &error), CULEX_EURL);
+    assert_non_null(strstr(error.text, "redsi"));
+    assert_int_equal(culex_worker_fd(worker), -1);
+}
+
 /* --- in the real one ---------------------------------------------------------------------------
  */
 
@@ -718,6 +730,7 @@ int main(int argc, char **argv)
         DRIVEN(test_what_ends_a_run_ends_this_too),
         DRIVEN(test_calls_out_of_order_are_refused),
         DRIVEN(test_a_stop_after_the_end_stops_nothing),
+        DRIVEN(test_a_url_of_no_store_is_refused_at_start),
         ON_ALL(test_no_wake_up_is_lost),
         ON_ALL(test_who_comes_late_finds_it_readable),
         ON_ALL(test_a_stop_by_another_thread_is_heard),
