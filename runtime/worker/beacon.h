@@ -19,7 +19,7 @@ enum culex_source {
 };
 
 struct culex_beacon {
-    int fd; /* the set of all below; -1: culex_worker_start was never called */
+    int fd; /* the set of all below; -1: culex_worker_start has not succeeded */
     int alarm_fd;
     int64_t alarm_ns;                /* what it is set to; INT64_MAX: nothing is due by itself */
     int watched[CULEX_SOURCE_COUNT]; /* in the set; -1: none */

@@ -308,9 +308,12 @@ culex_status culex_worker_start(culex_worker *worker, culex_error *error)
     culex_status status = life_begin(worker, error);
     if (status != CULEX_OK)
         return status;
+    bool had_beacon = worker->beacon.fd >= 0;
     status = culex__beacon_open(worker, &own);
     if (status == CULEX_OK)
         status = culex__worker_begin(worker, &own);
+    if (status != CULEX_OK && !had_beacon)
+        culex__beacon_free(worker);
     if (status != CULEX_OK)
         return life_end(worker, status, &own, error);
     culex__worker_watch(worker, false);

@@ -387,8 +387,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_start(culex_worker *worker, c
  *
  * Only wait for it; it is the worker's, who closes it in culex_worker_free and not before, so that
  * there is time to take it out of a loop. It stays the same when the worker is started again, and
- * is not readable while the worker does not run. -1 before the first culex_worker_start, and in a
- * process that was forked from the worker's. Any thread may ask. */
+ * is not readable while the worker does not run. -1 before the first culex_worker_start that
+ * succeeds, and in a process that was forked from the worker's. Any thread may ask. */
 CULEX_API int culex_worker_fd(const culex_worker *worker);
 
 /* Does what there is to do, and never waits for more. Where there is nothing it costs a system

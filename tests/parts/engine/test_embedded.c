@@ -2,6 +2,7 @@
  * what it costs; and with real stores, handlers and processes, under each isolation, for what must
  * not be lost when the program comes late, stops it, blocks, or frees it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -227,6 +228,20 @@ static void test_a_url_of_no_store_is_refused_at_start(void **state)
     assert_int_equal(culex_worker_start(worker, &error), CULEX_EURL);
     assert_non_null(strstr(error.text, "redsi"));
     assert_int_equal(culex_worker_fd(worker), -1);
+}
+
+static void test_nothing_is_left_of_a_start_that_failed(void **state)
+{
+    struct world *world = *state = world_open();
+    culex_worker *worker =
+        world_worker(world, (culex_worker_options){.url = "memory:driven"}, NULL);
+    int before = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(before);
+    assert_int_equal(culex_worker_start(worker, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_worker_fd(worker), -1);
+    int after = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(after);
+    assert_int_equal(after, before);
 }
 
 /* --- in the real one ---------------------------------------------------------------------------
@@ -731,6 +746,7 @@ int main(int argc, char **argv)
         DRIVEN(test_calls_out_of_order_are_refused),
         DRIVEN(test_a_stop_after_the_end_stops_nothing),
         DRIVEN(test_a_url_of_no_store_is_refused_at_start),
+        DRIVEN(test_nothing_is_left_of_a_start_that_failed),
         ON_ALL(test_no_wake_up_is_lost),
         ON_ALL(test_who_comes_late_finds_it_readable),
         ON_ALL(test_a_stop_by_another_thread_is_heard),
