@@ -40,6 +40,14 @@ void culex__descriptor_close(int fd)
     errno = failure;
 }
 
+void culex__descriptor_forget(int fd)
+{
+    int failure = errno;
+    if (fd >= 0 && fcntl(fd, F_GETFD) < 0)
+        disown(fd);
+    errno = failure;
+}
+
 /* A low RLIMIT_NOFILE, or one used up, refuses high numbers: then half as high will do. */
 int culex__descriptor_raise(int fd)
 {

@@ -17,6 +17,10 @@ int culex__descriptor_own(int fd);
  * as the program may have the number by now. So is a negative one. */
 void culex__descriptor_close(int fd);
 
+/* Forgets one that somebody else has closed. Where the number is open again it may be another one
+ * of ours, so the note stays. errno stays. A negative one is left alone. */
+void culex__descriptor_forget(int fd);
+
 /* Moves `fd`, ours, to a high number, which no program will take for its own, and closes the low
  * one. Returns the new number; `fd` itself where there is no higher one to be had. */
 int culex__descriptor_raise(int fd);

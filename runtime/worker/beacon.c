@@ -17,8 +17,26 @@ void culex__beacon_init(culex_worker *worker)
         worker->beacon.watched[i] = -1;
 }
 
+/* The alarm is in no other set, and stays in ours. */
+bool culex__beacon_is_whole(const culex_worker *worker)
+{
+    const struct culex_beacon *beacon = &worker->beacon;
+    return beacon->fd >= 0 && culex__watch_change(beacon->fd, beacon->alarm_fd, POLLIN, ALARM);
+}
+
+void culex__beacon_lose(culex_worker *worker)
+{
+    culex__descriptor_forget(worker->beacon.fd);
+    worker->beacon.fd = -1;
+    culex__beacon_free(worker);
+}
+
 void culex__beacon_free(culex_worker *worker)
 {
+    if (worker->beacon.fd >= 0 && !culex__beacon_is_whole(worker)) {
+        culex__beacon_lose(worker);
+        return;
+    }
     culex__descriptor_close(worker->beacon.alarm_fd);
     culex__descriptor_close(worker->beacon.fd);
     culex__beacon_init(worker);
@@ -27,8 +45,9 @@ void culex__beacon_free(culex_worker *worker)
 culex_status culex__beacon_open(culex_worker *worker, culex_error *error)
 {
     struct culex_beacon *beacon = &worker->beacon;
-    if (beacon->fd >= 0)
+    if (culex__beacon_is_whole(worker))
         return CULEX_OK;
+    culex__beacon_lose(worker);
     beacon->fd = culex__watch_open();
     beacon->alarm_fd = culex__alarm_open();
     if (beacon->fd >= 0 && beacon->alarm_fd >= 0 &&

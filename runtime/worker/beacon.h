@@ -29,7 +29,7 @@ struct culex_beacon {
 void culex__beacon_init(culex_worker *worker);
 void culex__beacon_free(culex_worker *worker);
 
-/* Makes it, unless it is there. */
+/* Makes it, unless it is there still. */
 culex_status culex__beacon_open(culex_worker *worker, culex_error *error);
 
 /* Has the source watched by this descriptor, -1 for none, from now on. False when the system does
@@ -43,6 +43,14 @@ void culex__beacon_set_alarm(culex_worker *worker, int64_t at_ns);
 
 /* Nothing is watched any more, and it is not readable. */
 void culex__beacon_quench(culex_worker *worker);
+
+/* False when the program has closed the descriptor, whoever has its number by now, or there is
+ * none.
+ */
+bool culex__beacon_is_whole(const culex_worker *worker);
+
+/* There is none any more: what has the number of one that was closed is left alone. */
+void culex__beacon_lose(culex_worker *worker);
 
 /* A bit for each source that has news. Whether the alarm has gone off, the clock tells. */
 unsigned culex__beacon_take(const culex_worker *worker);

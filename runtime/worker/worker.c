@@ -288,6 +288,24 @@ static culex_status life_end(culex_worker *worker, culex_status status, const cu
     return status;
 }
 
+/* Stops it without grace, and waits for that. */
+static culex_status life_cut(culex_worker *worker)
+{
+    culex_error own = {0};
+    culex_worker_stop(worker);
+    culex_worker_stop(worker);
+    return life_end(worker, culex__worker_loop(worker, &own), &own, NULL);
+}
+
+/* Nobody would be woken any more. */
+static culex_status beacon_missed(culex_worker *worker, culex_error *error)
+{
+    culex__beacon_lose(worker);
+    life_cut(worker);
+    return culex__fail(error, CULEX_EBROKEN,
+                       "the program has closed the descriptor of culex_worker_fd");
+}
+
 /* The loop logs the texts of passing troubles, so each of these has an error of its own, even if
  * the caller gave none. */
 culex_status culex_worker_run(culex_worker *worker, culex_error *error)
@@ -338,6 +356,8 @@ culex_status culex_worker_process(culex_worker *worker, int64_t budget_ms, culex
     if (!life_take(worker, CULEX_LIFE_STARTED, CULEX_LIFE_BUSY))
         return culex__fail(error, CULEX_EINVAL,
                            "this worker was not started, is over, or is in another call");
+    if (!culex__beacon_is_whole(worker))
+        return beacon_missed(worker, error);
     int64_t until_ns = culex__after_ms(culex__worker_now_ns(worker), budget_ms);
     status = culex__worker_turns(worker, until_ns, &is_over, &own);
     if (!is_over) {
@@ -357,12 +377,8 @@ culex_status culex_worker_process(culex_worker *worker, int64_t budget_ms, culex
 /* Of one that was started: without grace, but its runs go back to the store. */
 static void finish(culex_worker *worker)
 {
-    culex_error own = {0};
-    if (worker->owner != getpid() || !life_take(worker, CULEX_LIFE_STARTED, CULEX_LIFE_BUSY))
-        return;
-    culex_worker_stop(worker);
-    culex_worker_stop(worker);
-    life_end(worker, culex__worker_loop(worker, &own), &own, NULL);
+    if (worker->owner == getpid() && life_take(worker, CULEX_LIFE_STARTED, CULEX_LIFE_BUSY))
+        life_cut(worker);
 }
 
 void culex_worker_free(culex_worker *worker)

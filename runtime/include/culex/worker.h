@@ -386,15 +386,17 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_start(culex_worker *worker, c
  * readable every 5 s or so, and each options.idle_wait_ms where a store has no wake-ups.
  *
  * Only wait for it; it is the worker's, who closes it in culex_worker_free and not before, so that
- * there is time to take it out of a loop. It stays the same when the worker is started again, and
- * is not readable while the worker does not run. -1 before the first culex_worker_start that
- * succeeds, and in a process that was forked from the worker's. Any thread may ask. */
+ * there is time to take it out of a loop. When the program has closed it the next call of
+ * culex_worker_process tells, and what has its number by then stays open. It stays the same when
+ * the worker is started again, and is not readable while the worker does not run. -1 before the
+ * first culex_worker_start that succeeds, and in a process that was forked from the worker's. Any
+ * thread may ask. */
 CULEX_API int culex_worker_fd(const culex_worker *worker);
 
-/* Does what there is to do, and never waits for more. Where there is nothing it costs a system
- * call. It takes turns until nothing is left to do, but none that would begin `budget_ms` ms after
- * the call or later; the first one counts no budget, so 0 means one turn. What is left then keeps
- * the descriptor readable.
+/* Does what there is to do, and never waits for more. Where there is nothing it costs two
+ * system calls. It takes turns until nothing is left to do, but none that would begin `budget_ms`
+ * ms after the call or later; the first one counts no budget, so 0 means one turn. What is left
+ * then keeps the descriptor readable.
  *
  * A turn is not bounded by the budget. It makes a few calls to the store, mostly one for each queue
  * that has news, and each takes as long as the store does: on SQLite with its fsync and the locks
@@ -407,6 +409,9 @@ CULEX_API int culex_worker_fd(const culex_worker *worker);
  * returned, and an end as well. With the end, connections and child processes are gone: that call
  * waits for children to run the `close` of culex_worker_on_process, at most 2 s, and for 0.1 s for
  * handlers that do not come back. The worker can be started again, or run, or freed.
+ *
+ * CULEX_EBROKEN also when the program has closed the descriptor of culex_worker_fd: what the worker
+ * holds goes back to the store as by culex_worker_free, which that call waits for.
  *
  * CULEX_EINVAL, and nothing is done, for a budget below 0, for a worker that was not started, is
  * over or is of another process, and when another call of it has not come back. One thread at a

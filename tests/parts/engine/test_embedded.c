@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -242,6 +243,86 @@ static void test_nothing_is_left_of_a_start_that_failed(void **state)
     int after = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(after);
     assert_int_equal(after, before);
+}
+
+/* --- a descriptor that is not the worker's any more ---------------------------------------------
+ */
+
+static void assert_told_of_the_close(struct world *world)
+{
+    culex_error error = {0};
+    assert_int_equal(culex_worker_process(world->worker, PATIENT_MS, &error), CULEX_EBROKEN);
+    assert_string_equal(error.text, "the program has closed the descriptor of culex_worker_fd");
+    assert_int_equal(culex_worker_fd(world->worker), -1);
+    assert_int_equal(culex_worker_process(world->worker, 0, NULL), CULEX_EINVAL);
+}
+
+static void test_a_closed_descriptor_is_noticed(void **state)
+{
+    struct world *world = driven_start(state, (culex_worker_options){.url = "memory:driven"});
+    driven_process(world);
+    close(culex_worker_fd(world->worker));
+    assert_told_of_the_close(world);
+    assert_int_equal(culex_worker_start(world->worker, NULL), CULEX_OK);
+    driven_process(world);
+}
+
+/* Closes the worker's descriptor and puts `other`, or a copy, at its number. */
+static int number_take(struct world *world, int other)
+{
+    int fd = culex_worker_fd(world->worker);
+    close(fd);
+    assert_int_equal(dup2(other, fd), fd);
+    close(other);
+    return fd;
+}
+
+static void assert_open_then_close(int fd)
+{
+    assert_true(fcntl(fd, F_GETFD) >= 0);
+    close(fd);
+}
+
+static void test_a_file_of_that_number_stays_open(void **state)
+{
+    struct world *world = driven_start(state, (culex_worker_options){.url = "memory:driven"});
+    driven_process(world);
+    int fd = number_take(world, open("/dev/null", O_RDONLY));
+    assert_told_of_the_close(world);
+    culex_worker_free(world->worker);
+    world->worker = NULL;
+    assert_open_then_close(fd);
+}
+
+/* Which epoll_wait takes for ours. */
+static void test_a_set_of_that_number_is_told_from_ours(void **state)
+{
+    struct world *world = driven_start(state, (culex_worker_options){.url = "memory:driven"});
+    driven_process(world);
+    int fd = number_take(world, epoll_create1(0));
+    assert_told_of_the_close(world);
+    assert_open_then_close(fd);
+}
+
+static void test_a_worker_that_is_freed_leaves_it_too(void **state)
+{
+    struct world *world = driven_start(state, (culex_worker_options){.url = "memory:driven"});
+    int fd = number_take(world, open("/dev/null", O_RDONLY));
+    culex_worker_free(world->worker);
+    world->worker = NULL;
+    assert_open_then_close(fd);
+}
+
+static void test_a_start_after_that_has_a_new_one(void **state)
+{
+    struct world *world =
+        driven_start(state, (culex_worker_options){.url = "memory:driven", .drain = true});
+    assert_int_equal(culex_worker_process(world->worker, PATIENT_MS, NULL), CULEX_EOVER);
+    int fd = number_take(world, open("/dev/null", O_RDONLY));
+    assert_int_equal(culex_worker_start(world->worker, NULL), CULEX_OK);
+    assert_int_not_equal(culex_worker_fd(world->worker), fd);
+    assert_int_equal(culex_worker_process(world->worker, PATIENT_MS, NULL), CULEX_EOVER);
+    assert_open_then_close(fd);
 }
 
 /* --- in the real one ---------------------------------------------------------------------------
@@ -747,6 +828,11 @@ int main(int argc, char **argv)
         DRIVEN(test_a_stop_after_the_end_stops_nothing),
         DRIVEN(test_a_url_of_no_store_is_refused_at_start),
         DRIVEN(test_nothing_is_left_of_a_start_that_failed),
+        DRIVEN(test_a_closed_descriptor_is_noticed),
+        DRIVEN(test_a_file_of_that_number_stays_open),
+        DRIVEN(test_a_set_of_that_number_is_told_from_ours),
+        DRIVEN(test_a_worker_that_is_freed_leaves_it_too),
+        DRIVEN(test_a_start_after_that_has_a_new_one),
         ON_ALL(test_no_wake_up_is_lost),
         ON_ALL(test_who_comes_late_finds_it_readable),
         ON_ALL(test_a_stop_by_another_thread_is_heard),
