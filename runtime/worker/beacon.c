@@ -75,7 +75,7 @@ bool culex__beacon_watch(culex_worker *worker, enum culex_source source, int fd)
 void culex__beacon_set_alarm(culex_worker *worker, int64_t at_ns)
 {
     struct culex_beacon *beacon = &worker->beacon;
-    if (at_ns == beacon->alarm_ns)
+    if (at_ns == beacon->alarm_ns && at_ns > 0)
         return;
     culex__alarm_set(beacon->alarm_fd, at_ns);
     beacon->alarm_ns = at_ns;

@@ -38,7 +38,8 @@ culex_status culex__beacon_open(culex_worker *worker, culex_error *error);
  */
 bool culex__beacon_watch(culex_worker *worker, enum culex_source source, int fd);
 
-/* Has it readable from `at_ns` (boot time) on, INT64_MAX for never. */
+/* Has it readable from `at_ns` (boot time) on, INT64_MAX for never. 0: from now on, which is told
+ * once more to who hears only of changes (EPOLLET). */
 void culex__beacon_set_alarm(culex_worker *worker, int64_t at_ns);
 
 /* Nothing is watched any more, and it is not readable. */

@@ -112,5 +112,6 @@ void culex__worker_watch(culex_worker *worker, bool is_idle)
         is_whole &= culex__beacon_watch(worker, (enum culex_source)i, sources[i]);
     if (!is_whole)
         next_ns = culex__min_ns(next_ns, culex__after_ms(now_ns, worker->options.idle_wait_ms));
-    culex__beacon_set_alarm(worker, next_ns);
+    bool is_more = next_ns <= now_ns || culex__beacon_take(worker) != 0;
+    culex__beacon_set_alarm(worker, is_more ? 0 : next_ns);
 }

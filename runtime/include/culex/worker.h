@@ -382,8 +382,9 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_start(culex_worker *worker, c
 /* What to wait for: a descriptor that is readable as long as the worker has something to do, be it
  * that a run came or ended, that something is due, or that somebody called culex_worker_stop. There
  * is no timeout to keep beside it: an alarm is a part of it. Nothing is lost when the program comes
- * late. Watch it level-triggered, as poll and the loops do: not by EPOLLET. An idle worker makes it
- * readable every 5 s or so, and each options.idle_wait_ms where a store has no wake-ups.
+ * late. Watched by EPOLLET it tells after each call of culex_worker_process that leaves work, so
+ * one call for each time that it tells is enough. An idle worker makes it readable every 2 to 5 s,
+ * and each options.idle_wait_ms where a store has no wake-ups.
  *
  * Only wait for it; it is the worker's, who closes it in culex_worker_free and not before, so that
  * there is time to take it out of a loop. When the program has closed it the next call of

@@ -646,6 +646,25 @@ static void test_a_connection_that_a_fork_holds_does_not_stay_watched(void **sta
     waitpid(holder, NULL, 0);
 }
 
+/* Each call leaves work, and comes only after an edge. */
+static void test_edges_are_enough(void **state)
+{
+    enum { COUNT = 50 };
+    struct scene *scene = *state;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    int loop_fd = epoll_create1(EPOLL_CLOEXEC);
+    scene_start(scene, (culex_worker_options){.lease_ms = 0});
+    assert_int_equal(epoll_ctl(loop_fd, EPOLL_CTL_ADD, culex_worker_fd(scene->worker), &event), 0);
+    for (int i = 0; i < COUNT; i++)
+        scene_enqueue(scene, QUICK);
+    for (int64_t until_ms = now_ms() + PATIENT_MS; scene_stats(scene).done < COUNT;) {
+        assert_int_equal(epoll_wait(loop_fd, &event, 1, SOON_MS), 1);
+        assert_int_equal(culex_worker_process(scene->worker, 0, NULL), CULEX_OK);
+        assert_true(now_ms() < until_ms);
+    }
+    close(loop_fd);
+}
+
 /* --- the worker's life -------------------------------------------------------------------------
  */
 
@@ -838,6 +857,7 @@ int main(int argc, char **argv)
         ON_ALL(test_a_stop_by_another_thread_is_heard),
         ON_ALL(test_a_stop_by_a_signal_handler_is_heard),
         ON(test_a_connection_that_a_fork_holds_does_not_stay_watched, redis_process),
+        ON_ALL(test_edges_are_enough),
         ON_ALL(test_a_drain_takes_all_runs),
         ON_ALL(test_a_stop_in_the_middle_loses_no_run),
         ON(test_a_killed_child_costs_one_attempt, sqlite_process),
