@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "client/home_store.h"
+#include "client/spooling.h"
 #include "settings/storesettings.h"
 #include "store/storeurl.h"
 
@@ -70,14 +71,33 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
 
 /* Half the time for each try, so that there is some for a second one. */
 static culex_status store_open(const char *url, const struct culex_store_settings *settings,
-                               bool must_exist, const struct culex_env *env,
+                               bool must_exist, bool may_be_away, const struct culex_env *env,
                                struct culex_store **ret_store, culex_error *error)
 {
     struct culex_store_options store = {.prefix = settings->prefix,
                                         .timeout_ms = settings->timeout_ms / 2 + 1,
                                         .synchronous = settings->synchronous,
-                                        .must_exist = must_exist};
+                                        .must_exist = must_exist,
+                                        .may_be_away = may_be_away};
     return culex__store_open(url, &store, env, ret_store, error);
+}
+
+/* A client with a spool begins its life while the store is away, too. */
+static culex_status spooling_create(struct culex_store *store, int64_t timeout_ms,
+                                    const culex_client_options *options,
+                                    const struct culex_env *env, culex_client **ret_client,
+                                    culex_error *error)
+{
+    culex_client *client = client_make(store, timeout_ms, env);
+    if (client == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
+    culex_status status = culex__spooling_open(options, store, env, &client->spooling, error);
+    if (status != CULEX_OK) {
+        culex_client_close(client);
+        return status;
+    }
+    *ret_client = client;
+    return CULEX_OK;
 }
 
 static culex_status client_open(const char *url, const culex_client_options *options,
@@ -92,17 +112,21 @@ static culex_status client_open(const char *url, const culex_client_options *opt
     struct culex_store_settings settings;
     struct culex_store *store = NULL;
     char *chosen = NULL;
+    bool has_spool = false;
     culex_status status = culex__store_url_choose(url, options->url_file, &chosen, error);
     if (status == CULEX_OK)
         status = culex__store_settings_read(chosen, options, &settings, error);
     if (status == CULEX_OK && url == NULL && options->url_file == NULL)
         status = culex__home_store_check(chosen, settings.prefix, error);
     if (status == CULEX_OK)
-        status = store_open(chosen, &settings, must_exist, env, &store, error);
+        has_spool = !must_exist && culex__spooling_is_wanted(chosen, options);
+    if (status == CULEX_OK)
+        status = store_open(chosen, &settings, must_exist, has_spool, env, &store, error);
     culex__store_url_free(chosen);
     if (status != CULEX_OK)
         return status;
-    return culex__client_create(store, settings.timeout_ms, env, ret_client, error);
+    return has_spool ? spooling_create(store, settings.timeout_ms, options, env, ret_client, error)
+                     : culex__client_create(store, settings.timeout_ms, env, ret_client, error);
 }
 
 culex_status culex_client_open(const char *url, const culex_client_options *options,
@@ -128,9 +152,12 @@ void culex__client_free(culex_client *client)
     culex__wait_desk_release(&client->desk, culex__client_is_ours(client));
     if (culex__client_is_ours(client)) {
         client->store->ops->close(client->store);
+        culex__spooling_close(client->spooling);
         culex__turn_destroy(&client->turn);
-    } else
+    } else {
         culex__store_abandon(client->store); /* its turn may be taken, by nobody who is here */
+        culex__spooling_abandon(client->spooling);
+    }
     culex_buf_release(&client->payloads);
     free(client);
 }

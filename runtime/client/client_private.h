@@ -15,6 +15,8 @@
 #include "platform/storeclock.h"
 #include "base/turn.h"
 
+struct culex_spooling;
+
 struct culex_client {
     const struct culex_env *env;
     pid_t owner;        /* the process that opened it */
@@ -32,7 +34,8 @@ struct culex_client {
     /* Of this client's enqueue calls, the newest of each of its producers; producer 0: none is
      * drawn yet. The first makes those that go alone; the others come along in a convoy. */
     struct culex_ticket last[CULEX_STORE_EACH_MAX];
-    culex_buf payloads; /* kept from call to call */
+    culex_buf payloads;              /* kept from call to call */
+    struct culex_spooling *spooling; /* NULL: what cannot be enqueued fails */
 
     struct culex_wait_desk desk; /* has a lock of its own, and what is not under that is as above */
 };

@@ -65,6 +65,13 @@ culex_status culex__effort_await(struct culex_effort *effort, void *load, bool *
     return CULEX_OK;
 }
 
+void culex__effort_shorten(struct culex_effort *effort, int64_t ms)
+{
+    int64_t now_ns = culex__env_boottime_ns(effort->client->env);
+    effort->deadline_ns = culex__min_ns(effort->deadline_ns, culex__after_ms(now_ns, ms));
+    effort_take(effort);
+}
+
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
                                  culex_error *error)
 {

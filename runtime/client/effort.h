@@ -30,6 +30,9 @@ bool culex__effort_enter(struct culex_effort *effort);
 culex_status culex__effort_await(struct culex_effort *effort, void *load, bool *ret_is_carried,
                                  culex_error *error);
 
+/* In its turn: the call ends `ms` from now, unless it ends before. */
+void culex__effort_shorten(struct culex_effort *effort, int64_t ms);
+
 /* Starts, and waits for the client. */
 culex_status culex__effort_begin(culex_client *client, struct culex_effort *ret_effort,
                                  culex_error *error);

@@ -20,8 +20,10 @@
 #include "client/enqueue.h"
 #include "client/enqueue_gate.h"
 #include "client/enqueue_options.h"
+#include "client/forward.h"
 #include "client/newrun.h"
 #include "client/run_key.h"
+#include "client/spooling.h"
 
 /* A batch ends early when its payloads pass this. */
 enum { BATCH_BYTES = 2 * 1024 * 1024 };
@@ -51,6 +53,7 @@ struct batch {
     struct culex_new_run *runs;  /* there is room for all of the order, or for the greatest batch */
     struct culex_run_keys *keys; /* the same; used where the job has any */
     struct culex_enqueue_result *results;
+    bool is_spooled; /* in place of the results: it waits for the store */
 };
 
 /* What a batch takes when the order has more than one run. */
@@ -383,6 +386,91 @@ static culex_status batch_try(struct order *order, struct batch *batch, size_t f
     return batch_try_alone(order, batch, effort, error);
 }
 
+/* --- the spool ------------------------------------------------------------------------------ */
+
+/* A call with the caller's ticket is none for it: only the store knows what became of the first. */
+static bool order_may_spool(const struct order *order)
+{
+    return order->client->spooling != NULL && !order->has_ticket && !order->client->is_passing;
+}
+
+static culex_status batch_put(const struct order *order, struct batch *batch,
+                              const struct culex_effort *effort, culex_error *error)
+{
+    culex_client *client = order->client;
+    struct culex_spooling_call call = {.queue = order->queue,
+                                       .runs = batch->runs,
+                                       .count = batch->count,
+                                       .is_strict = order->type->unique.on_conflict ==
+                                                    CULEX_ON_CONFLICT_ERROR};
+    if (effort->is_unknown) {
+        call.ticket = batch->ticket;
+        call.tried_ms = culex__storeclock_now_ms(&client->clock, client->env) - client->timeout_ms;
+    }
+    return culex__spooling_put(client->spooling, &call, error);
+}
+
+/* The store did not take the batch, for `cause`, or was not asked. */
+static culex_status batch_spool(const struct order *order, struct batch *batch, size_t first,
+                                const struct culex_effort *effort, const culex_error *cause,
+                                culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (batch->count == 0)
+        status = batch_fill(batch, order, first, error);
+    if (status == CULEX_OK)
+        status = batch_put(order, batch, effort, error);
+    batch->is_spooled = status == CULEX_OK;
+    if (status == CULEX_OK)
+        return status;
+    if (cause->code != CULEX_OK)
+        culex__error_context(error, "the store is away (%.100s), and nothing was spooled",
+                             cause->text);
+    if (!effort->is_unknown)
+        return status;
+    if (error != NULL)
+        error->code = CULEX_EUNKNOWN;
+    return CULEX_EUNKNOWN;
+}
+
+/* With the client in its turn. A call that a convoy has carried to the store already, and that got
+ * no answer, may be there. */
+static culex_status batch_try_or_spool(struct order *order, struct batch *batch, size_t first,
+                                       struct culex_effort *effort, culex_error *error)
+{
+    struct culex_spooling *spooling = order->client->spooling;
+    culex_error cause = {0};
+    bool must_wait = false;
+    culex__effort_shorten(effort, order->client->timeout_ms / CULEX_SPOOLING_PART);
+    culex_status status = culex__forward_before(effort, order->queue, &must_wait, error);
+    if (status != CULEX_OK)
+        return status;
+    if (!must_wait) {
+        int64_t begin_ns = culex__env_boottime_ns(order->client->env);
+        status = batch_try(order, batch, first, effort, &cause);
+        if (!culex__effort_is_passing(status)) {
+            if (status != CULEX_OK && error != NULL)
+                *error = cause;
+            return status;
+        }
+        culex__spooling_note_away(spooling, culex__env_boottime_ns(order->client->env) - begin_ns,
+                                  &cause);
+    }
+    return batch_spool(order, batch, first, effort, &cause, error);
+}
+
+static void spooled_tell(const struct order *order, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++) {
+        if (order->ids != NULL)
+            order->ids[i] = (culex_uuid){{0}};
+        if (order->outcomes != NULL)
+            order->outcomes[i] = CULEX_ENQUEUE_SPOOLED;
+    }
+}
+
+/* --- what is told ---------------------------------------------------------------------------- */
+
 static void result_tell(const struct order *order, const struct culex_enqueue_result *result,
                         size_t index)
 {
@@ -402,6 +490,11 @@ static void result_tell(const struct order *order, const struct culex_enqueue_re
 static culex_status results_take(const struct order *order, const struct batch *batch,
                                  size_t *ret_enqueued, culex_error *error)
 {
+    if (batch->is_spooled) {
+        spooled_tell(order, *ret_enqueued, batch->count);
+        *ret_enqueued += batch->count;
+        return CULEX_OK;
+    }
     for (size_t i = 0; i < batch->count; i++) {
         culex_status status = result_status(order, &batch->results[i], error);
         if (status == CULEX_OK || status == CULEX_EUNIQUE)
@@ -427,7 +520,9 @@ static culex_status batch_end(struct order *order, struct batch *batch, culex_st
 static culex_status batch_turn(struct order *order, struct batch *batch, size_t first,
                                struct culex_effort *effort, culex_error *error)
 {
-    culex_status status = batch_try(order, batch, first, effort, error);
+    culex_status status = order_may_spool(order)
+                              ? batch_try_or_spool(order, batch, first, effort, error)
+                              : batch_try(order, batch, first, effort, error);
     payloads_trim(&order->client->payloads);
     return culex__effort_end(effort, status, error);
 }
@@ -490,6 +585,7 @@ static culex_status batch_enqueue(struct order *order, struct batch *batch, size
         return status;
     batch->payloads = &order->client->payloads;
     batch->count = 0;
+    batch->is_spooled = false;
     batch->ticket = (struct culex_ticket){0};
     bool is_ours = culex__effort_enter(&effort);
     if (!is_ours && order_may_ride(order)) {

@@ -54,11 +54,11 @@
  * which is not empty as long as some are left; due_in_ms asks for them. Where all share one, and a
  * queue can never take them in as things are, the run fails, with the reason as its text.
  *
- * Waits. WAIT notes that its handle waits for the end of a run. Whoever brings that end, or deletes the
- * run before it, forgets the note and tells the handle, whose WAKE_TAKE says so; the record of a run
- * that ends while it is waited for is kept CULEX_WAIT_KEEP_MS at the least, also when it would
- * leave none. To be told is a hint, as a wake-up is: who waits looks now and again. A note is good
- * until its time is over, and STEPs forget it then; due_in_ms asks for one.
+ * Waits. WAIT notes that its handle waits for the end of a run. Whoever brings that end, or deletes
+ * the run before it, forgets the note and tells the handle, whose WAKE_TAKE says so; the record of
+ * a run that ends while it is waited for is kept CULEX_WAIT_KEEP_MS at the least, also when it
+ * would leave none. To be told is a hint, as a wake-up is: who waits looks now and again. A note is
+ * good until its time is over, and STEPs forget it then; due_in_ms asks for one.
  *
  * Limits. A run may have up to RUN_LIMITS_MAX; each has a name in its queue, and counts apart by
  * key. CONCURRENCY: never more than `count` runs of one name and key are active. RATE: a claim
@@ -578,7 +578,8 @@ struct culex_store_options {
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
     const char *synchronous; /* SQLite: NULL means "full" */
     const char *folder;      /* what a relative path counts from: see platform/path.h */
-    bool must_exist; /* SQLite: CULEX_ECONNECT where a file would be made, or an empty one used */
+    bool must_exist;  /* SQLite: CULEX_ECONNECT where a file would be made, or an empty one used */
+    bool may_be_away; /* Redis: a server that cannot be reached is no failure of the opening */
     /* Boot time; no operation goes on after it. 0, or no such place: none. May be moved while an
      * operation waits, which sees it within 250 ms. */
     const atomic_int_fast64_t *until_ns;

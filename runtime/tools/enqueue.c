@@ -143,10 +143,11 @@ static const culex_enum_value limit_values[] = {{"concurrency", CULEX_LIMIT_CONC
 static const culex_enum_value outcome_values[] = {{"new", CULEX_ENQUEUE_NEW},
                                                   {"duplicate", CULEX_ENQUEUE_DUPLICATE},
                                                   {"kept", CULEX_ENQUEUE_KEPT},
-                                                  {"replaced", CULEX_ENQUEUE_REPLACED}};
+                                                  {"replaced", CULEX_ENQUEUE_REPLACED},
+                                                  {"spooled", CULEX_ENQUEUE_SPOOLED}};
 static const culex_enum_type conflict_type = {"on_conflict", CULEX_KIND_INT32, conflict_values, 3};
 static const culex_enum_type limit_kind_type = {"kind", CULEX_KIND_INT32, limit_values, 4};
-static const culex_enum_type outcome_type = {"outcome", CULEX_KIND_INT32, outcome_values, 4};
+static const culex_enum_type outcome_type = {"outcome", CULEX_KIND_INT32, outcome_values, 5};
 static_assert(sizeof(culex_on_conflict) == 4 && sizeof(culex_limit_kind) == 4 &&
                   sizeof(culex_enqueue_outcome) == 4,
               "as the enum types say");

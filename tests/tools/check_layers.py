@@ -64,7 +64,9 @@ ALLOWED = {
 # Folder -> single headers that it may include besides.
 ALLOWED_FILES = {f"runtime/{room}": {f"store/{name}" for name in headers} for room, (_, headers) in RUNTIME.items()}
 # culex/sqlite.h is of one store by name: a run enqueued in a transaction of the caller's own.
-SINGLE_FILES = {"runtime/client/sqlite_enqueue.c": {"store/sqlite/borrow.h"}}
+# And a client's spool is a file, whatever its store is.
+SINGLE_FILES = {"runtime/client/sqlite_enqueue.c": {"store/sqlite/borrow.h"},
+                "runtime/client/spooling.h": {"store/sqlite/spool.h"}}
 
 
 def libraries(folder: str) -> list[str]:

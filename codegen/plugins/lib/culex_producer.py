@@ -49,8 +49,8 @@ class CulexError(Exception):
 
 class RunId(uuid.UUID):
     """The id of a run, and how the call came by it: `outcome` is "new", "duplicate" (its idempotency key brought
-    the run before), "kept" (the run has the unique key, and stays as it is) or "replaced" (it had it, and is now as
-    this call wanted it)."""
+    the run before), "kept" (the run has the unique key, and stays as it is), "replaced" (it had it, and is now as
+    this call wanted it) or "spooled" (it waits for the store in the file CULEX_SPOOL, and the id is all zeroes)."""
 
     outcome: str
 

@@ -40,6 +40,12 @@ typedef struct culex_client_options {
     const char *prefix;      /* Redis: first part of every key; by default "culex" */
     const char *synchronous; /* SQLite: "full" (by default), "normal" or "off" */
     const char *url_file;    /* see culex_client_open */
+    const char *spool;    /* Redis: a file for runs that are enqueued while the store is away, see
+                             culex/spool.h; NULL: $CULEX_SPOOL, without that none. No parameter of
+                             a URL: it belongs to this machine. Stores in a file or in memory have
+                             no use for it */
+    uint64_t spool_runs;  /* of the spool: most that it holds, by default 100000 */
+    uint64_t spool_bytes; /* of the spool: most bytes of these, by default 256 MiB */
 } culex_client_options;
 
 /* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by every handle of
@@ -53,11 +59,13 @@ typedef struct culex_client_options {
  * without a password gets the one in $CULEX_PASSWORD. A relative PATH means the same file until the
  * client is closed.
  *
- * Connects at once. CULEX_ECONNECT: the text names host and reason. CULEX_EUNSUPPORTED: the SQLite
- * store was open in this process's parent at the time of the fork, and SQLite would rely on locks
- * that are not inherited. CULEX_EURL for NULL in a handler: its worker has another store or one in
- * memory, or its process has left the folder that the path of the worker's store counts from; see
- * culex_run_client in culex/worker.h. `options` may be NULL. *ret_client is returned owned. */
+ * Connects at once. CULEX_ECONNECT: the text names host and reason; with a spool that is no
+ * failure, and what else may be wrong with the store is then told by later calls.
+ * CULEX_EUNSUPPORTED: the SQLite store was open in this process's parent at the time of the fork,
+ * and SQLite would rely on locks that are not inherited. CULEX_EURL for NULL in a handler: its
+ * worker has another store or one in memory, or its process has left the folder that the path of
+ * the worker's store counts from; see culex_run_client in culex/worker.h. `options` may be NULL.
+ * *ret_client is returned owned. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_open(const char *url,
                                                         const culex_client_options *options,
                                                         culex_client **ret_client,
@@ -72,7 +80,9 @@ typedef enum CULEX_INT_ENUM culex_enqueue_outcome {
     CULEX_ENQUEUE_NEW,       /* a run of its own */
     CULEX_ENQUEUE_DUPLICATE, /* its idempotency key brought a run before */
     CULEX_ENQUEUE_KEPT,      /* another run has its unique key, and stays as it is */
-    CULEX_ENQUEUE_REPLACED   /* another run had it, and is now as this one was wanted */
+    CULEX_ENQUEUE_REPLACED,  /* another run had it, and is now as this one was wanted */
+    CULEX_ENQUEUE_SPOOLED /* the store is away: the run waits in the client's spool, and has no id
+                             yet. Never of a client without one (culex/spool.h) */
 } culex_enqueue_outcome;
 
 /* What one call may override of the schema's policy. Zero-initialise, or start from
@@ -250,11 +260,11 @@ typedef struct culex_wait {
  * `count` for all. Runs whose `end` is no more pending are not asked for again, so the next call
  * may take the same array. At most 1000.
  * Nothing is polled: the store tells the client of an end. All threads that wait with one client
- * share one connection for that, beside the one for calls, which others go on using meanwhile. Every
- * few seconds a call looks by itself, in case that word was lost. A run for whose end somebody waits
- * leaves its record for a minute at least, whatever its job's `keep` says, `keep success 0s`
- * included; one that ended before the call is found as long as its record is kept.
- * A timeout of 0 or less asks once; 1 ns to 99 us are refused as a number of seconds. A store that
+ * share one connection for that, beside the one for calls, which others go on using meanwhile.
+ * Every few seconds a call looks by itself, in case that word was lost. A run for whose end
+ * somebody waits leaves its record for a minute at least, whatever its job's `keep` says, `keep
+ * success 0s` included; one that ended before the call is found as long as its record is kept. A
+ * timeout of 0 or less asks once; 1 ns to 99 us are refused as a number of seconds. A store that
  * cannot be reached is waited for, too, until the time is over; then the call fails as others do,
  * and what had ended by then is told. The last question may take as long as any call of the client
  * beyond `timeout`. CULEX_EUNSUPPORTED with culex_run_client where handlers run in children.

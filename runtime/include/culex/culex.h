@@ -15,6 +15,7 @@
 #include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/schedules.h>
+#include <culex/spool.h>
 #include <culex/typed.h>
 #include <culex/types.h>
 #include <culex/worker.h>

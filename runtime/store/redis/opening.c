@@ -56,6 +56,14 @@ static culex_status prefix_set(struct culex__redis *redis, const char *prefix, c
     return status;
 }
 
+/* A server that is there and refuses is a failure always. */
+static culex_status first_connect(struct culex__redis *redis, bool may_be_away, culex_error *error)
+{
+    culex_status status = culex__redis_conn_open(&redis->conn, culex__redis_deadline(redis), error);
+    bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN || status == CULEX_EBUSY;
+    return is_away && may_be_away ? CULEX_OK : status;
+}
+
 static culex_status redis_open(const struct culex__store_kind *kind, const char *url,
                                const struct culex_store_options *options,
                                const struct culex_env *env, struct culex_store **ret_store,
@@ -75,7 +83,7 @@ static culex_status redis_open(const struct culex__store_kind *kind, const char 
     if (status == CULEX_OK)
         status = culex__redis_target_parse(url, &redis->target, error);
     if (status == CULEX_OK)
-        status = culex__redis_conn_open(&redis->conn, culex__redis_deadline(redis), error);
+        status = first_connect(redis, options->may_be_away, error);
     if (status != CULEX_OK) {
         redis_close(&redis->base);
         return status;

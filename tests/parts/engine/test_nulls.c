@@ -87,6 +87,13 @@ static bool run_seen(const culex_run_info *run, void *user)
     return true;
 }
 
+static bool spooled_seen(const culex_spool_run *run, void *user)
+{
+    (void)run;
+    (void)user;
+    return true;
+}
+
 static bool queue_seen(const char *queue, void *user)
 {
     (void)queue, (void)user;
@@ -194,6 +201,7 @@ static void test_null_for_a_client_is_refused(void **state)
     culex_uuid id;
     culex_run_info *run;
     culex_queue_stats stats;
+    culex_spool_stats spooled;
     culex_fsck_counts counts;
     culex_doctor_report *report;
     culex_list_cursor cursor = {.place = 0};
@@ -211,6 +219,11 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_delete(NULL, "q", no_id, &error));
     REFUSED(culex_client_move(NULL, "q", no_id, &to_now, &error));
     REFUSED(culex_client_bulk(NULL, "q", &retry, &start, 0, NULL, NULL, NULL, &error));
+    REFUSED_AS("no client", culex_client_spool_stats(NULL, &spooled, &error));
+    REFUSED_AS("no client", culex_client_forward(NULL, 0, NULL, &error));
+    REFUSED_AS("no client", culex_client_spool_aside(NULL, spooled_seen, NULL, &error));
+    REFUSED_AS("no client", culex_client_spool_again(NULL, 0, NULL, &error));
+    REFUSED_AS("no client", culex_client_spool_drop(NULL, 0, NULL, &error));
     REFUSED(culex_client_pause(NULL, "q", &error));
     REFUSED(culex_client_pause_for(NULL, "q", CULEX_SECOND, &error));
     REFUSED(culex_client_resume(NULL, "q", &error));
@@ -288,6 +301,8 @@ static void test_null_beside_a_client_is_refused(void **state)
                culex_client_bulk(client, "q", NULL, &start, 0, NULL, NULL, NULL, &error));
     REFUSED_AS("no cursor",
                culex_client_bulk(client, "q", &retry, NULL, 0, NULL, NULL, NULL, &error));
+    REFUSED_AS("no place for the figures", culex_client_spool_stats(client, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_spool_aside(client, NULL, NULL, &error));
     REFUSED(culex_client_pause(client, NULL, &error));
     REFUSED(culex_client_pause_for(client, NULL, CULEX_SECOND, &error));
     REFUSED(culex_client_resume(client, NULL, &error));
