@@ -29,6 +29,7 @@ struct culex_client {
     struct culex_turn turn; /* guards everything below */
     struct culex_store *store;
     atomic_int_fast64_t until_ns; /* boot time, when the call under way ends; 0 between calls */
+    unsigned efforts;             /* turns that were taken: a kit tells its calls apart by them */
     bool has_no_convoys;          /* the store has said so */
     struct culex_storeclock clock;
     /* Of this client's enqueue calls, the newest of each of its producers; producer 0: none is

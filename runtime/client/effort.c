@@ -37,6 +37,7 @@ static int64_t effort_left_ms(const struct culex_effort *effort)
 static void effort_take(const struct culex_effort *effort)
 {
     atomic_store(&effort->client->until_ns, effort->deadline_ns);
+    effort->client->efforts++;
 }
 
 bool culex__effort_enter(struct culex_effort *effort)

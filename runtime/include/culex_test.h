@@ -170,11 +170,13 @@ CULEX_API CULEX_MUST_USE culex_status culex_test_fake_once(culex_test *test,
  * run is tried again as its retry policy says. */
 CULEX_API void culex_test_crash_next(culex_test *test);
 
-/* Has calls of the store by clients of the kit, that of handlers included, fail with `status`: the
- * `first` one from now on, 1 for the next, and those that follow, `count` in all; 0: for ever. What
- * a client tries again by itself counts as one. CULEX_EUNKNOWN: the store does it, and the answer
- * is lost. Any other status: it does nothing. CULEX_OK lifts it; a later call replaces an earlier
- * one. The worker is spared, and so are the macros. */
+/* Has calls of clients of the kit, that of handlers included, fail with `status`: the `first` one
+ * that asks the store from now on, 1 for the next, and those that follow, `count` in all; 0: for
+ * ever. A call is one with all that the client does for it: tries again, learns the store's clock,
+ * looks up what its error text tells. An enqueue of many counts for each 200 of them, as they come
+ * in, and a look at all runs for each page. CULEX_EUNKNOWN: the store does it, and the answer is
+ * lost. Any other status: it does nothing. CULEX_OK lifts it; a later call replaces an earlier one.
+ * The worker is spared, and so are the macros and culex_client_new_ticket. */
 CULEX_API void culex_test_fail_store(culex_test *test, size_t first, size_t count,
                                      culex_status status);
 

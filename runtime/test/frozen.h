@@ -10,7 +10,6 @@ struct culex_frozen {
     int64_t now_ms;      /* what the clock shows */
     int64_t boottime_ns; /* goes on with it, and through waits that the clock does not show */
     uint64_t seed;
-    bool has_waited;  /* a client, since it asked the store last */
     int64_t until_ms; /* as far as a pass may move the clock; 0: not at all */
     unsigned nudges;  /* short waits that this pass has let pass */
     bool wants_end;   /* the pass has been asked to end */

@@ -5,20 +5,38 @@
 
 /* --- faults ----------------------------------------------------------------------------------- */
 
-/* Whether the call that comes now fails. A client that has waited tries the call before again. */
+/* Whose call is under way: one thread makes them all. */
+static const culex_client *client_find(const culex_test *test)
+{
+    const culex_client *lent = test->hands.loan.client;
+    return lent != NULL && atomic_load(&lent->until_ns) != 0 ? lent : test->client;
+}
+
+/* Whether it is the call that has come by before, that asks once more. */
+static bool call_is_known(struct culex_passage_fault *fault, const culex_client *client)
+{
+    bool is_known = fault->call.client == client && fault->call.effort == client->efforts;
+    fault->call.client = client;
+    fault->call.effort = client->efforts;
+    return is_known;
+}
+
+/* Whether the call that comes now fails: what a client asks beside, tries again and looks up to
+ * explain an error is no other one. */
 static bool fault_meets(struct culex_passage *passage)
 {
     struct culex_passage_fault *fault = &passage->fault;
-    bool is_again = passage->test->frozen.has_waited && fault->is_failing;
-    passage->test->frozen.has_waited = false;
-    if (fault->status == CULEX_OK || is_again)
-        return is_again;
-    fault->is_failing = fault->ahead == 0 && fault->left > 0;
+    if (fault->status == CULEX_OK)
+        return false;
+    if (call_is_known(fault, client_find(passage->test)))
+        return fault->call.is_failing;
+    fault->call.is_done = false;
+    fault->call.is_failing = fault->ahead == 0 && fault->left > 0;
     if (fault->ahead > 0)
         fault->ahead--;
-    else if (fault->is_failing && fault->left != SIZE_MAX)
+    else if (fault->call.is_failing && fault->left != SIZE_MAX)
         fault->left--;
-    return fault->is_failing;
+    return fault->call.is_failing;
 }
 
 static culex_status fault_tell(const struct culex_passage *passage, culex_error *error)
@@ -51,10 +69,11 @@ void culex_test_fail_store(culex_test *test, size_t first, size_t count, culex_s
         store = passage->test->store;                                                              \
         if (!is_failing)                                                                           \
             return store->ops->name arguments;                                                     \
-        if (passage->fault.status == CULEX_EUNKNOWN) {                                             \
+        if (passage->fault.status == CULEX_EUNKNOWN && !passage->fault.call.is_done) {             \
             culex_status status = LOSE_##effect(store->ops->name arguments);                       \
             if (status != CULEX_OK)                                                                \
                 return status;                                                                     \
+            passage->fault.call.is_done = true;                                                    \
         }                                                                                          \
         return fault_tell(passage, error);                                                         \
     }
@@ -77,6 +96,13 @@ static void passing_wake_disarm(struct culex_store *store)
 {
     struct culex_store *inner = ((struct culex_passage *)store)->test->store;
     inner->ops->wake_disarm(inner);
+}
+
+/* A client looks at the clock before its first ticket: the call that fails is the one behind. */
+static culex_status clear_now(struct culex_store *store, int64_t *ret_now_ms, culex_error *error)
+{
+    struct culex_store *inner = ((struct culex_passage *)store)->test->store;
+    return inner->ops->now(inner, ret_now_ms, error);
 }
 
 /* The worker would hear of it by its next beat, which a run of the kit does not live to see. */
@@ -134,6 +160,7 @@ void culex__passage_open(struct culex_passage *passage, culex_test *test, bool i
     passage->table = passing_ops;
     passage->table.cancel = flagging_cancel;
     passage->table.wait_arm = asleep_wait_arm;
+    passage->table.now = clear_now;
     if (!is_awake) {
         passage->table.wake_arm = asleep_wake_arm;
         passage->table.wake_disarm = asleep_wake_disarm;

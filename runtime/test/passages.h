@@ -11,7 +11,12 @@ struct culex_passage_fault {
     culex_status status; /* CULEX_OK: none */
     size_t ahead;        /* calls that go well before */
     size_t left;         /* calls that fail then; SIZE_MAX: all */
-    bool is_failing;     /* the newest call has failed, and may be tried again */
+    struct {             /* the newest call that has come by */
+        const culex_client *client;
+        unsigned effort;
+        bool is_failing; /* with all that it asks, tries again or looks up */
+        bool is_done;    /* its answer is what was lost */
+    } call;
 };
 
 struct culex_passage {

@@ -184,6 +184,47 @@ static void a_later_call_fails(void **state)
     assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
 }
 
+/* A client that has called nothing yet looks at the store's clock first. */
+static void the_first_call_of_all_is_one(void **state)
+{
+    culex_test *test = *state;
+    culex_test_fail_store(test, 2, 1, CULEX_ECONNECT);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_ECONNECT);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
+    CULEX_TEST_COUNT(test, kit_letter_job, 2);
+}
+
+/* Of a queue that is unknown the client asks which ones there are. */
+static void advice_is_no_call(void **state)
+{
+    culex_test *test = *state;
+    culex_queue_stats stats;
+    culex_error error = {0};
+    culex_test_fail_store(test, 2, 1, CULEX_ECONNECT);
+    assert_int_equal(culex_client_stats(culex_test_client(test), "mial", &stats, &error),
+                     CULEX_ENOTFOUND);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_ECONNECT);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_OK);
+}
+
+/* What one call of a program asks in several parts may be done in part. */
+static void a_part_of_many_fails(void **state)
+{
+    culex_test *test = *state;
+    enum { BATCH = 200, MANY = 2 * BATCH };
+    static kit_once_job jobs[MANY];
+    size_t enqueued = 0;
+    for (uint32_t i = 0; i < MANY; i++)
+        jobs[i] = kit_once_job_make(i);
+    culex_test_fail_store(test, 2, 1, CULEX_EFULL);
+    assert_int_equal(
+        kit_once_job_enqueue_many(culex_test_client(test), jobs, MANY, NULL, NULL, &enqueued, NULL),
+        CULEX_EFULL);
+    assert_int_equal(enqueued, BATCH);
+    CULEX_TEST_COUNT(test, kit_once_job, BATCH);
+}
+
 static void all_calls_fail_until_that_is_lifted(void **state)
 {
     culex_test *test = *state;
@@ -214,6 +255,25 @@ static void an_answer_is_lost(void **state)
                      CULEX_OK);
     CULEX_TEST_COUNT(test, kit_letter_job, 2);
     CULEX_TEST_STATE(test, id, CULEX_RUN_WAITING);
+}
+
+static void the_first_answer_of_all_is_lost(void **state)
+{
+    culex_test *test = *state;
+    culex_test_fail_store(test, 1, 1, CULEX_EUNKNOWN);
+    assert_int_equal(letter_try(test, NULL, NULL), CULEX_EUNKNOWN);
+    CULEX_TEST_COUNT(test, kit_letter_job, 1);
+}
+
+/* However often the client asks again, and whatever it could find out. */
+static void the_answer_of_a_cancel_is_lost(void **state)
+{
+    culex_test *test = *state;
+    culex_uuid id = letter_send(test, "ann");
+    culex_test_fail_store(test, 1, 1, CULEX_EUNKNOWN);
+    assert_int_equal(culex_client_cancel(culex_test_client(test), "mail", id, NULL, NULL),
+                     CULEX_EUNKNOWN);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_CANCELLED);
 }
 
 static void a_look_without_an_answer_is_none(void **state)
@@ -250,6 +310,18 @@ static void a_handlers_calls_fail_and_the_workers_do_not(void **state)
     culex_test_fail_store(test, 1, 0, CULEX_OK);
     assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
     CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+    assert_string_equal(CULEX_TEST_ONE(test, kit_receipt_job)->to, "ann");
+}
+
+static void the_answer_to_a_handlers_first_call_is_lost(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), letter_relay, NULL),
+                     CULEX_OK);
+    letter_send(test, "ann");
+    culex_test_fail_store(test, 1, 1, CULEX_EUNKNOWN);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_string_equal(CULEX_TEST_LAST(test, kit_letter_job)->text, "EUNKNOWN");
     assert_string_equal(CULEX_TEST_ONE(test, kit_receipt_job)->to, "ann");
 }
 
@@ -338,10 +410,16 @@ int main(void)
         WITH_KIT(a_handler_sees_that_it_is_cancelled),
         WITH_KIT(the_next_call_fails),
         WITH_KIT(a_later_call_fails),
+        WITH_KIT(the_first_call_of_all_is_one),
+        WITH_KIT(advice_is_no_call),
+        WITH_KIT(a_part_of_many_fails),
         WITH_KIT(all_calls_fail_until_that_is_lifted),
         WITH_KIT(an_answer_is_lost),
+        WITH_KIT(the_first_answer_of_all_is_lost),
+        WITH_KIT(the_answer_of_a_cancel_is_lost),
         WITH_KIT(a_look_without_an_answer_is_none),
         WITH_KIT(a_handlers_calls_fail_and_the_workers_do_not),
+        WITH_KIT(the_answer_to_a_handlers_first_call_is_lost),
         WITH_KIT(the_clock_of_tickets_keeps_up),
         WITH_KIT(nothing_is_no_kit),
         WITH_KIT(nothing_is_no_job),
