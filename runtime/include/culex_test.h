@@ -109,11 +109,13 @@ CULEX_API culex_worker *culex_test_worker(culex_test *test);
 /* What the clock shows, by which the store, its client, its worker and log lines go. */
 CULEX_API culex_time culex_test_now(const culex_test *test);
 
-/* Moves the clock on, to the ms; nothing runs by that. A negative duration does nothing. */
+/* Moves the clock on, to the ms; nothing runs by that. A negative duration does nothing; one below
+ * 100 us is a plain number where culex_seconds(5) was meant: the clock stays, and the next macro
+ * fails. */
 CULEX_API void culex_test_advance(culex_test *test, culex_duration duration);
 
-/* Sets the clock, on or back, as somebody sets that of a machine; an instant before 2001 or after
- * 2149 is ignored. */
+/* Sets the clock, on or back, as somebody sets that of a machine. For an instant before 2001 or
+ * after 2149, which no culex_time of today is, it stays, and the next macro fails. */
 CULEX_API void culex_test_set_now(culex_test *test, culex_time now);
 
 /* One call of a handler, or of what stands in for it. Texts live until culex_test_close. */
@@ -142,7 +144,7 @@ CULEX_API CULEX_MUST_USE bool culex_test_drain(culex_test *test, size_t *ret_cal
 
 /* The same for all that is due by now + duration: moves the clock from one due time to the next,
  * through retries, delays, ends of pauses and, with options->schedules, ticks. The clock shows
- * now + duration then. For CULEX_TEST_DRAIN_THROUGH. */
+ * now + duration then. False for a duration below 100 us, too. For CULEX_TEST_DRAIN_THROUGH. */
 CULEX_API CULEX_MUST_USE bool culex_test_drain_through(culex_test *test, culex_duration duration,
                                                        size_t *ret_calls);
 
@@ -199,8 +201,8 @@ CULEX_API const void *culex_test_find(culex_test *test, const culex_job_type *ty
 
 /* Whether as many are pending as said, of `type` or, for NULL, of any job; whether the one pending
  * run of `type` is in this queue, has this priority, is due so long after now (0: it waits), has
- * this tag; and whether run `id` is in this state. False with a reason. For the macros of these
- * names. */
+ * this tag; and whether run `id` is in this state. False with a reason, also for a delay below 100
+ * us. For the macros of these names. */
 CULEX_API CULEX_MUST_USE bool culex_test_count_is(culex_test *test, const culex_job_type *type,
                                                   size_t count);
 CULEX_API CULEX_MUST_USE bool culex_test_queue_is(culex_test *test, const culex_job_type *type,

@@ -1,6 +1,9 @@
 /* test/clock.c - the clock as a test moves it, also from within a handler. */
 #include "base/instant.h"
+#include "core/duration.h"
+#include "core/timestamp.h"
 #include "settings/option.h"
+#include "test/failure.h"
 #include "test/kit.h"
 #include "worker/flight_pool.h"
 #include "worker/worker_private.h"
@@ -42,15 +45,36 @@ static void clock_move(culex_test *test, int64_t ms)
 
 void culex_test_advance(culex_test *test, culex_duration duration)
 {
-    if (test != NULL && duration > 0)
+    if (test == NULL)
+        return;
+    if (culex__duration_is_slip(duration))
+        culex__test_owe(test,
+                        "culex_test_advance by %lld nanoseconds is too short to be meant: write "
+                        "culex_seconds(%lld), or culex_milliseconds, _minutes, _hours, _days",
+                        (long long)duration, (long long)duration);
+    else if (duration > 0)
         clock_move(test, duration / CULEX_MS_NS);
+}
+
+static void instant_refuse(culex_test *test, culex_time now)
+{
+    char text[CULEX_TIMESTAMP_TEXT_MAX + 1];
+    text[culex__timestamp_format(now, text)] = '\0';
+    culex__test_owe(test,
+                    "culex_test_set_now to %s, which is before 2001 or after 2149: a culex_time is "
+                    "in nanoseconds; culex_time_from_unix(seconds) makes one",
+                    text);
 }
 
 /* The time since boot goes on by itself, as that of a machine does when its clock is set. */
 void culex_test_set_now(culex_test *test, culex_time now)
 {
-    if (test == NULL || !culex__frozen_takes(now))
+    if (test == NULL)
         return;
+    if (!culex__frozen_takes(now)) {
+        instant_refuse(test, now);
+        return;
+    }
     int64_t ahead_ms = now / CULEX_MS_NS - test->frozen.now_ms;
     if (ahead_ms > 0)
         clock_move(test, ahead_ms);

@@ -5,6 +5,7 @@
  * pass looks at the store anew. When one has run nothing, there is nothing. */
 #include <stdint.h>
 
+#include "core/duration.h"
 #include "test/failure.h"
 #include "test/kit.h"
 #include "test/strays.h"
@@ -49,9 +50,11 @@ static bool pass(culex_test *test, int64_t until_ms, size_t most)
 
 static bool is_free(culex_test *test)
 {
-    if (test != NULL && atomic_load(&test->worker->life) != CULEX_LIFE_NONE)
+    if (!culex__test_begin(test))
+        return false;
+    if (atomic_load(&test->worker->life) != CULEX_LIFE_NONE)
         return culex__test_fail(test, "a drain within a drain: a handler must not run others");
-    return test != NULL;
+    return true;
 }
 
 /* Calls of one instant are bounded: time ends the others. */
@@ -93,6 +96,12 @@ bool culex_test_drain_through(culex_test *test, culex_duration duration, size_t 
 {
     if (!is_free(test))
         return false;
+    if (culex__duration_is_slip(duration))
+        return culex__test_fail(test,
+                                "a drain through %lld nanoseconds is too short to be meant: write "
+                                "culex_seconds(%lld), or culex_milliseconds, _minutes, _hours, "
+                                "_days",
+                                (long long)duration, (long long)duration);
     int64_t span_ms = duration > 0 ? duration / CULEX_MS_NS : 0;
     int64_t left_ms = CULEX_INSTANT_MAX_MS - test->frozen.now_ms;
     return drain(test, test->frozen.now_ms + (span_ms < left_ms ? span_ms : left_ms), ret_calls);

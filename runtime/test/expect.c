@@ -6,6 +6,7 @@
 
 #include "base/instant.h"
 #include "base/nearest.h"
+#include "core/duration.h"
 #include "test/failure.h"
 #include "test/kit.h"
 #include "test/params.h"
@@ -67,9 +68,9 @@ static void runs_show(culex_test *test, const culex_job_type *type,
 
 static bool type_check(culex_test *test, const culex_job_type *type)
 {
-    if (test != NULL && type == NULL)
-        return culex__test_fail(test, "no job: NULL was given for its type");
-    return test != NULL;
+    if (!culex__test_begin(test))
+        return false;
+    return type != NULL || culex__test_fail(test, "no job: NULL was given for its type");
 }
 
 static bool is_one(culex_test *test, const culex_job_type *type,
@@ -243,7 +244,7 @@ size_t culex_test_pending(culex_test *test, const culex_job_type *type)
 bool culex_test_count_is(culex_test *test, const culex_job_type *type, size_t count)
 {
     struct culex_pending pending = {0};
-    if (test == NULL)
+    if (!culex__test_begin(test))
         return false;
     bool is_read = culex__pending_find(test, type, &pending);
     bool holds = is_read && pending.count == count;
@@ -283,6 +284,12 @@ bool culex_test_delay_is(culex_test *test, const culex_job_type *type, culex_dur
     const culex_run_info *run = culex_test_run(test, type);
     if (run == NULL)
         return false;
+    if (culex__duration_is_slip(delay))
+        return culex__test_fail(test,
+                                "a delay of %lld nanoseconds is too short to be meant: write "
+                                "culex_seconds(%lld), or culex_milliseconds, _minutes, _hours, "
+                                "_days",
+                                (long long)delay, (long long)delay);
     int64_t wanted_ms = delay / CULEX_MS_NS;
     int64_t found_ms = run->state == CULEX_RUN_SCHEDULED ? run->at_ms - test->frozen.now_ms : 0;
     if (found_ms == wanted_ms)
@@ -315,7 +322,7 @@ bool culex_test_tag_is(culex_test *test, const culex_job_type *type, const char 
 
 bool culex_test_state_is(culex_test *test, culex_uuid id, culex_run_state state)
 {
-    const culex_run_info *run = test != NULL ? culex__run_seek(test, id) : NULL;
+    const culex_run_info *run = culex__test_begin(test) ? culex__run_seek(test, id) : NULL;
     if (run == NULL || run->state == state)
         return run != NULL;
     return culex__test_fail(test, "expected the run of %s %s, it is %s%s%s", run->job,
@@ -329,8 +336,10 @@ bool culex_test_state_is(culex_test *test, culex_uuid id, culex_run_state state)
 bool culex_test_calls_are(culex_test *test, const culex_job_type *type, size_t count)
 {
     size_t found = culex_test_call_count(test, type);
-    if (test == NULL || found == count)
-        return test != NULL;
+    if (!culex__test_begin(test))
+        return false;
+    if (found == count)
+        return true;
     return culex__test_fail(test, "expected %zu call%s of handlers of %s, there %s %zu", count,
                             count == 1 ? "" : "s", type != NULL ? type->name : "any job",
                             found == 1 ? "was" : "were", found);
@@ -339,10 +348,11 @@ bool culex_test_calls_are(culex_test *test, const culex_job_type *type, size_t c
 const culex_test_call *culex_test_last(culex_test *test, const culex_job_type *type)
 {
     size_t count = culex_test_call_count(test, type);
+    if (!culex__test_begin(test))
+        return NULL;
     if (count > 0)
         return culex_test_call_at(test, type, count - 1);
     culex__test_fail(test, "no handler of %s was called", type != NULL ? type->name : "any job");
-    if (test != NULL)
-        culex__pending_tell(test);
+    culex__pending_tell(test);
     return NULL;
 }

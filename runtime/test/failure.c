@@ -25,6 +25,25 @@ bool culex__test_fail(culex_test *test, const char *format, ...)
     return false;
 }
 
+void culex__test_owe(culex_test *test, const char *format, ...)
+{
+    va_list list;
+    if (test->owed[0] != '\0')
+        return;
+    va_start(list, format);
+    vsnprintf(test->owed, sizeof test->owed, format, list);
+    va_end(list);
+}
+
+bool culex__test_begin(culex_test *test)
+{
+    if (test == NULL || test->owed[0] == '\0')
+        return test != NULL;
+    culex__test_fail(test, "%s", test->owed);
+    test->owed[0] = '\0';
+    return false;
+}
+
 void culex__test_add(culex_test *test, const char *format, ...)
 {
     va_list list;

@@ -40,7 +40,7 @@
 #include "test/service.h"
 #include "test/scripts.h"
 
-enum { CULEX_TEST_TEXT_SIZE = 4096 };
+enum { CULEX_TEST_TEXT_SIZE = 4096, CULEX_TEST_OWED_SIZE = 256 };
 
 struct culex_test {
     culex_test_options options; /* defaults filled in */
@@ -66,6 +66,7 @@ struct culex_test {
     culex_test_failure failure; /* NULL: the default */
     void *failure_user;
     char text[CULEX_TEST_TEXT_SIZE]; /* of the newest failure */
+    char owed[CULEX_TEST_OWED_SIZE]; /* of one that nobody could be told of; "" for none */
 };
 
 #endif

@@ -151,6 +151,82 @@ static void a_run_stands_where_it_was_put(void **state)
     CULEX_TEST_DELAY(test, kit_letter_job, 0);
 }
 
+/* Plain numbers of seconds are a few nanoseconds. */
+static void durations_have_units(void **state)
+{
+    culex_test *test = *state;
+    letter_send(test, "ann");
+    FAILS(test, CULEX_TEST_DELAY(test, kit_letter_job, 90),
+          "a delay of 90 nanoseconds is too short to be meant: write culex_seconds(90), or "
+          "culex_milliseconds, _minutes, _hours, _days");
+    FAILS(test, CULEX_TEST_DRAIN_THROUGH(test, 3600),
+          "a drain through 3600 nanoseconds is too short to be meant: write culex_seconds(3600), "
+          "or culex_milliseconds, _minutes, _hours, _days");
+    culex_test_advance(test, 3600);
+    FAILS(test, CULEX_TEST_COUNT(test, kit_letter_job, 1),
+          "culex_test_advance by 3600 nanoseconds is too short to be meant: write "
+          "culex_seconds(3600), or culex_milliseconds, _minutes, _hours, _days");
+    CULEX_TEST_COUNT(test, kit_letter_job, 1); /* it is told once */
+    CULEX_TEST_DELAY(test, kit_letter_job, 0);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+}
+
+static void claim(culex_test *test, int which, culex_uuid id)
+{
+    switch (which) {
+    case 0:
+        CULEX_TEST_ONE(test, kit_letter_job);
+        break;
+    case 1:
+        CULEX_TEST_ENQUEUED(test, kit_letter_job, "to", "ann");
+        break;
+    case 2:
+        CULEX_TEST_IDLE(test);
+        break;
+    case 3:
+        CULEX_TEST_QUEUE(test, kit_letter_job, "mail");
+        break;
+    case 4:
+        CULEX_TEST_STATE(test, id, CULEX_RUN_WAITING);
+        break;
+    case 5:
+        CULEX_TEST_DRAIN(test);
+        break;
+    case 6:
+        CULEX_TEST_RUN_ONE(test);
+        break;
+    case 7:
+        CULEX_TEST_CALLS(test, kit_letter_job, 0);
+        break;
+    default:
+        CULEX_TEST_LAST(test, kit_letter_job);
+        break;
+    }
+}
+
+/* What a test does to the clock in vain is told by whichever macro comes next. */
+static void instants_have_units(void **state)
+{
+    culex_test *test = *state;
+    culex_uuid id = letter_send(test, "ann");
+    for (int i = 0; i < 9; i++) {
+        culex_test_set_now(test, 1774742400);
+        culex_test_advance(test, 5); /* the first mistake is told */
+        culex_test_on_failure(test, failure_catch, &caught);
+        if (setjmp(caught.back) == 0) {
+            claim(test, i, id);
+            fail_msg("claim %d has not failed", i);
+        }
+        assert_string_equal(
+            caught.text,
+            "culex_test_set_now to 1970-01-01T00:00:01.7747424Z, which is before 2001 or "
+            "after 2149: a culex_time is in nanoseconds; culex_time_from_unix(seconds) makes one");
+    }
+    culex_test_on_failure(test, fail_test, NULL);
+    CULEX_TEST_COUNT(test, kit_letter_job, 1);
+    assert_int_equal(culex_test_now(test), CULEX_TEST_START);
+}
+
 static void states_and_calls_are_told(void **state)
 {
     culex_test *test = *state;
@@ -207,6 +283,8 @@ int main(void)
         WITH_KIT(runs_are_counted),
         WITH_KIT(many_runs_are_cut),
         WITH_KIT(a_run_stands_where_it_was_put),
+        WITH_KIT(durations_have_units),
+        WITH_KIT(instants_have_units),
         WITH_KIT(states_and_calls_are_told),
         WITH_KIT(a_failure_may_return),
     };
