@@ -22,10 +22,10 @@ void expect(bool holds, const std::string &what)
         throw std::runtime_error(what);
 }
 
-// A kit with the worker's handlers, which closes itself.
+// A kit with the worker's handlers, which closes itself. What it lends is the kit's to free.
 struct kit {
     culex_test *const test = open();
-    culex::client client = culex::client::adopt(culex_test_client(test));
+    culex::client client = culex::client::borrow(culex_test_client(test));
     culex::worker worker = culex::worker::borrow(culex_test_worker(test));
 
     kit()

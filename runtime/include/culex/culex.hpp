@@ -712,10 +712,17 @@ class client
         c_.reset(made);
     }
 
-    /* Takes one that C has opened, or was lent. */
+    /* Takes one that C has opened. */
     static client adopt(culex_client *opened) noexcept
     {
-        return client(opened, 0);
+        return client(opened, close{false});
+    }
+
+    /* One that somebody else closes, before or after the end of this: that of culex_test.h for
+     * instance, or what culex_run_client lends. */
+    static client borrow(culex_client *lent) noexcept
+    {
+        return client(lent, close{true});
     }
 
     /* For the functions of C; still owned by this. */
@@ -800,15 +807,18 @@ class client
     friend class run;
 
     struct close {
+        bool is_lent; /* false of what is made without a word */
+
         void operator()(culex_client *opened) const
         {
-            culex_client_close(opened);
+            if (!is_lent)
+                culex_client_close(opened);
         }
     };
 
     std::unique_ptr<culex_client, close> c_;
 
-    client(culex_client *opened, int) noexcept : c_(opened)
+    client(culex_client *held, close closing) noexcept : c_(held, closing)
     {
     }
 
@@ -987,7 +997,7 @@ class run
     /* The store that the run came from, for what is to come in at once; see culex_run_client. */
     culex::client client() const noexcept
     {
-        return culex::client::adopt(culex_run_client(c_));
+        return culex::client::borrow(culex_run_client(c_));
     }
 
     /* What worker::on_process made for this process. */

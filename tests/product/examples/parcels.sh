@@ -3,6 +3,11 @@
 . "$(dirname "$0")/lib.sh"
 command -v "${CXX:-c++}" >/dev/null || { echo 'skipped: no C++ compiler'; exit 77; }
 example_build parcels
+# What the kit lends is freed once, and by the kit.
+if [ "$store" = sqlite ] && command -v valgrind >/dev/null; then
+    valgrind -q --error-exitcode=99 "$scratch/bin/parcels_test" >"$scratch/log" 2>&1 ||
+        { cat "$scratch/log" >&2; fail 'the test, under valgrind'; }
+fi
 store_start
 cd "$scratch/bin"
 ann=$(./parcels pack Ann pen=20 paper=1000)
