@@ -102,8 +102,9 @@ CULEX_API culex_client *culex_test_client(culex_test *test);
 
 /* The worker for the program's own set-up, lent: register handlers, at any time between two drains,
  * and what culex_worker_on_process wants; `open` is called before the first run of all, `close` by
- * culex_test_close. It is not to be freed. culex_worker_run runs what is due in the queues of its
- * jobs, and returns. */
+ * culex_test_close. culex_worker_free leaves it alone. culex_worker_run runs what is due in the
+ * queues of its jobs, and returns; culex_worker_start is CULEX_EINVAL, for a drain is what runs it.
+ */
 CULEX_API culex_worker *culex_test_worker(culex_test *test);
 
 /* What the clock shows, by which the store, its client, its worker and log lines go. */

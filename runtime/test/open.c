@@ -61,6 +61,7 @@ static culex_status worker_open(culex_test *test, culex_error *error)
     culex__worker_set_env(test->worker, &test->env);
     culex__worker_set_store(test->worker, &test->workers.base);
     culex__worker_set_executor(test->worker, culex__hands_make);
+    culex__worker_set_lent(test->worker);
     if (!test->options.schedules)
         culex__worker_set_unscheduled(test->worker);
     if (test->options.log_level == 0)
@@ -145,7 +146,8 @@ void culex_test_close(culex_test *test)
         return;
     drain_leave(test);
     culex__hands_end(test);
-    culex_worker_free(test->worker);
+    if (test->worker != NULL)
+        culex__worker_free(test->worker);
     client_free(test->client);
     client_free(test->observer);
     if (test->store != NULL)

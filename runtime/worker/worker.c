@@ -80,6 +80,11 @@ void culex__worker_set_unscheduled(culex_worker *worker)
     worker->is_unscheduled = true;
 }
 
+void culex__worker_set_lent(culex_worker *worker)
+{
+    worker->is_lent = true;
+}
+
 void culex__worker_set_private(culex_worker *worker)
 {
     worker->is_private = true;
@@ -320,10 +325,17 @@ culex_status culex_worker_run(culex_worker *worker, culex_error *error)
     return life_end(worker, status, &own, error);
 }
 
+/* It has nothing to wait for: what comes is seen by a drain, and the clock stands. */
 culex_status culex_worker_start(culex_worker *worker, culex_error *error)
 {
     culex_error own = {0};
-    culex_status status = life_begin(worker, error);
+    culex_status status = owner_check(worker, error);
+    if (status == CULEX_OK && worker->is_lent)
+        status = culex__fail(error, CULEX_EINVAL,
+                             "the worker of a test kit is not started: drain it, by "
+                             "culex_test_drain or culex_worker_run");
+    if (status == CULEX_OK)
+        status = life_begin(worker, error);
     if (status != CULEX_OK)
         return status;
     bool had_beacon = worker->beacon.fd >= 0;
@@ -381,10 +393,8 @@ static void finish(culex_worker *worker)
         life_cut(worker);
 }
 
-void culex_worker_free(culex_worker *worker)
+void culex__worker_free(culex_worker *worker)
 {
-    if (worker == NULL)
-        return;
     finish(worker);
     culex__descriptor_close(worker->stop_fd);
     culex__reload_free(worker);
@@ -392,4 +402,10 @@ void culex_worker_free(culex_worker *worker)
     culex__run_hooks_free(&worker->run_hooks);
     free(worker->jobs);
     free(worker);
+}
+
+void culex_worker_free(culex_worker *worker)
+{
+    if (worker != NULL && !worker->is_lent)
+        culex__worker_free(worker);
 }

@@ -105,6 +105,7 @@ struct culex_worker {
     culex_executor_make executor_make; /* of a test; NULL: as options.isolation says */
     bool is_private;                   /* nobody may look into this process */
     bool is_unscheduled;               /* of a test: periodic jobs do not tick */
+    bool is_lent;                      /* of a kit, which alone runs and frees it */
     culex_error setup_error;           /* why a job was not registered, or a setup gave up */
     struct culex_store *given_store;   /* of a test; not closed */
     struct culex_identity identity;
@@ -174,6 +175,10 @@ void culex__worker_set_env(culex_worker *worker, const struct culex_env *env);
 void culex__worker_set_store(culex_worker *worker, struct culex_store *store);
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
 void culex__worker_set_unscheduled(culex_worker *worker);
+void culex__worker_set_lent(culex_worker *worker);
+
+/* As culex_worker_free, of one that is lent too. */
+void culex__worker_free(culex_worker *worker);
 
 /* Keeps other processes of this user, debuggers and core dumps out of this process as soon as its
  * executor has been made. */

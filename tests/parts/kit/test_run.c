@@ -192,6 +192,32 @@ static void a_worker_that_is_run_stops_by_itself(void **state)
     assert_int_equal(culex_test_now(test), CULEX_TEST_START);
 }
 
+static void a_worker_is_not_started(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    culex_error error = {0};
+    letter_register(test, letter_note, &scene);
+    letter_send(test, "a");
+    assert_int_equal(culex_worker_start(culex_test_worker(test), &error), CULEX_EINVAL);
+    assert_string_equal(error.text, "the worker of a test kit is not started: drain it, by "
+                                    "culex_test_drain or culex_worker_run");
+    assert_int_equal(culex_worker_fd(culex_test_worker(test)), -1);
+    assert_int_equal(culex_worker_process(culex_test_worker(test), 5, NULL), CULEX_EINVAL);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+}
+
+static void what_is_lent_is_the_kits_to_free(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_note, &scene);
+    culex_worker_free(culex_test_worker(test));
+    culex_client_close(culex_test_client(test));
+    letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+}
+
 /* A store without queues has nothing to wait for. */
 static void the_clock_moves_where_nothing_is_due(void **state)
 {
@@ -796,6 +822,8 @@ int main(void)
         WITH_KIT(follow_ups_run_in_queues_that_are_new),
         WITH_KIT(jobs_without_a_handler_stay),
         WITH_KIT(a_worker_that_is_run_stops_by_itself),
+        WITH_KIT(a_worker_is_not_started),
+        WITH_KIT(what_is_lent_is_the_kits_to_free),
         WITH_KIT(the_clock_moves_where_nothing_is_due),
         WITH_KIT(hooks_are_called_in_a_drain),
         WITH_KIT(enqueues_pass_their_hooks),
