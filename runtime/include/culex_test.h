@@ -193,12 +193,13 @@ CULEX_API const culex_run_info *culex_test_run(culex_test *test, const culex_job
 /* Its params, typed. For CULEX_TEST_ONE. */
 CULEX_API const void *culex_test_one(culex_test *test, const culex_job_type *type);
 
-/* The same for the one pending run of `type` whose params are as told: behind `type` stand names of
- * params and, after each, the text of its value, then NULL twice. A text is compared with a string
+/* The same for the one pending run of `type` whose params are as told: `pairs` are names of params
+ * and, after each, the text of its value, then NULL twice. A text is compared with a string
  * as it is (also with an enum's name, a UUID, a time, ...), with any other value as it stands in
  * the payload (schemas/payload.md): "5", "true", "[1,2]"; what is absent is "null", an empty list
  * "[]". For CULEX_TEST_ENQUEUED. */
-CULEX_API const void *culex_test_find(culex_test *test, const culex_job_type *type, ...);
+CULEX_API const void *culex_test_find(culex_test *test, const culex_job_type *type,
+                                      const char *const *pairs);
 
 /* Whether as many are pending as said, of `type` or, for NULL, of any job; whether the one pending
  * run of `type` is in this queue, has this priority, is due so long after now (0: it waits), has
@@ -286,11 +287,18 @@ static inline size_t culex_test_drain_through_at(culex_test *test, culex_duratio
     return calls;
 }
 
-/* Ends a list of params. */
-static inline const char *culex_test_end(void)
+#ifdef __cplusplus
+extern "C++" {
+/* Makes a list of texts, and of nothing else. */
+template <typename... Texts>
+inline const void *culex_test_find_texts(culex_test *test, const culex_job_type *type,
+                                         const Texts &...texts)
 {
-    return NULL;
+    const char *const pairs[] = {texts..., nullptr, nullptr};
+    return culex_test_find(test, type, pairs);
 }
+}
+#endif
 
 /* Runs one run; its call, NULL when nothing is due. */
 #define CULEX_TEST_RUN_ONE(test) culex_test_run_at(test, __FILE__, __LINE__)
@@ -307,12 +315,18 @@ static inline const char *culex_test_end(void)
     CULEX_PTR_CAST(const job *,                                                                    \
                    culex_test_pass(test, __FILE__, __LINE__, culex_test_one(test, &job##_type)))
 
-/* The same of the one whose params are as told: a name and a text, once or more often. */
+/* The same of the one whose params are as told: a name and a text, once or more often. What is no
+ * text, a number for instance, does not compile. */
 #define CULEX_TEST_ENQUEUED(test, job, ...)                                                        \
-    CULEX_PTR_CAST(const job *,                                                                    \
-                   culex_test_pass(test, __FILE__, __LINE__,                                       \
-                                   culex_test_find(test, &job##_type, __VA_ARGS__,                 \
-                                                   culex_test_end(), culex_test_end())))
+    CULEX_PTR_CAST(const job *, culex_test_pass(test, __FILE__, __LINE__,                          \
+                                                CULEX_TEST_FIND(test, &job##_type, __VA_ARGS__)))
+
+#ifdef __cplusplus
+#define CULEX_TEST_FIND(test, type, ...) culex_test_find_texts(test, type, __VA_ARGS__)
+#else
+#define CULEX_TEST_FIND(test, type, ...)                                                           \
+    culex_test_find(test, type, (const char *const[]){__VA_ARGS__, NULL, NULL})
+#endif
 
 /* The one pending run of the job as the store has it, a const culex_run_info *. */
 #define CULEX_TEST_RUN(test, job)                                                                  \

@@ -1,6 +1,5 @@
 /* test/expect.c - what macros claim of the runs in the store and of the calls. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,12 +148,12 @@ static bool pair_add(culex_test *test, const culex_job_type *type, const char *n
                             culex__nearest_ask(&nearest, ask));
 }
 
-static bool pairs_read(culex_test *test, const culex_job_type *type, va_list list,
+static bool pairs_read(culex_test *test, const culex_job_type *type, const char *const *list,
                        struct pairs *ret_pairs)
 {
     ret_pairs->count = 0;
-    for (const char *name; (name = va_arg(list, const char *)) != NULL;) {
-        if (!pair_add(test, type, name, va_arg(list, const char *), ret_pairs))
+    for (; list != NULL && list[0] != NULL; list += 2) {
+        if (!pair_add(test, type, list[0], list[1], ret_pairs))
             return false;
     }
     return true;
@@ -216,16 +215,12 @@ static const void *pairs_find(culex_test *test, const culex_job_type *type,
     return is_well && met == 1 ? params : NULL;
 }
 
-const void *culex_test_find(culex_test *test, const culex_job_type *type, ...)
+const void *culex_test_find(culex_test *test, const culex_job_type *type, const char *const *pairs)
 {
-    struct pairs pairs;
-    va_list list;
-    if (!type_check(test, type))
+    struct pairs wanted;
+    if (!type_check(test, type) || !pairs_read(test, type, pairs, &wanted))
         return NULL;
-    va_start(list, type);
-    bool is_read = pairs_read(test, type, list, &pairs);
-    va_end(list);
-    return is_read ? pairs_find(test, type, &pairs) : NULL;
+    return pairs_find(test, type, &wanted);
 }
 
 /* --- claims

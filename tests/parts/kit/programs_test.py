@@ -58,10 +58,15 @@ class Programs(unittest.TestCase):
                 self.assertEqual(self.good(["./program"]), "holds\n")
 
     def test_types(self) -> None:
-        """Another job's params are not the wanted ones; nor is a name that is no job's."""
+        """Another job's params are not the wanted ones; nor is a name that is no job's, nor a number a text."""
         for claim, is_right in (("const kit_letter_job *one = CULEX_TEST_ONE(test, kit_letter_job)", True),
                                 ("const kit_letter_job *one = CULEX_TEST_ONE(test, kit_receipt_job)", False),
                                 ("const kit_letter_job *one = CULEX_TEST_PARAMS(test, kit_receipt_job)", False),
+                                ('const char *to = "a"; const void *one = CULEX_TEST_ENQUEUED('
+                                 'test, kit_letter_job, "to", to, "copies", "1")', True),
+                                ('const void *one = CULEX_TEST_ENQUEUED(test, kit_letter_job, "copies", 1)', False),
+                                ('int n = 1; const void *one = CULEX_TEST_ENQUEUED(test, kit_letter_job, "copies", n)',
+                                 False),
                                 ("bool one = CULEX_TEST_NONE(test, kit_lettre_job)", False)):
             for compiler, name in ((COMPILER, "claim.c"), (CXX, "claim.cc")):
                 with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:

@@ -365,7 +365,7 @@ static void nothing_is_no_kit(void **state)
     assert_int_equal(culex_test_pending(NULL, NULL), 0);
     assert_null(culex_test_run(NULL, NULL));
     assert_null(culex_test_one(NULL, NULL));
-    assert_null(culex_test_find(NULL, NULL, NULL, NULL));
+    assert_null(culex_test_find(NULL, NULL, NULL));
     assert_false(culex_test_count_is(NULL, NULL, 0));
     assert_false(culex_test_queue_is(NULL, NULL, NULL));
     assert_false(culex_test_priority_is(NULL, NULL, 0));
@@ -389,12 +389,13 @@ static void nothing_is_no_job(void **state)
                      CULEX_EINVAL);
     assert_null(culex_test_one(test, NULL));
     assert_string_equal(culex_test_text(test), "no job: NULL was given for its type");
-    assert_null(culex_test_find(test, NULL, NULL, NULL));
+    assert_null(culex_test_find(test, NULL, NULL));
     assert_null(culex_test_last(test, NULL));
     assert_false(culex_test_queue_is(test, NULL, NULL));
     letter_send(test, "ann");
     assert_false(culex_test_queue_is(test, &kit_letter_job_type, NULL));
     assert_false(culex_test_tag_is(test, &kit_letter_job_type, NULL));
+    assert_non_null(culex_test_find(test, &kit_letter_job_type, NULL));
     assert_true(culex_test_run_one(test, NULL));
 }
 
