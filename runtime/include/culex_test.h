@@ -20,9 +20,10 @@
  * changes of its process stays. The clock stands while a handler runs, unless a stand-in that it
  * calls moves it. One that comes back after its timeout has failed; nobody interrupts it before,
  * and leases last a day. culex_run_cancelled becomes true as soon as a client of the kit cancels
- * the run. Periodic jobs start by themselves only with options->schedules. Workers never compete;
- * culex_test_crash_next is for what a worker's death brings. The worker serves all queues and
- * offers whatever its jobs need. culex_time_now goes by the machine's clock.
+ * the run, or the clock is moved past its timeout. Periodic jobs start by themselves only with
+ * options->schedules. Workers never compete; culex_test_crash_next is for what a worker's death
+ * brings. The worker serves all queues and offers whatever its jobs need. culex_time_now goes by
+ * the machine's clock.
  *
  * A kit is used by one thread. Several kits in one process know nothing of each other. What a kit
  * hands out lives until culex_test_close.
@@ -126,7 +127,7 @@ typedef struct culex_test_call {
     const char *queue;
     uint32_t attempt;      /* counted from 1 */
     culex_time at;         /* when it was called */
-    culex_outcome outcome; /* what it returned */
+    culex_outcome outcome; /* what it returned; CULEX_FAILED when that came after its timeout */
     const char *text;      /* why it failed or discarded; "" for no reason */
     const void *params;    /* what it was called with, typed: CULEX_TEST_PARAMS */
 } culex_test_call;

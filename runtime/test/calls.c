@@ -60,6 +60,19 @@ void culex__calls_end(culex_test *test, struct culex_test_call *call, culex_outc
         call->text = text_keep(test, text);
 }
 
+void culex__calls_fail(culex_test *test, culex_uuid id, uint32_t attempt, const char *text)
+{
+    for (size_t i = test->calls.count; i-- > 0;) {
+        struct culex_test_call *call = test->calls.rows[i];
+        if (call->attempt != attempt || memcmp(&call->id, &id, sizeof id) != 0)
+            continue;
+        if (call->outcome != CULEX_FAILED)
+            call->text = text_keep(test, text);
+        call->outcome = CULEX_FAILED;
+        return;
+    }
+}
+
 const struct culex_test_call *culex__calls_newest(const struct culex_calls *calls)
 {
     return calls->count > 0 ? calls->rows[calls->count - 1] : NULL;

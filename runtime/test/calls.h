@@ -16,6 +16,10 @@ struct culex_test_call *culex__calls_begin(culex_test *test, const culex_run *ru
 void culex__calls_end(culex_test *test, struct culex_test_call *call, culex_outcome outcome,
                       const char *text);
 
+/* The worker tells the store that this attempt has failed, with `text`: whatever the handler has
+ * returned, it came too late. */
+void culex__calls_fail(culex_test *test, culex_uuid id, uint32_t attempt, const char *text);
+
 /* NULL for none. */
 const struct culex_test_call *culex__calls_newest(const struct culex_calls *calls);
 

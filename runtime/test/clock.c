@@ -36,11 +36,17 @@ static void lease_hold(culex_test *test)
     test->store->ops->step_release(test->store, &reply);
 }
 
+/* What the loop would see meanwhile: the run's timeout, which asks its handler to stop. */
 static void clock_move(culex_test *test, int64_t ms)
 {
-    if (test->hands.run != NULL)
+    struct culex_run *run = test->hands.run;
+    if (run != NULL)
         lease_hold(test);
     culex__frozen_pass(&test->frozen, ms);
+    if (run == NULL)
+        return;
+    lease_hold(test); /* or a way of days would be one without a beat */
+    culex__flight_attend(culex__flight_of(run)->lane, test->frozen.boottime_ns);
 }
 
 void culex_test_advance(culex_test *test, culex_duration duration)

@@ -155,6 +155,7 @@ static size_t hands_stop(struct culex_executor *executor, int64_t deadline_ns)
 
 static const struct culex_executor_ops hands_ops = {
     .name = "test",
+    .can_kill = true, /* as children can, which are never told to: the handler has always ended */
     .fd = hands_fd,
     .submit = hands_submit,
     .collect = hands_collect,

@@ -116,6 +116,19 @@ static culex_status flagging_cancel(struct culex_store *store, const char *queue
     return status;
 }
 
+/* What the worker makes of a call, which is not always what its handler says. */
+static culex_status telling_step(struct culex_store *store, const struct culex_step *step,
+                                 struct culex_step_reply *ret_reply, culex_error *error)
+{
+    culex_test *test = ((struct culex_passage *)store)->test;
+    for (size_t i = 0; i < step->ack_count; i++) {
+        const struct culex_ack *ack = &step->acks[i];
+        if (ack->event == CULEX_EVENT_FAIL)
+            culex__calls_fail(test, ack->id, ack->attempt, ack->text);
+    }
+    return passing_step(store, step, ret_reply, error);
+}
+
 /* Nothing comes while the worker waits, or a client. */
 static culex_status asleep_wake_arm(struct culex_store *store, const char *const *queues,
                                     size_t count, int64_t timeout_ms, int *ret_fd,
@@ -161,6 +174,7 @@ void culex__passage_open(struct culex_passage *passage, culex_test *test, bool i
     passage->table.cancel = flagging_cancel;
     passage->table.wait_arm = asleep_wait_arm;
     passage->table.now = clear_now;
+    passage->table.step = telling_step;
     if (!is_awake) {
         passage->table.wake_arm = asleep_wake_arm;
         passage->table.wake_disarm = asleep_wake_disarm;

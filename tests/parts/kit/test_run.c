@@ -307,11 +307,61 @@ static void a_handler_that_takes_too_long_has_failed(void **state)
     CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(10));
     assert_non_null(
         strstr(CULEX_TEST_RUN(test, kit_letter_job)->error_text, "timed out after 30s"));
+    assert_int_equal(CULEX_TEST_LAST(test, kit_letter_job)->outcome, CULEX_FAILED);
+    assert_string_equal(CULEX_TEST_LAST(test, kit_letter_job)->text,
+                        "timed out after 30s; the handler returned by itself 1s later");
     assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
     CULEX_TEST_DELAY(test, kit_letter_job, culex_seconds(60));
     assert_int_equal(CULEX_TEST_RUN(test, kit_letter_job)->failures, 2);
     assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_minutes(1)), 1);
     CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+/* The loop of a handler that asks a stand-in, which takes its time, until it is to stop. */
+static culex_outcome letter_ask(culex_run *run, const kit_letter_job *job, void *user)
+{
+    struct scene *scene = user;
+    (void)job;
+    if (scene->outcome == CULEX_SNOOZED)
+        culex_run_extend(run, culex_minutes(1));
+    for (scene->calls = 0; scene->calls < 100 && !culex_run_cancelled(run); scene->calls++)
+        culex_test_advance(scene->test, culex_seconds(5));
+    return culex_run_fail(run, "stopped");
+}
+
+static void a_timeout_asks_a_handler_to_stop(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    letter_register(test, letter_ask, &scene);
+    letter_send(test, "a");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(scene.calls, 6);
+    assert_non_null(
+        strstr(CULEX_TEST_RUN(test, kit_letter_job)->error_text, "timed out after 30s"));
+    scene.outcome = CULEX_SNOOZED; /* it asks for more time */
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    assert_int_equal(scene.calls, 12);
+}
+
+static culex_outcome heavy_dawdle(culex_run *run, const kit_heavy_job *job, void *user)
+{
+    (void)job;
+    culex_test_advance(user, culex_days(3));
+    assert_false(culex_run_cancelled(run));
+    return CULEX_DONE;
+}
+
+/* Nor does its lease end meanwhile. */
+static void a_handler_without_a_timeout_is_left_alone(void **state)
+{
+    culex_test *test = *state;
+    kit_heavy_job job = kit_heavy_job_make();
+    assert_int_equal(kit_heavy_job_register(culex_test_worker(test), heavy_dawdle, test), CULEX_OK);
+    assert_int_equal(kit_heavy_job_enqueue(culex_test_client(test), &job, NULL, NULL, NULL),
+                     CULEX_OK);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(CULEX_TEST_LAST(test, kit_heavy_job)->outcome, CULEX_DONE);
 }
 
 static culex_outcome letter_extend(culex_run *run, const kit_letter_job *job, void *user)
@@ -831,6 +881,8 @@ int main(void)
         WITH_KIT(delays_wait_for_the_clock),
         WITH_KIT(retries_follow_their_policy),
         WITH_KIT(a_handler_that_takes_too_long_has_failed),
+        WITH_KIT(a_timeout_asks_a_handler_to_stop),
+        WITH_KIT(a_handler_without_a_timeout_is_left_alone),
         WITH_KIT(a_handler_may_ask_for_more_time),
         WITH_KIT(runs_expire_by_the_clock),
         WITH_KIT(rates_let_through_in_time),
