@@ -1,7 +1,4 @@
 /* test.c - the worker tested, without its main. */
-#include <assert.h>
-#include <string.h>
-
 #include <culex_test.h>
 
 #define main worker_main
@@ -13,11 +10,13 @@ int main(void)
     culex_test *test = NULL;
     hello_job job = hello_job_make();
     job.name = "Ann";
-    assert(culex_test_open(NULL, &test, NULL) == CULEX_OK);
-    assert(setup(culex_test_worker(test), NULL) == CULEX_OK);
-    assert(hello_job_enqueue(culex_test_client(test), &job, NULL, NULL, NULL) == CULEX_OK);
+    if (culex_test_open(NULL, &test, NULL) != CULEX_OK)
+        return 1;
+    CULEX_TEST_REQUIRE(test, setup(culex_test_worker(test), NULL) == CULEX_OK);
+    CULEX_TEST_REQUIRE(test, hello_job_enqueue(culex_test_client(test), &job, NULL, NULL, NULL) ==
+                                 CULEX_OK);
     CULEX_TEST_ENQUEUED(test, hello_job, "name", "Ann");
-    assert(CULEX_TEST_DRAIN(test) == 1);
+    CULEX_TEST_REQUIRE(test, CULEX_TEST_DRAIN(test) == 1);
     CULEX_TEST_CALLS(test, hello_job, 1);
     culex_test_close(test);
     return 0;

@@ -1,5 +1,5 @@
 /* mail/test.c - both programs tested in this one, by a clock that stands until it is moved. */
-#include <assert.h>
+#include <stdlib.h>
 
 #include <culex_test.h>
 
@@ -13,8 +13,9 @@
 static culex_test *test_begin(void)
 {
     culex_test *test = NULL;
-    assert(culex_test_open(NULL, &test, NULL) == CULEX_OK);
-    assert(setup(culex_test_worker(test), NULL) == CULEX_OK);
+    if (culex_test_open(NULL, &test, NULL) != CULEX_OK)
+        abort();
+    CULEX_TEST_REQUIRE(test, setup(culex_test_worker(test), NULL) == CULEX_OK);
     return test;
 }
 
@@ -28,10 +29,10 @@ static int mail(culex_test *test, char *verb, char *to)
 static void a_message_is_delivered(void)
 {
     culex_test *test = test_begin();
-    assert(mail(test, "send", "ann@shop.example") == 0);
+    CULEX_TEST_REQUIRE(test, mail(test, "send", "ann@shop.example") == 0);
     CULEX_TEST_ENQUEUED(test, shop_send_email_job, "to", "ann@shop.example", "urgency", "SOON",
                         "cc", "[\"bob@shop.example\"]");
-    assert(CULEX_TEST_DRAIN(test) == 1);
+    CULEX_TEST_REQUIRE(test, CULEX_TEST_DRAIN(test) == 1);
     CULEX_TEST_STATE(test, CULEX_TEST_LAST(test, shop_send_email_job)->id, CULEX_RUN_DONE);
     culex_test_close(test);
 }
@@ -39,23 +40,25 @@ static void a_message_is_delivered(void)
 static void a_busy_mailbox_is_tried_again(void)
 {
     culex_test *test = test_begin();
-    assert(mail(test, "send", "gone@bounce.example") == 0);
-    assert(CULEX_TEST_DRAIN(test) == 1);
+    CULEX_TEST_REQUIRE(test, mail(test, "send", "gone@bounce.example") == 0);
+    CULEX_TEST_REQUIRE(test, CULEX_TEST_DRAIN(test) == 1);
     CULEX_TEST_DELAY(test, shop_send_email_job, culex_milliseconds(100));
-    assert(CULEX_TEST_DRAIN_THROUGH(test, culex_minutes(1)) == 3);
+    CULEX_TEST_REQUIRE(test, CULEX_TEST_DRAIN_THROUGH(test, culex_minutes(1)) == 3);
     const culex_test_call *last = CULEX_TEST_LAST(test, shop_send_email_job);
-    assert(last->attempt == 4 && last->at == CULEX_TEST_START + culex_milliseconds(700));
+    CULEX_TEST_REQUIRE(test, last->attempt == 4 &&
+                                 last->at == CULEX_TEST_START + culex_milliseconds(700));
     CULEX_TEST_STATE(test, last->id, CULEX_RUN_DEAD);
-    assert(mail(test, "retry", NULL) == 0);
-    assert(strcmp(CULEX_TEST_ONE(test, shop_send_email_job)->to, "gone@bounce.example") == 0);
+    CULEX_TEST_REQUIRE(test, mail(test, "retry", NULL) == 0);
+    CULEX_TEST_REQUIRE(
+        test, strcmp(CULEX_TEST_ONE(test, shop_send_email_job)->to, "gone@bounce.example") == 0);
     culex_test_close(test);
 }
 
 static void an_unknown_domain_is_given_up(void)
 {
     culex_test *test = test_begin();
-    assert(mail(test, "send", "anybody@nowhere.example") == 0);
-    assert(CULEX_TEST_RUN_ONE(test)->outcome == CULEX_DISCARDED);
+    CULEX_TEST_REQUIRE(test, mail(test, "send", "anybody@nowhere.example") == 0);
+    CULEX_TEST_REQUIRE(test, CULEX_TEST_RUN_ONE(test)->outcome == CULEX_DISCARDED);
     CULEX_TEST_IDLE(test);
     culex_test_close(test);
 }
@@ -64,9 +67,9 @@ static void a_store_that_is_away_is_told(void)
 {
     culex_test *test = test_begin();
     culex_test_fail_store(test, 1, 1, CULEX_ECONNECT);
-    assert(mail(test, "send", "ann@shop.example") == 1);
+    CULEX_TEST_REQUIRE(test, mail(test, "send", "ann@shop.example") == 1);
     CULEX_TEST_NONE(test, shop_send_email_job);
-    assert(mail(test, "send", "ann@shop.example") == 0);
+    CULEX_TEST_REQUIRE(test, mail(test, "send", "ann@shop.example") == 0);
     culex_test_close(test);
 }
 

@@ -62,6 +62,8 @@
  *     CULEX_TEST_CALLS(test, job, 1)                    handlers were called so often
  *     CULEX_TEST_LAST(test, job)                        the latest call
  *     CULEX_TEST_PARAMS(test, job)                      its params
+ *     CULEX_TEST_REQUIRE(test, condition)               anything else, which assert() does not
+ *                                                       even evaluate under NDEBUG
  */
 #ifndef CULEX_TEST_H
 #define CULEX_TEST_H
@@ -225,6 +227,9 @@ CULEX_API CULEX_MUST_USE bool culex_test_calls_are(culex_test *test, const culex
                                                    size_t count);
 CULEX_API const culex_test_call *culex_test_last(culex_test *test, const culex_job_type *type);
 
+/* Whether `holds`; false with a reason that shows `condition`. For CULEX_TEST_REQUIRE. */
+CULEX_API CULEX_MUST_USE bool culex_test_is(culex_test *test, bool holds, const char *condition);
+
 /* Called by a macro that has failed, with the place of the macro. It may throw or jump. */
 typedef void (*culex_test_failure)(void *user, const char *file, int line, const char *text);
 
@@ -368,6 +373,10 @@ inline const void *culex_test_find_texts(culex_test *test, const culex_job_type 
                    culex_test_pass(test, __FILE__, __LINE__, culex_test_last(test, &job##_type)))
 #define CULEX_TEST_PARAMS(test, job)                                                               \
     CULEX_PTR_CAST(const job *, culex_test_params(CULEX_TEST_LAST(test, job)))
+
+/* The condition holds; it is evaluated once, in each build. */
+#define CULEX_TEST_REQUIRE(test, ...)                                                              \
+    culex_test_hold(test, __FILE__, __LINE__, culex_test_is(test, (__VA_ARGS__), #__VA_ARGS__))
 
 /* NULL for NULL. */
 static inline const void *culex_test_params(const culex_test_call *call)

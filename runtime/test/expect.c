@@ -351,3 +351,15 @@ const culex_test_call *culex_test_last(culex_test *test, const culex_job_type *t
     culex__pending_tell(test);
     return NULL;
 }
+
+/* --- anything else
+ * ----------------------------------------------------------------------------------------- */
+
+bool culex_test_is(culex_test *test, bool holds, const char *condition)
+{
+    if (!culex__test_begin(test))
+        return false;
+    if (holds)
+        return true;
+    return culex__test_fail(test, "not so: %s", condition != NULL ? condition : "NULL");
+}

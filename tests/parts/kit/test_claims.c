@@ -255,6 +255,19 @@ static void states_and_calls_are_told(void **state)
           "expected 2 calls of handlers of kit.letter, there was 1");
 }
 
+static void anything_is_required(void **state)
+{
+    culex_test *test = *state;
+    volatile int count = 0;
+    assert_true(CULEX_TEST_REQUIRE(test, ++count == 1));
+    FAILS(test, CULEX_TEST_REQUIRE(test, ++count == strcmp("a", "b")),
+          "not so: ++count == strcmp(\"a\", \"b\")");
+    assert_int_equal(count, 2);
+    culex_test_advance(test, 5);
+    assert_false(culex_test_is(test, true, "true"));
+    assert_true(culex_test_is(test, true, "true"));
+}
+
 static void failures_return(void *user, const char *file, int line, const char *text)
 {
     (void)file, (void)line, (void)text;
@@ -286,6 +299,7 @@ int main(void)
         WITH_KIT(durations_have_units),
         WITH_KIT(instants_have_units),
         WITH_KIT(states_and_calls_are_told),
+        WITH_KIT(anything_is_required),
         WITH_KIT(a_failure_may_return),
     };
     return cmocka_run_group_tests_name("claims", tests, NULL, NULL);

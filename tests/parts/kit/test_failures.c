@@ -374,6 +374,7 @@ static void nothing_is_no_kit(void **state)
     assert_false(culex_test_state_is(NULL, (culex_uuid){{0}}, CULEX_RUN_DONE));
     assert_false(culex_test_calls_are(NULL, NULL, 0));
     assert_null(culex_test_last(NULL, NULL));
+    assert_false(culex_test_is(NULL, true, NULL));
     culex_test_on_failure(NULL, NULL, NULL);
     assert_non_null(culex_test_failure_of(NULL, &user));
     assert_non_null(culex_test_failure_of(NULL, NULL));

@@ -46,6 +46,15 @@ def built_and_run(scratch: pathlib.Path, env: dict, kind: str) -> None:
            {name: (folder / name).read_text() for name in files})
 
 
+def holds_without_asserts(scratch: pathlib.Path, env: dict) -> None:
+    """In a Release build of CMake, where NDEBUG makes nothing of assert(), the test does all of its work."""
+    folder = scratch / "released"
+    run("culexc", "init", "--build", "cmake", folder.name, cwd=scratch, env=env)
+    run("sh", "-euc", "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build", cwd=folder, env=env)
+    tested = run("ctest", "--test-dir", "build", "--verbose", cwd=folder, env=dict(env, CULEX_LOG_LEVEL="error"))
+    expect("test of a Release build", True, PASSED["cmake"] in tested and "Hello, Ann!" in tested)
+
+
 def refused(scratch: pathlib.Path, env: dict) -> None:
     before = names(scratch)
     for name in HOSTILE:
@@ -118,6 +127,7 @@ def main() -> None:
         env = environment(prefix_copy(build, scratch / "prefix"))
         for kind in ("meson", "cmake", "make"):
             built_and_run(scratch, env, kind)
+        holds_without_asserts(scratch, env)
         refused(scratch, env)
         nothing_overwritten(scratch, env)
         here(scratch, env)
