@@ -325,6 +325,30 @@ static void the_answer_to_a_handlers_first_call_is_lost(void **state)
     assert_string_equal(CULEX_TEST_ONE(test, kit_receipt_job)->to, "ann");
 }
 
+static culex_outcome letter_follow(culex_run *run, const kit_letter_job *job, void *user)
+{
+    kit_receipt_job receipt = kit_receipt_job_make(job->to);
+    if (kit_receipt_job_enqueue_from(run, &receipt, NULL, NULL) != CULEX_OK)
+        return culex_run_fail(run, "not taken");
+    CULEX_TEST_NONE(user, kit_receipt_job);
+    return CULEX_DONE;
+}
+
+/* What comes in with a run's end comes in once, and asks the store for nothing. */
+static void a_follow_up_is_not_doubled(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(kit_letter_job_register(culex_test_worker(test), letter_follow, test),
+                     CULEX_OK);
+    letter_send(test, "ann");
+    culex_test_fail_store(test, 1, 0, CULEX_ECONNECT);
+    culex_test_crash_next(test);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    CULEX_TEST_NONE(test, kit_receipt_job);
+    assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, culex_seconds(10)), 1);
+    CULEX_TEST_COUNT(test, kit_receipt_job, 1);
+}
+
 /* A thousand calls that fail, each after seconds of tries, are hours since boot. */
 static void the_clock_of_tickets_keeps_up(void **state)
 {
@@ -422,6 +446,7 @@ int main(void)
         WITH_KIT(a_look_without_an_answer_is_none),
         WITH_KIT(a_handlers_calls_fail_and_the_workers_do_not),
         WITH_KIT(the_answer_to_a_handlers_first_call_is_lost),
+        WITH_KIT(a_follow_up_is_not_doubled),
         WITH_KIT(the_clock_of_tickets_keeps_up),
         WITH_KIT(nothing_is_no_kit),
         WITH_KIT(nothing_is_no_job),
