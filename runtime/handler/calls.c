@@ -175,7 +175,7 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
                                const culex_enqueue_options *options, culex_error *error)
 {
     if (run == NULL || run->arena == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no run, or one whose handler has returned");
+        return culex__fail(error, CULEX_EINVAL, "no run, or one whose handler is not at work");
     if (is_stray(run))
         return culex__fail(error, CULEX_EINVAL,
                            "a process that the handler has forked cannot enqueue follow-ups");

@@ -110,7 +110,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_run_set_result(culex_run *run,
  * where another run holds its key it stays out without a word. An SQLite file that can never take
  * it in, as it has no room for another queue, makes this run fail. It has no id yet, which other
  * calls could take. Copies. Up to 100 for each run, which take at most 2 MiB together
- * (CULEX_ELIMIT); otherwise as culex_client_enqueue. For one thread of the handler at a time. */
+ * (CULEX_ELIMIT); otherwise as culex_client_enqueue. For one thread of the handler at a time, and
+ * only while that is at work: a `run` that is kept longer may be another one by then. */
 CULEX_API CULEX_MUST_USE culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type,
                                                         const void *params,
                                                         const culex_enqueue_options *options,
