@@ -57,33 +57,40 @@ static bool is_free(culex_test *test)
     return true;
 }
 
+static bool passes(culex_test *test, int64_t until_ms, size_t *ret_calls)
+{
+    bool is_well;
+    do {
+        is_well = pass(test, until_ms, SIZE_MAX);
+        *ret_calls += test->hands.calls;
+    } while (is_well && culex__hands_turns(&test->hands) > 0 && !test->hands.instant.is_over);
+    return is_well;
+}
+
 /* Calls of one instant are bounded: time ends the others. */
 static bool drain(culex_test *test, int64_t until_ms, size_t *ret_calls)
 {
-    size_t calls = 0, turns, together = 0, most = test->options.most;
-    int64_t at_ms = test->frozen.now_ms;
-    bool is_well;
-    do {
-        is_well = pass(test, until_ms, most + 1 - together);
-        calls += test->hands.calls;
-        turns = culex__hands_turns(&test->hands);
-        together = test->frozen.now_ms == at_ms ? together + turns : turns;
-        at_ms = test->frozen.now_ms;
-    } while (is_well && turns > 0 && together <= most);
+    size_t calls = 0;
+    test->hands.instant.most = test->options.most;
+    test->hands.instant.turns = 0;
+    bool is_well = passes(test, until_ms, &calls);
+    bool is_over = test->hands.instant.is_over;
+    test->hands.instant.is_over = false;
+    test->hands.instant.most = 0;
     if (ret_calls != NULL)
         *ret_calls = calls;
-    if (is_well && together <= most && test->frozen.now_ms < until_ms) /* there is no queue yet */
-        culex__frozen_pass(&test->frozen, until_ms - test->frozen.now_ms);
-    if (is_well && together > most && culex__calls_newest(&test->calls) == NULL)
+    if (is_well && is_over && culex__calls_newest(&test->calls) == NULL)
         return culex__test_fail(test,
                                 "the drain ended after hooks had kept %zu runs from their "
                                 "handlers at one time",
-                                together);
-    if (is_well && together > most)
+                                test->options.most);
+    if (is_well && is_over)
         return culex__test_fail(test,
                                 "the drain ended after %zu calls at one time, the last of job %s: "
                                 "runs that enqueue others for ever? see culex_test_options.most",
-                                together, culex__calls_newest(&test->calls)->job);
+                                test->options.most, culex__calls_newest(&test->calls)->job);
+    if (is_well && test->frozen.now_ms < until_ms) /* there is no queue yet */
+        culex__frozen_pass(&test->frozen, until_ms - test->frozen.now_ms);
     return is_well;
 }
 

@@ -107,7 +107,7 @@ static void loop_wait(culex_test *test, int timeout_ms)
         frozen->boottime_ns += timeout_ms * CULEX_MS_NS; /* it has a grace period */
         return;
     }
-    if (left_ms > 0 && test->hands.calls == 0) {
+    if (left_ms > 0 && test->hands.calls == 0 && !test->hands.instant.is_over) {
         culex__frozen_pass(frozen, step_ms(test, timeout_ms, left_ms));
         return;
     }

@@ -39,10 +39,33 @@ static void crash(struct culex_run *run)
     run->end.text = "the test let its process die when the handler had returned";
 }
 
+/* Of a drain that has made all its calls of one time. */
+static bool instant_is_full(culex_test *test)
+{
+    struct culex_hands *hands = &test->hands;
+    if (hands->instant.at_ms != test->frozen.now_ms)
+        hands->instant.turns = 0;
+    hands->instant.at_ms = test->frozen.now_ms;
+    return hands->instant.most > 0 && hands->instant.turns >= hands->instant.most;
+}
+
+/* Its place is kept, and no attempt charged. */
+static void run_refuse(struct culex_run *run)
+{
+    run->end = (struct culex_execution_end){.event = CULEX_EVENT_RELEASE};
+    run->has_result = false;
+    culex__run_forget_follow_ups(run);
+}
+
 static void run_execute(culex_test *test, struct culex_run *run)
 {
     struct culex_hands *hands = &test->hands;
-    size_t before = hands->calls;
+    size_t before = hands->calls, turns = culex__hands_turns(hands);
+    if (instant_is_full(test)) {
+        hands->instant.is_over = true;
+        run_refuse(run);
+        return;
+    }
     hands->run = run;
     hands->job = run->job;
     run->job.call = hands_call;
@@ -55,6 +78,7 @@ static void run_execute(culex_test *test, struct culex_run *run)
     run->job = hands->job;
     hands->run = NULL;
     hands->refusals += run->job.hooks != NULL && hands->calls == before;
+    hands->instant.turns += culex__hands_turns(hands) - turns;
     if (hands->is_crashing && hands->calls > before) {
         hands->is_crashing = false;
         crash(run);
@@ -139,7 +163,8 @@ static void hands_cancel(struct culex_executor *executor, struct culex_run *run,
 static size_t hands_capacity(struct culex_executor *executor)
 {
     const struct culex_hands *hands = hands_of(executor);
-    return hands->to_start.count == 0 && culex__hands_turns(hands) < hands->most ? 1 : 0;
+    bool may_start = culex__hands_turns(hands) < hands->most && !hands->instant.is_over;
+    return hands->to_start.count == 0 && may_start ? 1 : 0;
 }
 
 /* A drain that somebody has jumped out of has left a run here, which nobody else has. */
