@@ -322,7 +322,7 @@ inline const void *culex_test_find_texts(culex_test *test, const culex_job_type 
                    culex_test_pass(test, __FILE__, __LINE__, culex_test_one(test, &job##_type)))
 
 /* The same of the one whose params are as told: a name and a text, once or more often. What is no
- * text, a number for instance, does not compile. */
+ * text, a number for instance, the compiler refuses; in C gcc before 14 warns of it. */
 #define CULEX_TEST_ENQUEUED(test, job, ...)                                                        \
     CULEX_PTR_CAST(const job *, culex_test_pass(test, __FILE__, __LINE__,                          \
                                                 CULEX_TEST_FIND(test, &job##_type, __VA_ARGS__)))
