@@ -10,7 +10,9 @@ server=
 background=
 
 cleanup() {
-    jobs -p >"$scratch/jobs" # all that was started and has not ended
+    # All that was started and has not ended; of a pipe the server is not what jobs tells.
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    jobs -p >"$scratch/jobs"
     while read -r each; do
         kill "$each" 2>/dev/null || true
     done <"$scratch/jobs"
