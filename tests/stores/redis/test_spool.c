@@ -10,135 +10,15 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <culex/spool.h>
-
 #include "client/client_private.h"
 #include "client/spooling.h"
-#include "redis_server.h"
-#include "world.h"
+#include "spool_scene.h"
 
-enum { SOME = 30, MANY = 450, PROCESSES = 4, PATIENT_MS = 8000, HASTY_MS = 1000 };
-
-struct scene {
-    struct redis_server server;
-    char spool[128];
-    culex_client *client;
-};
-
-/* --- the scene ------------------------------------------------------------------------------ */
-
-/* A busy machine has time to answer in half of PATIENT_MS; who waits for no answer is HASTY_MS. */
-static culex_client *client_open_for(struct scene *scene, int64_t timeout_ms, uint64_t runs_max)
-{
-    culex_client *client = NULL;
-    culex_error error = {0};
-    const culex_client_options options = {
-        .timeout_ms = timeout_ms, .spool = scene->spool, .spool_runs = runs_max};
-    if (culex_client_open(scene->server.url, &options, &client, &error) != CULEX_OK)
-        fail_msg("%s", error.text);
-    return client;
-}
-
-static culex_client *client_open(struct scene *scene, uint64_t runs_max)
-{
-    return client_open_for(scene, PATIENT_MS, runs_max);
-}
-
-static int scene_begin(void **state)
-{
-    static const char *const lasting[] = {"--appendonly", "yes", "--appendfsync", "always", NULL};
-    struct scene *scene = calloc(1, sizeof *scene);
-    if (scene == NULL || !redis_server_start(&scene->server, lasting))
-        return -1;
-    snprintf(scene->spool, sizeof scene->spool, "%s/spool", scene->server.folder);
-    *state = scene;
-    return 0;
-}
-
-static int scene_end(void **state)
-{
-    struct scene *scene = *state;
-    culex_client_close(scene->client);
-    redis_server_stop(&scene->server);
-    free(scene);
-    return 0;
-}
-
-static culex_status number_try(culex_client *client, const char *queue, int64_t n,
-                               culex_enqueue_outcome *ret_outcome, culex_error *error)
-{
-    const culex_job_type type = number_type();
-    const struct number number = {n};
-    culex_enqueue_options options = culex_enqueue_options_make();
-    options.queue = queue;
-    options.ret_outcomes = ret_outcome;
-    return culex_client_enqueue(client, &type, &number, &options, NULL, error);
-}
-
-static void number_add(culex_client *client, int64_t n, culex_enqueue_outcome expected)
-{
-    culex_error error = {0};
-    culex_enqueue_outcome outcome = CULEX_ENQUEUE_NEW;
-    if (number_try(client, "q", n, &outcome, &error) != CULEX_OK)
-        fail_msg("%lld: %s", (long long)n, error.text);
-    assert_int_equal(outcome, expected);
-}
-
-static void forward_all(culex_client *client)
-{
-    culex_forward_counts counts = {.left = 1};
-    culex_error error = {0};
-    while (counts.left > 0) {
-        if (culex_client_forward(client, 0, &counts, &error) != CULEX_OK)
-            fail_msg("%s", error.text);
-    }
-}
-
-/* Claims all of a queue, and asserts that they are first, first + 1 ... in this order. */
-static void claims_expect(struct scene *scene, const char *queue, int64_t first, size_t count)
-{
-    culex_client *client = NULL;
-    culex_error error = {0};
-    assert_int_equal(culex_client_open(scene->server.url, NULL, &client, &error), CULEX_OK);
-    struct culex_store *store = client->store;
-    struct culex_step step = {
-        .queue = queue, .session = "aaaaaaaaaaaaaaaa", .nonce = 1, .lease_ms = 60000, .want = 100};
-    size_t met = 0;
-    for (bool is_over = false; !is_over; step.nonce++) {
-        struct culex_step_reply reply;
-        if (store->ops->step(store, &step, &reply, &error) != CULEX_OK)
-            fail_msg("%s", error.text);
-        for (size_t i = 0; i < reply.grant_count; i++, met++) {
-            char expected[32];
-            int len = snprintf(expected, sizeof expected, "{\"n\":%lld}",
-                               (long long)first + (long long)met);
-            if ((size_t)len != reply.grants[i].payload_len ||
-                memcmp(expected, reply.grants[i].payload, (size_t)len) != 0)
-                fail_msg("place %zu: %.*s, not %s", met, (int)reply.grants[i].payload_len,
-                         (const char *)reply.grants[i].payload, expected);
-        }
-        is_over = reply.grant_count == 0;
-        store->ops->step_release(store, &reply);
-    }
-    assert_int_equal(met, count);
-    culex_client_close(client);
-}
-
-static culex_spool_stats stats_of(culex_client *client)
-{
-    culex_spool_stats stats;
-    culex_error error = {0};
-    if (culex_client_spool_stats(client, &stats, &error) != CULEX_OK)
-        fail_msg("%s", error.text);
-    return stats;
-}
+enum { SOME = 30, MANY = 450, PROCESSES = 4 };
 
 /* --- a server that goes and comes ------------------------------------------------------------ */
 
@@ -418,143 +298,9 @@ static void test_what_the_store_may_have_forgotten_stands_aside(void **state)
     assert_int_equal(stats.count[CULEX_RUN_WAITING], 2);
 }
 
-/* --- the file --------------------------------------------------------------------------------- */
-
-static void test_a_full_spool_refuses_and_loses_nothing(void **state)
-{
-    struct scene *scene = *state;
-    culex_error error = {0};
-    redis_server_kill(&scene->server);
-    scene->client = client_open(scene, 2);
-    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
-    number_add(scene->client, 1, CULEX_ENQUEUE_SPOOLED);
-    assert_int_equal(number_try(scene->client, "q", 2, NULL, &error), CULEX_EFULL);
-    assert_non_null(strstr(error.text, "is full, with 2 runs"));
-    assert_true(redis_server_restart(&scene->server));
-    forward_all(scene->client);
-    claims_expect(scene, "q", 0, 2);
-}
-
-/* The limit of a file's size, at which a write fails as on a full disk. */
-static void test_a_full_disk_refuses_and_loses_nothing(void **state)
-{
-    struct scene *scene = *state;
-    struct rlimit before, tight;
-    struct stat info;
-    culex_error error = {0};
-    int64_t n = 0;
-    redis_server_kill(&scene->server);
-    scene->client = client_open(scene, 0);
-    for (; n < SOME; n++)
-        number_add(scene->client, n, CULEX_ENQUEUE_SPOOLED);
-    assert_int_equal(stat(scene->spool, &info), 0);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    tight = before;
-    tight.rlim_cur = (rlim_t)info.st_size;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-    culex_status status = CULEX_OK;
-    for (; status == CULEX_OK && n < 10000; n += status == CULEX_OK)
-        status = number_try(scene->client, "q", n, NULL, &error);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_int_equal(status, CULEX_EFULL);
-    assert_non_null(strstr(error.text, "make room"));
-    assert_int_equal(stats_of(scene->client).runs, n);
-    assert_true(redis_server_restart(&scene->server));
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-    forward_all(scene->client); /* the journal has its space */
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    claims_expect(scene, "q", 0, (size_t)n);
-}
-
-static culex_status open_try(struct scene *scene, const char *path, culex_error *error)
-{
-    culex_client *client = NULL;
-    const culex_client_options options = {.timeout_ms = 2000, .spool = path};
-    culex_status status = culex_client_open(scene->server.url, &options, &client, error);
-    culex_client_close(client);
-    return status;
-}
-
-static void file_write(const char *path, const char *text, size_t len)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, len, file), len);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void test_files_that_are_no_spool_are_refused(void **state)
-{
-    struct scene *scene = *state;
-    culex_error error = {0};
-    char path[160], url[200], noise[8192];
-    culex_client *other = NULL;
-    memset(noise, 'x', sizeof noise);
-    snprintf(path, sizeof path, "%s/noise", scene->server.folder);
-    file_write(path, noise, sizeof noise);
-    assert_int_equal(open_try(scene, path, &error), CULEX_ECORRUPT);
-    assert_non_null(strstr(error.text, "noise"));
-    snprintf(path, sizeof path, "%s/store", scene->server.folder);
-    snprintf(url, sizeof url, "sqlite:%s", path);
-    assert_int_equal(culex_client_open(url, NULL, &other, NULL), CULEX_OK);
-    culex_client_close(other);
-    assert_int_equal(open_try(scene, path, &error), CULEX_ECORRUPT);
-    assert_non_null(strstr(error.text, "is a store, not a spool"));
-    assert_int_equal(open_try(scene, scene->server.folder, &error), CULEX_EINVAL);
-    assert_int_equal(open_try(scene, "/nowhere/spool", &error), CULEX_ECONNECT);
-    assert_int_equal(open_try(scene, "", &error), CULEX_OK + CULEX_EINVAL);
-}
-
-static void test_a_damaged_spool_is_told(void **state)
-{
-    struct scene *scene = *state;
-    culex_error error = {0};
-    redis_server_kill(&scene->server);
-    culex_client *client = client_open(scene, 0);
-    for (int64_t n = 0; n < SOME; n++)
-        number_add(client, n, CULEX_ENQUEUE_SPOOLED);
-    culex_client_close(client);
-    assert_true(redis_server_restart(&scene->server));
-    assert_int_equal(truncate(scene->spool, 6000), 0);
-    assert_int_equal(open_try(scene, scene->spool, &error), CULEX_ECORRUPT);
-}
-
-static void test_a_spool_that_was_removed_takes_nothing(void **state)
-{
-    struct scene *scene = *state;
-    culex_error error = {0};
-    redis_server_kill(&scene->server);
-    scene->client = client_open(scene, 0);
-    assert_int_equal(unlink(scene->spool), 0);
-    assert_int_equal(number_try(scene->client, "q", 0, NULL, &error), CULEX_EMOVED);
-}
-
-static void test_a_spool_serves_one_store(void **state)
-{
-    struct scene *scene = *state;
-    culex_error error = {0};
-    culex_client *other = NULL;
-    redis_server_kill(&scene->server);
-    scene->client = client_open(scene, 0);
-    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
-    const culex_client_options options = {.spool = scene->spool, .prefix = "other"};
-    assert_int_equal(culex_client_open(scene->server.url, &options, &other, &error), CULEX_EINVAL);
-    assert_non_null(strstr(error.text, "for another store"));
-}
-
-static void test_a_store_in_memory_has_no_use_for_it(void **state)
-{
-    struct scene *scene = *state;
-    const culex_client_options options = {.spool = scene->spool};
-    culex_spool_stats stats;
-    assert_int_equal(culex_client_open("memory:", &options, &scene->client, NULL), CULEX_OK);
-    assert_int_equal(culex_client_spool_stats(scene->client, &stats, NULL), CULEX_EINVAL);
-    assert_int_equal(access(scene->spool, F_OK), -1);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_runs_wait_for_the_server_and_come_in_order),
@@ -565,13 +311,8 @@ int main(void)
         TEST(test_who_dies_while_forwarding_loses_and_doubles_nothing),
         TEST(test_a_full_queue_keeps_its_runs_and_holds_up_no_other),
         TEST(test_what_the_store_may_have_forgotten_stands_aside),
-        TEST(test_a_full_spool_refuses_and_loses_nothing),
-        TEST(test_a_full_disk_refuses_and_loses_nothing),
-        TEST(test_files_that_are_no_spool_are_refused),
-        TEST(test_a_damaged_spool_is_told),
-        TEST(test_a_spool_that_was_removed_takes_nothing),
-        TEST(test_a_spool_serves_one_store),
-        TEST(test_a_store_in_memory_has_no_use_for_it),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

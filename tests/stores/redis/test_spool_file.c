@@ -1,0 +1,168 @@
+/* The file of a spool: whose it is, when it is full, and what is none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spool_scene.h"
+
+enum { SOME = 30 };
+
+static void test_a_full_spool_refuses_and_loses_nothing(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 2);
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    number_add(scene->client, 1, CULEX_ENQUEUE_SPOOLED);
+    assert_int_equal(number_try(scene->client, "q", 2, NULL, &error), CULEX_EFULL);
+    assert_non_null(strstr(error.text, "is full, with 2 runs"));
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, 2);
+}
+
+/* The limit of a file's size, at which a write fails as on a full disk. */
+static void test_a_full_disk_refuses_and_loses_nothing(void **state)
+{
+    struct scene *scene = *state;
+    struct rlimit before, tight;
+    struct stat info;
+    culex_error error = {0};
+    int64_t n = 0;
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    for (; n < SOME; n++)
+        number_add(scene->client, n, CULEX_ENQUEUE_SPOOLED);
+    assert_int_equal(stat(scene->spool, &info), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    tight = before;
+    tight.rlim_cur = (rlim_t)info.st_size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    culex_status status = CULEX_OK;
+    for (; status == CULEX_OK && n < 10000; n += status == CULEX_OK)
+        status = number_try(scene->client, "q", n, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, CULEX_EFULL);
+    assert_non_null(strstr(error.text, "make room"));
+    assert_int_equal(stats_of(scene->client).runs, n);
+    assert_true(redis_server_restart(&scene->server));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    forward_all(scene->client); /* the journal has its space */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    claims_expect(scene, "q", 0, (size_t)n);
+}
+
+static culex_status open_try(struct scene *scene, const char *path, culex_error *error)
+{
+    culex_client *client = NULL;
+    const culex_client_options options = {.timeout_ms = 2000, .spool = path};
+    culex_status status = culex_client_open(scene->server.url, &options, &client, error);
+    culex_client_close(client);
+    return status;
+}
+
+static void file_write(const char *path, const char *text, size_t len)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_files_that_are_no_spool_are_refused(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    char path[160], url[200], noise[8192];
+    culex_client *other = NULL;
+    memset(noise, 'x', sizeof noise);
+    snprintf(path, sizeof path, "%s/noise", scene->server.folder);
+    file_write(path, noise, sizeof noise);
+    assert_int_equal(open_try(scene, path, &error), CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "noise"));
+    snprintf(path, sizeof path, "%s/store", scene->server.folder);
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    assert_int_equal(culex_client_open(url, NULL, &other, NULL), CULEX_OK);
+    culex_client_close(other);
+    assert_int_equal(open_try(scene, path, &error), CULEX_ECORRUPT);
+    assert_non_null(strstr(error.text, "is a store, not a spool"));
+    assert_int_equal(open_try(scene, scene->server.folder, &error), CULEX_EINVAL);
+    assert_int_equal(open_try(scene, "/nowhere/spool", &error), CULEX_ECONNECT);
+    assert_int_equal(open_try(scene, "", &error), CULEX_OK + CULEX_EINVAL);
+}
+
+static void test_a_damaged_spool_is_told(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    redis_server_kill(&scene->server);
+    culex_client *client = client_open(scene, 0);
+    for (int64_t n = 0; n < SOME; n++)
+        number_add(client, n, CULEX_ENQUEUE_SPOOLED);
+    culex_client_close(client);
+    assert_true(redis_server_restart(&scene->server));
+    assert_int_equal(truncate(scene->spool, 6000), 0);
+    assert_int_equal(open_try(scene, scene->spool, &error), CULEX_ECORRUPT);
+}
+
+static void test_a_spool_that_was_removed_takes_nothing(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    assert_int_equal(unlink(scene->spool), 0);
+    assert_int_equal(number_try(scene->client, "q", 0, NULL, &error), CULEX_EMOVED);
+}
+
+static void test_a_spool_serves_one_store(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    culex_client *other = NULL;
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    const culex_client_options options = {.spool = scene->spool, .prefix = "other"};
+    assert_int_equal(culex_client_open(scene->server.url, &options, &other, &error), CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "for another store"));
+}
+
+static void test_a_store_in_memory_has_no_use_for_it(void **state)
+{
+    struct scene *scene = *state;
+    const culex_client_options options = {.spool = scene->spool};
+    culex_spool_stats stats;
+    assert_int_equal(culex_client_open("memory:", &options, &scene->client, NULL), CULEX_OK);
+    assert_int_equal(culex_client_spool_stats(scene->client, &stats, NULL), CULEX_EINVAL);
+    assert_int_equal(access(scene->spool, F_OK), -1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_full_spool_refuses_and_loses_nothing),
+        TEST(test_a_full_disk_refuses_and_loses_nothing),
+        TEST(test_files_that_are_no_spool_are_refused),
+        TEST(test_a_damaged_spool_is_told),
+        TEST(test_a_spool_that_was_removed_takes_nothing),
+        TEST(test_a_spool_serves_one_store),
+        TEST(test_a_store_in_memory_has_no_use_for_it),
+    };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
