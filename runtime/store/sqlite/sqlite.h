@@ -3,7 +3,8 @@
  * Each file may call those below it, never one above:
  *
  *   borrow.c      a store on a handle of somebody else's
- *   spool.c       no store: a file for runs that wait for another one
+ *   spool.c       no store: runs that wait for another one
+ *   spool_file.c  their file, whose it is, its transactions
  *   opening.c     a store's beginning and end         option.c      what its URL says
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
