@@ -39,7 +39,8 @@
  * is spooled, once a minute how many wait, when one is put aside, and when none waits any more.
  *
  * The file is readable by its user alone: it holds params. Beside it lie FILE-journal and
- * FILE-lock. It belongs on a local disk, and to one store. */
+ * FILE-lock. It belongs on a local disk, and to one store: while it has runs, a client of another
+ * store or prefix gets CULEX_EINVAL from each call that enqueues or looks into it. */
 #ifndef CULEX_SPOOL_H
 #define CULEX_SPOOL_H
 

@@ -234,6 +234,8 @@ culex_status culex__spool_add(struct culex_spool *spool, const struct culex_spoo
     culex_status status = culex__spool_file_change_begin(&spool->file, error);
     if (status == CULEX_OK)
         status = room_check(spool, entries, count, runs_max, bytes_max, error);
+    if (status == CULEX_OK)
+        status = culex__spool_file_take(&spool->file, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = entry_add(spool, &entries[i], error);
     return culex__spool_file_change_end(&spool->file, status, error);

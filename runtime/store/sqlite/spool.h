@@ -9,6 +9,9 @@
  * The journal is kept (journal_mode=PERSIST): on a full disk its space is there for those who take
  * entries out. A log (WAL) would have to grow first.
  *
+ * While it has entries, it is for one store: every call but the closing ones is CULEX_EINVAL for a
+ * client of another. An empty one is for the store whose client adds first.
+ *
  * A spool serves one thread at a time. After a fork it belongs to the process that opened it. */
 #ifndef CULEX_STORE_SQLITE_SPOOL_H
 #define CULEX_STORE_SQLITE_SPOOL_H
@@ -57,8 +60,8 @@ enum {
     CULEX_SPOOL_NAME_SIZE = 17
 };
 
-/* Makes the file, readable by this user alone, where there is none. `place` says which store the
- * entries are for: CULEX_EINVAL when it has some for another one. CULEX_ECORRUPT for a file of
+/* Makes the file, readable by this user alone, where there is none. `place` says which store this
+ * client's entries are for. CULEX_ECORRUPT for a file of
  * another program or a damaged one, CULEX_EVERSION, CULEX_EREADONLY, CULEX_EDENIED, CULEX_EFULL,
  * CULEX_ECONNECT when its folder is missing, CULEX_EUNSUPPORTED on a network's file system and in a
  * process forked while the file was open; nothing is changed then. */

@@ -96,6 +96,62 @@ static culex_status file_check(const struct culex_spool_file *file, culex_error 
     return is_there ? CULEX_OK : moved_tell(file, error);
 }
 
+/* --- whose it is ------------------------------------------------------------------------- */
+
+static culex_status place_judge(struct culex_spool_file *file, sqlite3_stmt *row,
+                                culex_error *error)
+{
+    const char *name = (const char *)sqlite3_column_text(row, 0);
+    const char *told = (const char *)sqlite3_column_text(row, 1);
+    int64_t runs = sqlite3_column_int64(row, 2);
+    if (name == NULL || told == NULL || strlen(name) != CULEX_SPOOL_NAME_SIZE - 1)
+        return culex__sqlite_bad_row(&file->sqlite, error);
+    strcpy(file->name, name);
+    if (runs == 0 || strcmp(told, file->place) == 0)
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EINVAL,
+                       "the spool %s holds %" PRId64
+                       " runs for another store (%s), and this one is %s: "
+                       "forward them there first, or name another file",
+                       file->sqlite.path, runs, told, file->place);
+}
+
+/* In each transaction: clients of two stores may have opened the file while it was empty. */
+static culex_status place_check(struct culex_spool_file *file, culex_error *error)
+{
+    static const char text[] = "SELECT name, place, runs + aside FROM spool";
+    culex_status status;
+    int rc = SQLITE_OK;
+    if (file->whose == NULL)
+        rc = sqlite3_prepare_v3(file->sqlite.db, text, -1, SQLITE_PREPARE_PERSISTENT, &file->whose,
+                                NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(file->whose);
+    if (rc == SQLITE_ROW)
+        status = place_judge(file, file->whose, error);
+    else
+        status = rc == SQLITE_DONE ? culex__sqlite_bad_row(&file->sqlite, error)
+                                   : culex__spool_file_fail(file, rc, error);
+    sqlite3_reset(file->whose);
+    return status;
+}
+
+culex_status culex__spool_file_take(struct culex_spool_file *file, culex_error *error)
+{
+    static const char text[] = "UPDATE spool SET place = ?1 WHERE place <> ?1";
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(file->sqlite.db, text, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(statement, 1, file->place, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    culex_status status = rc == SQLITE_DONE ? CULEX_OK : culex__spool_file_fail(file, rc, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* --- transactions ------------------------------------------------------------------------ */
+
 static void file_enter(struct culex_spool_file *file)
 {
     file->limit = culex__file_limit_enter();
@@ -107,24 +163,36 @@ static culex_status file_leave(struct culex_spool_file *file, culex_status statu
     return status;
 }
 
-culex_status culex__spool_file_look_begin(struct culex_spool_file *file, culex_error *error)
+static culex_status transaction_begin(struct culex_spool_file *file, const char *text,
+                                      culex_error *error)
 {
     file_enter(file);
-    return file_check(file, error);
+    culex_status status = file_check(file, error);
+    if (status == CULEX_OK)
+        status = text_run(file, text, error);
+    return status == CULEX_OK ? place_check(file, error) : status;
+}
+
+static void transaction_undo(struct culex_spool_file *file)
+{
+    if (!sqlite3_get_autocommit(file->sqlite.db))
+        sqlite3_exec(file->sqlite.db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+culex_status culex__spool_file_look_begin(struct culex_spool_file *file, culex_error *error)
+{
+    return transaction_begin(file, "BEGIN", error);
 }
 
 culex_status culex__spool_file_look_end(struct culex_spool_file *file, culex_status status)
 {
+    transaction_undo(file);
     return file_leave(file, status);
 }
 
 culex_status culex__spool_file_change_begin(struct culex_spool_file *file, culex_error *error)
 {
-    file_enter(file);
-    culex_status status = file_check(file, error);
-    if (status == CULEX_OK)
-        status = text_run(file, "BEGIN IMMEDIATE", error);
-    return status;
+    return transaction_begin(file, "BEGIN IMMEDIATE", error);
 }
 
 /* A COMMIT that the disk did not confirm is undone as far as others see; it is told as such. */
@@ -133,8 +201,8 @@ culex_status culex__spool_file_change_end(struct culex_spool_file *file, culex_s
 {
     if (status == CULEX_OK)
         status = text_run(file, "COMMIT", error);
-    if (status != CULEX_OK && !sqlite3_get_autocommit(file->sqlite.db))
-        sqlite3_exec(file->sqlite.db, "ROLLBACK", NULL, NULL, NULL);
+    if (status != CULEX_OK)
+        transaction_undo(file);
     return file_leave(file, status);
 }
 
@@ -254,56 +322,6 @@ static culex_status settings_make(struct culex_spool_file *file, culex_error *er
                     error);
 }
 
-static culex_status place_set(struct culex_spool_file *file, const char *place, culex_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    int rc =
-        sqlite3_prepare_v2(file->sqlite.db, "UPDATE spool SET place = ?1", -1, &statement, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(statement, 1, place, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    sqlite3_finalize(statement);
-    return rc == SQLITE_DONE ? CULEX_OK : culex__spool_file_fail(file, rc, error);
-}
-
-/* Whose runs they are; with none in it, it is for the store that is asked for now. */
-static culex_status place_judge(struct culex_spool_file *file, sqlite3_stmt *statement,
-                                const char *place, bool *ret_is_other, culex_error *error)
-{
-    const char *name = (const char *)sqlite3_column_text(statement, 0);
-    const char *told = (const char *)sqlite3_column_text(statement, 1);
-    if (name == NULL || told == NULL || strlen(name) != CULEX_SPOOL_NAME_SIZE - 1)
-        return culex__sqlite_bad_row(&file->sqlite, error);
-    strcpy(file->name, name);
-    *ret_is_other = strcmp(told, place) != 0;
-    if (!*ret_is_other || sqlite3_column_int64(statement, 2) == 0)
-        return CULEX_OK;
-    return culex__fail(error, CULEX_EINVAL,
-                       "the spool %s holds %lld runs for another store (%s), and this one is %s: "
-                       "forward them there first, or name another file",
-                       file->sqlite.path, (long long)sqlite3_column_int64(statement, 2), told,
-                       place);
-}
-
-static culex_status place_take(struct culex_spool_file *file, const char *place, culex_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    bool is_other = false;
-    culex_status status = CULEX_OK;
-    int rc = sqlite3_prepare_v2(file->sqlite.db, "SELECT name, place, runs + aside FROM spool", -1,
-                                &statement, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW)
-        status = place_judge(file, statement, place, &is_other, error);
-    else
-        status = rc == SQLITE_DONE ? culex__sqlite_bad_row(&file->sqlite, error)
-                                   : culex__spool_file_fail(file, rc, error);
-    sqlite3_finalize(statement);
-    return status == CULEX_OK && is_other ? place_set(file, place, error) : status;
-}
-
 /* In one transaction, or another process that makes the file meanwhile would be met halfway. */
 static culex_status identify_at_once(struct culex_spool_file *file, culex_error *error)
 {
@@ -311,14 +329,12 @@ static culex_status identify_at_once(struct culex_spool_file *file, culex_error 
     culex_status status = text_run(file, "BEGIN", error);
     if (status == CULEX_OK)
         status = identify(file, &is_empty, error);
-    if (!sqlite3_get_autocommit(file->sqlite.db))
-        sqlite3_exec(file->sqlite.db, "ROLLBACK", NULL, NULL, NULL);
+    transaction_undo(file);
     return status;
 }
 
 /* Who comes first makes it; the question is asked again under the lock. */
-static culex_status content_open(struct culex_spool_file *file, const char *place,
-                                 culex_error *error)
+static culex_status content_open(struct culex_spool_file *file, culex_error *error)
 {
     bool is_empty = false;
     culex_status status = identify_at_once(file, error);
@@ -332,15 +348,15 @@ static culex_status content_open(struct culex_spool_file *file, const char *plac
     if (status == CULEX_OK && is_empty)
         status = schema_make(file, error);
     if (status == CULEX_OK)
-        status = place_take(file, place, error);
+        status = place_check(file, error);
     if (status == CULEX_OK)
         status = text_run(file, "COMMIT", error);
-    if (status != CULEX_OK && !sqlite3_get_autocommit(file->sqlite.db))
-        sqlite3_exec(file->sqlite.db, "ROLLBACK", NULL, NULL, NULL);
+    if (status != CULEX_OK)
+        transaction_undo(file);
     return status;
 }
 
-static culex_status file_open(struct culex_spool_file *file, const char *place, culex_error *error)
+static culex_status file_open(struct culex_spool_file *file, culex_error *error)
 {
     culex_status status = folder_check(file, error);
     if (status == CULEX_OK)
@@ -350,7 +366,7 @@ static culex_status file_open(struct culex_spool_file *file, const char *place, 
     if (status == CULEX_OK)
         status = file_connect(file, error);
     if (status == CULEX_OK)
-        status = content_open(file, place, error);
+        status = content_open(file, error);
     return status;
 }
 
@@ -360,9 +376,12 @@ culex_status culex__spool_file_open(struct culex_spool_file *file, const char *p
 {
     *file = (struct culex_spool_file){.env = env, .lock_fd = -1};
     culex_status status = path_take(file, path, error);
+    file->place = strdup(place);
+    if (status == CULEX_OK && file->place == NULL)
+        status = culex__sqlite_no_memory(error);
     file_enter(file);
     if (status == CULEX_OK)
-        status = file_open(file, place, error);
+        status = file_open(file, error);
     file_leave(file, status);
     return status;
 }
@@ -371,10 +390,12 @@ void culex__spool_file_close(struct culex_spool_file *file)
 {
     file_enter(file);
     culex__spool_file_unlock(file);
+    sqlite3_finalize(file->whose);
     sqlite3_close(file->sqlite.db);
     culex__sqlite_heritage_leave(&file->sqlite);
     file_leave(file, CULEX_OK);
     free(file->sqlite.path);
+    free(file->place);
 }
 
 void culex__spool_file_abandon(struct culex_spool_file *file)

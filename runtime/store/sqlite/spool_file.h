@@ -14,6 +14,8 @@ struct culex_spool_file {
     const struct culex_env *env;
     dev_t device; /* of the file as it was opened */
     ino_t number;
+    char *place;         /* of this client's store */
+    sqlite3_stmt *whose; /* it is */
     char name[CULEX_SPOOL_NAME_SIZE];
     struct culex_file_limit limit; /* while an operation is under way */
     int lock_fd;
@@ -29,8 +31,8 @@ void culex__spool_file_abandon(struct culex_spool_file *file);
 /* The status for SQLite's result code `rc`. */
 culex_status culex__spool_file_fail(struct culex_spool_file *file, int rc, culex_error *error);
 
-/* Around what only reads. The end comes also when the beginning or what followed has failed, and
- * gives `status` back. */
+/* Around what only reads. CULEX_EINVAL while the file has entries for another store. The end comes
+ * also when the beginning or what followed has failed, and gives `status` back. */
 culex_status culex__spool_file_look_begin(struct culex_spool_file *file, culex_error *error);
 culex_status culex__spool_file_look_end(struct culex_spool_file *file, culex_status status);
 
@@ -38,6 +40,9 @@ culex_status culex__spool_file_look_end(struct culex_spool_file *file, culex_sta
 culex_status culex__spool_file_change_begin(struct culex_spool_file *file, culex_error *error);
 culex_status culex__spool_file_change_end(struct culex_spool_file *file, culex_status status,
                                           culex_error *error);
+
+/* Within a change: the file is for this client's store from now on. */
+culex_status culex__spool_file_take(struct culex_spool_file *file, culex_error *error);
 
 /* As culex__spool_lock and culex__spool_unlock. */
 culex_status culex__spool_file_lock(struct culex_spool_file *file, bool *ret_is_ours,

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/client_private.h"
+#include "client/spooling.h"
 #include "spool_scene.h"
 
 enum { SOME = 30 };
@@ -139,6 +141,63 @@ static void test_a_spool_serves_one_store(void **state)
     assert_non_null(strstr(error.text, "for another store"));
 }
 
+static culex_client *client_open_prefixed(struct scene *scene, const char *prefix)
+{
+    culex_client *client = NULL;
+    culex_error error = {0};
+    const culex_client_options options = {
+        .timeout_ms = PATIENT_MS, .spool = scene->spool, .prefix = prefix};
+    if (culex_client_open(scene->server.url, &options, &client, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    return client;
+}
+
+/* Both were opened while the file was empty. */
+static void test_clients_of_two_stores_never_take_each_others_runs(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    culex_client *other = client_open_prefixed(scene, "other");
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    assert_int_equal(number_try(other, "q", 7, NULL, &error), CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "1 runs for another store"));
+    culex_spool_stats stats;
+    assert_int_equal(culex_client_spool_stats(other, &stats, NULL), CULEX_EINVAL);
+    assert_true(redis_server_restart(&scene->server));
+    assert_int_equal(culex_client_forward(other, 0, NULL, NULL), CULEX_EINVAL);
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, 1);
+    redis_server_kill(&scene->server);
+    number_add(other, 7, CULEX_ENQUEUE_SPOOLED); /* it is empty, and whose who comes first */
+    assert_int_equal(number_try(scene->client, "q", 1, NULL, NULL), CULEX_EINVAL);
+    culex_client_close(other);
+}
+
+/* What another client asks of it between a look and what follows from that. */
+static void test_a_spool_that_changes_its_store_gives_out_nothing(void **state)
+{
+    struct scene *scene = *state;
+    static struct culex_spool_batch batch;
+    const struct culex_spool_change gone = {.number = 1, .fate = CULEX_SPOOL_GONE};
+    uint64_t count = 0;
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    culex_client *other = client_open_prefixed(scene, "other");
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    struct culex_spool *file = other->spooling->file;
+    int64_t oldest_ms;
+    assert_int_equal(culex__spool_next(file, "", 1, &batch, NULL), CULEX_EINVAL);
+    assert_int_equal(culex__spool_next_aside(file, 0, &batch, NULL), CULEX_EINVAL);
+    assert_int_equal(culex__spool_oldest(file, &oldest_ms, NULL), CULEX_EINVAL);
+    assert_int_equal(culex__spool_change(file, &gone, 1, NULL), CULEX_EINVAL);
+    assert_int_equal(culex__spool_again(file, 0, &count, NULL), CULEX_EINVAL);
+    assert_int_equal(culex__spool_drop(file, 0, &count, NULL), CULEX_EINVAL);
+    assert_int_equal(stats_of(scene->client).runs, 1);
+    culex_client_close(other);
+}
+
 static void test_a_store_in_memory_has_no_use_for_it(void **state)
 {
     struct scene *scene = *state;
@@ -160,6 +219,8 @@ int main(int argc, char **argv)
         TEST(test_a_damaged_spool_is_told),
         TEST(test_a_spool_that_was_removed_takes_nothing),
         TEST(test_a_spool_serves_one_store),
+        TEST(test_clients_of_two_stores_never_take_each_others_runs),
+        TEST(test_a_spool_that_changes_its_store_gives_out_nothing),
         TEST(test_a_store_in_memory_has_no_use_for_it),
     };
     if (argc > 1)
