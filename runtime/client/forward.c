@@ -93,15 +93,14 @@ static void times_set(const struct forwarding *forwarding, const struct culex_sp
         run->expires_ms = run->expires_ms > late_ms ? run->expires_ms - late_ms : 1;
 }
 
-static void key_set(const struct forwarding *forwarding, size_t index)
+static void key_set(struct load *load, size_t index)
 {
-    struct load *load = forwarding->load;
     const struct culex_spool_entry *entry = &load->batch.entries[index];
     struct culex_new_run *run = &load->runs[index];
     if (entry->has_ticket)
         return;
-    snprintf(load->keys[index], sizeof load->keys[index], "culex-spool:%s:%" PRId64,
-             culex__spool_name(forwarding->spooling->file), entry->number);
+    snprintf(load->keys[index], sizeof load->keys[index], "culex-spool:%016" PRIx64 ":%" PRId64,
+             entry->salt, entry->number);
     run->idempotency_key = entry->key != NULL ? entry->key : load->keys[index];
     run->window_ms = window_of(entry);
 }
@@ -124,7 +123,7 @@ static bool load_make(struct forwarding *forwarding)
             continue;
         }
         times_set(forwarding, entry, &load->runs[i]);
-        key_set(forwarding, i);
+        key_set(load, i);
     }
     return is_good;
 }

@@ -10,8 +10,7 @@
 
 #define COLUMNS                                                                                    \
     "number, queue, asked_ms, delay_ms, at_ms, key, window_ms, ticket, tried_ms, is_strict, "      \
-    "body, "                                                                                       \
-    "aside"
+    "body, aside, salt"
 
 enum statement {
     LOOK,
@@ -33,7 +32,7 @@ static const char *const texts[STATEMENTS] = {
              " WHERE queue = ?1 AND aside IS NULL) FROM spool",
     [OLDEST] = "SELECT asked_ms FROM entry WHERE aside IS NULL ORDER BY number LIMIT 1",
     [ADD] = "INSERT INTO entry(queue, asked_ms, delay_ms, at_ms, key, window_ms, ticket, tried_ms,"
-            " is_strict, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            " is_strict, body, salt) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     [NEXT] =
         "SELECT " COLUMNS " FROM entry WHERE aside IS NULL AND queue = (SELECT queue FROM entry"
         " WHERE aside IS NULL AND queue > ?1 ORDER BY queue LIMIT 1) ORDER BY number LIMIT ?2",
@@ -50,6 +49,7 @@ static const char *const texts[STATEMENTS] = {
 
 struct culex_spool {
     struct culex_spool_file file;
+    const struct culex_env *env;
     sqlite3_stmt *statements[STATEMENTS];
 };
 
@@ -87,7 +87,8 @@ culex_status culex__spool_open(const char *path, const char *place, const struct
     struct culex_spool *spool = calloc(1, sizeof *spool);
     if (spool == NULL)
         return culex__sqlite_no_memory(error);
-    culex_status status = culex__spool_file_open(&spool->file, path, place, env, error);
+    spool->env = env;
+    culex_status status = culex__spool_file_open(&spool->file, path, place, error);
     if (status != CULEX_OK) {
         culex__spool_close(spool);
         return status;
@@ -113,11 +114,6 @@ void culex__spool_abandon(struct culex_spool *spool)
 const char *culex__spool_path(const struct culex_spool *spool)
 {
     return spool->file.sqlite.path;
-}
-
-const char *culex__spool_name(const struct culex_spool *spool)
-{
-    return spool->file.name;
 }
 
 /* --- looking ----------------------------------------------------------------------------- */
@@ -223,6 +219,8 @@ static culex_status entry_add(struct culex_spool *spool, const struct culex_spoo
         return status;
     int rc = entry_bind(statement, entry);
     if (rc == SQLITE_OK)
+        rc = sqlite3_bind_int64(statement, 11, (int64_t)culex__env_random(spool->env));
+    if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
     return statement_end(spool, statement, rc, error);
 }
@@ -286,7 +284,8 @@ static bool entry_take(sqlite3_stmt *row, struct culex_spool_entry *entry, char 
                                         .at_ms = sqlite3_column_int64(row, 4),
                                         .window_ms = sqlite3_column_int64(row, 6),
                                         .tried_ms = sqlite3_column_int64(row, 8),
-                                        .is_strict = sqlite3_column_int64(row, 9) != 0};
+                                        .is_strict = sqlite3_column_int64(row, 9) != 0,
+                                        .salt = (uint64_t)sqlite3_column_int64(row, 12)};
     entry->has_ticket = sqlite3_column_bytes(row, 7) == (int)sizeof entry->ticket;
     if (entry->has_ticket)
         memcpy(&entry->ticket, sqlite3_column_blob(row, 7), sizeof entry->ticket);

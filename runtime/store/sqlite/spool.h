@@ -2,9 +2,10 @@
  *
  * An SQLite file of its own, with a line of entries for each queue. Several processes may share it.
  * What is added is on the disk when the call returns; what is taken out was settled before. Numbers
- * of entries grow and are never used twice, so that with the file's own name they make idempotency
- * keys. An entry that the store will not take stands aside, with the reason, until somebody
- * decides.
+ * of entries grow and are never used twice in it. Random bits that stand in each as well tell it
+ * from those of a copy of the file, or of what was put back from a copy: both together make an
+ * idempotency key. An entry that the store will not take stands aside, with the reason, until
+ * somebody decides.
  *
  * The journal is kept (journal_mode=PERSIST): on a full disk its space is there for those who take
  * entries out. A log (WAL) would have to grow first.
@@ -31,6 +32,7 @@ struct culex_spool;
 /* One run that waits. */
 struct culex_spool_entry {
     int64_t number; /* 1 or more */
+    uint64_t salt;  /* random: no other entry, of this file or another, has both */
     const char *queue;
     int64_t asked_ms;  /* by this machine's clock: when the program enqueued it */
     int64_t delay_ms;  /* from then on; 0: none */
@@ -54,11 +56,7 @@ struct culex_spool_state {
     bool has_queue; /* some of the queue that was asked for wait */
 };
 
-enum {
-    CULEX_SPOOL_BATCH_MAX = 200,
-    CULEX_SPOOL_BATCH_BYTES = 2 * 1024 * 1024,
-    CULEX_SPOOL_NAME_SIZE = 17
-};
+enum { CULEX_SPOOL_BATCH_MAX = 200, CULEX_SPOOL_BATCH_BYTES = 2 * 1024 * 1024 };
 
 /* Makes the file, readable by this user alone, where there is none. `place` says which store this
  * client's entries are for. CULEX_ECORRUPT for a file of
@@ -74,9 +72,6 @@ void culex__spool_abandon(struct culex_spool *spool);
 
 const char *culex__spool_path(const struct culex_spool *spool);
 
-/* Sixteen hex digits, which tell this file from any other. */
-const char *culex__spool_name(const struct culex_spool *spool);
-
 /* `queue` may be NULL. */
 culex_status culex__spool_look(struct culex_spool *spool, const char *queue,
                                struct culex_spool_state *ret_state, culex_error *error);
@@ -85,8 +80,9 @@ culex_status culex__spool_look(struct culex_spool *spool, const char *queue,
 culex_status culex__spool_oldest(struct culex_spool *spool, int64_t *ret_asked_ms,
                                  culex_error *error);
 
-/* Puts all of them at the end, or none; their numbers are not looked at. CULEX_EFULL when there is
- * no room on the disk, or the file would have more than `runs_max` entries or `bytes_max` bytes. */
+/* Puts all of them at the end, or none; their numbers and salts are not looked at. CULEX_EFULL when
+ * there is no room on the disk, or the file would have more than `runs_max` entries or `bytes_max`
+ * bytes. */
 culex_status culex__spool_add(struct culex_spool *spool, const struct culex_spool_entry *entries,
                               size_t count, uint64_t runs_max, uint64_t bytes_max,
                               culex_error *error);

@@ -29,10 +29,11 @@ enum {
 /* The counts are kept by the file itself, so that no caller can forget them. */
 static const char schema[] =
     "CREATE TABLE spool("
-    " one INTEGER PRIMARY KEY CHECK(one = 1), name TEXT NOT NULL, place TEXT NOT NULL,"
+    " one INTEGER PRIMARY KEY CHECK(one = 1), place TEXT NOT NULL,"
     " runs INTEGER NOT NULL, aside INTEGER NOT NULL, bytes INTEGER NOT NULL);"
     "CREATE TABLE entry("
-    " number INTEGER PRIMARY KEY AUTOINCREMENT, queue TEXT NOT NULL, asked_ms INTEGER NOT NULL,"
+    " number INTEGER PRIMARY KEY AUTOINCREMENT, salt INTEGER NOT NULL, queue TEXT NOT NULL, "
+    "asked_ms INTEGER NOT NULL,"
     " delay_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL, key TEXT, window_ms INTEGER NOT NULL,"
     " ticket BLOB, tried_ms INTEGER NOT NULL, is_strict INTEGER NOT NULL, body BLOB NOT NULL,"
     " aside TEXT);"
@@ -101,12 +102,10 @@ static culex_status file_check(const struct culex_spool_file *file, culex_error 
 static culex_status place_judge(struct culex_spool_file *file, sqlite3_stmt *row,
                                 culex_error *error)
 {
-    const char *name = (const char *)sqlite3_column_text(row, 0);
-    const char *told = (const char *)sqlite3_column_text(row, 1);
-    int64_t runs = sqlite3_column_int64(row, 2);
-    if (name == NULL || told == NULL || strlen(name) != CULEX_SPOOL_NAME_SIZE - 1)
+    const char *told = (const char *)sqlite3_column_text(row, 0);
+    int64_t runs = sqlite3_column_int64(row, 1);
+    if (told == NULL)
         return culex__sqlite_bad_row(&file->sqlite, error);
-    strcpy(file->name, name);
     if (runs == 0 || strcmp(told, file->place) == 0)
         return CULEX_OK;
     return culex__fail(error, CULEX_EINVAL,
@@ -119,7 +118,7 @@ static culex_status place_judge(struct culex_spool_file *file, sqlite3_stmt *row
 /* In each transaction: clients of two stores may have opened the file while it was empty. */
 static culex_status place_check(struct culex_spool_file *file, culex_error *error)
 {
-    static const char text[] = "SELECT name, place, runs + aside FROM spool";
+    static const char text[] = "SELECT place, runs + aside FROM spool";
     culex_status status;
     int rc = SQLITE_OK;
     if (file->whose == NULL)
@@ -305,12 +304,12 @@ static culex_status identify(struct culex_spool_file *file, bool *ret_is_empty, 
 
 static culex_status schema_make(struct culex_spool_file *file, culex_error *error)
 {
-    char text[256];
+    char text[160];
     culex_status status = text_run(file, schema, error);
     snprintf(text, sizeof text,
-             "INSERT INTO spool VALUES(1, '%016" PRIx64 "', '', 0, 0, 0);"
+             "INSERT INTO spool VALUES(1, '', 0, 0, 0);"
              "PRAGMA application_id=%d; PRAGMA user_version=%d",
-             culex__env_random(file->env), APPLICATION_ID, VERSION);
+             APPLICATION_ID, VERSION);
     return status == CULEX_OK ? text_run(file, text, error) : status;
 }
 
@@ -371,10 +370,9 @@ static culex_status file_open(struct culex_spool_file *file, culex_error *error)
 }
 
 culex_status culex__spool_file_open(struct culex_spool_file *file, const char *path,
-                                    const char *place, const struct culex_env *env,
-                                    culex_error *error)
+                                    const char *place, culex_error *error)
 {
-    *file = (struct culex_spool_file){.env = env, .lock_fd = -1};
+    *file = (struct culex_spool_file){.lock_fd = -1};
     culex_status status = path_take(file, path, error);
     file->place = strdup(place);
     if (status == CULEX_OK && file->place == NULL)

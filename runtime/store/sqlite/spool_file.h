@@ -11,20 +11,17 @@
 
 struct culex_spool_file {
     struct culex_sqlite sqlite; /* its path, handle and heritage; the rest is not used */
-    const struct culex_env *env;
-    dev_t device; /* of the file as it was opened */
+    dev_t device;               /* of the file as it was opened */
     ino_t number;
-    char *place;         /* of this client's store */
-    sqlite3_stmt *whose; /* it is */
-    char name[CULEX_SPOOL_NAME_SIZE];
+    char *place;                   /* of this client's store */
+    sqlite3_stmt *whose;           /* it is */
     struct culex_file_limit limit; /* while an operation is under way */
     int lock_fd;
 };
 
 /* As culex__spool_open. Close it also on failure. */
 culex_status culex__spool_file_open(struct culex_spool_file *file, const char *path,
-                                    const char *place, const struct culex_env *env,
-                                    culex_error *error);
+                                    const char *place, culex_error *error);
 void culex__spool_file_close(struct culex_spool_file *file);
 void culex__spool_file_abandon(struct culex_spool_file *file);
 
