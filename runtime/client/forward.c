@@ -180,6 +180,30 @@ static void queue_hold(struct forwarding *forwarding, const culex_error *reason)
 
 /* --- what the store said ----------------------------------------------------------------- */
 
+/* Then the store knows the call by its ticket, and brings no more of it however often it comes. */
+static bool has_brought(const struct load *load)
+{
+    for (size_t i = 0; i < load->batch.count; i++) {
+        enum culex_enqueued outcome = load->results[i].outcome;
+        if (outcome == CULEX_ENQUEUED_NEW || outcome == CULEX_ENQUEUED_REPLACED)
+            return true;
+    }
+    return false;
+}
+
+/* What found its queue full. Of a call that came in in part the rest is not there, and never will
+ * be with its ticket: it goes by keys of its own. */
+static void full_judge(struct forwarding *forwarding, size_t index)
+{
+    struct load *load = forwarding->load;
+    culex_error error;
+    untried_set(load, index);
+    if (load->batch.entries[index].has_ticket && has_brought(load))
+        load->changes[index].fate = CULEX_SPOOL_UNTRIED;
+    culex__fail(&error, CULEX_EFULL, "queue '%s' is full", load->batch.entries[index].queue);
+    queue_hold(forwarding, &error);
+}
+
 static void result_judge(struct forwarding *forwarding, size_t index)
 {
     struct load *load = forwarding->load;
@@ -190,9 +214,7 @@ static void result_judge(struct forwarding *forwarding, size_t index)
     culex_uuid_format(result->id, id);
     load->changes[index].fate = CULEX_SPOOL_GONE;
     if (result->outcome == CULEX_ENQUEUED_FULL) {
-        untried_set(load, index);
-        culex__fail(&error, CULEX_EFULL, "queue '%s' is full", entry->queue);
-        queue_hold(forwarding, &error);
+        full_judge(forwarding, index);
     } else if (result->outcome == CULEX_ENQUEUED_CONFLICT) {
         culex__fail(&error, CULEX_ECONFLICT,
                     "run %s was enqueued with this idempotency key and with another job or other "

@@ -39,7 +39,7 @@ static const char *const texts[STATEMENTS] = {
     [NEXT_ASIDE] = "SELECT " COLUMNS " FROM entry WHERE aside IS NOT NULL AND number > ?1"
                    " ORDER BY number LIMIT 1",
     [TRY] = "UPDATE entry SET tried_ms = ?2 WHERE number = ?1 AND tried_ms = 0",
-    [UNTRY] = "UPDATE entry SET tried_ms = 0 WHERE number = ?1",
+    [UNTRY] = "UPDATE entry SET tried_ms = 0, ticket = NULL WHERE number = ?1",
     [DELETE] = "DELETE FROM entry WHERE number = ?1",
     [PUT_ASIDE] = "UPDATE entry SET aside = ?2 WHERE number = ?1",
     [AGAIN] = "UPDATE entry SET aside = NULL, ticket = NULL, tried_ms = 0"

@@ -108,7 +108,7 @@ void culex__spool_batch_release(struct culex_spool_batch *batch);
 enum culex_spool_fate {
     CULEX_SPOOL_KEPT,    /* nothing */
     CULEX_SPOOL_TRIED,   /* from now on it may be in the store, unless it was so before */
-    CULEX_SPOOL_UNTRIED, /* it is not there for certain */
+    CULEX_SPOOL_UNTRIED, /* it is not there for certain; its ticket is dropped */
     CULEX_SPOOL_GONE,
     CULEX_SPOOL_ASIDE
 };
