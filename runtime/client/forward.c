@@ -77,8 +77,14 @@ static void aside_set(struct load *load, size_t index, const char *text)
     load->changes[index].text = load->texts[index];
 }
 
+static int64_t min_ms(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Delays count from when the program asked, as its clock tells; one that was set back meanwhile
- * makes none longer. */
+ * makes none longer. An expiry counts from when the run would have been due: that was no earlier
+ * than it was asked for, also when its time to begin had passed by then. */
 static void times_set(const struct forwarding *forwarding, const struct culex_spool_entry *entry,
                       struct culex_new_run *run)
 {
@@ -86,7 +92,7 @@ static void times_set(const struct forwarding *forwarding, const struct culex_sp
     age_ms = age_ms > 0 ? age_ms : 0;
     int64_t late_ms = age_ms - entry->delay_ms;
     if (entry->at_ms > 0)
-        late_ms = store_now_ms(forwarding) - entry->at_ms;
+        late_ms = min_ms(age_ms, store_now_ms(forwarding) - entry->at_ms);
     run->at_ms = entry->at_ms;
     run->delay_ms = entry->delay_ms > age_ms ? entry->delay_ms - age_ms : 0;
     if (run->expires_ms > 0 && late_ms > 0)

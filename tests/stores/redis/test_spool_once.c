@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <sqlite3.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/client_private.h"
@@ -18,13 +20,30 @@
 #include "proxy.h"
 #include "spool_scene.h"
 
-static uint64_t waiting_in(culex_client *client, const char *queue)
+static uint64_t count_in(culex_client *client, const char *queue, culex_run_state state)
 {
     culex_queue_stats stats;
     culex_error error = {0};
     if (culex_client_stats(client, queue, &stats, &error) != CULEX_OK)
         fail_msg("%s", error.text);
-    return stats.count[CULEX_RUN_WAITING];
+    return stats.count[state];
+}
+
+static bool due_note(const culex_run_info *run, void *user)
+{
+    *(int64_t *)user = run->at_ms;
+    return false;
+}
+
+/* When the first scheduled one is due. */
+static int64_t first_due_ms(culex_client *client, const char *queue)
+{
+    int64_t due_ms = 0;
+    culex_list_cursor cursor = {0};
+    assert_int_equal(
+        culex_client_list(client, queue, CULEX_RUN_SCHEDULED, &cursor, 1, due_note, &due_ms, NULL),
+        CULEX_OK);
+    return due_ms;
 }
 
 /* --- its keys -------------------------------------------------------------------------------- */
@@ -61,7 +80,7 @@ static void test_what_comes_into_a_copy_is_no_repeat(void **state)
     forward_all(scene->client);
     forward_all(other);
     assert_int_equal(stats_of(other).aside, 0);
-    assert_int_equal(waiting_in(other, "q"), 2);
+    assert_int_equal(count_in(other, "q", CULEX_RUN_WAITING), 2);
     culex_client_close(other);
 }
 
@@ -131,6 +150,100 @@ static void test_a_call_of_which_nothing_came_in_brings_all(void **state)
     claims_expect(scene, "q", 0, 5);
 }
 
+/* --- times ----------------------------------------------------------------------------------- */
+
+/* Changes what stands in the file. */
+static void file_change(const struct scene *scene, const char *format, long long number)
+{
+    char text[200];
+    sqlite3 *db = NULL;
+    snprintf(text, sizeof text, format, number);
+    assert_int_equal(sqlite3_open(scene->spool, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Spools a run, which has waited for `age_ms` when it is forwarded. */
+static void waiting_forward(struct scene *scene, culex_enqueue_options options, int64_t age_ms)
+{
+    const culex_job_type type = number_type();
+    const struct number number = {0};
+    culex_error error = {0};
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    options.queue = "q";
+    if (culex_client_enqueue(scene->client, &type, &number, &options, NULL, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(stats_of(scene->client).runs, 1);
+    file_change(scene, "UPDATE entry SET asked_ms = asked_ms - %lld", age_ms);
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    assert_int_equal(stats_of(scene->client).aside, 0);
+}
+
+/* As one that goes to the store at once, it expires so long after it is enqueued. */
+static void test_an_expiry_counts_from_the_call_not_from_a_time_before(void **state)
+{
+    struct scene *scene = *state;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_at = true;
+    options.at = culex_time_from_unix((int64_t)time(NULL) - 7200);
+    options.has_expires = true;
+    options.expires = culex_hours(1);
+    waiting_forward(scene, options, 0);
+    claims_expect(scene, "q", 0, 1);
+}
+
+static void test_who_waited_beyond_its_expiry_is_dead(void **state)
+{
+    struct scene *scene = *state;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_expires = true;
+    options.expires = culex_hours(1);
+    waiting_forward(scene, options, 3600000);
+    claims_expect(scene, "q", 0, 0);
+    assert_int_equal(count_in(scene->client, "q", CULEX_RUN_DEAD), 1);
+}
+
+static void test_an_expiry_counts_from_when_it_would_have_been_due(void **state)
+{
+    struct scene *scene = *state;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = true;
+    options.delay = culex_hours(2);
+    options.has_expires = true;
+    options.expires = culex_hours(2);
+    waiting_forward(scene, options, 3 * 3600000);
+    claims_expect(scene, "q", 0, 1);
+}
+
+static void test_a_delay_counts_from_the_call(void **state)
+{
+    struct scene *scene = *state;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = true;
+    options.delay = culex_hours(2);
+    waiting_forward(scene, options, 3600000);
+    assert_int_equal(count_in(scene->client, "q", CULEX_RUN_SCHEDULED), 1);
+    redisReply *ahead = redis_server_command(&scene->server, "TIME");
+    assert_non_null(ahead);
+    int64_t now_ms = strtoll(ahead->element[0]->str, NULL, 10) * 1000;
+    freeReplyObject(ahead);
+    int64_t due_ms = first_due_ms(scene->client, "q");
+    assert_in_range(due_ms, now_ms + 3600000 - 60000, now_ms + 3600000 + 1000);
+}
+
+static void test_a_time_to_begin_is_what_it_was(void **state)
+{
+    struct scene *scene = *state;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    int64_t at_s = (int64_t)time(NULL) + 7200;
+    options.has_at = true;
+    options.at = culex_time_from_unix(at_s);
+    waiting_forward(scene, options, 3600000);
+    assert_int_equal(first_due_ms(scene->client, "q"), at_s * 1000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 
 int main(int argc, char **argv)
@@ -139,6 +252,11 @@ int main(int argc, char **argv)
         TEST(test_what_comes_into_a_copy_is_no_repeat),
         TEST(test_a_call_of_which_a_part_came_in_brings_the_rest),
         TEST(test_a_call_of_which_nothing_came_in_brings_all),
+        TEST(test_an_expiry_counts_from_the_call_not_from_a_time_before),
+        TEST(test_who_waited_beyond_its_expiry_is_dead),
+        TEST(test_an_expiry_counts_from_when_it_would_have_been_due),
+        TEST(test_a_delay_counts_from_the_call),
+        TEST(test_a_time_to_begin_is_what_it_was),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
