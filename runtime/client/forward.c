@@ -180,6 +180,7 @@ static void queue_hold(struct forwarding *forwarding, const culex_error *reason)
 {
     const char *queue = forwarding->load->batch.entries[0].queue;
     snprintf(forwarding->after, sizeof forwarding->after, "%s", queue);
+    forwarding->narrow = 0; /* that was for this queue's */
     forwarding->held = *reason;
     forwarding->spooling->reason = *reason;
 }
@@ -233,10 +234,11 @@ static void result_judge(struct forwarding *forwarding, size_t index)
     }
 }
 
+/* Not CULEX_EUNSUPPORTED, which is of the store as it is now: a cluster's node sends elsewhere. */
 static bool is_for_good(culex_status status)
 {
-    return status == CULEX_EINVAL || status == CULEX_ELIMIT || status == CULEX_EUNSUPPORTED ||
-           status == CULEX_ECONFLICT || status == CULEX_EEXPIRED;
+    return status == CULEX_EINVAL || status == CULEX_ELIMIT || status == CULEX_ECONFLICT ||
+           status == CULEX_EEXPIRED;
 }
 
 /* Nothing of it was enqueued. Of several runs one may be at fault, so that each is asked for. */

@@ -30,7 +30,8 @@
  * Who forwards. Each call that enqueues, once the store is back: a few hundred runs before its own.
  * culex_client_forward, and the program culex-spool. A run that the store will never take, as it
  * is, stands aside with the reason and holds up none. A queue that takes nothing for now (it is
- * full, or a right is missing) keeps its runs in the spool, in order, and holds up no other queue.
+ * full, a right is missing, it has moved to another node of a cluster) keeps its runs in the spool,
+ * in order, and holds up no other queue.
  *
  * Bounds. The spool takes spool_runs runs and spool_bytes bytes, those that stand aside included;
  * then, and when the disk is full, enqueuing is CULEX_EFULL, and nothing that was spooled is lost.

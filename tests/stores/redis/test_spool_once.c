@@ -244,6 +244,45 @@ static void test_a_time_to_begin_is_what_it_was(void **state)
     assert_int_equal(first_due_ms(scene->client, "q"), at_s * 1000);
 }
 
+/* --- what the store answers ------------------------------------------------------------------ */
+
+static culex_client *client_open_by(struct scene *scene, struct proxy *proxy)
+{
+    culex_client *client = NULL;
+    culex_error error = {0};
+    const culex_client_options options = {.timeout_ms = PATIENT_MS, .spool = scene->spool};
+    if (culex_client_open(proxy_url(proxy), &options, &client, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    return client;
+}
+
+/* A node that the queue has left, or that a client was given by mistake. */
+static void test_who_is_sent_to_another_node_keeps_its_runs(void **state)
+{
+    struct scene *scene = *state;
+    culex_forward_counts counts;
+    culex_error error = {0};
+    struct proxy *proxy = proxy_start(scene->server.socket);
+    redis_server_kill(&scene->server);
+    scene->client = client_open_by(scene, proxy);
+    for (int64_t n = 0; n < 3; n++)
+        number_add(scene->client, n, CULEX_ENQUEUE_SPOOLED);
+    assert_true(redis_server_restart(&scene->server));
+    proxy_set(proxy, &(struct proxy_fault){.action = PROXY_ANSWER,
+                                           .match = "EVALSHA",
+                                           .text = "-MOVED 1 127.0.0.1:7001\r\n"});
+    assert_int_equal(culex_client_forward(scene->client, 0, &counts, &error), CULEX_EUNSUPPORTED);
+    assert_non_null(strstr(error.text, "MOVED"));
+    assert_int_equal(counts.left, 3);
+    assert_int_equal(counts.aside, 0);
+    proxy_set(proxy, NULL);
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, 3);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    proxy_stop(proxy);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 
 int main(int argc, char **argv)
@@ -257,6 +296,7 @@ int main(int argc, char **argv)
         TEST(test_an_expiry_counts_from_when_it_would_have_been_due),
         TEST(test_a_delay_counts_from_the_call),
         TEST(test_a_time_to_begin_is_what_it_was),
+        TEST(test_who_is_sent_to_another_node_keeps_its_runs),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
