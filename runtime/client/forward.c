@@ -111,6 +111,15 @@ static void key_set(struct load *load, size_t index)
     run->window_ms = window_of(entry);
 }
 
+static bool entry_read(struct load *load, size_t index)
+{
+    const struct culex_spool_entry *entry = &load->batch.entries[index];
+    struct culex_ticket ticket;
+    return culex__template_read(entry->body, entry->body_len, load->limits[index],
+                                &load->runs[index], NULL) == CULEX_OK &&
+           (!entry->has_ticket || culex__ticket_parse(entry->ticket, &ticket));
+}
+
 /* False when one of them is to stand aside before the store is asked. */
 static bool load_make(struct forwarding *forwarding)
 {
@@ -121,8 +130,7 @@ static bool load_make(struct forwarding *forwarding)
         load->changes[i] = (struct culex_spool_change){.number = entry->number};
         if (is_doubtful(forwarding, entry))
             aside_set(load, i, DOUBT);
-        else if (culex__template_read(entry->body, entry->body_len, load->limits[i], &load->runs[i],
-                                      NULL) != CULEX_OK)
+        else if (!entry_read(load, i))
             aside_set(load, i, "its entry in the spool is damaged and cannot be read");
         if (load->changes[i].fate == CULEX_SPOOL_ASIDE) {
             is_good = false;
@@ -241,7 +249,15 @@ static bool is_for_good(culex_status status)
            status == CULEX_EEXPIRED;
 }
 
-/* Nothing of it was enqueued. Of several runs one may be at fault, so that each is asked for. */
+/* Behind these the run may be in the store: the answer could not be read, or came from the midst of
+ * what was to be done. */
+static bool is_open(culex_status status)
+{
+    return status == CULEX_ENOMEM || status == CULEX_ECORRUPT || status == CULEX_ESTORE;
+}
+
+/* Nothing of it was enqueued, as far as that is known. Of several runs one may be at fault, so that
+ * each is asked for. */
 static culex_status refusal_judge(struct forwarding *forwarding, const culex_error *refusal,
                                   culex_error *error)
 {
@@ -249,7 +265,10 @@ static culex_status refusal_judge(struct forwarding *forwarding, const culex_err
     bool has_ticket = load->batch.entries[0].has_ticket;
     bool is_one = load->batch.count == 1 || has_ticket;
     for (size_t i = 0; i < load->batch.count; i++) {
-        untried_set(load, i);
+        if (is_open(refusal->code))
+            load->changes[i].fate = CULEX_SPOOL_KEPT;
+        else
+            untried_set(load, i);
         if (is_one && is_for_good(refusal->code))
             aside_set(load, i, has_ticket ? DOUBT : refusal->text);
     }
@@ -281,12 +300,13 @@ static culex_status load_send(struct forwarding *forwarding, culex_error *error)
     const struct culex_env *env = forwarding->client->env;
     struct culex_store *store = forwarding->client->store;
     const struct culex_spool_entry *first = &load->batch.entries[0];
-    struct culex_ticket ticket;
-    bool has_ticket = first->has_ticket && culex__ticket_parse(first->ticket, &ticket);
+    struct culex_ticket ticket = {0};
+    if (first->has_ticket)
+        culex__ticket_parse(first->ticket, &ticket); /* it has been read before */
     culex_error refusal = {0};
     int64_t begin_ns = culex__env_boottime_ns(env);
     culex_status status =
-        store->ops->enqueue(store, first->queue, has_ticket ? &ticket : NULL, load->runs,
+        store->ops->enqueue(store, first->queue, first->has_ticket ? &ticket : NULL, load->runs,
                             load->batch.count, load->results, &refusal);
     if (culex__effort_is_passing(status))
         return away_judge(forwarding, culex__env_boottime_ns(env) - begin_ns, &refusal, error);

@@ -286,8 +286,8 @@ static bool entry_take(sqlite3_stmt *row, struct culex_spool_entry *entry, char 
                                         .tried_ms = sqlite3_column_int64(row, 8),
                                         .is_strict = sqlite3_column_int64(row, 9) != 0,
                                         .salt = (uint64_t)sqlite3_column_int64(row, 12)};
-    entry->has_ticket = sqlite3_column_bytes(row, 7) == (int)sizeof entry->ticket;
-    if (entry->has_ticket)
+    entry->has_ticket = sqlite3_column_type(row, 7) != SQLITE_NULL;
+    if (sqlite3_column_bytes(row, 7) == (int)sizeof entry->ticket)
         memcpy(&entry->ticket, sqlite3_column_blob(row, 7), sizeof entry->ticket);
     return texts_take(row, entry, ret_room);
 }

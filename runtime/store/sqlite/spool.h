@@ -41,7 +41,8 @@ struct culex_spool_entry {
     int64_t window_ms; /* of that key */
     bool has_ticket;
     culex_uuid ticket; /* with which the store was asked, and gave no answer; then there is no key.
-                          Entries with the same one were the runs of one call */
+                          One that is damaged may be none. Entries with the same one were the runs
+                          of one call */
     int64_t tried_ms;  /* by the store's clock: since when it may be there; 0: it is not */
     bool is_strict;    /* a unique key that another run holds is an error */
     const void *body;  /* a template (store/template.h) */

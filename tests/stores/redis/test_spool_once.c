@@ -103,35 +103,49 @@ static void numbers_add(culex_client *client, int64_t first, size_t count)
     assert_int_equal(outcomes[count - 1], CULEX_ENQUEUE_SPOOLED);
 }
 
-/* Enqueues while the server does not answer, which then finds the call and carries it out. */
-static void numbers_add_unheard(struct scene *scene, int64_t first, size_t count)
+/* Enqueues while the server does not answer, which then finds the call, and carries it out when it
+ * `arrives`: the first run tells the server of the queue then, and is answered. Otherwise that it
+ * is told so is all that it finds. */
+static void numbers_add_unheard(struct scene *scene, int64_t first, size_t count, bool arrives)
 {
     culex_client *hasty = client_open_for(scene, HASTY_MS, 0);
     culex_uuid ticket;
-    assert_int_equal(culex_client_new_ticket(hasty, &ticket, NULL), CULEX_OK); /* it is connected */
+    if (arrives)
+        number_add(hasty, first, CULEX_ENQUEUE_NEW);
+    else
+        assert_int_equal(culex_client_new_ticket(hasty, &ticket, NULL), CULEX_OK);
     assert_int_equal(kill(scene->server.pid, SIGSTOP), 0);
-    numbers_add(hasty, first, count);
+    numbers_add(hasty, first + arrives, count - arrives);
     assert_int_equal(kill(scene->server.pid, SIGCONT), 0);
     culex_client_close(hasty);
 }
 
-static void test_a_call_of_which_a_part_came_in_brings_the_rest(void **state)
+static void part_bring(struct scene *scene, bool arrives)
 {
-    struct scene *scene = *state;
     culex_forward_counts counts;
     scene->client = client_open(scene, 0);
     number_add(scene->client, 0, CULEX_ENQUEUE_NEW);
     assert_int_equal(culex_client_limit(scene->client, "q", 3, NULL), CULEX_OK);
-    numbers_add_unheard(scene, 1, 4);
+    numbers_add_unheard(scene, 1, 4, arrives);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(culex_client_forward(scene->client, 0, &counts, NULL), CULEX_EFULL);
-        assert_int_equal(counts.forwarded, i == 0 ? 2 : 0);
+        assert_int_equal(counts.forwarded, i == 0 ? 2 - arrives : 0);
         assert_int_equal(counts.left, 2);
         assert_int_equal(counts.aside, 0);
     }
     assert_int_equal(culex_client_limit(scene->client, "q", 0, NULL), CULEX_OK);
     forward_all(scene->client);
     claims_expect(scene, "q", 0, 5);
+}
+
+static void test_a_call_of_which_a_part_came_in_brings_the_rest(void **state)
+{
+    part_bring(*state, true);
+}
+
+static void test_a_call_of_which_a_part_comes_in_brings_the_rest(void **state)
+{
+    part_bring(*state, false);
 }
 
 /* A call that brought nothing is not remembered: it goes as the call that it was. */
@@ -142,7 +156,7 @@ static void test_a_call_of_which_nothing_came_in_brings_all(void **state)
     scene->client = client_open(scene, 0);
     number_add(scene->client, 0, CULEX_ENQUEUE_NEW);
     assert_int_equal(culex_client_limit(scene->client, "q", 1, NULL), CULEX_OK);
-    numbers_add_unheard(scene, 1, 4);
+    numbers_add_unheard(scene, 1, 4, false);
     assert_int_equal(culex_client_forward(scene->client, 0, &counts, NULL), CULEX_EFULL);
     assert_int_equal(counts.left, 4);
     assert_int_equal(culex_client_limit(scene->client, "q", 0, NULL), CULEX_OK);
@@ -283,6 +297,64 @@ static void test_who_is_sent_to_another_node_keeps_its_runs(void **state)
     proxy_stop(proxy);
 }
 
+static int64_t number_in_file(const struct scene *scene, const char *text)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open(scene->spool, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(statement, 0);
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return number;
+}
+
+/* What it did before it answered so is not known. */
+static void test_an_answer_that_makes_no_sense_leaves_it_open(void **state)
+{
+    struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server.socket);
+    redis_server_kill(&scene->server);
+    scene->client = client_open_by(scene, proxy);
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    assert_true(redis_server_restart(&scene->server));
+    proxy_set(proxy,
+              &(struct proxy_fault){
+                  .action = PROXY_ANSWER, .match = "culex-spool:", .text = "$5\r\nabcde\r\n"});
+    assert_int_equal(culex_client_forward(scene->client, 0, NULL, NULL), CULEX_ECORRUPT);
+    assert_true(number_in_file(scene, "SELECT tried_ms FROM entry") != 0);
+    proxy_set(proxy,
+              &(struct proxy_fault){
+                  .action = PROXY_ANSWER, .match = "culex-spool:", .text = "-OOM no memory\r\n"});
+    file_change(scene, "UPDATE entry SET tried_ms = %lld", 0);
+    assert_int_equal(culex_client_forward(scene->client, 0, NULL, NULL), CULEX_EFULL);
+    assert_int_equal(number_in_file(scene, "SELECT tried_ms FROM entry"), 0);
+    proxy_set(proxy, NULL);
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, 1);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    proxy_stop(proxy);
+}
+
+/* One that nobody can read says nothing: with a key of the spool's own the run might come twice. */
+static void test_a_damaged_ticket_stands_aside(void **state)
+{
+    static const char *const damages[] = {"UPDATE entry SET ticket = zeroblob(%lld)",
+                                          "UPDATE entry SET ticket = zeroblob(%lld + 13)"};
+    struct scene *scene = *state;
+    scene->client = client_open(scene, 0);
+    number_add(scene->client, 0, CULEX_ENQUEUE_NEW);
+    for (uint64_t i = 0; i < 2; i++) {
+        numbers_add_unheard(scene, 1 + 2 * (int64_t)i, 2, true);
+        file_change(scene, damages[i], 3);
+        assert_int_equal(culex_client_forward(scene->client, 0, NULL, NULL), CULEX_OK);
+        assert_int_equal(stats_of(scene->client).aside, i + 1);
+    }
+    claims_expect(scene, "q", 0, 5);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 
 int main(int argc, char **argv)
@@ -290,6 +362,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_what_comes_into_a_copy_is_no_repeat),
         TEST(test_a_call_of_which_a_part_came_in_brings_the_rest),
+        TEST(test_a_call_of_which_a_part_comes_in_brings_the_rest),
         TEST(test_a_call_of_which_nothing_came_in_brings_all),
         TEST(test_an_expiry_counts_from_the_call_not_from_a_time_before),
         TEST(test_who_waited_beyond_its_expiry_is_dead),
@@ -297,6 +370,8 @@ int main(int argc, char **argv)
         TEST(test_a_delay_counts_from_the_call),
         TEST(test_a_time_to_begin_is_what_it_was),
         TEST(test_who_is_sent_to_another_node_keeps_its_runs),
+        TEST(test_an_answer_that_makes_no_sense_leaves_it_open),
+        TEST(test_a_damaged_ticket_stands_aside),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
