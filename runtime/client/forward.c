@@ -23,8 +23,11 @@ enum {
 
 #define DOUBT                                                                                      \
     "it may be in the store: it was sent and got no answer, and the time in which the store "      \
-    "would "                                                                                       \
-    "know it is over; look there, then enqueue it again or drop it"
+    "would know it is over; look there, then enqueue it again or drop it"
+#define LATE                                                                                       \
+    "the window of its idempotency key was over before it came to the store: sent now it may "     \
+    "double a run that the key has brought, or make a later one its repeat; look there, then "     \
+    "enqueue it again or drop it"
 
 /* What one call of the store takes. */
 struct load {
@@ -70,6 +73,21 @@ static bool is_doubtful(const struct forwarding *forwarding, const struct culex_
            age_ms + forwarding->client->timeout_ms >= window_of(entry);
 }
 
+/* How long it has waited, as this machine's clock tells; one that was set back makes it not less
+ * than nothing. */
+static int64_t age_ms_of(const struct forwarding *forwarding, const struct culex_spool_entry *entry)
+{
+    int64_t age_ms = culex__env_clock_ms(forwarding->client->env) - entry->asked_ms;
+    return age_ms > 0 ? age_ms : 0;
+}
+
+/* Its program's key would not say what it said when the program gave it. */
+static bool is_late(const struct forwarding *forwarding, const struct culex_spool_entry *entry)
+{
+    return entry->key != NULL && !entry->is_again &&
+           age_ms_of(forwarding, entry) >= entry->window_ms;
+}
+
 static void aside_set(struct load *load, size_t index, const char *text)
 {
     snprintf(load->texts[index], sizeof load->texts[index], "%s", text);
@@ -82,14 +100,12 @@ static int64_t min_ms(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Delays count from when the program asked, as its clock tells; one that was set back meanwhile
- * makes none longer. An expiry counts from when the run would have been due: that was no earlier
- * than it was asked for, also when its time to begin had passed by then. */
+/* Delays count from when the program asked. An expiry counts from when the run would have been due:
+ * that was no earlier than it was asked for, also when its time to begin had passed by then. */
 static void times_set(const struct forwarding *forwarding, const struct culex_spool_entry *entry,
                       struct culex_new_run *run)
 {
-    int64_t age_ms = culex__env_clock_ms(forwarding->client->env) - entry->asked_ms;
-    age_ms = age_ms > 0 ? age_ms : 0;
+    int64_t age_ms = age_ms_of(forwarding, entry);
     int64_t late_ms = age_ms - entry->delay_ms;
     if (entry->at_ms > 0)
         late_ms = min_ms(age_ms, store_now_ms(forwarding) - entry->at_ms);
@@ -130,6 +146,8 @@ static bool load_make(struct forwarding *forwarding)
         load->changes[i] = (struct culex_spool_change){.number = entry->number};
         if (is_doubtful(forwarding, entry))
             aside_set(load, i, DOUBT);
+        else if (is_late(forwarding, entry))
+            aside_set(load, i, LATE);
         else if (!entry_read(load, i))
             aside_set(load, i, "its entry in the spool is damaged and cannot be read");
         if (load->changes[i].fate == CULEX_SPOOL_ASIDE) {

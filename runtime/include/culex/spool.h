@@ -20,7 +20,10 @@
  * another process after this one died, is one run. A call that got no answer, whose runs may be in
  * the store, is spooled with its ticket, which tells for ten minutes whether they are. What can be
  * told no more, as the store has been asked for it and came back when window or ticket were over,
- * is not sent again: it stands aside until somebody decides.
+ * is not sent again: it stands aside until somebody decides. So does a run whose program's key had
+ * its window end while the run waited, asked for or not: sent then, it could come beside one that
+ * the key has brought before, or make a later run its repeat. A key's window is to be longer than
+ * the store may be away.
  *
  * Meaning. A delay counts from the program's call; so does an expiry, from when the run would have
  * been due, and a run whose time to begin is over by then becomes dead as any expired one. `at` is

@@ -10,7 +10,7 @@
 
 #define COLUMNS                                                                                    \
     "number, queue, asked_ms, delay_ms, at_ms, key, window_ms, ticket, tried_ms, is_strict, "      \
-    "body, aside, salt"
+    "body, aside, salt, is_again"
 
 enum statement {
     LOOK,
@@ -42,7 +42,7 @@ static const char *const texts[STATEMENTS] = {
     [UNTRY] = "UPDATE entry SET tried_ms = 0, ticket = NULL WHERE number = ?1",
     [DELETE] = "DELETE FROM entry WHERE number = ?1",
     [PUT_ASIDE] = "UPDATE entry SET aside = ?2 WHERE number = ?1",
-    [AGAIN] = "UPDATE entry SET aside = NULL, ticket = NULL, tried_ms = 0"
+    [AGAIN] = "UPDATE entry SET aside = NULL, ticket = NULL, tried_ms = 0, is_again = 1"
               " WHERE aside IS NOT NULL AND (?1 = 0 OR number = ?1)",
     [DROP] = "DELETE FROM entry WHERE aside IS NOT NULL AND (?1 = 0 OR number = ?1)",
 };
@@ -285,7 +285,8 @@ static bool entry_take(sqlite3_stmt *row, struct culex_spool_entry *entry, char 
                                         .window_ms = sqlite3_column_int64(row, 6),
                                         .tried_ms = sqlite3_column_int64(row, 8),
                                         .is_strict = sqlite3_column_int64(row, 9) != 0,
-                                        .salt = (uint64_t)sqlite3_column_int64(row, 12)};
+                                        .salt = (uint64_t)sqlite3_column_int64(row, 12),
+                                        .is_again = sqlite3_column_int64(row, 13) != 0};
     entry->has_ticket = sqlite3_column_type(row, 7) != SQLITE_NULL;
     if (sqlite3_column_bytes(row, 7) == (int)sizeof entry->ticket)
         memcpy(&entry->ticket, sqlite3_column_blob(row, 7), sizeof entry->ticket);

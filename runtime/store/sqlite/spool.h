@@ -45,6 +45,7 @@ struct culex_spool_entry {
                           of one call */
     int64_t tried_ms;  /* by the store's clock: since when it may be there; 0: it is not */
     bool is_strict;    /* a unique key that another run holds is an error */
+    bool is_again;     /* it stood aside, and somebody has decided that it is to be sent */
     const void *body;  /* a template (store/template.h) */
     size_t body_len;
     const char *aside; /* why it stands aside; NULL: it does not */
@@ -81,9 +82,9 @@ culex_status culex__spool_look(struct culex_spool *spool, const char *queue,
 culex_status culex__spool_oldest(struct culex_spool *spool, int64_t *ret_asked_ms,
                                  culex_error *error);
 
-/* Puts all of them at the end, or none; their numbers and salts are not looked at. CULEX_EFULL when
- * there is no room on the disk, or the file would have more than `runs_max` entries or `bytes_max`
- * bytes. */
+/* Puts all of them at the end, or none; their numbers, salts and is_again are not looked at.
+ * CULEX_EFULL when there is no room on the disk, or the file would have more than `runs_max`
+ * entries or `bytes_max` bytes. */
 culex_status culex__spool_add(struct culex_spool *spool, const struct culex_spool_entry *entries,
                               size_t count, uint64_t runs_max, uint64_t bytes_max,
                               culex_error *error);

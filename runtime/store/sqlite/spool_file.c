@@ -36,7 +36,7 @@ static const char schema[] =
     "asked_ms INTEGER NOT NULL,"
     " delay_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL, key TEXT, window_ms INTEGER NOT NULL,"
     " ticket BLOB, tried_ms INTEGER NOT NULL, is_strict INTEGER NOT NULL, body BLOB NOT NULL,"
-    " aside TEXT);"
+    " aside TEXT, is_again INTEGER NOT NULL DEFAULT 0);"
     "CREATE INDEX entry_line ON entry(queue, number) WHERE aside IS NULL;"
     "CREATE INDEX entry_aside ON entry(number) WHERE aside IS NOT NULL;"
     "CREATE TRIGGER entry_in AFTER INSERT ON entry BEGIN"

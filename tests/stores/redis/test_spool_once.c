@@ -258,6 +258,69 @@ static void test_a_time_to_begin_is_what_it_was(void **state)
     assert_int_equal(first_due_ms(scene->client, "q"), at_s * 1000);
 }
 
+/* --- the program's keys ---------------------------------------------------------------------- */
+
+/* Of a key with a window of an hour. */
+static void keyed_spool(struct scene *scene, int64_t n)
+{
+    const culex_job_type type = number_type();
+    const struct number number = {n};
+    culex_error error = {0};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.queue = "q";
+    options.idempotency_key = "hourly";
+    options.has_idempotency_window = true;
+    options.idempotency_window = culex_hours(1);
+    if (culex_client_enqueue(scene->client, &type, &number, &options, NULL, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+}
+
+static bool reason_note(const culex_spool_run *run, void *user)
+{
+    snprintf(user, CULEX_ERROR_TEXT_SIZE, "%s", run->reason);
+    return true;
+}
+
+/* Sent late, the first of two that are an hour and more apart would make the second its repeat. */
+static void test_a_key_whose_window_is_over_stands_aside(void **state)
+{
+    struct scene *scene = *state;
+    char reason[CULEX_ERROR_TEXT_SIZE] = "";
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    keyed_spool(scene, 0);
+    file_change(scene, "UPDATE entry SET asked_ms = asked_ms - %lld", 3600000);
+    keyed_spool(scene, 0);
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    assert_int_equal(count_in(scene->client, "q", CULEX_RUN_WAITING), 1);
+    assert_int_equal(stats_of(scene->client).aside, 1);
+    assert_int_equal(culex_client_spool_aside(scene->client, reason_note, reason, NULL), CULEX_OK);
+    assert_non_null(strstr(reason, "window"));
+    redisReply *reply = redis_server_command(&scene->server, "FLUSHALL");
+    freeReplyObject(reply);
+    assert_int_equal(culex_client_spool_again(scene->client, 0, NULL, NULL), CULEX_OK);
+    forward_all(scene->client);
+    assert_int_equal(stats_of(scene->client).aside, 0);
+    assert_int_equal(count_in(scene->client, "q", CULEX_RUN_WAITING), 1);
+}
+
+static void test_a_key_comes_once_within_its_window(void **state)
+{
+    struct scene *scene = *state;
+    scene->client = client_open(scene, 0);
+    keyed_spool(scene, 0);
+    redis_server_kill(&scene->server);
+    keyed_spool(scene, 0);
+    file_change(scene, "UPDATE entry SET asked_ms = asked_ms - %lld", 3000000);
+    keyed_spool(scene, 0);
+    assert_int_equal(stats_of(scene->client).runs, 2);
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    assert_int_equal(stats_of(scene->client).aside, 0);
+    claims_expect(scene, "q", 0, 1);
+}
+
 /* --- what the store answers ------------------------------------------------------------------ */
 
 static culex_client *client_open_by(struct scene *scene, struct proxy *proxy)
@@ -369,6 +432,8 @@ int main(int argc, char **argv)
         TEST(test_an_expiry_counts_from_when_it_would_have_been_due),
         TEST(test_a_delay_counts_from_the_call),
         TEST(test_a_time_to_begin_is_what_it_was),
+        TEST(test_a_key_whose_window_is_over_stands_aside),
+        TEST(test_a_key_comes_once_within_its_window),
         TEST(test_who_is_sent_to_another_node_keeps_its_runs),
         TEST(test_an_answer_that_makes_no_sense_leaves_it_open),
         TEST(test_a_damaged_ticket_stands_aside),
