@@ -118,8 +118,8 @@ static culex_status client_open(const char *url, const culex_client_options *opt
         status = culex__store_settings_read(chosen, options, &settings, error);
     if (status == CULEX_OK && url == NULL && options->url_file == NULL)
         status = culex__home_store_check(chosen, settings.prefix, error);
-    if (status == CULEX_OK)
-        has_spool = !must_exist && culex__spooling_is_wanted(chosen, options);
+    if (status == CULEX_OK && !must_exist)
+        status = culex__spooling_want(chosen, options, &has_spool, error);
     if (status == CULEX_OK)
         status = store_open(chosen, &settings, must_exist, has_spool, env, &store, error);
     culex__store_url_free(chosen);

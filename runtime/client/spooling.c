@@ -29,19 +29,21 @@ static const char *path_of(const culex_client_options *options)
     return options->spool != NULL ? options->spool : getenv("CULEX_SPOOL");
 }
 
-bool culex__spooling_is_wanted(const char *url, const culex_client_options *options)
+/* Of a store that could have one and has none, a variable that was surely meant is told. */
+culex_status culex__spooling_want(const char *url, const culex_client_options *options,
+                                  bool *ret_is_wanted, culex_error *error)
 {
     const struct culex__store_kind *kind = culex__store_kind_find(url);
-    return path_of(options) != NULL && kind != NULL && !kind->is_path && !kind->is_private;
+    bool may_be = kind != NULL && !kind->is_path && !kind->is_private;
+    *ret_is_wanted = may_be && path_of(options) != NULL;
+    if (!may_be || *ret_is_wanted)
+        return CULEX_OK;
+    return culex__misspelt_check(environ, "CULEX_SPOOL", "no spool is named", CULEX_EUSAGE, error);
 }
 
 static culex_status path_check(const culex_client_options *options, culex_error *error)
 {
-    const char *path = path_of(options);
-    if (path == NULL)
-        return culex__misspelt_check(environ, "CULEX_SPOOL", "no spool is named", CULEX_EUSAGE,
-                                     error);
-    if (path[0] != '\0')
+    if (path_of(options)[0] != '\0')
         return CULEX_OK;
     return options->spool != NULL
                ? culex__fail(error, CULEX_EINVAL, "options.spool is empty: leave it NULL for none")
@@ -54,9 +56,8 @@ culex_status culex__spooling_open(const culex_client_options *options,
                                   struct culex_spooling **ret_spooling, culex_error *error)
 {
     char place[512];
-    *ret_spooling = NULL;
     culex_status status = path_check(options, error);
-    if (status != CULEX_OK || path_of(options) == NULL)
+    if (status != CULEX_OK)
         return status;
     struct culex_spooling *spooling = calloc(1, sizeof *spooling);
     if (spooling == NULL)

@@ -23,14 +23,16 @@ struct culex_spooling {
     culex_error reason; /* why they wait, as it was last seen */
 };
 
-/* *ret_spooling is NULL where neither the options nor the environment name a file. CULEX_EUSAGE for
- * a variable, CULEX_EINVAL for a member of the options, and what culex__spool_open gives. */
+/* Whether a client that is opened so has one. CULEX_EUSAGE for a variable that is CULEX_SPOOL
+ * misspelt. */
+culex_status culex__spooling_want(const char *url, const culex_client_options *options,
+                                  bool *ret_is_wanted, culex_error *error);
+
+/* Of such a client. CULEX_EUSAGE for a variable, CULEX_EINVAL for a member of the options, and what
+ * culex__spool_open gives. */
 culex_status culex__spooling_open(const culex_client_options *options,
                                   const struct culex_store *store, const struct culex_env *env,
                                   struct culex_spooling **ret_spooling, culex_error *error);
-
-/* Whether a client that is opened so would have one. */
-bool culex__spooling_is_wanted(const char *url, const culex_client_options *options);
 
 /* Accept NULL. The second is for a forked process. */
 void culex__spooling_close(struct culex_spooling *spooling);

@@ -198,6 +198,19 @@ static void test_a_spool_that_changes_its_store_gives_out_nothing(void **state)
     culex_client_close(other);
 }
 
+static void test_a_variable_that_is_misspelt_is_told(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    assert_int_equal(setenv("CULEX_SPOL", scene->spool, 1), 0);
+    culex_status status = culex_client_open(scene->server.url, NULL, &scene->client, &error);
+    culex_status in_memory = culex_client_open("memory:", NULL, &scene->client, NULL);
+    assert_int_equal(unsetenv("CULEX_SPOL"), 0);
+    assert_int_equal(status, CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "did you mean CULEX_SPOOL?"));
+    assert_int_equal(in_memory, CULEX_OK);
+}
+
 static void test_a_store_in_memory_has_no_use_for_it(void **state)
 {
     struct scene *scene = *state;
@@ -221,6 +234,7 @@ int main(int argc, char **argv)
         TEST(test_a_spool_serves_one_store),
         TEST(test_clients_of_two_stores_never_take_each_others_runs),
         TEST(test_a_spool_that_changes_its_store_gives_out_nothing),
+        TEST(test_a_variable_that_is_misspelt_is_told),
         TEST(test_a_store_in_memory_has_no_use_for_it),
     };
     if (argc > 1)
