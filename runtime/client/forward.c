@@ -297,19 +297,22 @@ static culex_status refusal_judge(struct forwarding *forwarding, const culex_err
     return load_settle(forwarding, error);
 }
 
-static culex_status away_judge(struct forwarding *forwarding, int64_t spent_ns,
-                               const culex_error *reason, culex_error *error)
+/* To whoever forwards nothing is unknown: what may be there stays, and is sent again. */
+static culex_status away_judge(struct forwarding *forwarding, int64_t spent_ns, culex_error *reason,
+                               culex_error *error)
 {
     struct load *load = forwarding->load;
-    culex__spooling_note_away(forwarding->spooling, spent_ns, reason);
-    for (size_t i = 0; i < load->batch.count && reason->code != CULEX_EUNKNOWN; i++)
-        untried_set(load, i);
+    bool is_unknown = reason->code == CULEX_EUNKNOWN;
     culex_status status = CULEX_OK;
-    if (reason->code != CULEX_EUNKNOWN)
+    reason->code = CULEX_ECONNECT;
+    culex__spooling_note_away(forwarding->spooling, spent_ns, reason);
+    for (size_t i = 0; i < load->batch.count && !is_unknown; i++)
+        untried_set(load, i);
+    if (!is_unknown)
         status = load_settle(forwarding, error);
     if (status == CULEX_OK && error != NULL)
         *error = *reason;
-    return status == CULEX_OK ? reason->code : status;
+    return status == CULEX_OK ? CULEX_ECONNECT : status;
 }
 
 static culex_status load_send(struct forwarding *forwarding, culex_error *error)

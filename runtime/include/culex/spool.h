@@ -76,9 +76,11 @@ typedef struct culex_forward_counts {
 } culex_forward_counts;
 
 /* Forwards up to `limit` runs (0: 1000), for at most the time that a call may take; call again
- * while counts.left is not 0. *ret_counts (may be NULL) is filled also on failure. CULEX_ECONNECT:
- * the store is away still. CULEX_EBUSY: another client forwards just now. What a queue refused for
- * now, CULEX_EFULL for instance, is the result when everything else was forwarded. */
+ * while counts.left is not 0. *ret_counts (may be NULL) is filled also on failure, which loses
+ * nothing. CULEX_ECONNECT: the store is away, or went away meanwhile; what it was asked for last is
+ * among those left, and is sent again. CULEX_EBUSY: another client forwards or changes the file
+ * just now, or another thread has this one. What a queue refused for now, CULEX_EFULL for instance,
+ * is the result when everything else was forwarded. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_forward(culex_client *client, size_t limit,
                                                            culex_forward_counts *ret_counts,
                                                            culex_error *error);

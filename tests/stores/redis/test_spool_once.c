@@ -401,6 +401,30 @@ static void test_an_answer_that_makes_no_sense_leaves_it_open(void **state)
     proxy_stop(proxy);
 }
 
+/* The server is asked for its time first, and answers. */
+static void test_who_gets_no_answer_is_told_that_the_store_is_away(void **state)
+{
+    struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server.socket);
+    culex_forward_counts counts;
+    redis_server_kill(&scene->server);
+    scene->client = client_open_by(scene, proxy);
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    assert_true(redis_server_restart(&scene->server));
+    proxy_set(proxy,
+              &(struct proxy_fault){
+                  .action = PROXY_ANSWER, .match = "culex-spool:", .text = "*1\r\n$5\r\nab"});
+    assert_int_equal(culex_client_forward(scene->client, 0, &counts, NULL), CULEX_ECONNECT);
+    assert_int_equal(counts.left, 1);
+    assert_true(number_in_file(scene, "SELECT tried_ms FROM entry") != 0);
+    proxy_set(proxy, NULL);
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, 1);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    proxy_stop(proxy);
+}
+
 /* One that nobody can read says nothing: with a key of the spool's own the run might come twice. */
 static void test_a_damaged_ticket_stands_aside(void **state)
 {
@@ -436,6 +460,7 @@ int main(int argc, char **argv)
         TEST(test_a_key_comes_once_within_its_window),
         TEST(test_who_is_sent_to_another_node_keeps_its_runs),
         TEST(test_an_answer_that_makes_no_sense_leaves_it_open),
+        TEST(test_who_gets_no_answer_is_told_that_the_store_is_away),
         TEST(test_a_damaged_ticket_stands_aside),
     };
     if (argc > 1)
