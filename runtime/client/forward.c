@@ -451,6 +451,8 @@ culex_status culex__forward_before(struct culex_effort *effort, const char *queu
 {
     struct forwarding forwarding = forwarding_make(effort->client, effort, WITH_A_CALL);
     struct culex_spooling *spooling = forwarding.spooling;
+    int64_t now_ns = culex__env_boottime_ns(effort->client->env);
+    forwarding.deadline_ns = now_ns + (effort->deadline_ns - now_ns) / 2; /* the call has a half */
     struct culex_spool_state state = {0};
     culex_error reason = {0};
     bool is_ours;
@@ -464,6 +466,8 @@ culex_status culex__forward_before(struct culex_effort *effort, const char *queu
         status = look(&forwarding, queue, &state, error);
     }
     *ret_must_wait = state.has_queue || culex__spooling_is_away(spooling);
+    if (*ret_must_wait && spooling->reason.code == CULEX_OK)
+        culex__fail(&spooling->reason, CULEX_EBUSY, "queue '%s' has others before it", queue);
     return status;
 }
 

@@ -145,6 +145,75 @@ static void test_processes_share_a_spool(void **state)
     }
 }
 
+/* --- who goes behind others ------------------------------------------------------------------- */
+
+/* While another client forwards, which this one knows nothing else of. */
+static void test_who_goes_behind_others_says_so(void **state)
+{
+    struct scene *scene = *state;
+    bool is_ours = false;
+    scene->client = client_open(scene, 0);
+    culex_client *other = client_open(scene, 0);
+    redis_server_kill(&scene->server);
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    assert_true(redis_server_restart(&scene->server));
+    struct culex_spool *file = scene->client->spooling->file;
+    assert_int_equal(culex__spool_lock(file, &is_ours, NULL), CULEX_OK);
+    assert_true(is_ours);
+    number_add(other, 1, CULEX_ENQUEUE_SPOOLED);
+    assert_string_equal(other->spooling->reason.text, "queue 'q' has others before it");
+    assert_int_equal(culex_client_forward(other, 0, NULL, NULL), CULEX_EBUSY);
+    culex__spool_unlock(file);
+    forward_all(other);
+    claims_expect(scene, "q", 0, 2);
+    culex_client_close(other);
+}
+
+/* The system's effects, with a clock that goes on by as much with each message. */
+static struct culex_env slow;
+static int64_t slow_ns;
+
+static int64_t slow_boottime_ns(void *self)
+{
+    return culex__env_system()->boottime_ns(self) + slow_ns;
+}
+
+static ssize_t slow_send(void *self, int fd, const void *bytes, size_t len)
+{
+    slow_ns += INT64_C(200000000);
+    return culex__env_system()->send(self, fd, bytes, len);
+}
+
+static void test_who_forwards_has_time_for_its_own(void **state)
+{
+    struct scene *scene = *state;
+    const struct culex_store_options options = {.timeout_ms = PATIENT_MS / 2};
+    const culex_client_options told = {.spool = scene->spool};
+    struct culex_store *store = NULL;
+    culex_enqueue_outcome outcome = CULEX_ENQUEUE_SPOOLED;
+    char queue[16];
+    redis_server_kill(&scene->server);
+    culex_client *away = client_open(scene, 0);
+    for (int i = 0; i < SOME; i++) {
+        snprintf(queue, sizeof queue, "q%d", i);
+        assert_int_equal(number_try(away, queue, 0, NULL, NULL), CULEX_OK);
+    }
+    culex_client_close(away);
+    assert_true(redis_server_restart(&scene->server));
+    slow = *culex__env_system();
+    slow.boottime_ns = slow_boottime_ns;
+    slow.send = slow_send;
+    slow_ns = 0;
+    assert_int_equal(culex__store_open(scene->server.url, &options, &slow, &store, NULL), CULEX_OK);
+    assert_int_equal(culex__client_create(store, PATIENT_MS, &slow, &scene->client, NULL),
+                     CULEX_OK);
+    assert_int_equal(culex__spooling_open(&told, store, &slow, &scene->client->spooling, NULL),
+                     CULEX_OK);
+    assert_int_equal(number_try(scene->client, "own", 0, &outcome, NULL), CULEX_OK);
+    assert_int_equal(outcome, CULEX_ENQUEUE_NEW);
+    assert_in_range(stats_of(scene->client).runs, 1, SOME - 1);
+}
+
 /* --- who dies while it forwards --------------------------------------------------------------- */
 
 /* The system's effects, of which one is the last. */
@@ -306,6 +375,8 @@ int main(int argc, char **argv)
         TEST(test_enqueues_forward_what_waits),
         TEST(test_many_go_in_one_call),
         TEST(test_a_call_without_an_answer_brings_one_run),
+        TEST(test_who_goes_behind_others_says_so),
+        TEST(test_who_forwards_has_time_for_its_own),
         TEST(test_processes_share_a_spool),
         TEST(test_who_dies_while_forwarding_loses_and_doubles_nothing),
         TEST(test_a_full_queue_keeps_its_runs_and_holds_up_no_other),
