@@ -160,12 +160,25 @@ static bool load_make(struct forwarding *forwarding)
     return is_good;
 }
 
+/* On a full disk one by one, for which there is always room. */
+static culex_status changes_write(struct forwarding *forwarding, culex_error *error)
+{
+    const struct load *load = forwarding->load;
+    struct culex_spool *file = forwarding->spooling->file;
+    culex_status status = culex__spool_change(file, load->changes, load->batch.count, error);
+    if (status != CULEX_EFULL)
+        return status;
+    status = CULEX_OK;
+    for (size_t i = 0; i < load->batch.count && status == CULEX_OK; i++)
+        status = culex__spool_change(file, &load->changes[i], 1, error);
+    return status;
+}
+
 /* Writes what has become of the batch. */
 static culex_status load_settle(struct forwarding *forwarding, culex_error *error)
 {
     struct load *load = forwarding->load;
-    culex_status status =
-        culex__spool_change(forwarding->spooling->file, load->changes, load->batch.count, error);
+    culex_status status = changes_write(forwarding, error);
     if (status != CULEX_OK)
         return status;
     for (size_t i = 0; i < load->batch.count; i++) {
@@ -191,7 +204,7 @@ static culex_status load_mark(struct forwarding *forwarding, culex_error *error)
         load->changes[i].fate = is_new ? CULEX_SPOOL_TRIED : CULEX_SPOOL_KEPT;
         load->changes[i].tried_ms = store_now_ms(forwarding);
     }
-    return culex__spool_change(forwarding->spooling->file, load->changes, load->batch.count, error);
+    return changes_write(forwarding, error);
 }
 
 /* What is not there, as far as this try goes: it may be there by an earlier one. */
@@ -343,11 +356,6 @@ static culex_status load_forward(struct forwarding *forwarding, culex_error *err
     if (!load_make(forwarding))
         return load_settle(forwarding, error); /* the others come with the next batch */
     culex_status status = load_mark(forwarding, error);
-    if (status == CULEX_EFULL && forwarding->load->batch.count > 1 && forwarding->narrow == 0) {
-        /* The journal that is there has room for a few pages: see store/sqlite/spool.h. */
-        forwarding->narrow = forwarding->load->batch.count;
-        return CULEX_OK;
-    }
     return status == CULEX_OK ? load_send(forwarding, error) : status;
 }
 

@@ -37,7 +37,8 @@
  * in order, and holds up no other queue.
  *
  * Bounds. The spool takes spool_runs runs and spool_bytes bytes, those that stand aside included;
- * then, and when the disk is full, enqueuing is CULEX_EFULL, and nothing that was spooled is lost.
+ * then, and when the disk is full, enqueuing is CULEX_EFULL, and nothing that was spooled is lost:
+ * to forward it, to put it back and to drop it takes no room.
  *
  * Lines. A client with a spool says on standard error, in lines like a worker's, when the first run
  * is spooled, once a minute how many wait, when one is put aside, and when none waits any more.

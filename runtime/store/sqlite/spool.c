@@ -12,6 +12,11 @@
     "number, queue, asked_ms, delay_ms, at_ms, key, window_ms, ticket, tried_ms, is_strict, "      \
     "body, aside, salt, is_again"
 
+/* One, or the first `?2` of them. */
+#define OF_ASIDE                                                                                   \
+    "SELECT number FROM entry WHERE aside IS NOT NULL AND (?1 = 0 OR number = ?1)"                 \
+    " ORDER BY number LIMIT ?2"
+
 enum statement {
     LOOK,
     OLDEST,
@@ -43,8 +48,8 @@ static const char *const texts[STATEMENTS] = {
     [DELETE] = "DELETE FROM entry WHERE number = ?1",
     [PUT_ASIDE] = "UPDATE entry SET aside = ?2 WHERE number = ?1",
     [AGAIN] = "UPDATE entry SET aside = NULL, ticket = NULL, tried_ms = 0, is_again = 1"
-              " WHERE aside IS NOT NULL AND (?1 = 0 OR number = ?1)",
-    [DROP] = "DELETE FROM entry WHERE aside IS NOT NULL AND (?1 = 0 OR number = ?1)",
+              " WHERE number IN (" OF_ASIDE ")",
+    [DROP] = "DELETE FROM entry WHERE number IN (" OF_ASIDE ")",
 };
 
 struct culex_spool {
@@ -236,6 +241,8 @@ culex_status culex__spool_add(struct culex_spool *spool, const struct culex_spoo
         status = culex__spool_file_take(&spool->file, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = entry_add(spool, &entries[i], error);
+    if (status == CULEX_OK)
+        status = culex__spool_file_keep_room(&spool->file, error);
     return culex__spool_file_change_end(&spool->file, status, error);
 }
 
@@ -396,6 +403,8 @@ culex_status culex__spool_change(struct culex_spool *spool,
                                  culex_error *error)
 {
     culex_status status = culex__spool_file_change_begin(&spool->file, error);
+    if (status == CULEX_OK)
+        status = culex__spool_file_use_room(&spool->file, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
         if (changes[i].fate != CULEX_SPOOL_KEPT)
             status = change_one(spool, &changes[i], error);
@@ -403,24 +412,44 @@ culex_status culex__spool_change(struct culex_spool *spool,
     return culex__spool_file_change_end(&spool->file, status, error);
 }
 
-static culex_status aside_change(struct culex_spool *spool, enum statement which, int64_t number,
-                                 uint64_t *ret_count, culex_error *error)
+/* *ret_count: of at most `most`. */
+static culex_status aside_part(struct culex_spool *spool, enum statement which, int64_t number,
+                               int64_t most, uint64_t *ret_count, culex_error *error)
 {
     sqlite3_stmt *statement;
-    uint64_t count = 0;
     culex_status status = culex__spool_file_change_begin(&spool->file, error);
+    if (status == CULEX_OK)
+        status = culex__spool_file_use_room(&spool->file, error);
     if (status == CULEX_OK)
         status = statement_get(spool, which, &statement, error);
     if (status == CULEX_OK) {
         int rc = sqlite3_bind_int64(statement, 1, number);
         if (rc == SQLITE_OK)
+            rc = sqlite3_bind_int64(statement, 2, most);
+        if (rc == SQLITE_OK)
             rc = sqlite3_step(statement);
-        count = (uint64_t)sqlite3_changes(spool->file.sqlite.db);
+        *ret_count = (uint64_t)sqlite3_changes(spool->file.sqlite.db);
         status = statement_end(spool, statement, rc, error);
     }
-    status = culex__spool_file_change_end(&spool->file, status, error);
-    if (status == CULEX_OK)
-        *ret_count = count;
+    return culex__spool_file_change_end(&spool->file, status, error);
+}
+
+/* In parts, for which the journal has room: where it has not, one by one. */
+static culex_status aside_change(struct culex_spool *spool, enum statement which, int64_t number,
+                                 uint64_t *ret_count, culex_error *error)
+{
+    int64_t most = CULEX_SPOOL_BATCH_MAX;
+    uint64_t count = 1;
+    culex_status status = CULEX_OK;
+    *ret_count = 0;
+    while (status == CULEX_OK && count > 0) {
+        status = aside_part(spool, which, number, most, &count, error);
+        if (status == CULEX_EFULL && most > 1) {
+            most = 1;
+            status = CULEX_OK;
+        } else if (status == CULEX_OK)
+            *ret_count += count;
+    }
     return status;
 }
 

@@ -7,8 +7,7 @@
  * idempotency key. An entry that the store will not take stands aside, with the reason, until
  * somebody decides.
  *
- * The journal is kept (journal_mode=PERSIST): on a full disk its space is there for those who take
- * entries out. A log (WAL) would have to grow first.
+ * On a full disk nothing can be added, and all that is there can be taken out.
  *
  * While it has entries, it is for one store: every call but the closing ones is CULEX_EINVAL for a
  * client of another. An empty one is for the store whose client adds first.
@@ -122,13 +121,15 @@ struct culex_spool_change {
     const char *text; /* ASIDE: why */
 };
 
-/* All of them or none. Numbers that are not there are passed by. */
+/* All of them or none; on a disk that is too full for that it is CULEX_EFULL, and each of them
+ * alone is not. Numbers that are not there are passed by. */
 culex_status culex__spool_change(struct culex_spool *spool,
                                  const struct culex_spool_change *changes, size_t count,
                                  culex_error *error);
 
 /* Of those that stand aside, all (number 0) or one: puts them back to their places, as if they had
- * never been tried, or deletes them. */
+ * never been tried, or deletes them. All of them are so in parts: *ret_count is right on failure,
+ * too. */
 culex_status culex__spool_again(struct culex_spool *spool, int64_t number, uint64_t *ret_count,
                                 culex_error *error);
 culex_status culex__spool_drop(struct culex_spool *spool, int64_t number, uint64_t *ret_count,

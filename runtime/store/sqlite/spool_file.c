@@ -23,6 +23,8 @@
 enum {
     APPLICATION_ID = 0x43756c53, /* "CulS" */
     VERSION = 1,
+    ROOM_BYTES = 256 * 1024, /* some ten times what one entry needs that is taken out */
+    FREE_PAGES = 32,
     BUSY_MS = 2000 /* while another process adds or takes out */
 };
 
@@ -37,6 +39,7 @@ static const char schema[] =
     " delay_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL, key TEXT, window_ms INTEGER NOT NULL,"
     " ticket BLOB, tried_ms INTEGER NOT NULL, is_strict INTEGER NOT NULL, body BLOB NOT NULL,"
     " aside TEXT, is_again INTEGER NOT NULL DEFAULT 0);"
+    "CREATE TABLE room(bytes BLOB NOT NULL);"
     "CREATE INDEX entry_line ON entry(queue, number) WHERE aside IS NULL;"
     "CREATE INDEX entry_aside ON entry(number) WHERE aside IS NOT NULL;"
     "CREATE TRIGGER entry_in AFTER INSERT ON entry BEGIN"
@@ -183,6 +186,22 @@ culex_status culex__spool_file_look_begin(struct culex_spool_file *file, culex_e
     return transaction_begin(file, "BEGIN", error);
 }
 
+/* A row of `room` is written, so that its pages are there; what is only let go may be a hole. */
+culex_status culex__spool_file_keep_room(struct culex_spool_file *file, culex_error *error)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "INSERT INTO room SELECT zeroblob(%d) WHERE NOT EXISTS(SELECT 1 FROM room)"
+             " AND (SELECT freelist_count FROM pragma_freelist_count) < %d",
+             ROOM_BYTES, FREE_PAGES);
+    return text_run(file, text, error);
+}
+
+culex_status culex__spool_file_use_room(struct culex_spool_file *file, culex_error *error)
+{
+    return text_run(file, "DELETE FROM room", error);
+}
+
 culex_status culex__spool_file_look_end(struct culex_spool_file *file, culex_status status)
 {
     transaction_undo(file);
@@ -313,12 +332,36 @@ static culex_status schema_make(struct culex_spool_file *file, culex_error *erro
     return status == CULEX_OK ? text_run(file, text, error) : status;
 }
 
+/* With the contents of pages that are let go the journal would grow by as much. */
 static culex_status settings_make(struct culex_spool_file *file, culex_error *error)
 {
     return text_run(file,
-                    "PRAGMA trusted_schema=OFF; PRAGMA synchronous=FULL;"
+                    "PRAGMA trusted_schema=OFF; PRAGMA synchronous=FULL; PRAGMA secure_delete=FAST;"
                     "PRAGMA journal_mode=PERSIST",
                     error);
+}
+
+static int64_t journal_bytes(const struct culex_spool_file *file)
+{
+    struct stat info;
+    const char *name = sqlite3_filename_journal(sqlite3_db_filename(file->sqlite.db, "main"));
+    return name != NULL && stat(name, &info) == 0 ? info.st_size : 0;
+}
+
+/* Changes so many pages at once, for the journal to have room for them, and lets them go. A disk
+ * that has none is found when something is added. */
+static culex_status journal_reserve(struct culex_spool_file *file, culex_error *error)
+{
+    char text[400];
+    if (journal_bytes(file) >= ROOM_BYTES)
+        return CULEX_OK;
+    snprintf(text, sizeof text,
+             "BEGIN IMMEDIATE; DELETE FROM room; INSERT INTO room VALUES(zeroblob(%d)); COMMIT;"
+             "BEGIN IMMEDIATE; UPDATE room SET bytes = randomblob(%d); DELETE FROM room; COMMIT",
+             ROOM_BYTES, ROOM_BYTES);
+    culex_status status = text_run(file, text, error);
+    transaction_undo(file);
+    return status == CULEX_EFULL ? CULEX_OK : status;
 }
 
 /* In one transaction, or another process that makes the file meanwhile would be met halfway. */
@@ -366,6 +409,8 @@ static culex_status file_open(struct culex_spool_file *file, culex_error *error)
         status = file_connect(file, error);
     if (status == CULEX_OK)
         status = content_open(file, error);
+    if (status == CULEX_OK)
+        status = journal_reserve(file, error);
     return status;
 }
 

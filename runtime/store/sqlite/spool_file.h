@@ -1,7 +1,9 @@
 /* store/sqlite/spool_file.h - the file of a spool: opening it, whose it is, and its transactions.
  *
- * What stands in it is spool.c's. The journal is kept (journal_mode=PERSIST): on a full disk its
- * space is there for those who take entries out. A log (WAL) would have to grow first. */
+ * What stands in it is spool.c's. The journal is kept (journal_mode=PERSIST), and made long enough
+ * when the file is opened: on a full disk its space is there for those who take entries out. A log
+ * (WAL) would have to grow first. And what is marked as sent or as aside grows: for that who adds
+ * leaves pages that nothing stands in. */
 #ifndef CULEX_STORE_SQLITE_SPOOL_FILE_H
 #define CULEX_STORE_SQLITE_SPOOL_FILE_H
 
@@ -40,6 +42,11 @@ culex_status culex__spool_file_change_end(struct culex_spool_file *file, culex_s
 
 /* Within a change: the file is for this client's store from now on. */
 culex_status culex__spool_file_take(struct culex_spool_file *file, culex_error *error);
+
+/* Within a change: who has added sees to it that there is room in the file, CULEX_EFULL, and who
+ * marks entries or takes them out has it. */
+culex_status culex__spool_file_keep_room(struct culex_spool_file *file, culex_error *error);
+culex_status culex__spool_file_use_room(struct culex_spool_file *file, culex_error *error);
 
 /* As culex__spool_lock and culex__spool_unlock. */
 culex_status culex__spool_file_lock(struct culex_spool_file *file, bool *ret_is_ours,

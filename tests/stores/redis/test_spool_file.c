@@ -9,6 +9,10 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +21,7 @@
 #include "client/spooling.h"
 #include "spool_scene.h"
 
-enum { SOME = 30 };
+enum { SOME = 30, MANY = 1000 };
 
 static void test_a_full_spool_refuses_and_loses_nothing(void **state)
 {
@@ -64,6 +68,135 @@ static void test_a_full_disk_refuses_and_loses_nothing(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     claims_expect(scene, "q", 0, (size_t)n);
 }
+
+/* --- a disk of its own, which is full --------------------------------------------------------- */
+
+static void text_put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+        perror(path);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* A small disk for the spool; false where nothing may be mounted. */
+static bool disk_mount(struct scene *scene)
+{
+    char folder[100], map[64];
+    uid_t user = getuid();
+    if (unshare(CLONE_NEWNS) != 0) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+            return false;
+        snprintf(map, sizeof map, "0 %u 1", user);
+        text_put("/proc/self/uid_map", map);
+    }
+    snprintf(folder, sizeof folder, "%s/disk", scene->server.folder);
+    if (mkdir(folder, 0700) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("tmpfs", folder, "tmpfs", 0, "size=2m") != 0)
+        return false;
+    snprintf(scene->spool, sizeof scene->spool, "%s/spool", folder);
+    return true;
+}
+
+static void disk_name(const struct scene *scene, const char *name, char ret_path[160])
+{
+    snprintf(ret_path, 160, "%s/disk/%s", scene->server.folder, name);
+}
+
+/* With a file that takes all that is left. */
+static void disk_fill(const struct scene *scene)
+{
+    char path[160], bytes[4096] = {1};
+    disk_name(scene, "rest", path);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    while (write(fd, bytes, sizeof bytes) > 0)
+        ;
+    assert_int_equal(errno, ENOSPC);
+    close(fd);
+}
+
+static void disk_unmount(struct scene *scene)
+{
+    char folder[160];
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    disk_name(scene, "", folder);
+    assert_int_equal(umount2(folder, MNT_DETACH), 0);
+}
+
+/* Runs that wait on a full disk; false where there can be none. */
+static bool disk_scene_begin(struct scene *scene)
+{
+    if (!disk_mount(scene))
+        return false;
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    for (int64_t n = 0; n < MANY; n++)
+        number_add(scene->client, n, CULEX_ENQUEUE_SPOOLED);
+    return true;
+}
+
+static void test_a_full_disk_forwards_all_that_it_has(void **state)
+{
+    struct scene *scene = *state;
+    if (!disk_scene_begin(scene))
+        skip();
+    disk_fill(scene);
+    culex_status status = CULEX_OK;
+    int64_t count = MANY;
+    for (; status == CULEX_OK && count < 20000; count += status == CULEX_OK)
+        status = number_try(scene->client, "q", count, NULL, NULL);
+    assert_int_equal(status, CULEX_EFULL);
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, (size_t)count);
+    disk_unmount(scene);
+}
+
+typedef culex_status (*settle_fn)(culex_client *client, uint64_t number, uint64_t *ret_count,
+                                  culex_error *error);
+
+static void aside_settle(struct scene *scene, settle_fn settle)
+{
+    uint64_t count = 0;
+    culex_error error = {0};
+    struct culex_spool *file = scene->client->spooling->file;
+    for (int64_t n = 1; n <= MANY; n++) {
+        const struct culex_spool_change aside = {
+            .number = n, .fate = CULEX_SPOOL_ASIDE, .text = "for this test"};
+        assert_int_equal(culex__spool_change(file, &aside, 1, NULL), CULEX_OK);
+    }
+    assert_int_equal(stats_of(scene->client).aside, MANY);
+    disk_fill(scene);
+    if (settle(scene->client, 0, &count, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(count, MANY);
+    assert_int_equal(stats_of(scene->client).aside, 0);
+}
+
+static void test_a_full_disk_puts_all_back(void **state)
+{
+    struct scene *scene = *state;
+    if (!disk_scene_begin(scene))
+        skip();
+    aside_settle(scene, culex_client_spool_again);
+    assert_int_equal(stats_of(scene->client).runs, MANY);
+    disk_unmount(scene);
+}
+
+static void test_a_full_disk_drops_all(void **state)
+{
+    struct scene *scene = *state;
+    if (!disk_scene_begin(scene))
+        skip();
+    aside_settle(scene, culex_client_spool_drop);
+    assert_int_equal(stats_of(scene->client).bytes, 0);
+    disk_unmount(scene);
+}
+
+/* --- files that are none ---------------------------------------------------------------------- */
 
 static culex_status open_try(struct scene *scene, const char *path, culex_error *error)
 {
@@ -228,6 +361,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_a_full_spool_refuses_and_loses_nothing),
         TEST(test_a_full_disk_refuses_and_loses_nothing),
+        TEST(test_a_full_disk_forwards_all_that_it_has),
+        TEST(test_a_full_disk_puts_all_back),
+        TEST(test_a_full_disk_drops_all),
         TEST(test_files_that_are_no_spool_are_refused),
         TEST(test_a_damaged_spool_is_told),
         TEST(test_a_spool_that_was_removed_takes_nothing),
