@@ -69,16 +69,19 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
     return CULEX_OK;
 }
 
+enum purpose { FOR_USE, TO_LOOK_AT, FOR_ITS_SPOOL };
+
 /* Half the time for each try, so that there is some for a second one. */
 static culex_status store_open(const char *url, const struct culex_store_settings *settings,
-                               bool must_exist, bool may_be_away, const struct culex_env *env,
+                               enum purpose purpose, bool has_spool, const struct culex_env *env,
                                struct culex_store **ret_store, culex_error *error)
 {
     struct culex_store_options store = {.prefix = settings->prefix,
                                         .timeout_ms = settings->timeout_ms / 2 + 1,
                                         .synchronous = settings->synchronous,
-                                        .must_exist = must_exist,
-                                        .may_be_away = may_be_away};
+                                        .must_exist = purpose == TO_LOOK_AT,
+                                        .may_be_away = has_spool,
+                                        .connects_later = has_spool && purpose == FOR_ITS_SPOOL};
     return culex__store_open(url, &store, env, ret_store, error);
 }
 
@@ -101,7 +104,7 @@ static culex_status spooling_create(struct culex_store *store, int64_t timeout_m
 }
 
 static culex_status client_open(const char *url, const culex_client_options *options,
-                                bool must_exist, culex_client **ret_client, culex_error *error)
+                                enum purpose purpose, culex_client **ret_client, culex_error *error)
 {
     const culex_client_options none = {0};
     if (ret_client == NULL)
@@ -118,10 +121,10 @@ static culex_status client_open(const char *url, const culex_client_options *opt
         status = culex__store_settings_read(chosen, options, &settings, error);
     if (status == CULEX_OK && url == NULL && options->url_file == NULL)
         status = culex__home_store_check(chosen, settings.prefix, error);
-    if (status == CULEX_OK && !must_exist)
+    if (status == CULEX_OK && purpose != TO_LOOK_AT)
         status = culex__spooling_want(chosen, options, &has_spool, error);
     if (status == CULEX_OK)
-        status = store_open(chosen, &settings, must_exist, has_spool, env, &store, error);
+        status = store_open(chosen, &settings, purpose, has_spool, env, &store, error);
     culex__store_url_free(chosen);
     if (status != CULEX_OK)
         return status;
@@ -132,13 +135,19 @@ static culex_status client_open(const char *url, const culex_client_options *opt
 culex_status culex_client_open(const char *url, const culex_client_options *options,
                                culex_client **ret_client, culex_error *error)
 {
-    return client_open(url, options, false, ret_client, error);
+    return client_open(url, options, FOR_USE, ret_client, error);
 }
 
 culex_status culex__client_open_existing(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error)
 {
-    return client_open(url, options, true, ret_client, error);
+    return client_open(url, options, TO_LOOK_AT, ret_client, error);
+}
+
+culex_status culex__client_open_spool(const char *url, const culex_client_options *options,
+                                      culex_client **ret_client, culex_error *error)
+{
+    return client_open(url, options, FOR_ITS_SPOOL, ret_client, error);
 }
 
 void culex_client_close(culex_client *client)

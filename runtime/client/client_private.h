@@ -50,6 +50,11 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
 culex_status culex__client_open_existing(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);
 
+/* As culex_client_open, of one that looks into its spool first: it connects when something else is
+ * asked for. */
+culex_status culex__client_open_spool(const char *url, const culex_client_options *options,
+                                      culex_client **ret_client, culex_error *error);
+
 /* As culex__client_create without asking the store for anything yet, for handlers: only
  * culex__client_free ends it. NULL without memory. */
 culex_client *culex__client_lend(struct culex_store *store, int64_t timeout_ms,

@@ -580,6 +580,7 @@ struct culex_store_options {
     const char *folder;      /* what a relative path counts from: see platform/path.h */
     bool must_exist;  /* SQLite: CULEX_ECONNECT where a file would be made, or an empty one used */
     bool may_be_away; /* Redis: a server that cannot be reached is no failure of the opening */
+    bool connects_later; /* Redis: when it is asked for something first */
     /* Boot time; no operation goes on after it. 0, or no such place: none. May be moved while an
      * operation waits, which sees it within 250 ms. */
     const atomic_int_fast64_t *until_ns;

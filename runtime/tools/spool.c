@@ -10,6 +10,7 @@
 #include <culex/culex.h>
 
 #include "base/error.h"
+#include "client/client_private.h"
 #include "core/number.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
@@ -147,7 +148,7 @@ static int verb_serve(const struct verb *verb, uint64_t number)
 {
     culex_client *client = NULL;
     culex_error error = {0};
-    culex_status status = culex_client_open(NULL, NULL, &client, &error);
+    culex_status status = culex__client_open_spool(NULL, NULL, &client, &error);
     if (status == CULEX_OK)
         status = verb->act(client, number, &error);
     culex_client_close(client);

@@ -82,7 +82,7 @@ static culex_status redis_open(const struct culex__store_kind *kind, const char 
     culex_status status = prefix_set(redis, options->prefix, error);
     if (status == CULEX_OK)
         status = culex__redis_target_parse(url, &redis->target, error);
-    if (status == CULEX_OK)
+    if (status == CULEX_OK && !options->connects_later)
         status = first_connect(redis, options->may_be_away, error);
     if (status != CULEX_OK) {
         redis_close(&redis->base);

@@ -20,6 +20,8 @@
 #include "proxy.h"
 #include "spool_scene.h"
 
+enum { MANY = 1500 };
+
 static uint64_t count_in(culex_client *client, const char *queue, culex_run_state state)
 {
     culex_queue_stats stats;
@@ -401,6 +403,84 @@ static void test_an_answer_that_makes_no_sense_leaves_it_open(void **state)
     proxy_stop(proxy);
 }
 
+/* Judged when the run reaches the store, as the job that asked wanted it. */
+static void test_a_unique_key_that_is_taken_stands_aside_where_it_is_an_error(void **state)
+{
+    struct scene *scene = *state;
+    static const culex_on_conflict manners[] = {CULEX_ON_CONFLICT_KEEP, CULEX_ON_CONFLICT_ERROR};
+    char reason[CULEX_ERROR_TEXT_SIZE] = "";
+    culex_job_type type = number_type();
+    const struct number number = {0};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.queue = "q";
+    type.unique = (culex_unique){.is_unique = true, .while_states = 1u << CULEX_RUN_WAITING};
+    scene->client = client_open(scene, 0);
+    assert_int_equal(culex_client_enqueue(scene->client, &type, &number, &options, NULL, NULL),
+                     CULEX_OK);
+    redis_server_kill(&scene->server);
+    for (size_t i = 0; i < 2; i++) {
+        type.unique.on_conflict = manners[i];
+        assert_int_equal(culex_client_enqueue(scene->client, &type, &number, &options, NULL, NULL),
+                         CULEX_OK);
+    }
+    assert_int_equal(stats_of(scene->client).runs, 2);
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    assert_int_equal(stats_of(scene->client).aside, 1);
+    assert_int_equal(culex_client_spool_aside(scene->client, reason_note, reason, NULL), CULEX_OK);
+    assert_non_null(strstr(reason, "holds this unique key"));
+    claims_expect(scene, "q", 0, 1);
+}
+
+/* What came in before the connection broke is not spooled. */
+static void test_many_of_which_some_went_at_once_come_in_order(void **state)
+{
+    struct scene *scene = *state;
+    const culex_job_type type = number_type();
+    static struct number numbers[MANY];
+    static culex_enqueue_outcome outcomes[MANY];
+    struct proxy *proxy = proxy_start(scene->server.socket);
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.queue = "q";
+    options.ret_outcomes = outcomes;
+    for (int64_t n = 0; n < MANY; n++)
+        numbers[n].n = n + 1;
+    scene->client = client_open_by(scene, proxy);
+    number_add(scene->client, 0, CULEX_ENQUEUE_NEW); /* the server has the scripts from it */
+    proxy_set(proxy, &(struct proxy_fault){
+                         .action = PROXY_CUT, .direction = PROXY_REQUEST, .after = 40000});
+    assert_int_equal(culex_client_enqueue_many(scene->client, &type, numbers, sizeof *numbers, MANY,
+                                               &options, NULL, NULL, NULL),
+                     CULEX_OK);
+    assert_int_equal(outcomes[0], CULEX_ENQUEUE_NEW);
+    assert_int_equal(outcomes[MANY - 1], CULEX_ENQUEUE_SPOOLED);
+    proxy_set(proxy, NULL);
+    forward_all(scene->client);
+    assert_int_equal(stats_of(scene->client).aside, 0);
+    claims_expect(scene, "q", 0, MANY + 1);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    proxy_stop(proxy);
+}
+
+static void test_who_looks_into_the_spool_connects_to_nothing(void **state)
+{
+    struct scene *scene = *state;
+    struct proxy *proxy = proxy_start(scene->server.socket);
+    const culex_client_options options = {.timeout_ms = PATIENT_MS, .spool = scene->spool};
+    uint64_t count = 1;
+    assert_int_equal(culex__client_open_spool(proxy_url(proxy), &options, &scene->client, NULL),
+                     CULEX_OK);
+    assert_int_equal(stats_of(scene->client).runs, 0);
+    assert_int_equal(culex_client_spool_drop(scene->client, 0, &count, NULL), CULEX_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(proxy_connections(proxy), 0);
+    number_add(scene->client, 0, CULEX_ENQUEUE_NEW);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    proxy_stop(proxy);
+}
+
 /* The server is asked for its time first, and answers. */
 static void test_who_gets_no_answer_is_told_that_the_store_is_away(void **state)
 {
@@ -461,6 +541,9 @@ int main(int argc, char **argv)
         TEST(test_who_is_sent_to_another_node_keeps_its_runs),
         TEST(test_an_answer_that_makes_no_sense_leaves_it_open),
         TEST(test_who_gets_no_answer_is_told_that_the_store_is_away),
+        TEST(test_a_unique_key_that_is_taken_stands_aside_where_it_is_an_error),
+        TEST(test_many_of_which_some_went_at_once_come_in_order),
+        TEST(test_who_looks_into_the_spool_connects_to_nothing),
         TEST(test_a_damaged_ticket_stands_aside),
     };
     if (argc > 1)
