@@ -424,8 +424,8 @@ static culex_status batch_spool(const struct order *order, struct batch *batch, 
     if (status == CULEX_OK)
         return status;
     if (cause->code != CULEX_OK)
-        culex__error_context(error, "the store is away (%.100s), and nothing was spooled",
-                             cause->text);
+        culex__error_context(error, "the store is away (%.100s)%s", cause->text,
+                             status != CULEX_ESTORE ? ", and nothing was spooled" : "");
     if (!effort->is_unknown)
         return status;
     if (error != NULL)

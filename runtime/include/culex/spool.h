@@ -27,8 +27,10 @@
  *
  * Meaning. A delay counts from the program's call; so does an expiry, from when the run would have
  * been due, and a run whose time to begin is over by then becomes dead as any expired one. `at` is
- * what it was. Unique keys, their windows, and limits are judged when the run reaches the store,
- * and the time when the run was created is that.
+ * what it was. How long a run has waited this machine's clock tells: one that is set forward while
+ * runs wait makes them late, and one that is set back, by no more than they have waited. Unique
+ * keys, their windows, and limits are judged when the run reaches the store, and the time when the
+ * run was created is that.
  *
  * Who forwards. Each call that enqueues, once the store is back: a few hundred runs before its own.
  * culex_client_forward, and the program culex-spool. A run that the store will never take, as it
@@ -38,7 +40,8 @@
  *
  * Bounds. The spool takes spool_runs runs and spool_bytes bytes, those that stand aside included;
  * then, and when the disk is full, enqueuing is CULEX_EFULL, and nothing that was spooled is lost:
- * to forward it, to put it back and to drop it takes no room.
+ * to forward it, to put it back and to drop it takes no room. CULEX_ESTORE: the disk failed; where
+ * it did not confirm a write, the text says so, and the run may be in the spool all the same.
  *
  * Lines. A client with a spool says on standard error, in lines like a worker's, when the first run
  * is spooled, once a minute how many wait, when one is put aside, and when none waits any more.

@@ -136,7 +136,8 @@ culex_status culex__spool_drop(struct culex_spool *spool, int64_t number, uint64
                                culex_error *error);
 
 /* Whose turn it is to forward: one client at a time, of all processes. False in *ret_is_ours when
- * another one has it; the kernel takes it from a process that dies. */
+ * another one has it; the kernel takes it from a process that dies, once those that it forked
+ * meanwhile have ended or run other programs. */
 culex_status culex__spool_lock(struct culex_spool *spool, bool *ret_is_ours, culex_error *error);
 void culex__spool_unlock(struct culex_spool *spool);
 

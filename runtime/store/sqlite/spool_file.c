@@ -59,9 +59,11 @@ culex_status culex__spool_file_fail(struct culex_spool_file *file, int rc, culex
     culex__error_context(error, "the spool");
     if (status != CULEX_EUNKNOWN)
         return status;
-    if (error != NULL)
-        error->code = CULEX_ESTORE; /* a journal that is not on the disk has changed nothing */
-    return CULEX_ESTORE;
+    /* No call with a ticket would settle it: the spool is asked for none. */
+    return culex__fail(error, CULEX_ESTORE,
+                       "the spool %s: the disk did not confirm a write, so that what was to be "
+                       "changed may be so or not: look with culex-spool before you repeat it",
+                       file->sqlite.path);
 }
 
 static culex_status text_run(struct culex_spool_file *file, const char *sql, culex_error *error)
@@ -213,7 +215,6 @@ culex_status culex__spool_file_change_begin(struct culex_spool_file *file, culex
     return transaction_begin(file, "BEGIN IMMEDIATE", error);
 }
 
-/* A COMMIT that the disk did not confirm is undone as far as others see; it is told as such. */
 culex_status culex__spool_file_change_end(struct culex_spool_file *file, culex_status status,
                                           culex_error *error)
 {

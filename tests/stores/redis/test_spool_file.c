@@ -15,6 +15,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "client/client_private.h"
@@ -36,6 +37,47 @@ static void test_a_full_spool_refuses_and_loses_nothing(void **state)
     assert_true(redis_server_restart(&scene->server));
     forward_all(scene->client);
     claims_expect(scene, "q", 0, 2);
+}
+
+/* Of this program, SQLite's included. */
+static bool disk_confirms = true;
+
+static int sync_or_fail(long call, int fd)
+{
+    if (disk_confirms)
+        return (int)syscall(call, fd);
+    errno = EIO;
+    return -1;
+}
+
+int fsync(int fd)
+{
+    return sync_or_fail(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+    return sync_or_fail(SYS_fdatasync, fd);
+}
+
+static void test_what_the_disk_does_not_confirm_may_be_there(void **state)
+{
+    struct scene *scene = *state;
+    culex_error error = {0};
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    disk_confirms = false;
+    culex_status status = number_try(scene->client, "q", 1, NULL, &error);
+    disk_confirms = true;
+    assert_int_equal(status, CULEX_ESTORE);
+    assert_non_null(strstr(error.text, "may be so or not"));
+    assert_null(strstr(error.text, "nothing was"));
+    uint64_t runs = stats_of(scene->client).runs;
+    assert_in_range(runs, 1, 2);
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, (size_t)runs);
 }
 
 /* The limit of a file's size, at which a write fails as on a full disk. */
@@ -193,6 +235,33 @@ static void test_a_full_disk_drops_all(void **state)
         skip();
     aside_settle(scene, culex_client_spool_drop);
     assert_int_equal(stats_of(scene->client).bytes, 0);
+    disk_unmount(scene);
+}
+
+static void test_a_disk_that_is_read_only_is_told(void **state)
+{
+    struct scene *scene = *state;
+    culex_client *other = NULL;
+    culex_error error = {0};
+    char folder[160];
+    const culex_client_options options = {.spool = scene->spool};
+    if (!disk_mount(scene))
+        skip();
+    redis_server_kill(&scene->server);
+    scene->client = client_open(scene, 0);
+    number_add(scene->client, 0, CULEX_ENQUEUE_SPOOLED);
+    disk_name(scene, "", folder);
+    culex_client_close(scene->client);
+    scene->client = NULL;
+    assert_int_equal(mount(NULL, folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+    assert_int_equal(culex_client_open(scene->server.url, &options, &other, &error),
+                     CULEX_EREADONLY);
+    assert_non_null(strstr(error.text, "cannot be written"));
+    assert_int_equal(mount(NULL, folder, NULL, MS_REMOUNT, NULL), 0);
+    assert_true(redis_server_restart(&scene->server));
+    scene->client = client_open(scene, 0);
+    forward_all(scene->client);
+    claims_expect(scene, "q", 0, 1);
     disk_unmount(scene);
 }
 
@@ -360,10 +429,12 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_full_spool_refuses_and_loses_nothing),
+        TEST(test_what_the_disk_does_not_confirm_may_be_there),
         TEST(test_a_full_disk_refuses_and_loses_nothing),
         TEST(test_a_full_disk_forwards_all_that_it_has),
         TEST(test_a_full_disk_puts_all_back),
         TEST(test_a_full_disk_drops_all),
+        TEST(test_a_disk_that_is_read_only_is_told),
         TEST(test_files_that_are_no_spool_are_refused),
         TEST(test_a_damaged_spool_is_told),
         TEST(test_a_spool_that_was_removed_takes_nothing),
