@@ -235,6 +235,13 @@ static void function_write(struct arena *arena, const struct ir_job *job,
     prototype(out, arena_printf(arena, "culex_status %s", name), arguments);
 }
 
+static void item_write(struct arena *arena, const struct ir_job *job, struct buf *out)
+{
+    prototype(out, arena_printf(arena, "culex_enqueue_item %s", job->functions.enqueue_item),
+              (const char *const[]){arena_printf(arena, "const %s *job", job->c),
+                                    "const culex_enqueue_options *options", NULL});
+}
+
 void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf *out)
 {
     buf_char(out, '\n');
@@ -243,6 +250,7 @@ void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf 
     prototype(out, arena_printf(arena, "typedef culex_outcome (*%s)", job->functions.handler),
               (const char *const[]){"culex_run *run", arena_printf(arena, "const %s *job", job->c),
                                     "void *user", NULL});
+    item_write(arena, job, out);
     for (const struct cname_row *row = cname_rows; row->suffix != NULL; row++) {
         if (row->parameters != NULL && cname_is_made(row, job->decl))
             function_write(arena, job, row, out);

@@ -58,13 +58,14 @@ def _deprecations(job: Job) -> List[CText]:
 
 
 def _function(context: Context, name: str, comment: str, parameters: Sequence[str],
-              body: Sequence[CText], deprecations: Sequence[CText] = ()) -> FunctionView:
+              body: Sequence[CText], deprecations: Sequence[CText] = (),
+              returned: str = "culex_status") -> FunctionView:
     return FunctionView(
         name=CText(name),
         comments=layout.comment(comment),
         deprecations=list(deprecations),
-        prototype=layout.call(f"{context.export} CULEX_MUST_USE culex_status {name}", parameters, ";"),
-        head=layout.call(f"culex_status ({name})", parameters, ""),
+        prototype=layout.call(f"{context.export} CULEX_MUST_USE {returned} {name}", parameters, ";"),
+        head=layout.call(f"{returned} ({name})", parameters, ""),
         body=list(body),
     )
 
@@ -82,6 +83,7 @@ The same, to start after `delay`, culex_seconds(30) for instance."""),
 The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
 now, and one before 2001 is refused."""),
         _enqueue_many(context, job),
+        _enqueue_item(context, job),
         _enqueue_from(context, job),
     ]
 
@@ -123,6 +125,20 @@ for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many."
                  ["client", f"&{job.functions.type}", "jobs", "sizeof *jobs", "count", "options",
                   "ret_ids", "ret_enqueued", "error"])],
         _deprecations(job))
+
+
+def _enqueue_item(context: Context, job: Job) -> FunctionView:
+    return _function(
+        context, job.functions.enqueue_item, """\
+One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+`options`; these may be NULL.""",
+        [f"const {job.c} *job", "const culex_enqueue_options *options"],
+        [CText("    culex_enqueue_item item = {0};"),
+         CText(f"    item.type = &{job.functions.type};"),
+         CText("    item.params = job;"),
+         CText("    item.options = options;"),
+         CText("    return item;")],
+        _deprecations(job), "culex_enqueue_item")
 
 
 def _enqueue_from(context: Context, job: Job) -> FunctionView:

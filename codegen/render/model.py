@@ -308,6 +308,7 @@ class Functions:
     enqueue_in: str
     enqueue_at: str
     enqueue_many: str
+    enqueue_item: str
     enqueue_from: str
     register: str
     handler: str

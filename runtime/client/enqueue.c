@@ -37,6 +37,7 @@ struct order {
     const char *params;
     const culex_bytes *text; /* of the one run, encoded already; NULL: `params` are encoded */
     const struct culex_run_keys *keys; /* beside `text` */
+    const struct culex_new_run *made;  /* the runs; NULL: they are to be made */
     size_t stride;
     size_t count;
     culex_uuid *ids;                 /* for every run; NULL: not asked for */
@@ -156,11 +157,16 @@ static culex_status payload_encode(const struct order *order, size_t index, stru
     return CULEX_OK;
 }
 
-/* Encodes as many runs from `first` on as one call may carry. */
+/* Encodes as many runs from `first` on as one call may carry. Those that are made go as they are. */
 static culex_status batch_fill(struct batch *batch, const struct order *order, size_t first,
                                culex_error *error)
 {
     culex_buf *payloads = batch->payloads;
+    if (order->made != NULL) {
+        memcpy(batch->runs, order->made, order->count * sizeof *order->made);
+        batch->count = order->count;
+        return CULEX_OK;
+    }
     payloads->len = 0;
     batch->count = 0;
     while (batch->count < CULEX_ENQUEUE_BATCH_MAX && first + batch->count < order->count &&
@@ -226,16 +232,24 @@ static void refusal_tell(const struct order *order, const struct culex_effort *e
                     "and take a fresh ticket for each that is new");
 }
 
+static bool is_no_id(culex_uuid id)
+{
+    return memcmp(&id, &(culex_uuid){{0}}, sizeof id) == 0;
+}
+
 static culex_status taken_tell(const struct culex_enqueue_result *result, culex_error *error)
 {
     char id[CULEX_UUID_TEXT_SIZE];
+    if (is_no_id(result->id))
+        return culex__fail(error, CULEX_EUNIQUE, "another run of this call has its unique key");
     culex_uuid_format(result->id, id);
     return culex__fail(error, CULEX_EUNIQUE, "run %s holds this unique key", id);
 }
 
-static culex_status result_status(const struct order *order,
-                                  const struct culex_enqueue_result *result, culex_error *error)
+static culex_status result_status(const struct order *order, const struct batch *batch,
+                                  size_t index, culex_error *error)
 {
+    const struct culex_enqueue_result *result = &batch->results[index];
     char id[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(result->id, id);
     switch (result->outcome) {
@@ -243,19 +257,32 @@ static culex_status result_status(const struct order *order,
     case CULEX_ENQUEUED_DUPLICATE:
     case CULEX_ENQUEUED_REPLACED:
         return CULEX_OK;
+    case CULEX_ENQUEUED_HELD:
+        return CULEX_OK; /* what it is held for tells */
     case CULEX_ENQUEUED_CONFLICT:
         return culex__fail(error, CULEX_ECONFLICT,
-                           "run %s was enqueued with this idempotency key and with another job or "
+                           "%s%s was enqueued with this idempotency key and with another job or "
                            "other params: write what tells them apart into the key",
-                           id);
+                           is_no_id(result->id) ? "another run of this call" : "run ",
+                           is_no_id(result->id) ? "" : id);
     case CULEX_ENQUEUED_FULL:
         return culex__fail(error, CULEX_EFULL, "queue '%s' is full", order->queue);
     case CULEX_ENQUEUED_UNIQUE_TAKEN:
-        return order->type->unique.on_conflict == CULEX_ON_CONFLICT_ERROR
-                   ? taken_tell(result, error)
-                   : CULEX_OK;
+        return batch->runs[index].unique_refuses ? taken_tell(result, error) : CULEX_OK;
     }
     return culex__fail(error, CULEX_ESTORE, "the store gave an answer that does not exist");
+}
+
+/* Why a batch that comes whole or not at all has not come. */
+static culex_status held_status(const struct order *order, const struct batch *batch,
+                                culex_error *error)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        culex_status status = result_status(order, batch, i, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return CULEX_OK;
 }
 
 /* --- sending --------------------------------------------------------------------------- */
@@ -326,8 +353,11 @@ static void repeat_advise(const struct order *order, culex_status status, culex_
 static culex_status outcome_judge(const struct order *order, const struct batch *batch,
                                   const struct culex_effort *effort, culex_error *error)
 {
-    if (!effort->is_unknown || (result_status(order, &batch->results[0], error) == CULEX_OK &&
-                                batch->results[0].outcome != CULEX_ENQUEUED_UNIQUE_TAKEN))
+    bool is_bound = batch->runs[0].is_bound;
+    culex_status status =
+        is_bound ? held_status(order, batch, error) : result_status(order, batch, 0, error);
+    if (!effort->is_unknown ||
+        (status == CULEX_OK && batch->results[0].outcome != CULEX_ENQUEUED_UNIQUE_TAKEN))
         return CULEX_OK;
     if (batch->results[0].outcome == CULEX_ENQUEUED_UNIQUE_TAKEN)
         taken_tell(&batch->results[0], error);
@@ -401,8 +431,7 @@ static culex_status batch_put(const struct order *order, struct batch *batch,
     struct culex_spooling_call call = {.queue = order->queue,
                                        .runs = batch->runs,
                                        .count = batch->count,
-                                       .is_strict = order->type->unique.on_conflict ==
-                                                    CULEX_ON_CONFLICT_ERROR};
+                                       .is_strict = batch->runs[0].unique_refuses};
     if (effort->is_unknown) {
         call.ticket = batch->ticket;
         call.tried_ms = culex__storeclock_now_ms(&client->clock, client->env) - client->timeout_ms;
@@ -495,8 +524,13 @@ static culex_status results_take(const struct order *order, const struct batch *
         *ret_enqueued += batch->count;
         return CULEX_OK;
     }
+    if (batch->runs[0].is_bound) {
+        culex_status status = held_status(order, batch, error);
+        if (status != CULEX_OK)
+            return status;
+    }
     for (size_t i = 0; i < batch->count; i++) {
-        culex_status status = result_status(order, &batch->results[i], error);
+        culex_status status = result_status(order, batch, i, error);
         if (status == CULEX_OK || status == CULEX_EUNIQUE)
             result_tell(order, &batch->results[i], *ret_enqueued);
         if (status != CULEX_OK)
@@ -694,6 +728,27 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
     return order_run_one(&order, options, ret_id, error);
 }
 
+culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, culex_error *error)
+{
+    struct order order = {.client = made->client,
+                          .queue = made->queue,
+                          .made = made->runs,
+                          .count = made->count,
+                          .ids = made->ids,
+                          .outcomes = made->outcomes,
+                          .has_ticket = made->has_ticket};
+    size_t enqueued = 0;
+    if (made->has_ticket && !culex__ticket_parse(made->ticket, &order.ticket))
+        return culex__fail(error, CULEX_EINVAL, "the id is not a ticket");
+    struct batch_room *room = malloc(sizeof *room);
+    if (room == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a batch of runs");
+    struct batch batch = {.runs = room->runs, .results = room->results};
+    culex_status status = batch_enqueue(&order, &batch, &enqueued, error);
+    free(room);
+    return status;
+}
+
 static culex_status order_hand_over(struct order *order, culex__enqueue_take take, void *user,
                                     culex_error *error)
 {
@@ -711,7 +766,8 @@ static culex_status order_hand_over(struct order *order, culex__enqueue_take tak
 
 culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const culex_job_type *type,
                                  const void *params, const culex_enqueue_options *options,
-                                 culex__enqueue_take take, void *user, culex_error *error)
+                                 const char *refusal, culex__enqueue_take take, void *user,
+                                 culex_error *error)
 {
     struct order order = {.type = type, .params = params, .count = 1};
     struct culex_enqueue_draft draft;
@@ -721,9 +777,7 @@ culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const cu
     if (status == CULEX_OK)
         status = order_prepare(&order, options, error);
     if (status == CULEX_OK && (order.has_ticket || order.outcomes != NULL))
-        status = culex__fail(error, CULEX_EINVAL,
-                             "a follow-up takes no ticket, as it comes in once by itself, and no "
-                             "ret_outcomes, as it comes in when the run has ended");
+        status = culex__fail(error, CULEX_EINVAL, "%s", refusal);
     return status == CULEX_OK ? order_hand_over(&order, take, user, error) : status;
 }
 

@@ -18,13 +18,28 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
                                         const culex_enqueue_options *options, culex_uuid *ret_id,
                                         culex_error *error);
 
+/* Runs of one queue that are made already: they come together, or none does. All is borrowed. */
+struct culex_enqueue_made {
+    culex_client *client;
+    const char *queue;
+    const struct culex_new_run *runs; /* bound, if there are several */
+    size_t count;                     /* 1 to CULEX_ENQUEUE_BATCH_MAX */
+    bool has_ticket;
+    culex_uuid ticket;
+    culex_uuid *ids; /* one for each run; after CULEX_EUNKNOWN the first is the call's ticket */
+    culex_enqueue_outcome *outcomes;
+};
+
+/* As culex_client_enqueue. Another failure than CULEX_EUNKNOWN has brought none of them. */
+culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, culex_error *error);
+
 /* What culex_client_enqueue would hand to the store, which is `take`'s: it borrows both. `gate` is
  * passed before; NULL: there is none. No ticket and no place for the outcome may be among the
- * options (CULEX_EINVAL). */
+ * options (CULEX_EINVAL): `refusal` says why. */
 typedef culex_status (*culex__enqueue_take)(void *user, const char *queue,
                                             const struct culex_new_run *run, culex_error *error);
 culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const culex_job_type *type,
                                  const void *params, const culex_enqueue_options *options,
-                                 culex__enqueue_take take, void *user, culex_error *error);
+                                 const char *refusal, culex__enqueue_take take, void *user, culex_error *error);
 
 #endif

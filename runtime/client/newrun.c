@@ -99,6 +99,7 @@ struct culex_new_run culex__new_run_make(const culex_job_type *type)
         .unique_while = type->unique.while_states,
         .unique_for_ms = type->unique.for_ms,
         .unique_replaces = type->unique.on_conflict == CULEX_ON_CONFLICT_REPLACE,
+        .unique_refuses = type->unique.on_conflict == CULEX_ON_CONFLICT_ERROR,
         .tags = "",
     };
 }

@@ -180,6 +180,8 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
         return culex__fail(error, CULEX_EINVAL,
                            "a process that the handler has forked cannot enqueue follow-ups");
     return culex__enqueue_make(run->loan != NULL ? &run->loan->gate : NULL, type, params, options,
+                               "a follow-up takes no ticket, as it comes in once by itself, and no "
+                               "ret_outcomes, as it comes in when the run has ended",
                                follow_up_take, run, error);
 }
 

@@ -267,8 +267,11 @@ culex_status culex__argument_enqueue(const char *queue, const struct culex_ticke
     if (count > CULEX_STORE_BATCH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "at most %d runs in one call",
                            CULEX_STORE_BATCH_MAX);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
         status = run_check(&runs[i], i, error);
+        if (status == CULEX_OK && runs[i].is_bound != runs[0].is_bound)
+            status = culex__fail(error, CULEX_EINVAL, "of a call all runs are bound, or none is");
+    }
     return status;
 }
 
@@ -290,6 +293,8 @@ culex_status culex__argument_enqueue_each(const char *queue, const struct culex_
     culex_status status = culex__argument_enqueue(queue, NULL, runs, count, error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
         status = ticket_check(&tickets[i], error);
+        if (status == CULEX_OK && runs[i].is_bound)
+            status = culex__fail(error, CULEX_EINVAL, "a call of its own is bound to no other");
         if (status == CULEX_OK && producer_is_among(tickets[i].producer, tickets, i))
             status = culex__fail(error, CULEX_EINVAL, "two calls of one producer");
     }

@@ -179,6 +179,33 @@ culex_client_enqueue_many(culex_client *client, const culex_job_type *type, cons
                           size_t stride, size_t count, const culex_enqueue_options *options,
                           culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* One run of a call that enqueues several. Generated `P_enqueue_item` functions make it. */
+typedef struct culex_enqueue_item {
+    const culex_job_type *type;
+    const void *params;                   /* borrowed, as the next */
+    const culex_enqueue_options *options; /* NULL: none. CULEX_EINVAL with a ticket or ret_outcomes:
+                                             what follows tells */
+    bool is_enqueued; /* the store has it, and *outcome tells how: the next call leaves it out */
+    bool is_unknown;  /* it may have it: see culex_client_enqueue_all */
+    culex_uuid id;    /* of the run, as from culex_client_enqueue; of one that is unknown its ticket */
+    culex_enqueue_outcome outcome;
+} culex_enqueue_item;
+
+/* Enqueues runs of several jobs and into several queues. What goes into one queue comes together,
+ * or nothing of it does: also when one run is refused, for its queue is full, its idempotency key is
+ * another content's, or its unique key is taken and its job has `on_conflict error`. Queues are
+ * served one after the other, in the order in which the items name them first; the first that fails
+ * ends the call with its failure, and what came into those before it stays: each item tells. So the
+ * call may be made again with the same array, until it is CULEX_OK; after CULEX_EUNKNOWN that is
+ * how to learn what became of the runs, and however often it is made, each comes once. Ten minutes
+ * later the call is CULEX_EEXPIRED: what has to be repeated after longer takes idempotency keys.
+ * At most 200 runs with 2 MiB of params for each queue (CULEX_ELIMIT). All items are judged, and
+ * pass the client's hook, before the first is sent. In a spool they are put together as well, but
+ * leave it one by one. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue_all(culex_client *client,
+                                                               culex_enqueue_item *items,
+                                                               size_t count, culex_error *error);
+
 /* A fresh ticket, for a call that will be repeated when its program was interrupted before it got
  * an answer: keep it before the call is made. It is good for one call to one queue, for ten
  * minutes, and the store remembers each for as long: who needs none calls without. */

@@ -133,7 +133,7 @@ static void unique_add(struct culex__redis_request *request, const struct culex_
     char text[32 + CULEX_STORE_KEY_MAX + 1] = "";
     if (text_or_empty(run->unique_key)[0] != '\0')
         snprintf(text, sizeof text, "%u|%" PRId64 "|%d|%s", run->unique_while, run->unique_for_ms,
-                 run->unique_replaces, run->unique_key);
+                 run->unique_replaces ? 1 : run->unique_refuses ? 2 : 0, run->unique_key);
     culex__redis_request_text(request, text);
 }
 
@@ -159,8 +159,15 @@ static bool is_ordinary(const struct culex_new_run *run)
 {
     return run->delay_ms <= 0 && run->at_ms == 0 && run->expires_ms <= 0 &&
            run->retry_for_ms <= 0 && run->priority == 0 && run->limit_count == 0 &&
-           text_or_empty(run->unique_key)[0] == '\0' &&
+           !run->is_bound && text_or_empty(run->unique_key)[0] == '\0' &&
            text_or_empty(run->idempotency_key)[0] == '\0';
+}
+
+static const struct culex__redis_script *script_of(const struct culex_new_run *runs, bool is_plain)
+{
+    if (runs[0].is_bound)
+        return &culex__redis_script_enqueue_bound;
+    return is_plain ? &culex__redis_script_enqueue_plain : &culex__redis_script_enqueue;
 }
 
 static bool are_ordinary(const struct culex_new_run *runs, size_t count)
@@ -255,7 +262,7 @@ static culex_status ticket_refused(const redisReply *reply, culex_error *error)
 
 static bool outcome_read(char letter, enum culex_enqueued *ret_outcome)
 {
-    static const char letters[] = "NDCFUR"; /* ORDER ENQUEUED */
+    static const char letters[] = "NDCFURH"; /* ORDER ENQUEUED */
     const char *at = letter == '\0' ? NULL : strchr(letters, letter);
     if (at == NULL)
         return false;
@@ -281,7 +288,8 @@ static bool results_read(const redisReply *reply, size_t count,
         if (results[i].outcome == CULEX_ENQUEUED_NEW) {
             results[i].id = culex__run_id_make(parts);
             parts.number++;
-        } else if (results[i].outcome != CULEX_ENQUEUED_FULL) {
+        } else if (results[i].outcome != CULEX_ENQUEUED_FULL &&
+                   results[i].outcome != CULEX_ENQUEUED_HELD) {
             size_t id_len;
             if (!culex__redis_reply_text(reply, HEAD_ITEMS + others++, &id, &id_len) ||
                 id_len != sizeof results[i].id)
@@ -385,8 +393,7 @@ culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
         return CULEX_OK;
     uint64_t digest = ticket != NULL ? culex__runs_digest(runs, count) : 0;
     bool is_plain = are_ordinary(runs, count);
-    const struct culex__redis_script *script =
-        is_plain ? &culex__redis_script_enqueue_plain : &culex__redis_script_enqueue;
+    const struct culex__redis_script *script = script_of(runs, is_plain);
     culex_status status = call_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;

@@ -3,7 +3,7 @@
 -- They stand in ARGV from `from` on, six arguments each, behind those of redis/lib_producers.lua, or of
 -- redis/lib_callers.lua where each is a call of its own:
 --   record from keep_success_ms on, 'delay_ms|at_ms|expires_ms|priority' or '' for zeros,
---   'states|window_ms or 0|1 to replace, else 0|unique key' or '', 'window_ms|content|idempotency key' or '', payload,
+--   'states|window_ms or 0|1 to replace, 2 to refuse a bound call, else 0|unique key' or '', 'window_ms|content|idempotency key' or '', payload,
 --   its limits, as they were declared: 'KIND|COUNT|PER|BURST|NAME=KEY', joined by ';', or ''
 -- Those with a unique key never go to the list, where nobody could find them again who replaces them.
 -- The queue's number grows before anything else is written, and for good: whatever happens on the way, no
@@ -33,6 +33,7 @@ local drafts, draft_list = {}, {}
 local is_replacing = false
 local due_drops, urgent_due_drops, urgent_drops = {}, {}, {}
 local is_limited = false -- one of them has limits
+local limit_puts = {} -- what is told anew: name, text, whether the limit was known
 
 local function put(list, a, b)
   local count = #list
@@ -108,15 +109,22 @@ local function limit_tell(name, told)
   if l.told == told then return end
   local set = l.kind == string.sub(told, 1, 1) and l.set or '0|0|0'
   local text = told .. '|' .. set
-  call('HSET', limits, name, text)
   told_names, gate_lists = {}, {}
   local is_known = l.told ~= nil
+  limit_puts[#limit_puts + 1] = {name = name, text = text, is_known = is_known}
   for field in pairs(l) do l[field] = nil end
   for field, value in pairs(limit_read(text)) do l[field] = value end
-  if not is_known then return end
-  call('HDEL', limits, name .. '\0')
-  call('ZADD', refills, 0, name .. '\0')
-  look_soonest = 0
+  if is_known then look_soonest = 0 end
+end
+
+local function limits_write()
+  for _, put in ipairs(limit_puts) do
+    call('HSET', limits, put.name, put.text)
+    if put.is_known then
+      call('HDEL', limits, put.name .. '\0')
+      call('ZADD', refills, 0, put.name .. '\0')
+    end
+  end
 end
 
 local function gates_told(text)
@@ -369,7 +377,7 @@ local function keys_look(from)
   local wanted = {}
   for at = from + 2, #ARGV, ENQUEUE_STRIDE do
     if ARGV[at] ~= '' then
-      local replaces, key = string.match(ARGV[at], '^%d|%d+|([01])|(%x+)$')
+      local replaces, key = string.match(ARGV[at], '^%d|%d+|([012])|(%x+)$')
       wanted[#wanted + 1] = key
       is_replacing = is_replacing or replaces == '1'
     end
@@ -377,9 +385,36 @@ local function keys_look(from)
   if #wanted > 1 then uniques_read(wanted) end
 end
 
+-- Of a bound call: whether a run is refused.
+local function is_held(from)
+  for at, letter in ipairs(letters) do
+    local kept = ARGV[from + (at - 1) * ENQUEUE_STRIDE + 2]
+    if letter == 'F' or letter == 'C' or letter == 'U' and string.match(kept, '^%d|%d+|2') then return true end
+  end
+  return false
+end
+
+-- Those that would have come are held back; the others' answers stay, but that one of these is in the way
+-- is told by zeroes.
+local function letters_hold()
+  local rest, held = {}, {}
+  local at = 0
+  for _, id in ipairs(ids) do held[id] = true end
+  for i, letter in ipairs(letters) do
+    if letter ~= 'N' and letter ~= 'F' then
+      at = at + 1
+      if letter ~= 'R' then rest[#rest + 1] = held[others[at]] and string.rep('\0', 16) or others[at] end
+    end
+    if letter == 'N' or letter == 'R' then letters[i] = 'H' end
+  end
+  others = rest
+  return table.concat(letters)
+end
+
 -- Returns one letter a run, or '' when all are new; and the number of the first new one.
--- `ids` has the new runs', `others` those to which keys led.
-local function enqueue(from, is_unlimited)
+-- `ids` has the new runs', `others` those to which keys led. Of a call that is bound nothing is written when
+-- one of its runs is refused.
+local function enqueue(from, is_unlimited, is_bound)
   local first = (tonumber(counts[1] or nil) or 0) + 1
   local prefix, number = id_prefix(), first
   local room = facts[4] and not is_unlimited and facts[4] - live_count(counts[2], counts[3]) or math.huge
@@ -394,7 +429,7 @@ local function enqueue(from, is_unlimited)
       known, known_id = key_find(word)
     end
     if kept ~= '' and not known then
-      states, span, replaces, key = string.match(kept, '^(%d)|(%d+)|([01])|(%x+)$')
+      states, span, replaces, key = string.match(kept, '^(%d)|(%d+)|([012])|(%x+)$')
       holder = unique_holder(key, now)
       old = holder and replaces == '1' and replaceable(holder)
       if holder and replaces == '1' and not old and is_yielding(holder, key) then holder = nil end
@@ -437,6 +472,8 @@ local function enqueue(from, is_unlimited)
       letters[#letters + 1] = 'N'
     end
   end
+  if is_bound and is_held(from) then return letters_hold(), first end
+  limits_write()
   local answers = #ids == #letters and '' or table.concat(letters)
   if #ids > 0 or #draft_list > 0 then runs_write(answers) end
   return answers, first

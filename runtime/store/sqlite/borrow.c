@@ -75,6 +75,7 @@ static culex_status borrowed_enqueue(struct culex_store *base, const char *queue
     culex_status released = sqlite3_get_autocommit(store->db)
                                 ? status
                                 : run_text(store, "RELEASE culex_enqueue", error);
+    status = culex__sqlite_enqueue_end(runs, count, results, status);
     return status != CULEX_OK ? status : released;
 }
 

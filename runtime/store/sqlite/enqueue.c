@@ -438,6 +438,63 @@ static culex_status call_keep(struct culex_sqlite *store, struct culex_sqlite_qu
     return status == CULEX_OK ? keys_trim(store, keys, error) : status;
 }
 
+static bool is_refused(const struct culex_new_run *run, const struct culex_enqueue_result *result)
+{
+    return result->outcome == CULEX_ENQUEUED_FULL || result->outcome == CULEX_ENQUEUED_CONFLICT ||
+           (result->outcome == CULEX_ENQUEUED_UNIQUE_TAKEN && run->unique_refuses);
+}
+
+static bool is_any_refused(const struct culex_new_run *runs, size_t count,
+                           const struct culex_enqueue_result *results)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_refused(&runs[i], &results[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Whether it is one that the call made. */
+static bool is_made(const struct culex_sqlite_call *call, culex_uuid id)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if (call->results[i].outcome == CULEX_ENQUEUED_NEW &&
+            memcmp(&call->results[i].id, &id, sizeof id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void call_hold(const struct culex_sqlite_call *call)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if (!has_brought(&call->results[i]) && is_made(call, call->results[i].id))
+            call->results[i].id = (culex_uuid){{0}};
+    }
+    for (size_t i = 0; i < call->count; i++) {
+        if (has_brought(&call->results[i]))
+            call->results[i] = (struct culex_enqueue_result){CULEX_ENQUEUED_HELD, {{0}}};
+    }
+}
+
+/* Of a bound call: it fails when a run is refused, so that nothing of it lasts. */
+static culex_status call_bind(const struct culex_sqlite_call *call, culex_error *error)
+{
+    if (!is_any_refused(call->runs, call->count, call->results))
+        return CULEX_OK;
+    call_hold(call);
+    return culex__fail(error, CULEX_ESTATE, "a run of a bound call is refused");
+}
+
+culex_status culex__sqlite_enqueue_end(const struct culex_new_run *runs, size_t count,
+                                       const struct culex_enqueue_result *results,
+                                       culex_status status)
+{
+    bool is_held = status == CULEX_ESTATE && count > 0 && runs[0].is_bound &&
+                   is_any_refused(runs, count, results);
+    return is_held ? CULEX_OK : status;
+}
+
 /* Of a call that is new. */
 static culex_status call_make(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               const struct culex_sqlite_call *call, culex_error *error)
@@ -446,7 +503,19 @@ static culex_status call_make(struct culex_sqlite *store, struct culex_sqlite_qu
     for (size_t i = 0; i < call->count && status == CULEX_OK; i++)
         status =
             enqueue_one(store, queue, &call->runs[i], queue->capacity, &call->results[i], error);
+    if (status == CULEX_OK && call->count > 0 && call->runs[0].is_bound)
+        status = call_bind(call, error);
     return status == CULEX_OK ? call_keep(store, queue, call, error) : status;
+}
+
+/* Whatever ends it early, no result is one of another call. */
+static struct culex_sqlite_call call_of(const struct culex_ticket *ticket,
+                                        const struct culex_new_run *runs, size_t count,
+                                        struct culex_enqueue_result *results)
+{
+    if (count > 0 && runs[0].is_bound)
+        memset(results, 0, count * sizeof *results);
+    return (struct culex_sqlite_call){ticket, runs, count, results};
 }
 
 static culex_status call_do(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -465,7 +534,7 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
                                           struct culex_enqueue_result *results, culex_error *error)
 {
     assert(count <= CULEX_STORE_BATCH_MAX);
-    struct culex_sqlite_call call = {NULL, runs, count, results};
+    struct culex_sqlite_call call = call_of(NULL, runs, count, results);
     return culex__sqlite_verb_within(store, queue, CULEX__SQLITE_ABSENT_MADE, call_do, &call,
                                      error);
 }
@@ -476,9 +545,10 @@ culex_status culex__sqlite_enqueue(struct culex_store *base, const char *queue,
                                    struct culex_enqueue_result *results, culex_error *error)
 {
     assert(count <= CULEX_STORE_BATCH_MAX);
-    struct culex_sqlite_call call = {ticket, runs, count, results};
-    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_MADE,
-                                    call_do, &call, error);
+    struct culex_sqlite_call call = call_of(ticket, runs, count, results);
+    culex_status status = culex__sqlite_verb_write(
+        culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_MADE, call_do, &call, error);
+    return culex__sqlite_enqueue_end(runs, count, results, status);
 }
 
 /* --- ENQUEUE_EACH ----------------------------------------------------------------------------- */

@@ -126,7 +126,8 @@ culex_status sim_status_of(enum culex_enqueued outcome)
                                             [CULEX_ENQUEUED_CONFLICT] = CULEX_ECONFLICT,
                                             [CULEX_ENQUEUED_FULL] = CULEX_EFULL,
                                             [CULEX_ENQUEUED_UNIQUE_TAKEN] = CULEX_EUNIQUE,
-                                            [CULEX_ENQUEUED_REPLACED] = CULEX_OK};
+                                            [CULEX_ENQUEUED_REPLACED] = CULEX_OK,
+                                            [CULEX_ENQUEUED_HELD] = CULEX_ESTATE};
     return statuses[outcome];
 }
 

@@ -396,6 +396,7 @@ static const struct {
 } known[] = {
     {&culex__redis_script_step, SIM_STEP},
     {&culex__redis_script_enqueue, SIM_ENQUEUE},
+    {&culex__redis_script_enqueue_bound, SIM_ENQUEUE},
     {&culex__redis_script_enqueue_plain, SIM_ENQUEUE},
     {&culex__redis_script_enqueue_each, SIM_EACH},
     {&culex__redis_script_enqueue_each_plain, SIM_EACH},

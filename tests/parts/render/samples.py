@@ -86,7 +86,7 @@ def retry(**more: Any) -> Json:
             "cap_ns": None, "steps_ns": [], "jitter": "none", "jitter_ratio": None, "for_ns": None, **more}
 
 
-FUNCTIONS = ("make", "enqueue", "enqueue_in", "enqueue_at", "enqueue_many", "enqueue_from", "register", "handler",
+FUNCTIONS = ("make", "enqueue", "enqueue_in", "enqueue_at", "enqueue_many", "enqueue_item", "enqueue_from", "register", "handler",
              "encode", "decode", "type")
 
 

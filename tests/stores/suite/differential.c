@@ -1,7 +1,7 @@
 /* suite/differential.c - random operations on a store and on the model, replies and content
  * compared.
  *
- *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--trace]
+ *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
@@ -82,6 +82,7 @@ struct world {
     size_t limits_made;
     bool has_limits;     /* the store keeps them */
     bool has_follow_ups; /* some of the successes have */
+    bool has_bound;      /* some of the calls are */
     bool is_crowded;     /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
@@ -420,10 +421,21 @@ static bool call_apply(struct world *world, const struct known_call *call)
     return same_results(world, call, status, results);
 }
 
+static void call_bind(struct world *world, struct known_call *call)
+{
+    bool refuses = chance(world, 50);
+    for (size_t i = 0; i < call->count; i++) {
+        call->runs[i].is_bound = true;
+        call->runs[i].unique_refuses = refuses && !call->runs[i].unique_replaces;
+    }
+}
+
 static bool op_enqueue(struct world *world, int queue)
 {
     bool is_repeat = world->call_count > 0 && chance(world, 20);
     struct known_call call = is_repeat ? call_repeat(world) : call_make(world, queue);
+    if (world->has_bound && !is_repeat && chance(world, 40))
+        call_bind(world, &call);
     if (call_was_left(world, &call))
         return true;
     if (!is_repeat)
@@ -452,6 +464,7 @@ static struct known_calls calls_make(struct world *world, int queue)
         bool is_among = false;
         call.queue = queue;
         call.count = 1;
+        call.runs[0].is_bound = false;
         for (size_t i = 0; i < made.count; i++)
             is_among |= made.calls[i].ticket.producer == call.ticket.producer;
         if (!is_among && !call_was_left(world, &call))
@@ -1519,6 +1532,8 @@ int main(int argc, char **argv)
             world.is_traced = true;
         else if (strcmp(argv[i], "--follow") == 0)
             world.has_follow_ups = true;
+        else if (strcmp(argv[i], "--bound") == 0)
+            world.has_bound = true;
         else if (strcmp(argv[i], "--seed") == 0)
             seed = number_of(argv[++i]);
         else if (strcmp(argv[i], "--ops") == 0)

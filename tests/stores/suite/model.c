@@ -1067,6 +1067,95 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
     return result;
 }
 
+/* --- calls that are bound ------------------------------------------------------------------- */
+
+static bool is_same_text(const char *text, const char *other)
+{
+    return is_key(text) && is_key(other) && strcmp(text, other) == 0;
+}
+
+/* Whether a run that comes now keeps its unique key from those behind it. */
+static bool is_kept_at_once(const struct model *model, const struct culex_new_run *made)
+{
+    bool is_delayed = made->at_ms != 0 ? made->at_ms > now_of(model) : made->delay_ms > 0;
+    unsigned state = is_delayed ? CULEX_RUN_SCHEDULED : CULEX_RUN_WAITING;
+    return made->unique_while != 0 ? (made->unique_while >> state & 1) != 0
+                                   : made->unique_for_ms > 0;
+}
+
+/* The result of a run whose idempotency key is known; *ret_is_known tells. */
+static struct culex_enqueue_result bound_key(struct model *model, const struct model_queue *queue,
+                                             const struct culex_new_run *runs,
+                                             const struct culex_enqueue_result *results,
+                                             size_t index, bool *ret_is_known)
+{
+    const struct model_key *key = key_find(model, queue, runs[index].idempotency_key);
+    uint64_t content = key != NULL ? key->content : 0;
+    *ret_is_known = key != NULL;
+    for (size_t i = index; i-- > 0 && !*ret_is_known;) {
+        content = runs[i].content;
+        *ret_is_known = has_brought(&results[i]) &&
+                        is_same_text(runs[i].idempotency_key, runs[index].idempotency_key);
+    }
+    return (struct culex_enqueue_result){content == runs[index].content ? CULEX_ENQUEUED_DUPLICATE
+                                                                        : CULEX_ENQUEUED_CONFLICT,
+                                         key != NULL ? key->id : (culex_uuid){{0}}};
+}
+
+/* What its unique key meets, of the runs before it, which come, or of what was there. */
+static struct culex_enqueue_result bound_unique(struct model *model,
+                                                const struct model_queue *queue,
+                                                const struct culex_new_run *runs,
+                                                const struct culex_enqueue_result *results,
+                                                size_t index)
+{
+    const struct culex_new_run *run = &runs[index];
+    const struct model_unique *holder = unique_holder(model, queue, run->unique_key);
+    for (size_t i = index; i-- > 0;) {
+        if (!has_brought(&results[i]) || !is_same_text(runs[i].unique_key, run->unique_key))
+            continue;
+        if (!is_kept_at_once(model, &runs[i]))
+            return (struct culex_enqueue_result){CULEX_ENQUEUED_NEW, {{0}}};
+        bool is_before = results[i].outcome == CULEX_ENQUEUED_REPLACED;
+        return (struct culex_enqueue_result){run->unique_replaces ? CULEX_ENQUEUED_REPLACED
+                                                                  : CULEX_ENQUEUED_UNIQUE_TAKEN,
+                                             is_before ? results[i].id : (culex_uuid){{0}}};
+    }
+    if (holder == NULL || is_yielding(model, holder, run))
+        return (struct culex_enqueue_result){CULEX_ENQUEUED_NEW, {{0}}};
+    return (struct culex_enqueue_result){replaceable(model, holder, run) != NULL
+                                             ? CULEX_ENQUEUED_REPLACED
+                                             : CULEX_ENQUEUED_UNIQUE_TAKEN,
+                                         holder->id};
+}
+
+/* Whether the call is held; then the results are set. */
+static bool bound_judge(struct model *model, struct model_queue *queue,
+                        const struct culex_new_run *runs, size_t count,
+                        struct culex_enqueue_result *results)
+{
+    uint64_t live = live_count(model, queue), bound = queue->stats.limit;
+    bool is_refused = false;
+    for (size_t i = 0; i < count; i++) {
+        struct culex_enqueue_result *result = &results[i];
+        bool is_known;
+        *result = bound_key(model, queue, runs, results, i, &is_known);
+        if (!is_known)
+            *result = bound_unique(model, queue, runs, results, i);
+        if (result->outcome == CULEX_ENQUEUED_NEW && bound > 0 && live >= bound)
+            result->outcome = CULEX_ENQUEUED_FULL;
+        live += result->outcome == CULEX_ENQUEUED_NEW;
+        is_refused |= result->outcome == CULEX_ENQUEUED_FULL ||
+                      result->outcome == CULEX_ENQUEUED_CONFLICT ||
+                      (result->outcome == CULEX_ENQUEUED_UNIQUE_TAKEN && runs[i].unique_refuses);
+    }
+    for (size_t i = 0; i < count && is_refused; i++) {
+        if (has_brought(&results[i]))
+            results[i] = (struct culex_enqueue_result){CULEX_ENQUEUED_HELD, {{0}}};
+    }
+    return is_refused;
+}
+
 /* NULL for one that is not remembered. */
 static struct model_producer *producer_find(struct model *model, const struct model_queue *queue,
                                             uint64_t name)
@@ -1150,6 +1239,11 @@ static culex_status model_enqueue(struct culex_store *store, const char *name,
         status = ticket_judge(model, queue, *ticket, digest, &repeat, error);
     if (status == CULEX_OK && repeat != NULL)
         memcpy(results, repeat->results, count * sizeof *results);
+    else if (status == CULEX_OK && count > 0 && runs[0].is_bound &&
+             bound_judge(model, queue, runs, count, results)) {
+        model->given = NULL;
+        return CULEX_OK;
+    }
     for (size_t i = 0; i < count && status == CULEX_OK && repeat == NULL; i++)
         results[i] = enqueue_one(model, queue, &runs[i], i, queue->stats.limit);
     if (ticket != NULL && status == CULEX_OK && repeat == NULL)

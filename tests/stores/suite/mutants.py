@@ -22,6 +22,11 @@ LUA, SQL, RULES = "runtime/store/redis/", "runtime/store/sqlite/", "runtime/core
 # What breaks, where, old text, new text, stores that must notice.
 MUTANTS = [
     ("a limit is one too many", LUA + "lib_slots.lua", "if l.kind == 'C' then return l.count - g.whole.active end", "if l.kind == 'C' then return l.count + 1 - g.whole.active end", "redis"),
+    ("a bound call comes in part", LUA + "lib_enqueue.lua", "  if is_bound and is_held(from) then return letters_hold(), first end\n", "", "redis"),
+    ("a bound call comes in part, here too", SQL + "enqueue.c", "        status = call_bind(call, error);\n", "        (void)call_bind;\n", "memory"),
+    ("a unique key refuses whoever it may not", LUA + "lib_enqueue.lua", "letter == 'U' and string.match(kept, '^%d|%d+|2')", "letter == 'U'", "redis"),
+    ("a call that is held tells limits", LUA + "lib_enqueue.lua", "  limit_puts[#limit_puts + 1] = {name = name, text = text, is_known = is_known}\n", "  limit_puts[#limit_puts + 1] = {name = name, text = text, is_known = is_known}\n  call('HSET', limits, name, text)\n", "redis"),
+    ("a twin in the way is told by an id of no run", SQL + "enqueue.c", "            call->results[i].id = (culex_uuid){{0}};\n", "            continue;\n", "memory"),
     ("a claim does not look at limits", LUA + "lib_claims.lua", "if r.behind ~= '0' and hold(id, r) then return true end\n", "", "redis"),
     ("an end frees no slot", LUA + "lib_plan.lua", "  if r.behind ~= '0' then\n    place_leave(id, r)\n", "  if r.behind ~= '0' then\n", "redis"),
     ("a release keeps its slot", LUA + "lib_plan.lua", "      if r.behind ~= '0' then place_leave(id, r) end\n      if to == SCHEDULED", "      if to == SCHEDULED", "redis"),
