@@ -116,6 +116,15 @@ bool culex__utf8_is_valid(const char *text, size_t len)
     return culex__utf8_prefix(text, len) == len;
 }
 
+bool culex__utf8_is_line(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
+            return false;
+    }
+    return culex__utf8_is_valid(text, len);
+}
+
 static bool is_control(char byte)
 {
     return ((unsigned char)byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F;

@@ -29,6 +29,9 @@ size_t culex__utf8_prefix(const char *text, size_t len);
 /* All `len` bytes are well-formed. NUL counts as a character. */
 bool culex__utf8_is_valid(const char *text, size_t len);
 
+/* The same, without ASCII's control characters: it stays on its line, wherever it is shown. */
+bool culex__utf8_is_line(const char *text, size_t len);
+
 /* Copies `text` to `ret_clean`, each malformed byte and control character (but tab and
  * newline) as '?', cut at a character border so that it fits `size` with its NUL. `size` is
  * at least 1. Returns the length written, without the NUL. `text` and `ret_clean` do not overlap.

@@ -34,8 +34,8 @@ struct order {
     const culex_job_type *type;
     const char *queue;
     struct culex_new_run policy; /* shared by all runs */
-    const char *params;
-    const culex_bytes *text; /* of the one run, encoded already; NULL: `params` are encoded */
+    const char *params;          /* NULL beside `text` */
+    const culex_bytes *text;     /* of the one run, encoded already; NULL: `params` are encoded */
     const struct culex_run_keys *keys; /* beside `text` */
     const struct culex_new_run *made;  /* the runs; NULL: they are to be made */
     size_t stride;
@@ -141,7 +141,7 @@ static culex_status payload_encode(const struct order *order, size_t index, stru
     struct culex_new_run *run = &batch->runs[batch->count];
     size_t before = payloads->len;
     payloads->max = before + CULEX_PAYLOAD_MAX;
-    const char *params = order->params + index * order->stride;
+    const char *params = order->params != NULL ? order->params + index * order->stride : NULL;
     culex_status status = CULEX_OK;
     if (culex__job_has_keys(order->type))
         status = keys_make(order, params, payloads, &batch->keys[batch->count], run, error);
@@ -657,7 +657,7 @@ static culex_status order_check_job(const struct order *order, culex_error *erro
     culex_status status = culex__job_type_check(order->type, error);
     if (status != CULEX_OK)
         return status;
-    if (order->params == NULL && order->count > 0)
+    if (order->params == NULL && order->text == NULL && order->count > 0)
         return culex__fail(error, CULEX_EINVAL, "no params");
     if (order->count > 1 && order->stride < order->type->params->size)
         return culex__fail(error, CULEX_EINVAL, "a stride of %zu bytes is less than the params",
@@ -672,21 +672,24 @@ static culex_status order_check(const struct order *order, culex_error *error)
     return order_check_job(order, error);
 }
 
-/* The options that the program's hook leaves, if there is one. */
-static culex_status order_pass(const struct order *order, const struct culex_enqueue_gate *gate,
+/* Of a call that could be enqueued: as the program's hook leaves it, if there is one. The draft is
+ * for what the hook has added. */
+static culex_status order_pass(struct order *order, const struct culex_enqueue_gate *gate,
                                struct culex_enqueue_draft *draft,
-                               const culex_enqueue_options **options, culex_error *error)
+                               const culex_enqueue_options *options, culex_error *error)
 {
     if (gate->hook == NULL)
         return CULEX_OK;
-    culex_enqueue_options given = *options != NULL ? **options : culex_enqueue_options_make();
-    const culex_enqueue_call call = {.type = order->type,
-                                     .params = order->params,
-                                     .stride = order->count > 1 ? order->stride
-                                                                : order->type->params->size,
-                                     .count = order->count,
-                                     .options = &given};
-    return culex__enqueue_gate_pass(gate, &call, draft, options, error);
+    size_t size = order->type->params->size;
+    culex_enqueue_call call = {.type = order->type,
+                               .params = order->params,
+                               .stride = order->count > 1 ? order->stride : size,
+                               .count = order->count,
+                               .options = &draft->options,
+                               .draft = draft};
+    culex__enqueue_draft_make(draft, order->type, options);
+    culex_status status = culex__enqueue_gate_pass(gate, &call, error);
+    return status == CULEX_OK ? order_prepare(order, &draft->options, error) : status;
 }
 
 /* The one run of the order. *ret_id, which may be NULL, is its id or the call's ticket. */
@@ -701,9 +704,9 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
     struct culex_enqueue_draft draft;
     culex_status status = order_check(order, error);
     if (status == CULEX_OK)
-        status = order_pass(order, &order->client->gate, &draft, &options, error);
-    if (status == CULEX_OK)
         status = order_prepare(order, options, error);
+    if (status == CULEX_OK)
+        status = order_pass(order, &order->client->gate, &draft, options, error);
     if (status != CULEX_OK)
         return status;
     order->ids = ret_id;
@@ -724,7 +727,7 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
                                         culex_error *error)
 {
     struct order order = {
-        .client = client, .type = type, .params = "", .text = &payload, .keys = keys, .count = 1};
+        .client = client, .type = type, .text = &payload, .keys = keys, .count = 1};
     return order_run_one(&order, options, ret_id, error);
 }
 
@@ -772,12 +775,12 @@ culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const cu
     struct order order = {.type = type, .params = params, .count = 1};
     struct culex_enqueue_draft draft;
     culex_status status = order_check_job(&order, error);
-    if (status == CULEX_OK && gate != NULL)
-        status = order_pass(&order, gate, &draft, &options, error);
     if (status == CULEX_OK)
         status = order_prepare(&order, options, error);
     if (status == CULEX_OK && (order.has_ticket || order.outcomes != NULL))
         status = culex__fail(error, CULEX_EINVAL, "%s", refusal);
+    if (status == CULEX_OK && gate != NULL)
+        status = order_pass(&order, gate, &draft, options, error);
     return status == CULEX_OK ? order_hand_over(&order, take, user, error) : status;
 }
 
@@ -799,9 +802,9 @@ culex_status culex_client_enqueue_many(culex_client *client, const culex_job_typ
     if (status != CULEX_OK || count == 0)
         return status;
     struct culex_enqueue_draft draft;
-    status = order_pass(&order, &client->gate, &draft, &options, error);
+    status = order_prepare(&order, options, error);
     if (status == CULEX_OK)
-        status = order_prepare(&order, options, error);
+        status = order_pass(&order, &client->gate, &draft, options, error);
     if (status == CULEX_OK)
         status = order_run(&order, &enqueued, error);
     if (ret_enqueued != NULL)

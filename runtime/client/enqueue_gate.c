@@ -4,14 +4,15 @@
 
 #include "base/error.h"
 #include "client/client_private.h"
+#include "core/end_text.h"
 
 /* --- the call ------------------------------------------------------------------------------ */
 
-static void draft_make(struct culex_enqueue_draft *draft, const culex_enqueue_call *call)
+void culex__enqueue_draft_make(struct culex_enqueue_draft *draft, const culex_job_type *type,
+                               const culex_enqueue_options *options)
 {
-    draft->call = *call;
-    draft->options = call->options != NULL ? *call->options : culex_enqueue_options_make();
-    draft->call.options = &draft->options;
+    draft->type = type;
+    draft->options = options != NULL ? *options : culex_enqueue_options_make();
     draft->used = 0;
 }
 
@@ -23,27 +24,39 @@ static culex_status refusal_tell(const culex_enqueue_call *call, culex_status st
     bool is_status = (int)status < CULEX_OK && status >= CULEX_EOVER && status != CULEX_EUNKNOWN;
     return culex__fail(error, is_status ? status : CULEX_EINVAL,
                        "the enqueue hook refuses job %s: %s", call->type->name,
-                       why->text[0] != '\0' ? why->text : "it gave no reason");
+                       why->text[0] != '\0' ? why->text : CULEX__NO_REASON_TEXT);
+}
+
+/* A repeat in another queue, which has not seen the ticket, would make a second run. */
+static culex_status queue_check(const culex_enqueue_options *before,
+                                const struct culex_enqueue_draft *draft, culex_error *error)
+{
+    const char *usual = culex__job_queue(draft->type);
+    const char *own = before->queue != NULL ? before->queue : usual;
+    const char *queue = draft->options.queue != NULL ? draft->options.queue : usual;
+    if (!before->has_ticket || strcmp(own, queue) == 0)
+        return CULEX_OK;
+    return culex__fail(error, CULEX_EINVAL,
+                       "the enqueue hook sends job %s to queue '%.*s', and the call has a ticket, "
+                       "which is known in one queue: where it repeats a call that the hook has "
+                       "sent there, set options.queue to that",
+                       draft->type->name, CULEX_QUEUE_NAME_MAX, queue);
 }
 
 culex_status culex__enqueue_gate_pass(const struct culex_enqueue_gate *gate,
-                                      const culex_enqueue_call *call,
-                                      struct culex_enqueue_draft *draft,
-                                      const culex_enqueue_options **ret_options, culex_error *error)
+                                      culex_enqueue_call *call, culex_error *error)
 {
     culex_error why = {0};
-    draft_make(draft, call);
+    struct culex_enqueue_draft *draft = call->draft;
     const culex_enqueue_options before = draft->options;
-    culex_status status = gate->call != NULL
-                              ? gate->call(gate->hook, &draft->call, gate->user, &why)
-                              : gate->hook(&draft->call, gate->user, &why);
+    culex_status status = gate->call != NULL ? gate->call(gate->hook, call, gate->user, &why)
+                                             : gate->hook(call, gate->user, &why);
     if (status != CULEX_OK)
         return refusal_tell(call, status, &why, error);
     draft->options.has_ticket = before.has_ticket;
     draft->options.ticket = before.ticket;
     draft->options.ret_outcomes = before.ret_outcomes;
-    *ret_options = &draft->options;
-    return CULEX_OK;
+    return queue_check(&before, draft, error);
 }
 
 /* --- tags ---------------------------------------------------------------------------------- */
@@ -52,39 +65,30 @@ static bool has_tag(const culex_enqueue_options *options, const char *tag)
 {
     bool is_found = false;
     for (size_t i = 0; i < options->tag_count && !is_found; i++)
-        is_found = options->tags[i] != NULL && strcmp(options->tags[i], tag) == 0;
+        is_found = strcmp(options->tags[i], tag) == 0;
     return is_found;
 }
 
-/* Makes the tags that the runs have anyway the draft's own; false for too many. */
-static bool tags_adopt(struct culex_enqueue_draft *draft)
+/* Makes the tags that the runs have anyway the draft's own. */
+static culex_status tags_adopt(struct culex_enqueue_draft *draft, culex_error *error)
 {
     culex_enqueue_options *options = &draft->options;
-    const culex_job_type *type = draft->call.type;
-    const char *const *tags = options->tag_count > 0 ? options->tags : type->tags;
-    size_t count = options->tag_count > 0 ? options->tag_count : type->tag_count;
-    if (count > CULEX_TAGS_MAX)
-        return false;
-    if (count > 0 && tags != draft->tags)
-        memcpy(draft->tags, tags, count * sizeof *tags);
-    options->tags = count > 0 ? draft->tags : NULL;
-    options->tag_count = count;
-    return true;
-}
-
-culex_status culex_enqueue_tag(culex_enqueue_call *call, const char *tag, culex_error *error)
-{
-    struct culex_enqueue_draft *draft = (struct culex_enqueue_draft *)call;
     char joined[CULEX_TAGS_SIZE];
-    if (call == NULL || tag == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no call to tag, or no tag");
-    culex_status status = culex__tags_join(&tag, 1, joined, error);
+    bool is_theirs = options->tag_count > 0;
+    const char *const *tags = is_theirs ? options->tags : draft->type->tags;
+    size_t count = is_theirs ? options->tag_count : draft->type->tag_count;
+    culex_status status = culex__tags_join(tags, count, joined, error);
     if (status != CULEX_OK)
         return status;
-    if (!tags_adopt(draft))
-        return culex__fail(error, CULEX_ELIMIT, "a run has at most %d tags", CULEX_TAGS_MAX);
-    if (has_tag(&draft->options, tag))
-        return CULEX_OK;
+    if (count > 0)
+        memmove(draft->tags, tags, count * sizeof *tags);
+    options->tags = count > 0 ? draft->tags : NULL;
+    options->tag_count = count;
+    return CULEX_OK;
+}
+
+static culex_status tag_add(struct culex_enqueue_draft *draft, const char *tag, culex_error *error)
+{
     size_t size = strlen(tag) + 1;
     if (draft->options.tag_count == CULEX_TAGS_MAX || size > sizeof draft->texts - draft->used)
         return culex__fail(error, CULEX_ELIMIT, "a run has at most %d tags: '%s' is one more",
@@ -93,6 +97,22 @@ culex_status culex_enqueue_tag(culex_enqueue_call *call, const char *tag, culex_
     draft->options.tags = draft->tags;
     draft->used += size;
     return CULEX_OK;
+}
+
+culex_status culex_enqueue_tag(culex_enqueue_call *call, const char *tag, culex_error *error)
+{
+    char joined[CULEX_TAGS_SIZE];
+    if (call == NULL || tag == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no call to tag, or no tag");
+    if (call->draft == NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "this call is none that an enqueue hook was given, nor a copy of one");
+    culex_status status = culex__tags_join(&tag, 1, joined, error);
+    if (status == CULEX_OK)
+        status = tags_adopt(call->draft, error);
+    if (status != CULEX_OK || has_tag(&call->draft->options, tag))
+        return status;
+    return tag_add(call->draft, tag, error);
 }
 
 /* --- a client's ---------------------------------------------------------------------------- */

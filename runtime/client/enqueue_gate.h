@@ -12,21 +12,22 @@ struct culex_enqueue_gate {
     void *user;
 };
 
-/* What the hook is shown and leaves. Needs no initial value. */
+/* What the hook leaves. */
 struct culex_enqueue_draft {
-    culex_enqueue_call call; /* first: what the hook has of it */
-    culex_enqueue_options options;
+    const culex_job_type *type;
+    culex_enqueue_options options;    /* at first the caller's */
     const char *tags[CULEX_TAGS_MAX]; /* in place of the schema's or the caller's */
     char texts[CULEX_TAGS_SIZE];      /* of those that the hook has added */
     size_t used;                      /* of them */
 };
 
-/* Calls the hook, which is there, for `call`, whose options may be NULL. *ret_options is then what
- * is to be enqueued with, and lives as long as the draft and what the hook has pointed to. */
+/* `options` may be NULL. */
+void culex__enqueue_draft_make(struct culex_enqueue_draft *draft, const culex_job_type *type,
+                               const culex_enqueue_options *options);
+
+/* Calls the hook, which is there, for a call that has this draft. Its options are then what is to
+ * be enqueued with, and live as long as the draft and what the hook has pointed to. */
 culex_status culex__enqueue_gate_pass(const struct culex_enqueue_gate *gate,
-                                      const culex_enqueue_call *call,
-                                      struct culex_enqueue_draft *draft,
-                                      const culex_enqueue_options **ret_options,
-                                      culex_error *error);
+                                      culex_enqueue_call *call, culex_error *error);
 
 #endif

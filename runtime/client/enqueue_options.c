@@ -51,15 +51,6 @@ static culex_status marks_check(const culex_enqueue_options *options, culex_erro
     return status;
 }
 
-static bool has_control(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return true;
-    }
-    return false;
-}
-
 static culex_status ticket_check(culex_uuid text, culex_error *error)
 {
     struct culex_ticket ticket;
@@ -84,8 +75,7 @@ static culex_status key_check(const char *key, size_t count, culex_error *error)
     if (len == 0)
         return culex__fail(error, CULEX_EINVAL,
                            "options.idempotency_key is empty: leave it NULL for none");
-    if (len > CULEX_STORE_IDEMPOTENCY_MAX || !culex__utf8_is_valid(key, len) ||
-        has_control(key, len))
+    if (len > CULEX_STORE_IDEMPOTENCY_MAX || !culex__utf8_is_line(key, len))
         return culex__fail(error, CULEX_EINVAL,
                            "options.idempotency_key: 1 to %d bytes of UTF-8 without control "
                            "characters",

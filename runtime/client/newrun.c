@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "core/needs.h"
+#include "core/record_text.h"
 
 /* They take the place of one limit more. */
 static culex_status needs_check(const culex_job_type *type, culex_error *error)
@@ -47,14 +47,8 @@ const char *culex__job_queue(const culex_job_type *type)
 
 static bool tag_is_valid(const char *tag, size_t len)
 {
-    if (len == 0 || len > CULEX_TAG_MAX || !culex__utf8_is_valid(tag, len))
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)tag[i];
-        if (c < 0x20 || c == 0x7f || c == ',' || c == '|')
-            return false;
-    }
-    return true;
+    return len > 0 && len <= CULEX_TAG_MAX && culex__record_text_is_valid(tag, len) &&
+           memchr(tag, ',', len) == NULL;
 }
 
 culex_status culex__tags_join(const char *const *tags, size_t count, char ret_text[CULEX_TAGS_SIZE],

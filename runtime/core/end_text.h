@@ -3,6 +3,13 @@
 #ifndef CULEX_CORE_END_TEXT_H
 #define CULEX_CORE_END_TEXT_H
 
+/* Of who has failed and said nothing. */
+#define CULEX__NO_REASON_TEXT         "it gave no reason"
+#define CULEX__HANDLER_NO_REASON_TEXT "the handler gave no reason"
+
+/* Of who has returned what is no culex_outcome: who, and what. */
+#define CULEX__NO_OUTCOME_FORMAT "%s returned %d, which is no outcome"
+
 /* A run of a job that nobody registered. */
 #define CULEX__UNKNOWN_JOB_TEXT "no handler is registered for this job"
 

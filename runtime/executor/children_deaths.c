@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "child/crash_report.h"
+#include "core/end_text.h"
 
 enum { LAST_ROUNDS = 64 /* of reading: more than a channel holds */ };
 
@@ -100,7 +101,7 @@ static void setup_failed(struct culex_children *children, struct culex_child_lin
         snprintf(text, sizeof text, "the set-up of its process called exit(%d)", report->status);
     else
         snprintf(text, sizeof text, "the set-up of its process failed: %s",
-                 child->unready[0] != '\0' ? child->unready : "it gave no reason");
+                 child->unready[0] != '\0' ? child->unready : CULEX__NO_REASON_TEXT);
     children->is_ready = false;
     culex__children_begin_failed(children, &children->setup, text);
 }

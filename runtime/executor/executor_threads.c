@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/instant.h"
+#include "core/end_text.h"
 #include "handler/loan.h"
 #include "base/notice.h"
 #include "core/patience.h"
@@ -149,7 +150,7 @@ static void setup_await(struct threads *threads, uint32_t failures)
 static void setup_log(struct threads *threads, const char *text)
 {
     if (text[0] == '\0')
-        text = "it gave no reason";
+        text = CULEX__NO_REASON_TEXT;
     if (!culex__notice_tell(&threads->unready_notice, text, culex__env_boottime_ns(threads->env)))
         return;
     culex__log_write(&threads->base.log, CULEX_LOG_WARNING, NULL,

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/instant.h"
+#include "core/end_text.h"
 #include "core/run.h"
 
 /* What window.h promises of the numbers. */
@@ -201,7 +202,7 @@ static void end_fill(struct culex_run *run, const struct culex_window_entry *ent
     if ((end->flags & CULEX_END_TEXT) != 0)
         run->end.text = run->text != NULL ? run->text : "(no memory for the error text)";
     else if (end->event == CULEX_EVENT_FAIL || end->event == CULEX_EVENT_DISCARD)
-        run->end.text = "the handler gave no reason";
+        run->end.text = CULEX__HANDLER_NO_REASON_TEXT;
     run->has_result = (end->flags & CULEX_END_RESULT) != 0 && entry->has_result;
     if ((end->flags & CULEX_END_FOLLOW_UPS) == 0)
         culex__run_forget_follow_ups(run);

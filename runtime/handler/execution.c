@@ -51,7 +51,7 @@ static void end_outcome(struct culex_run *run, culex_outcome outcome)
     case CULEX_DISCARDED:
         run->end.event = outcome == CULEX_FAILED ? CULEX_EVENT_FAIL : CULEX_EVENT_DISCARD;
         if (run->end.text == NULL)
-            run->end.text = "the handler gave no reason";
+            run->end.text = CULEX__HANDLER_NO_REASON_TEXT;
         return;
     case CULEX_SNOOZED:
         run->end.event = CULEX_EVENT_RELEASE;
@@ -62,7 +62,7 @@ static void end_outcome(struct culex_run *run, culex_outcome outcome)
         return;
     }
     run->end.event = CULEX_EVENT_FAIL;
-    culex__run_set_text(run, "the handler returned %d, which is no outcome", (int)outcome);
+    culex__run_set_text(run, CULEX__NO_OUTCOME_FORMAT, "the handler", (int)outcome);
 }
 
 static culex_status params_decode(struct culex_run *run, const void **ret_params,

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "core/end_text.h"
 #include "handler/run.h"
 
 /* --- the list ---------------------------------------------------------------------------- */
@@ -13,11 +14,11 @@
 static culex_status name_check(const char *name, culex_error *error)
 {
     size_t len = name != NULL ? strnlen(name, CULEX_HOOK_NAME_MAX + 1) : 0;
-    if (len > 0 && len <= CULEX_HOOK_NAME_MAX && culex__utf8_is_valid(name, len))
+    if (len > 0 && len <= CULEX_HOOK_NAME_MAX && culex__utf8_is_line(name, len))
         return CULEX_OK;
     return culex__fail(error, CULEX_EINVAL,
                        "hook.name is what a failure of the hook is told with: 1 to %d bytes of "
-                       "UTF-8",
+                       "UTF-8 without control characters",
                        CULEX_HOOK_NAME_MAX);
 }
 
@@ -134,7 +135,7 @@ static struct ending ending_take(struct culex_run *run, const char *who, culex_o
 {
     struct ending ending = {.outcome = outcome, .delay_ms = run->end.delay_ms};
     if ((int)outcome < CULEX_DONE || outcome > CULEX_SNOOZED) {
-        culex__run_set_text(run, "%s returned %d, which is no outcome", who, (int)outcome);
+        culex__run_set_text(run, CULEX__NO_OUTCOME_FORMAT, who, (int)outcome);
         ending.outcome = CULEX_FAILED;
     }
     if (is_failure(ending.outcome))
@@ -149,7 +150,7 @@ static const char *text_join(struct culex_run *run, const char *before,
 {
     culex__run_set_text(run, "%s%shook '%s' %s the run: %s", before != NULL ? before : "",
                         before != NULL ? "; then " : "", hook->hook.name, when,
-                        words != NULL ? words : "it gave no reason");
+                        words != NULL ? words : CULEX__NO_REASON_TEXT);
     const char *text = words_keep(run);
     words_forget(run);
     return text;
@@ -163,6 +164,8 @@ static struct ending ending_join(struct culex_run *run, struct ending inner,
 {
     bool is_told = is_failure(own.outcome) && (own.text != NULL || !is_failure(inner.outcome));
     struct ending both = gravity(own.outcome) > gravity(inner.outcome) ? own : inner;
+    if (both.outcome == CULEX_SNOOZED && own.outcome == CULEX_SNOOZED && own.delay_ms > 0)
+        both.delay_ms = own.delay_ms;
     both.text = is_told ? text_join(run, inner.text, hook, when, own.text) : inner.text;
     return both;
 }
@@ -184,7 +187,7 @@ static struct ending handler_call(struct culex_run *run, const void *params)
     culex_outcome outcome = job->call(run, job->handler, params, job->user);
     struct ending ending = ending_take(run, "the handler", outcome);
     if (is_failure(ending.outcome) && ending.text == NULL)
-        ending.text = "the handler gave no reason";
+        ending.text = CULEX__HANDLER_NO_REASON_TEXT;
     return ending;
 }
 
@@ -217,12 +220,25 @@ static struct ending run_hook_after(const struct culex_run_hook *hook, struct cu
 
 static struct ending run_hook_layers(struct culex_run *run, const void *params, size_t index);
 
-/* The text of a hook that did not keep to its calls of the next; NULL when it did. */
+/* What a hook has done that did not keep to its calls of the next; NULL when it did. */
 static const char *slip_of(const struct culex_next *next, culex_outcome outcome)
 {
     if (next->calls == 0 && outcome == CULEX_DONE)
         return "it returned without culex_next_call, so the handler was not called";
     return next->calls > 1 ? "it called culex_next_call twice; the handler was called once" : NULL;
+}
+
+/* A slip is a failure; what the hook has said of its own stands first. */
+static struct ending slip_take(struct culex_run *run, struct ending own, const char *slip)
+{
+    if (own.text != NULL) {
+        culex__run_set_text(run, "%s; %s", own.text, slip);
+        slip = words_keep(run);
+        words_forget(run);
+    }
+    own.text = slip;
+    own.outcome = is_failure(own.outcome) ? own.outcome : CULEX_FAILED;
+    return own;
 }
 
 static struct ending run_hook_around(const struct culex_run_hook *hook, struct culex_run *run,
@@ -238,10 +254,8 @@ static struct ending run_hook_around(const struct culex_run_hook *hook, struct c
                                                        : own->around(run, params, &next, own->user);
     struct ending ending = ending_take(run, "it", outcome);
     const char *slip = slip_of(&next, ending.outcome);
-    if (slip != NULL && ending.text == NULL) {
-        ending.text = slip;
-        ending.outcome = is_failure(ending.outcome) ? ending.outcome : CULEX_FAILED;
-    }
+    if (slip != NULL)
+        ending = slip_take(run, ending, slip);
     return ending_join(run, next.inner, hook, "around", ending);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/end_text.h"
 #include "test/kit.h"
 
 enum { CALL_MS = 5000 /* that a handler's call of the store may take, were there any wait */ };
@@ -204,7 +205,7 @@ static culex_status hooks_open(struct culex_hands *hands, const struct culex_pro
     culex_status status = culex__process_hooks_open(hooks, &hands->process, &told);
     if (status != CULEX_OK)
         return culex__fail(error, CULEX_EBROKEN, "culex_worker_on_process: open failed: %s",
-                           told.text[0] != '\0' ? told.text : "it gave no reason");
+                           told.text[0] != '\0' ? told.text : CULEX__NO_REASON_TEXT);
     hands->hooks = *hooks;
     return CULEX_OK;
 }

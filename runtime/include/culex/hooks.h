@@ -35,9 +35,10 @@ typedef culex_outcome (*culex_hook_after)(culex_run *run, const void *params, cu
  * What each returns counts as if the handler had returned it, details by culex_run_fail,
  * culex_run_discard and culex_run_snooze included, unless what it follows has ended worse: of two
  * outcomes the graver stands, which is discarded before failed before snoozed before done. So no
- * hook makes a success of a failure, and a run that was discarded is not tried again. A failure
- * bears the name of the hook: "hook 'audit' before the run: TEXT"; where something has failed
- * already, its text stands first.
+ * hook makes a success of a failure, and a run that was discarded is not tried again. Of two that
+ * put the run off, the delay of the last culex_run_snooze counts. A failure bears the name of the
+ * hook: "hook 'audit' before the run: TEXT"; where something has failed already, its text stands
+ * first.
  *
  * `before` lets the run go on by CULEX_DONE; after anything else neither its own `around` and
  * `after`, nor the hooks within, nor the handler are called.
@@ -50,7 +51,8 @@ typedef culex_outcome (*culex_hook_after)(culex_run *run, const void *params, cu
  * and the text, "" where there is none. It returns CULEX_DONE, or the outcome that it was given, if
  * it has nothing to add. */
 typedef struct culex_hook {
-    const char *name; /* 1 to 64 bytes of UTF-8, borrowed until the worker is freed */
+    const char *name; /* 1 to 64 bytes of UTF-8 without control characters, borrowed until the
+                         worker is freed */
     culex_hook_before before;
     culex_hook_around around;
     culex_hook_after after;
@@ -96,19 +98,25 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_add_hook_by(culex_worker *wor
 
 /* --- before an enqueue ------------------------------------------------------------------- */
 
-/* A call that is to enqueue, before anything of it is encoded. */
+/* A call that is to enqueue, before anything of it is encoded; its options could be enqueued with.
+ * Nothing here can be replaced: what a hook changes, it writes into *options. */
 typedef struct culex_enqueue_call {
-    const culex_job_type *type;
-    const void *params;             /* of the first run, a struct of type->params; NULL for none */
-    size_t stride;                  /* bytes from one run's params to the next's */
-    size_t count;                   /* of runs, at least 1 */
-    culex_enqueue_options *options; /* a copy of the caller's; what is written here counts */
+    const culex_job_type *const type;
+    const void *const params; /* of the first run, a struct of type->params; NULL for none */
+    const size_t stride;      /* bytes from one run's params to the next's */
+    const size_t count;       /* of runs, at least 1 */
+    culex_enqueue_options *const options; /* a copy of the caller's; what is written there counts */
+    struct culex_enqueue_draft *const draft; /* the library's */
 } culex_enqueue_call;
 
 /* Lets the call go on by CULEX_OK, as it is or with other options; what these point to must live
  * until the call has returned. The ticket and ret_outcomes stay the caller's. Any other status is
  * what the call returns, with the hook's error->text in its own, and nothing of it is enqueued; in
  * place of CULEX_EUNKNOWN, and of what is no status, it is CULEX_EINVAL.
+ *
+ * A ticket is known in one queue, so that of a call with one is the caller's: where the hook has
+ * changed it, nothing is enqueued, and CULEX_EINVAL names the hook's. Whoever repeats a call that
+ * was CULEX_EUNKNOWN gives options.queue what the hook had sent it to.
  *
  * Called on the thread that enqueues, by several at once if these do, once for each call, of
  * however many runs; once more for one that is repeated with its ticket. It may use another client,
@@ -136,8 +144,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_worker_on_enqueue(culex_worker *work
 /* For the hook: the runs of the call have this tag too, beside those that they have anyway; where
  * it stands already, nothing changes. So a run can be given what is to be known of it, a tenant or
  * a trace: culex_client_get shows it, culex_client_bulk chooses by it. Copies. CULEX_EINVAL for a
- * tag that cannot be one: 1 to 64 bytes of UTF-8 without commas, '|' and control characters;
- * CULEX_ELIMIT for the seventeenth of a run. */
+ * tag that cannot be one: 1 to 64 bytes of UTF-8 without commas, '|' and control characters, and
+ * for a call that no hook was given; CULEX_ELIMIT for the seventeenth of a run. */
 CULEX_API CULEX_MUST_USE culex_status culex_enqueue_tag(culex_enqueue_call *call, const char *tag,
                                                         culex_error *error);
 

@@ -30,6 +30,7 @@ struct saying {
     int outcome; /* NEXT: what is within has returned */
     const char *words;
     bool is_first_only;
+    int64_t delay_ms; /* of a snooze; 0: 1 ms */
 };
 
 struct part {
@@ -48,6 +49,7 @@ struct scene {
     culex_client *client;
     culex_worker *worker; /* while it runs */
     bool is_adding;       /* the handler adds a hook, in vain */
+    bool is_stopping;     /* the hook after a run stops its worker */
     bool is_quiet;        /* several at a time, without a trace */
     bool is_enqueuing;    /* the handler does, by both its ways */
     culex_status refusal; /* of enqueues, by their hook */
@@ -88,7 +90,8 @@ static culex_outcome say(culex_run *run, const struct saying *saying, culex_outc
     if (saying->outcome == CULEX_DISCARDED && saying->words != NULL)
         return culex_run_discard(run, "%s", saying->words);
     if (saying->outcome == CULEX_SNOOZED)
-        return culex_run_snooze(run, culex_milliseconds(1));
+        return culex_run_snooze(run,
+                                culex_milliseconds(saying->delay_ms > 0 ? saying->delay_ms : 1));
     return (culex_outcome)saying->outcome;
 }
 
@@ -138,6 +141,8 @@ static culex_outcome part_after(culex_run *run, const void *params, culex_outcom
         snprintf(board->text, sizeof board->text, "%s", text);
     if (part->is_following)
         follow(run);
+    if (scene->is_stopping)
+        culex_worker_stop(scene->worker);
     return say(run, &part->after, outcome);
 }
 
@@ -408,6 +413,8 @@ static void test_around_calls_the_rest_once(void **state)
     expect_dead("<J (J H )J=1 >J=1 ", "hook 'J' around the run: it called culex_next_call twice; "
                                       "the handler was called once");
     scene->parts[0].around = (struct saying){.outcome = CULEX_FAILED, .words = "late"};
+    expect_dead("<J (J H )J=1 >J=1 ", "hook 'J' around the run: late; it called culex_next_call "
+                                      "twice; the handler was called once");
     scene->parts[0].nexts = 1;
     expect_dead("<J (J H )J=0 >J=1 ", "hook 'J' around the run: late");
 }
@@ -451,6 +458,33 @@ static void test_snoozing_hook_puts_the_run_off(void **state)
     scene->parts[0].before = (struct saying){.outcome = CULEX_DONE};
     scene->handler = (struct saying){.outcome = CULEX_SNOOZED, .is_first_only = true};
     expect("<J (J H )J=3 >J=3 <J (J H )J=0 >J=0 ", CULEX_RUN_DONE, "", 0);
+}
+
+/* Seconds until the run is due again that was put off by handler and hook. */
+static int64_t put_off_s(int64_t handler_s, int64_t hook_s)
+{
+    culex_uuid id = send(&type);
+    scene->handler = (struct saying){.outcome = CULEX_SNOOZED, .delay_ms = handler_s * 1000};
+    scene->parts[0].after =
+        hook_s > 0 ? (struct saying){.outcome = CULEX_SNOOZED, .delay_ms = hook_s * 1000}
+                   : (struct saying){.outcome = NEXT};
+    int64_t begin_ms = culex_time_now() / 1000000;
+    drain(CULEX_ISOLATION_NONE, 1);
+    culex_run_info *info = look(id);
+    assert_int_equal(info->state, CULEX_RUN_SCHEDULED);
+    int64_t delay_s = (info->at_ms - begin_ms) / 1000;
+    culex_run_info_free(info);
+    return delay_s;
+}
+
+static void test_snooze_of_a_hook_over_the_handlers_is_the_hooks(void **state)
+{
+    (void)state;
+    scene->is_stopping = true;
+    scene->parts[0] = part_make("J", true);
+    assert_in_range(put_off_s(3600, 0), 3600, 3660);
+    assert_in_range(put_off_s(3600, 7200), 7200, 7260);
+    assert_in_range(put_off_s(7200, 3600), 3600, 3660);
 }
 
 /* --- the rest of a run ------------------------------------------------------------------------ */
@@ -620,16 +654,95 @@ static void test_tag_that_cannot_be_one_is_refused(void **state)
     assert_int_equal(enqueued(), 0);
 }
 
+static void expect_mistaken(const culex_enqueue_options *options)
+{
+    struct number params = {1};
+    size_t count;
+    unsigned passes = scene->passes;
+    assert_int_equal(culex_client_enqueue(scene->client, &type, &params, options, NULL, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(culex_client_enqueue_many(scene->client, &type, &params, sizeof params, 1,
+                                               options, NULL, &count, NULL),
+                     CULEX_EINVAL);
+    assert_int_equal(scene->passes, passes);
+}
+
+static void test_hook_is_shown_only_what_can_be_enqueued(void **state)
+{
+    const culex_enqueue_options no_tags = {.tag_count = 1};
+    const culex_enqueue_options bad_tag = {.tags = (const char *const[]){NULL}, .tag_count = 1};
+    const culex_enqueue_options bad_queue = {.queue = "no queue"};
+    const culex_enqueue_options no_flag = {.priority = 3};
+    (void)state;
+    gate_set();
+    scene->tag = "tenant:7";
+    expect_mistaken(&no_tags);
+    expect_mistaken(&bad_tag);
+    expect_mistaken(&bad_queue);
+    expect_mistaken(&no_flag);
+    assert_int_equal(enqueued(), 0);
+}
+
+static culex_status unmake_tags(culex_enqueue_call *enqueue, void *user, culex_error *error)
+{
+    const char *const *tags = user;
+    enqueue->options->tags = tags;
+    enqueue->options->tag_count = 1;
+    return culex_enqueue_tag(enqueue, "tenant:7", error);
+}
+
+static void test_tag_beside_tags_that_are_none_is_refused(void **state)
+{
+    static const char *none[] = {NULL};
+    struct number params = {1};
+    culex_error error = {0};
+    (void)state;
+    assert_int_equal(culex_client_on_enqueue(scene->client, unmake_tags, NULL, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(scene->client, &type, &params, NULL, NULL, &error),
+                     CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "a tag_count of 1, and no tags"));
+    assert_int_equal(culex_client_on_enqueue(scene->client, unmake_tags, none, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(scene->client, &type, &params, NULL, NULL, &error),
+                     CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "tag 1: 1 to 64 bytes"));
+}
+
+/* A copy of the call stands for it; what the hook makes up does not. */
+static culex_status copy_tag(culex_enqueue_call *enqueue, void *user, culex_error *error)
+{
+    struct {
+        culex_enqueue_call call;
+        char guard[4096];
+    } copy = {.call = *enqueue, .guard = ""};
+    culex_enqueue_options options = {.tag_count = 0};
+    culex_enqueue_call made_up = {.type = enqueue->type, .options = &options, .count = 1};
+    (void)user;
+    culex_status status = culex_enqueue_tag(&copy.call, "tenant:7", error);
+    for (size_t i = 0; i < sizeof copy.guard; i++)
+        atomic_fetch_add(&board->wrong, copy.guard[i] != 0);
+    atomic_fetch_add(&board->wrong, culex_enqueue_tag(&made_up, "a", NULL) != CULEX_EINVAL);
+    return status;
+}
+
+static void test_copy_of_the_call_is_tagged_as_the_call(void **state)
+{
+    (void)state;
+    assert_int_equal(culex_client_on_enqueue(scene->client, copy_tag, NULL, NULL), CULEX_OK);
+    expect_tags(send(&type), "tenant:7");
+    assert_int_equal(board->wrong, 0);
+}
+
 /* What the caller repeats by, and where it is told of what came, is not the hook's. */
 static culex_status meddle(culex_enqueue_call *enqueue, void *user, culex_error *error)
 {
-    (void)user, (void)error;
+    (void)error;
     enqueue->options->has_ticket = false;
     enqueue->options->ticket = (culex_uuid){{0}};
     enqueue->options->ret_outcomes = NULL;
     enqueue->options->has_priority = true;
     enqueue->options->priority = 9;
-    enqueue->options->queue = "others";
+    if (user != NULL)
+        enqueue->options->queue = user;
     return CULEX_OK;
 }
 
@@ -648,9 +761,40 @@ static void test_hook_changes_options_but_not_the_ticket(void **state)
             culex_client_enqueue(scene->client, &type, &params, &options, &ids[i], NULL), CULEX_OK);
     assert_memory_equal(&ids[0], &ids[1], sizeof ids[0]);
     assert_int_equal(outcome, CULEX_ENQUEUE_NEW);
-    assert_int_equal(culex_client_get(scene->client, "others", ids[0], &info, NULL), CULEX_OK);
+    assert_int_equal(culex_client_get(scene->client, "numbers", ids[0], &info, NULL), CULEX_OK);
     assert_int_equal(info->priority, 9);
     culex_run_info_free(info);
+}
+
+static culex_status send_to(const char *queue, const culex_uuid *ticket, culex_error *error)
+{
+    struct number params = {1};
+    culex_enqueue_options options = {.queue = queue, .has_ticket = ticket != NULL};
+    if (ticket != NULL)
+        options.ticket = *ticket;
+    return culex_client_enqueue(scene->client, &type, &params, &options, NULL, error);
+}
+
+/* Each queue knows the tickets of its own runs. */
+static void test_hook_sends_a_call_with_a_ticket_to_no_other_queue(void **state)
+{
+    static char others[] = "others", numbers[] = "numbers";
+    culex_uuid ticket;
+    culex_error error = {0};
+    (void)state;
+    assert_int_equal(culex_client_new_ticket(scene->client, &ticket, NULL), CULEX_OK);
+    assert_int_equal(send_to(NULL, &ticket, NULL), CULEX_OK);
+    assert_int_equal(culex_client_on_enqueue(scene->client, meddle, others, NULL), CULEX_OK);
+    assert_int_equal(send_to(NULL, &ticket, &error), CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "queue 'others'"));
+    assert_int_equal(send_to(numbers, &ticket, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_client_new_ticket(scene->client, &ticket, NULL), CULEX_OK);
+    assert_int_equal(send_to("others", &ticket, NULL), CULEX_OK);
+    assert_int_equal(send_to("numbers", NULL, NULL), CULEX_OK);
+    assert_int_equal(culex_client_on_enqueue(scene->client, meddle, numbers, NULL), CULEX_OK);
+    assert_int_equal(culex_client_new_ticket(scene->client, &ticket, NULL), CULEX_OK);
+    assert_int_equal(send_to(NULL, &ticket, NULL), CULEX_OK);
+    assert_int_equal(enqueued(), 2);
 }
 
 static void test_enqueues_of_handlers_pass_the_workers_hook(void **state)
@@ -691,12 +835,12 @@ static void test_mistaken_hook_is_refused(void **state)
                    "job t.other gets a hook and is retired: its runs are never executed");
     expect_refused(worker, NULL, (culex_hook){.name = "idle"}, CULEX_EINVAL,
                    "hook 'idle' has no function: neither before, nor around, nor after");
-    const char *names[] = {NULL, "", "\xff", name};
+    const char *names[] = {NULL, "", "\xff", "a\nb", "\x7f", name};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         expect_refused(worker, NULL, (culex_hook){.name = names[i], .before = part_before},
                        CULEX_EINVAL,
                        "hook.name is what a failure of the hook is told with: 1 to 64 bytes of "
-                       "UTF-8");
+                       "UTF-8 without control characters");
     assert_int_equal(culex_worker_add_hook(worker, NULL, &good), CULEX_OK);
     assert_int_equal(culex_worker_add_hook(worker, &type, &good), CULEX_OK);
     expect_refused(worker, NULL, good, CULEX_EINVAL, "hook 'good' is there already for all jobs");
@@ -735,13 +879,18 @@ int main(void)
         HOOKED(test_no_hook_makes_a_success_of_a_failure),
         HOOKED(test_discarding_after_a_failure_is_final),
         HOOKED(test_snoozing_hook_puts_the_run_off),
+        HOOKED(test_snooze_of_a_hook_over_the_handlers_is_the_hooks),
         HOOKED(test_follow_up_of_a_hook_counts_with_the_success),
         HOOKED(test_crash_in_a_hook_is_the_runs),
         HOOKED(test_timeout_counts_the_time_of_hooks),
         HOOKED(test_refused_enqueue_brings_nothing),
         HOOKED(test_hook_tags_each_run_of_an_enqueue),
         HOOKED(test_tag_that_cannot_be_one_is_refused),
+        HOOKED(test_hook_is_shown_only_what_can_be_enqueued),
+        HOOKED(test_tag_beside_tags_that_are_none_is_refused),
+        HOOKED(test_copy_of_the_call_is_tagged_as_the_call),
         HOOKED(test_hook_changes_options_but_not_the_ticket),
+        HOOKED(test_hook_sends_a_call_with_a_ticket_to_no_other_queue),
         HOOKED(test_enqueues_of_handlers_pass_the_workers_hook),
         HOOKED(test_mistaken_hook_is_refused),
         HOOKED(test_no_hook_is_added_while_the_worker_runs),
