@@ -129,13 +129,16 @@ typedef struct culex_test_call {
     const char *queue;
     uint32_t attempt;      /* counted from 1 */
     culex_time at;         /* when it was called */
-    culex_outcome outcome; /* what it returned; CULEX_FAILED when that came after its timeout */
-    const char *text;      /* why it failed or discarded; "" for no reason */
+    culex_outcome outcome; /* of the run, by what handler and hooks returned; CULEX_FAILED when that
+                              came after its timeout */
+    const char *text;      /* why it failed or discarded, as the run's record has it; else "" */
     const void *params;    /* what it was called with, typed: CULEX_TEST_PARAMS */
 } culex_test_call;
 
 /* Runs one run that is due, the one that a worker would start first, and tells of it in *ret_call;
- * NULL when nothing is due. Fails as culex_test_drain. For CULEX_TEST_RUN_ONE. */
+ * NULL when nothing is due. Of one that a hook has kept from its handler it tells as of a call,
+ * which then is none for culex_test_call_count. Fails as culex_test_drain. For CULEX_TEST_RUN_ONE.
+ */
 CULEX_API CULEX_MUST_USE bool culex_test_run_one(culex_test *test,
                                                  const culex_test_call **ret_call);
 

@@ -31,11 +31,11 @@ static bool calls_grow(struct culex_calls *calls)
 }
 
 /* The handler's params end with it: they are read again for those who ask later. */
-struct culex_test_call *culex__calls_begin(culex_test *test, const culex_run *run)
+struct culex_test_call *culex__calls_make(culex_test *test, const culex_run *run)
 {
     const culex_job_type *type = run->job.type;
     struct culex_test_call *call = culex_arena_alloc(test->arena, sizeof *call);
-    if (call == NULL || !calls_grow(&test->calls))
+    if (call == NULL)
         return NULL;
     *call = (struct culex_test_call){.id = run->facts.id,
                                      .job = type->wire,
@@ -46,18 +46,38 @@ struct culex_test_call *culex__calls_begin(culex_test *test, const culex_run *ru
     if (culex_decode(type->params, test->arena, run->payload, run->payload_len, &call->params,
                      NULL) != CULEX_OK)
         return NULL;
-    test->calls.rows[test->calls.count++] = call;
     return call;
 }
 
-void culex__calls_end(culex_test *test, struct culex_test_call *call, culex_outcome outcome,
-                      const char *text)
+struct culex_test_call *culex__calls_begin(culex_test *test, const culex_run *run)
+{
+    struct culex_test_call *call = calls_grow(&test->calls) ? culex__calls_make(test, run) : NULL;
+    if (call != NULL)
+        test->calls.rows[test->calls.count++] = call;
+    return call;
+}
+
+static culex_outcome outcome_of(enum culex_run_event event)
+{
+    switch (event) {
+    case CULEX_EVENT_DONE:
+        return CULEX_DONE;
+    case CULEX_EVENT_DISCARD:
+        return CULEX_DISCARDED;
+    case CULEX_EVENT_RELEASE:
+        return CULEX_SNOOZED;
+    default:
+        return CULEX_FAILED;
+    }
+}
+
+void culex__calls_end(culex_test *test, struct culex_test_call *call,
+                      const struct culex_execution_end *end)
 {
     if (call == NULL)
         return;
-    call->outcome = outcome;
-    if (outcome != CULEX_DONE)
-        call->text = text_keep(test, text);
+    call->outcome = outcome_of(end->event);
+    call->text = text_keep(test, end->text);
 }
 
 void culex__calls_fail(culex_test *test, culex_uuid id, uint32_t attempt, const char *text)

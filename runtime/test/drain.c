@@ -119,6 +119,6 @@ bool culex_test_run_one(culex_test *test, const culex_test_call **ret_call)
     if (!is_free(test) || !pass(test, test->frozen.now_ms, 1))
         return false;
     if (ret_call != NULL)
-        *ret_call = test->hands.calls > 0 ? culex__calls_newest(&test->calls) : NULL;
+        *ret_call = culex__hands_turns(&test->hands) > 0 ? test->hands.call : NULL;
     return true;
 }

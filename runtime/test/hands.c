@@ -23,11 +23,11 @@ static culex_outcome hands_call(culex_run *run, culex_handler_fn handler, const 
     culex_test *test = user;
     const struct culex_job *job = &test->hands.job;
     culex_outcome outcome;
-    struct culex_test_call *call = culex__calls_begin(test, run);
+    test->hands.call = culex__calls_begin(test, run);
+    test->hands.is_called = true;
     test->hands.calls++;
     if (!culex__scripts_take(test, run, &outcome))
         outcome = job->call(run, handler, params, job->user);
-    culex__calls_end(test, call, outcome, run->end.text);
     return outcome;
 }
 
@@ -50,6 +50,19 @@ static bool instant_is_full(culex_test *test)
     return hands->instant.most > 0 && hands->instant.turns >= hands->instant.most;
 }
 
+/* That a run was executed. Without a call of its handler that counts where hooks have kept it, and
+ * not where it was cancelled before or could not be read. */
+static void turn_note(culex_test *test, const struct culex_run *run)
+{
+    struct culex_hands *hands = &test->hands;
+    bool is_begun = run->end.event != CULEX_EVENT_RELEASE || run->end.is_snoozed;
+    if (!hands->is_called && run->job.hooks != NULL && is_begun)
+        hands->call = culex__calls_make(test, run);
+    hands->refusals += !hands->is_called && hands->call != NULL;
+    hands->instant.turns += hands->is_called || hands->call != NULL;
+    culex__calls_end(test, hands->call, &run->end);
+}
+
 /* Its place is kept, and no attempt charged. */
 static void run_refuse(struct culex_run *run)
 {
@@ -61,13 +74,14 @@ static void run_refuse(struct culex_run *run)
 static void run_execute(culex_test *test, struct culex_run *run)
 {
     struct culex_hands *hands = &test->hands;
-    size_t before = hands->calls, turns = culex__hands_turns(hands);
     if (instant_is_full(test)) {
         hands->instant.is_over = true;
         run_refuse(run);
         return;
     }
     hands->run = run;
+    hands->call = NULL;
+    hands->is_called = false;
     hands->job = run->job;
     run->job.call = hands_call;
     run->job.user = test;
@@ -78,9 +92,8 @@ static void run_execute(culex_test *test, struct culex_run *run)
     culex__home_store_enter(NULL);
     run->job = hands->job;
     hands->run = NULL;
-    hands->refusals += run->job.hooks != NULL && hands->calls == before;
-    hands->instant.turns += culex__hands_turns(hands) - turns;
-    if (hands->is_crashing && hands->calls > before) {
+    turn_note(test, run);
+    if (hands->is_crashing && hands->is_called) {
         hands->is_crashing = false;
         crash(run);
     }

@@ -17,13 +17,15 @@ struct culex_hands {
     struct culex_loan loan;
     culex_arena *arena; /* of a handler */
     struct culex_run_list to_start;
-    struct culex_run *run; /* at work */
-    struct culex_job job;  /* as it was registered */
-    size_t calls;          /* of handlers, in this pass */
-    size_t refusals;       /* runs that hooks kept from their handlers */
-    size_t most;           /* in this pass */
-    struct {               /* while the clock shows one time */
-        size_t most;       /* 0: no bound */
+    struct culex_run *run;        /* at work */
+    struct culex_job job;         /* as it was registered */
+    struct culex_test_call *call; /* what is told of it; NULL: nothing yet, or without memory */
+    bool is_called;               /* its handler was */
+    size_t calls;                 /* of handlers, in this pass */
+    size_t refusals;              /* runs that hooks kept from their handlers */
+    size_t most;                  /* in this pass */
+    struct {                      /* while the clock shows one time */
+        size_t most;              /* 0: no bound */
         size_t turns;
         int64_t at_ms;
         bool is_over; /* one more was due, and went back to the store */

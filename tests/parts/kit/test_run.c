@@ -280,7 +280,7 @@ static void retries_follow_their_policy(void **state)
     const culex_test_call *last = CULEX_TEST_LAST(test, kit_letter_job);
     assert_int_equal(last->at, CULEX_TEST_START + culex_seconds(670));
     assert_int_equal(last->attempt, 4);
-    assert_string_equal(last->text, "");
+    assert_string_equal(last->text, "the handler gave no reason");
     const culex_test_call *second = culex_test_call_at(test, &kit_letter_job_type, 1);
     assert_int_equal(second->at, CULEX_TEST_START + culex_seconds(10));
 }
@@ -842,6 +842,13 @@ static void hooks_are_called_in_a_drain(void **state)
     letter_register(test, letter_note, &scene);
     assert_int_equal(culex_worker_add_hook(culex_test_worker(test), NULL, &refusing), CULEX_OK);
     culex_uuid id = letter_send(test, "a");
+    const culex_test_call *kept = CULEX_TEST_RUN_ONE(test);
+    assert_non_null(kept);
+    assert_memory_equal(&kept->id, &id, sizeof id);
+    assert_int_equal(kept->outcome, CULEX_FAILED);
+    assert_string_equal(kept->text, "hook 'refusing' before the run: not yet");
+    assert_string_equal(((const kit_letter_job *)kept->params)->to, "a");
+    CULEX_TEST_CALLS(test, kit_letter_job, 0);
     assert_null(CULEX_TEST_RUN_ONE(test));
     CULEX_TEST_STATE(test, id, CULEX_RUN_SCHEDULED);
     culex_run_info *info = NULL;
@@ -851,6 +858,59 @@ static void hooks_are_called_in_a_drain(void **state)
     assert_int_equal(CULEX_TEST_DRAIN_THROUGH(test, 70 * CULEX_SECOND), 1);
     assert_int_equal(scene.calls, 1);
     CULEX_TEST_STATE(test, id, CULEX_RUN_DONE);
+}
+
+static culex_outcome end_otherwise(culex_run *run, const void *params, culex_outcome outcome,
+                                   const char *text, void *user)
+{
+    (void)params, (void)outcome, (void)text;
+    return strcmp(user, "snooze") == 0 ? culex_run_snooze(run, culex_minutes(1))
+                                       : culex_run_discard(run, "%s", (const char *)user);
+}
+
+static void expect_end(culex_test *test, char *word, culex_outcome outcome, const char *text,
+                       culex_run_state state)
+{
+    const culex_hook hook = {.name = word, .after = end_otherwise, .user = word};
+    assert_int_equal(culex_worker_add_hook(culex_test_worker(test), NULL, &hook), CULEX_OK);
+    culex_uuid id = letter_send(test, "a");
+    const culex_test_call *call = CULEX_TEST_RUN_ONE(test);
+    assert_int_equal(call->outcome, outcome);
+    assert_string_equal(call->text, text);
+    CULEX_TEST_STATE(test, id, state);
+}
+
+/* As the worker tells the store. */
+static void what_hooks_make_of_a_call_is_told(void **state)
+{
+    static char snooze[] = "snooze", discard[] = "no more";
+    struct scene scene = {.calls = 0};
+    letter_register(*state, letter_note, &scene);
+    expect_end(*state, snooze, CULEX_SNOOZED, "", CULEX_RUN_SCHEDULED);
+    expect_end(*state, discard, CULEX_DISCARDED, "hook 'no more' after the run: no more",
+               CULEX_RUN_DEAD);
+    assert_int_equal(scene.calls, 2);
+}
+
+/* No hook has kept it. */
+static void what_cannot_be_read_is_no_run_with_hooks_either(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    const culex_hook refusing = {.name = "refusing", .before = refuse_twice};
+    kit_once_job once = kit_once_job_make(7);
+    culex_job_type other = kit_letter_job_type;
+    culex_uuid id;
+    other.params = kit_once_job_type.params;
+    letter_register(test, letter_note, &scene);
+    assert_int_equal(culex_worker_add_hook(culex_test_worker(test), NULL, &refusing), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(culex_test_client(test), &other, &once, NULL, &id, NULL),
+                     CULEX_OK);
+    culex_uuid readable = letter_send(test, "a");
+    const culex_test_call *kept = CULEX_TEST_RUN_ONE(test);
+    CULEX_TEST_STATE(test, id, CULEX_RUN_DEAD);
+    assert_non_null(kept);
+    assert_memory_equal(&kept->id, &readable, sizeof readable);
 }
 
 static void enqueues_pass_their_hooks(void **state)
@@ -883,6 +943,8 @@ int main(void)
         WITH_KIT(what_is_lent_is_the_kits_to_free),
         WITH_KIT(the_clock_moves_where_nothing_is_due),
         WITH_KIT(hooks_are_called_in_a_drain),
+        WITH_KIT(what_hooks_make_of_a_call_is_told),
+        WITH_KIT(what_cannot_be_read_is_no_run_with_hooks_either),
         WITH_KIT(enqueues_pass_their_hooks),
         WITH_KIT(needs_are_offered),
         WITH_KIT(delays_wait_for_the_clock),
