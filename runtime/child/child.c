@@ -266,7 +266,7 @@ static void run_clear(struct child *child)
     child->is_leaving |= !culex__traces_tidy(&child->traces, run, is_all);
 }
 
-static void run_execute(struct child *child, bool has_payload)
+static void culex__child_execute(struct child *child, bool has_payload)
 {
     struct culex_run *run = child->run;
     if (child->arena == NULL)
@@ -313,7 +313,7 @@ static void run_take(struct child *child, uint64_t seq, const char *bytes, size_
         return;
     }
     child->is_leaving = record.is_last;
-    run_execute(child, has_payload);
+    culex__child_execute(child, has_payload);
 }
 
 /* --- the loop -------------------------------------------------------------------------- */

@@ -188,13 +188,17 @@ static size_t frames_begin(const struct culex_crash_report *report)
     return report->frame_count < 3 ? report->frame_count : 3;
 }
 
-/* Below the handler's own frames there are only ours, the same for everybody. */
+/* Below the handler's own frames there are only ours, the same for everybody. A compiler may have
+ * added to a name; no function of the program begins with one. */
 static bool is_ours(const char *name)
 {
-    return strstr(name, "culex::guard<") == name || strstr(name, "culex__run_execute") == name ||
-           strstr(name, "run_hook_") == name || strstr(name, "culex_next_call") == name ||
-           strstr(name, "culex__run_hooks_call") == name || strstr(name, "run_call+") == name ||
-           strstr(name, "run_execute+") == name || strstr(name, "culex__child_main") == name;
+    static const char *const ours[] = {
+        "culex::guard<",      "culex_next_call",      "culex__run_hook",  "culex__run_call",
+        "culex__run_execute", "culex__child_execute", "culex__child_main"};
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0] && !is_found; i++)
+        is_found = strncmp(name, ours[i], strlen(ours[i])) == 0;
+    return is_found;
 }
 
 /* Frames of libraries without a name (the inside of abort, of malloc) say nothing to anybody, as

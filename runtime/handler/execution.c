@@ -82,7 +82,7 @@ static culex_outcome handler_call(struct culex_run *run, const void *params)
                                   : run->job.call(run, run->job.handler, params, run->job.user);
 }
 
-static void run_call(struct culex_run *run)
+static void culex__run_call(struct culex_run *run)
 {
     culex_error error = {0};
     const void *params = NULL;
@@ -127,7 +127,7 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
     }
     started_ns = start_tell(run, env, started_ns);
     run->arena = arena;
-    run_call(run);
+    culex__run_call(run);
     run->arena = NULL;
     culex_arena_reset(arena);
     run->end.ended_ns = culex__env_boottime_ns(env);

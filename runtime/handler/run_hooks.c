@@ -170,7 +170,9 @@ static struct ending ending_join(struct culex_run *run, struct ending inner,
     return both;
 }
 
-/* --- the calls ----------------------------------------------------------------------------- */
+/* --- the calls -----------------------------------------------------------------------------
+ *
+ * Functions beneath the program's on the stack have names by which a crash report knows them. */
 
 struct culex_next {
     struct culex_run *run;
@@ -191,8 +193,8 @@ static struct ending handler_call(struct culex_run *run, const void *params)
     return ending;
 }
 
-static struct ending run_hook_before(const struct culex_run_hook *hook, struct culex_run *run,
-                                     const void *params)
+static struct ending culex__run_hook_before(const struct culex_run_hook *hook,
+                                            struct culex_run *run, const void *params)
 {
     const culex_hook *own = &hook->hook;
     const struct ending none = {.outcome = CULEX_DONE};
@@ -204,8 +206,8 @@ static struct ending run_hook_before(const struct culex_run_hook *hook, struct c
     return ending_join(run, none, hook, "before", ending_take(run, "it", outcome));
 }
 
-static struct ending run_hook_after(const struct culex_run_hook *hook, struct culex_run *run,
-                                    const void *params, struct ending inner)
+static struct ending culex__run_hook_after(const struct culex_run_hook *hook, struct culex_run *run,
+                                           const void *params, struct ending inner)
 {
     const culex_hook *own = &hook->hook;
     const char *text = inner.text != NULL ? inner.text : "";
@@ -218,7 +220,8 @@ static struct ending run_hook_after(const struct culex_run_hook *hook, struct cu
     return ending_join(run, inner, hook, "after", ending_take(run, "it", outcome));
 }
 
-static struct ending run_hook_layers(struct culex_run *run, const void *params, size_t index);
+static struct ending culex__run_hook_layers(struct culex_run *run, const void *params,
+                                            size_t index);
 
 /* What a hook has done that did not keep to its calls of the next; NULL when it did. */
 static const char *slip_of(const struct culex_next *next, culex_outcome outcome)
@@ -241,14 +244,14 @@ static struct ending slip_take(struct culex_run *run, struct ending own, const c
     return own;
 }
 
-static struct ending run_hook_around(const struct culex_run_hook *hook, struct culex_run *run,
-                                     const void *params, size_t index)
+static struct ending culex__run_hook_around(const struct culex_run_hook *hook,
+                                            struct culex_run *run, const void *params, size_t index)
 {
     const culex_hook *own = &hook->hook;
     struct culex_next next = {
         .run = run, .params = params, .index = index, .inner = {.outcome = CULEX_DONE}};
     if (own->around == NULL)
-        return run_hook_layers(run, params, index);
+        return culex__run_hook_layers(run, params, index);
     words_forget(run);
     culex_outcome outcome = hook->calls.around != NULL ? hook->calls.around(own, run, params, &next)
                                                        : own->around(run, params, &next, own->user);
@@ -269,28 +272,29 @@ static const struct culex_run_hook *hook_find(const struct culex_run *run, size_
 }
 
 /* The hooks from `index` on, with the handler in their midst. */
-static struct ending run_hook_layers(struct culex_run *run, const void *params, size_t index)
+static struct ending culex__run_hook_layers(struct culex_run *run, const void *params, size_t index)
 {
     const struct culex_run_hook *hook = hook_find(run, &index);
     if (hook == NULL)
         return handler_call(run, params);
-    struct ending ending = run_hook_before(hook, run, params);
+    struct ending ending = culex__run_hook_before(hook, run, params);
     if (ending.outcome != CULEX_DONE)
         return ending;
-    return run_hook_after(hook, run, params, run_hook_around(hook, run, params, index + 1));
+    return culex__run_hook_after(hook, run, params,
+                                 culex__run_hook_around(hook, run, params, index + 1));
 }
 
 culex_outcome culex_next_call(culex_next *next)
 {
     if (next == NULL || next->calls++ > 0)
         return CULEX_FAILED;
-    next->inner = run_hook_layers(next->run, next->params, next->index);
+    next->inner = culex__run_hook_layers(next->run, next->params, next->index);
     return next->inner.outcome;
 }
 
 culex_outcome culex__run_hooks_call(struct culex_run *run, const void *params)
 {
-    struct ending ending = run_hook_layers(run, params, 0);
+    struct ending ending = culex__run_hook_layers(run, params, 0);
     if (ending.text != NULL)
         culex__run_set_text(run, "%s", ending.text);
     run->end.delay_ms = ending.delay_ms;
