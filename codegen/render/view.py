@@ -99,6 +99,7 @@ class UserView:
     comments: List[CText]
     marker: CText
     type_symbol: CText
+    check: CText
     parse: CText
     format: CText
     parse_call: CText

@@ -1,4 +1,5 @@
-/* Secrets lie in their buffer one behind another: the length, then the bytes. */
+/* Secrets lie in their buffer one behind another: the length, then the bytes. One of no bytes
+ * stands for a value whose text nobody knows. */
 #include "core/secret.h"
 
 #include <assert.h>
@@ -44,12 +45,18 @@ static bool collect_payload(const culex_field *field, const void *slot, culex_bu
     return is_kept;
 }
 
+static bool unknown_add(culex_buf *secrets)
+{
+    const size_t none = 0;
+    return culex__buf_append(secrets, &none, sizeof none) == CULEX_OK;
+}
+
 static bool collect_user(const culex_user_type *type, const void *slot, culex_buf *secrets)
 {
     struct culex__user_text text;
     const char *fault;
-    return !culex__user_format(type, slot, &text, &fault) ||
-           secret_add(secrets, text.text, text.len);
+    return culex__user_format(type, slot, &text, &fault) ? secret_add(secrets, text.text, text.len)
+                                                         : unknown_add(secrets);
 }
 
 static bool collect_value(const culex_field *field, const char *slot, bool is_secret,
@@ -117,6 +124,28 @@ bool culex__secrets_collect(const culex_struct_type *type, const void *value, cu
 
 /* --- scrubbing --------------------------------------------------------------------------- */
 
+/* Any text may be one of them. */
+static bool has_unknown(const culex_buf *secrets)
+{
+    size_t len;
+    for (size_t at = 0; at < secrets->len; at += len) {
+        memcpy(&len, secrets->data + at, sizeof len);
+        at += sizeof len;
+        if (len == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t all_hide(char *ret_text, size_t size)
+{
+    static const char shown[] = CULEX_SECRET_SHOWN;
+    size_t len = size < sizeof shown ? size - 1 : sizeof shown - 1;
+    memcpy(ret_text, shown, len);
+    ret_text[len] = '\0';
+    return len;
+}
+
 /* How many bytes at `text` belong to a secret that begins there, 0 for none. */
 static size_t secret_match(const culex_buf *secrets, const char *text, size_t left, bool is_cut)
 {
@@ -140,6 +169,8 @@ size_t culex__secrets_scrub(const culex_buf *secrets, const char *text, size_t l
     static const char shown[] = CULEX_SECRET_SHOWN;
     size_t out = 0, covered = 0;
     assert(size > 0);
+    if (len > 0 && has_unknown(secrets))
+        return all_hide(ret_text, size);
     for (size_t at = 0; at < len && out + 1 < size; at++) {
         size_t match = secret_match(secrets, text + at, len - at, is_cut);
         bool is_begin = match > 0 && covered <= at;

@@ -3,7 +3,9 @@
  * A handler may put what it was given into an error text by accident. Before such a text leaves,
  * every whole value of a secret param is replaced: strings and bytes as they are, and every kind as
  * it stands in the payload (base64, decimal digits, ...). Values whose text is shorter than
- * CULEX_SECRET_MIN bytes would be found everywhere and are left, and so are bool and char. */
+ * CULEX_SECRET_MIN bytes would be found everywhere and are left, and so are bool and char. Where
+ * the format function of a type of the user's own has no text for a value, any text may show it,
+ * and all of each goes. */
 #ifndef CULEX_CORE_SECRET_H
 #define CULEX_CORE_SECRET_H
 

@@ -99,6 +99,18 @@ typedef bool (*culex_user_parse)(const char *text, size_t len, void *ret_value);
  * Equal values have one text, for keys of runs are made of it. */
 typedef int (*culex_user_format)(const void *value, char *ret_text, size_t size);
 
+/* Whether values of the C type may lie where the runtime puts them, aligned as what malloc gives.
+ */
+#ifdef __cplusplus
+#define CULEX_USER_TYPE_CHECK(type)                                                                \
+    static_assert(alignof(type) <= alignof(max_align_t),                                           \
+                  #type " has an alignment of more than max_align_t")
+#else
+#define CULEX_USER_TYPE_CHECK(type)                                                                \
+    _Static_assert(_Alignof(type) <= _Alignof(max_align_t),                                        \
+                   #type " has an alignment of more than max_align_t")
+#endif
+
 /* A type of the user's own: `type money = string with "money.h" money_parse money_format`. Its
  * functions are called by whoever encodes, decodes or names a run's key: in any thread, in several
  * at a time, and in the processes of handlers. They must not throw. Values are copied as bytes and

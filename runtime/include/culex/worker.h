@@ -60,7 +60,8 @@ CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
 /* In the texts of a handler, those of culex_run_progress, culex_run_fail, culex_run_discard and
  * culex_log, "[secret]" replaces whole values of the run's [[secret]] params that are 4 bytes or
  * longer: strings and bytes as they are, and every kind but bool and char as it stands in the
- * payload. Parts of a value and other spellings of it are not recognised. */
+ * payload. Parts of a value and other spellings of it are not recognised. Where the format function
+ * of a type of your own has no text for such a param, "[secret]" replaces the whole text. */
 
 /* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
  * at 250 bytes, made valid UTF-8). The store learns it within about a second, and with the run's

@@ -210,6 +210,27 @@ static void test_user__secret_is_scrubbed_as_it_is_written(void **state)
     culex_buf_release(&secrets);
 }
 
+/* Nobody knows what its text was: the handler says nothing that might be it. */
+static void test_user__secret_without_a_text_hides_all_that_is_said(void **state)
+{
+    static const char told[] = "hidden was 123456";
+    const struct tour untold = {.hidden = {NO_TEXT, 123456}};
+    char scrubbed[sizeof told];
+    culex_buf secrets;
+    (void)state;
+    culex_buf_init(&secrets, 0);
+    assert_true(culex__secrets_collect(&tour_type, &untold, &secrets));
+    size_t len =
+        culex__secrets_scrub(&secrets, told, strlen(told), false, scrubbed, sizeof scrubbed);
+    assert_string_equal(scrubbed, CULEX_SECRET_SHOWN);
+    assert_int_equal(len, strlen(scrubbed));
+    assert_int_equal(culex__secrets_scrub(&secrets, told, strlen(told), true, scrubbed, 5), 4);
+    assert_string_equal(scrubbed, "[sec");
+    assert_int_equal(culex__secrets_scrub(&secrets, "", 0, false, scrubbed, 5), 0);
+    assert_string_equal(scrubbed, "");
+    culex_buf_release(&secrets);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +241,7 @@ int main(void)
         WORKBENCH_TEST(test_user__what_parse_refuses_is_told),
         WORKBENCH_TEST(test_user__longer_text_never_reaches_parse),
         WORKBENCH_TEST(test_user__secret_is_scrubbed_as_it_is_written),
+        WORKBENCH_TEST(test_user__secret_without_a_text_hides_all_that_is_said),
     };
     return cmocka_run_group_tests_name("codec_user", tests, NULL, NULL);
 }

@@ -84,6 +84,22 @@ class Layer(unittest.TestCase):
             for folder in made:
                 self.compile(f"{folder}.cc", f"-std={standard}", f"-I{folder}", "-Ifeature", f"-I{FEATURE}", "-fsyntax-only")
 
+    def test_type_that_no_memory_is_aligned_for_is_refused(self) -> None:
+        """The memory of params is aligned as that of malloc."""
+        (self.folder / "wide.job").write_text('type wide = string with "wide.h" wide_parse wide_format;\n'
+                                              "job lift { params { wide load; } }\n")
+        self.generate(self.folder / "wide.job")
+        for size, status in ((16, 0), (32, 1)):
+            (self.folder / "wide.h").write_text(
+                f"typedef struct {{ char bytes[32]; }} __attribute__((aligned({size}))) wide;\n"
+                "bool wide_parse(const char *text, size_t len, wide *ret_value);\n"
+                "int wide_format(const wide *value, char *ret_text, size_t size);\n")
+            for command in ([C_COMPILER, "-std=c11"], [C_COMPILER, "-std=c2x"], [COMPILER, "-x", "c++", "-std=c++11"]):
+                said = self.run_command(*command, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                                        f"-I{REPOSITORY}/runtime/include", "-I.", "-fsyntax-only", "out/wide_job.c",
+                                        status=status)
+                self.assertEqual("more than max_align_t" in said, status == 1, said)
+
     def test_what_is_enqueued_is_what_a_handler_gets(self) -> None:
         self.generate(*(FEATURE / f"types{more}.job" for more in ("", "_defaults", "_optional")), FEATURE / "own_types.job",
                       HERE / "reserved.job")

@@ -9,6 +9,8 @@ CULEX_GENERATED_BEGIN
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
+CULEX_USER_TYPE_CHECK(shop_own_money);
+
 /* What the runtime calls: gives the value its type back. */
 static bool shop_own_money_type_parse(const char *text, size_t len, void *ret_value)
 {
@@ -23,6 +25,8 @@ static int shop_own_money_type_format(const void *value, char *ret_text, size_t 
 const culex_user_type shop_own_money_type = {
     "shop_own_money", sizeof(shop_own_money), shop_own_money_type_parse, shop_own_money_type_format,
 };
+
+CULEX_USER_TYPE_CHECK(shop_own_money);
 
 /* What the runtime calls: gives the value its type back. */
 static bool shop_own_money_too_type_parse(const char *text, size_t len, void *ret_value)
