@@ -12,7 +12,9 @@ enum { ALARM = CULEX_SOURCE_COUNT /* its number in the set */ };
 
 void culex__beacon_init(culex_worker *worker)
 {
-    worker->beacon = (struct culex_beacon){.fd = -1, .alarm_fd = -1, .alarm_ns = INT64_MAX};
+    atomic_store(&worker->beacon.fd, -1);
+    worker->beacon.alarm_fd = -1;
+    worker->beacon.alarm_ns = INT64_MAX;
     for (int i = 0; i < CULEX_SOURCE_COUNT; i++)
         worker->beacon.watched[i] = -1;
 }
@@ -27,7 +29,7 @@ bool culex__beacon_is_whole(const culex_worker *worker)
 void culex__beacon_lose(culex_worker *worker)
 {
     culex__descriptor_forget(worker->beacon.fd);
-    worker->beacon.fd = -1;
+    atomic_store(&worker->beacon.fd, -1);
     culex__beacon_free(worker);
 }
 
@@ -48,12 +50,14 @@ culex_status culex__beacon_open(culex_worker *worker, culex_error *error)
     if (culex__beacon_is_whole(worker))
         return CULEX_OK;
     culex__beacon_lose(worker);
-    beacon->fd = culex__watch_open();
+    int fd = culex__watch_open();
     beacon->alarm_fd = culex__alarm_open();
-    if (beacon->fd >= 0 && beacon->alarm_fd >= 0 &&
-        culex__watch_add(beacon->fd, beacon->alarm_fd, POLLIN, ALARM))
+    if (fd >= 0 && beacon->alarm_fd >= 0 && culex__watch_add(fd, beacon->alarm_fd, POLLIN, ALARM)) {
+        atomic_store(&beacon->fd, fd);
         return CULEX_OK;
+    }
     culex__fail(error, CULEX_ENOMEM, "cannot make a descriptor to watch: %s", strerror(errno));
+    culex__descriptor_close(fd);
     culex__beacon_free(worker);
     return CULEX_ENOMEM;
 }

@@ -3,6 +3,7 @@
 #ifndef CULEX_WORKER_BEACON_H
 #define CULEX_WORKER_BEACON_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +20,8 @@ enum culex_source {
 };
 
 struct culex_beacon {
-    int fd; /* the set of all below; -1: culex_worker_start has not succeeded */
+    atomic_int fd; /* the set of all below; -1: culex_worker_start has not succeeded. Any thread may
+                      ask for it, and it is the worker's to change */
     int alarm_fd;
     int64_t alarm_ns;                /* what it is set to; INT64_MAX: nothing is due by itself */
     int watched[CULEX_SOURCE_COUNT]; /* in the set; -1: none */

@@ -273,10 +273,11 @@ static culex_status life_begin(culex_worker *worker, culex_error *error)
         return status;
     if (!life_take(worker, CULEX_LIFE_NONE, CULEX_LIFE_BUSY))
         return culex__fail(error, CULEX_EINVAL, "this worker is running already");
-    atomic_store(&worker->has_store, false);
-    atomic_store(&worker->until_ns, 0);
+    /* The bell first: a stop in between is over with the one or stays with the other. */
     if (worker->has_lived)
         culex__bell_take(worker->stop_fd);
+    atomic_store(&worker->has_store, false);
+    atomic_store(&worker->until_ns, 0);
     return CULEX_OK;
 }
 
@@ -353,7 +354,7 @@ culex_status culex_worker_start(culex_worker *worker, culex_error *error)
 
 int culex_worker_fd(const culex_worker *worker)
 {
-    return worker != NULL && worker->owner == getpid() ? worker->beacon.fd : -1;
+    return worker != NULL && worker->owner == getpid() ? atomic_load(&worker->beacon.fd) : -1;
 }
 
 culex_status culex_worker_process(culex_worker *worker, int64_t budget_ms, culex_error *error)

@@ -219,6 +219,41 @@ static void test_a_stop_after_the_end_stops_nothing(void **state)
     assert_int_equal(culex_worker_process(worker, PATIENT_MS, NULL), CULEX_EOVER);
 }
 
+/* Stops the worker, by another thread as it were, just before or after its bell is taken. */
+static culex_worker *to_stop_before, *to_stop_after;
+
+uint64_t __real_culex__bell_take(int fd);
+uint64_t __wrap_culex__bell_take(int fd);
+
+uint64_t __wrap_culex__bell_take(int fd)
+{
+    culex_worker *before = to_stop_before, *after = to_stop_after;
+    to_stop_before = to_stop_after = NULL;
+    culex_worker_stop(before);
+    uint64_t rings = __real_culex__bell_take(fd);
+    culex_worker_stop(after);
+    return rings;
+}
+
+/* One stops it, or was before its time: none is heard by half, which would take its grace. */
+static void test_a_stop_in_the_midst_of_a_start_is_heard_or_not(void **state)
+{
+    struct world *world = driven_start(state, (culex_worker_options){.url = "memory:driven"});
+    culex_worker *worker = world->worker;
+    culex_worker_stop(worker);
+    assert_int_equal(culex_worker_process(worker, PATIENT_MS, NULL), CULEX_EOVER);
+    to_stop_before = worker;
+    assert_int_equal(culex_worker_start(worker, NULL), CULEX_OK);
+    assert_null(to_stop_before);
+    driven_process(world);
+    assert_int_equal(atomic_load(&worker->until_ns), 0);
+    culex_worker_stop(worker);
+    assert_int_equal(culex_worker_process(worker, PATIENT_MS, NULL), CULEX_EOVER);
+    to_stop_after = worker;
+    assert_int_equal(culex_worker_start(worker, NULL), CULEX_OK);
+    assert_int_equal(culex_worker_process(worker, PATIENT_MS, NULL), CULEX_EOVER);
+}
+
 static void test_a_url_of_no_store_is_refused_at_start(void **state)
 {
     static culex_job_type type;
@@ -845,6 +880,7 @@ int main(int argc, char **argv)
         DRIVEN(test_what_ends_a_run_ends_this_too),
         DRIVEN(test_calls_out_of_order_are_refused),
         DRIVEN(test_a_stop_after_the_end_stops_nothing),
+        DRIVEN(test_a_stop_in_the_midst_of_a_start_is_heard_or_not),
         DRIVEN(test_a_url_of_no_store_is_refused_at_start),
         DRIVEN(test_nothing_is_left_of_a_start_that_failed),
         DRIVEN(test_a_closed_descriptor_is_noticed),
