@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "core/end_text.h"
 #include "log/log_line.h"
@@ -64,6 +65,7 @@ static bool has_trouble(const struct examination *examination)
 
 /* Names come from the store: whatever they hold is shown, and does nothing. */
 typedef char shown_name[2 * NAME_SHOWN];
+typedef char meant_text[2 * NAME_SHOWN + 32];
 
 static const char *name_show(const char *name, shown_name ret_shown)
 {
@@ -256,11 +258,28 @@ static void idle_watch(struct examination *examination)
         env->poll(env->self, NULL, 0, LOOK_MS);
 }
 
+/* "; was mail meant?", of a queue that is no finding itself, or nothing. */
+static const char *meant_format(const struct examination *examination, const char *queue,
+                                meant_text ret_text)
+{
+    struct culex__nearest nearest = {.word = queue};
+    shown_name name;
+    for (size_t i = 0; i < examination->count; i++) {
+        if (!examination->queues[i].is_idle)
+            culex__nearest_offer(&nearest, examination->queues[i].name);
+    }
+    ret_text[0] = '\0';
+    if (nearest.best != NULL)
+        snprintf(ret_text, sizeof(meant_text), "; was %s meant?", name_show(nearest.best, name));
+    return ret_text;
+}
+
 static void unserved_examine(struct examination *examination)
 {
     unsigned told = 0;
     shown_name name;
     lapsed_text lapsed;
+    meant_text meant;
     idle_watch(examination);
     for (size_t i = 0; i < examination->count; i++) {
         const struct watched *queue = &examination->queues[i];
@@ -270,10 +289,11 @@ static void unserved_examine(struct examination *examination)
                               "start a worker that serves it (--queues); if one does, its log says "
                               "what keeps it",
                               "queue %s: %llu %s%s, none is at work, and no worker took one within "
-                              "%d ms",
+                              "%d ms%s",
                               name_show(queue->name, name), (unsigned long long)runs,
                               plural(runs, "run waits", "runs wait"),
-                              lapsed_format(&queue->first, lapsed), WATCH_MS);
+                              lapsed_format(&queue->first, lapsed), WATCH_MS,
+                              meant_format(examination, queue->name, meant));
     }
     findings_end(examination, CULEX_SEVERITY_WARNING, UNSERVED, told);
 }

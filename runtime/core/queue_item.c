@@ -33,12 +33,12 @@ static culex_status weight_read(struct culex_queue_item *item, char *text, culex
                        text, weight, CULEX_WEIGHT_MAX, text, weight, text, weight);
 }
 
-static culex_status most_read(struct culex_queue_item *item, char *text, culex_error *error)
+/* NULL for no bound. */
+static culex_status most_read(struct culex_queue_item *item, const char *name, const char *most,
+                              culex_error *error)
 {
-    char *most = strchr(text, '@');
     if (most == NULL)
         return CULEX_OK;
-    *most++ = '\0';
     item->most = count_read(most, CULEX_QUEUE_MOST_MAX);
     if (item->most > 0)
         return CULEX_OK;
@@ -46,7 +46,17 @@ static culex_status most_read(struct culex_queue_item *item, char *text, culex_e
         error, CULEX_EUSAGE,
         "queue '%s' may have '%s' runs at a time, which is not a whole number from 1 "
         "to %d: write NAME:WEIGHT@RUNS",
-        text, most, CULEX_QUEUE_MOST_MAX);
+        name, most, CULEX_QUEUE_MOST_MAX);
+}
+
+/* From behind the '@', which is cut off; NULL when there is none. */
+static const char *most_split(char *text)
+{
+    char *at = strchr(text, '@');
+    if (at == NULL)
+        return NULL;
+    *at = '\0';
+    return at + 1;
 }
 
 /* A pattern is a name but for its stars. */
@@ -80,9 +90,10 @@ culex_status culex__queue_item_read(const char *text, struct culex_queue_item *r
     size_t len = text != NULL ? strnlen(text, ITEM_SIZE - 1) : 0;
     memset(head, 0, sizeof head);
     memcpy(head, len > 0 ? text : "", len);
-    culex_status status = most_read(&item, head, error);
+    const char *most = most_split(head);
+    culex_status status = weight_read(&item, head, error);
     if (status == CULEX_OK)
-        status = weight_read(&item, head, error);
+        status = most_read(&item, head, most, error);
     if (status != CULEX_OK)
         return status;
     item.is_pattern = strchr(head, '*') != NULL;

@@ -810,6 +810,7 @@ static void test_items__refused_by_table(void **state)
         {"mail@x", "queue 'mail' may have 'x' runs at a time"},
         {"mail@0", "queue 'mail' may have '0' runs at a time"},
         {"mail@", "which is not a whole number from 1 to 1024: write NAME:WEIGHT@RUNS"},
+        {"mail:3@", "queue 'mail' may have '' runs at a time, which is not a whole number"},
         {"mail@1025", "'1025'"},
         {"mail@3:2", "'3:2'"},
         {"mail@2@3", "'2@3'"},

@@ -131,6 +131,20 @@ static void test_run_that_is_due_and_was_moved_by_nobody_is_told(void **state)
            "queue mail: 1 run waits, none is at work, and no worker took one within 1000 ms");
 }
 
+/* A new name makes a new queue, a mistyped one as well. */
+static void test_queue_with_a_mistyped_name_is_told_with_the_one_that_was_meant(void **state)
+{
+    struct world *world = *state;
+    enqueue_raw(world, "mail", "shop.send", 0);
+    enqueue_raw(world, "reports", "shop.send", 0);
+    claim(world, "mail", NULL);
+    claim(world, "reports", NULL);
+    enqueue_raw(world, "mial", "shop.send", 0);
+    expect(world, "queue-unserved", CULEX_SEVERITY_WARNING,
+           "queue mial: 1 run waits, none is at work, and no worker took one within 1000 ms; was "
+           "mail meant?");
+}
+
 static void claim_one(struct world *world)
 {
     claim(world, "numbers", NULL);
@@ -446,6 +460,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         UNIT(test_runs_that_nobody_takes_are_told),
         UNIT(test_run_that_is_due_and_was_moved_by_nobody_is_told),
+        UNIT(test_queue_with_a_mistyped_name_is_told_with_the_one_that_was_meant),
         UNIT(test_queue_with_a_worker_is_no_finding),
         UNIT(test_queue_with_a_lease_is_not_said_to_be_served),
         UNIT(test_run_past_its_lease_waits_too),
