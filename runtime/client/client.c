@@ -39,7 +39,7 @@ static culex_client *client_make(struct culex_store *store, int64_t timeout_ms,
     client->store = store;
     store->until_ns = &client->until_ns;
     culex__turn_init(&client->turn);
-    culex__wait_desk_init(&client->desk);
+    culex__wait_desk_init(&client->desk, env);
     culex_buf_init(&client->payloads, 0);
     return client;
 }

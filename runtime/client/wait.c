@@ -25,6 +25,7 @@ struct wait_call {
     int64_t deadline_ns;
     bool is_once; /* nothing is noted, and nobody told */
     size_t pending;
+    size_t joined; /* of `waits`, those before have a place at the desk while they are pending */
     uint64_t seen; /* wake-ups, before the newest look */
     bool is_leader;
 };
@@ -74,6 +75,8 @@ static culex_status run_settle(struct wait_call *call, struct culex_store *store
     wait->end = status == CULEX_OK ? end : CULEX_WAIT_FORGOTTEN;
     wait->run = run;
     call->pending--;
+    if (!call->is_once)
+        culex__wait_desk_part(&call->client->desk, wait->queue);
     return CULEX_OK;
 }
 
@@ -115,16 +118,36 @@ static culex_status queue_look(struct wait_call *call, struct culex_store *store
     return status;
 }
 
+static culex_status desk_join(struct wait_call *call, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    while (call->joined < call->count && status == CULEX_OK) {
+        const culex_wait *wait = &call->waits[call->joined];
+        if (wait->end == CULEX_WAIT_PENDING)
+            status = culex__wait_desk_join(&call->client->desk, wait->queue, error);
+        call->joined += status == CULEX_OK;
+    }
+    return status;
+}
+
+static void desk_leave(struct wait_call *call)
+{
+    struct culex_wait_desk *desk = &call->client->desk;
+    for (size_t i = 0; i < call->joined; i++) {
+        if (call->waits[i].end == CULEX_WAIT_PENDING)
+            culex__wait_desk_part(desk, call->waits[i].queue);
+    }
+    culex__wait_desk_leave(desk, call->is_leader);
+}
+
 static culex_status look(struct culex_store *store, void *arg, culex_error *error)
 {
     struct wait_call *call = arg;
-    struct culex_wait_desk *desk = &call->client->desk;
     bool asked[WAITS_MAX] = {false};
-    culex_status status = CULEX_OK;
-    for (size_t i = 0; i < call->count && !call->is_once && status == CULEX_OK; i++)
-        status = culex__wait_desk_add(desk, call->waits[i].queue, error);
+    culex_status status = call->is_once ? CULEX_OK : desk_join(call, error);
     if (status == CULEX_OK && !call->is_once)
-        status = culex__wait_desk_arm(desk, store, &call->seen, error);
+        status =
+            culex__wait_desk_arm(&call->client->desk, store, call->is_leader, &call->seen, error);
     for (size_t i = 0; i < call->count && status == CULEX_OK; i++) {
         if (!asked[i] && call->waits[i].end == CULEX_WAIT_PENDING)
             status = queue_look(call, store, i, asked, error);
@@ -215,7 +238,7 @@ culex_status culex_client_wait(culex_client *client, culex_wait *waits, size_t c
         status = culex__wait_desk_open(&client->desk, error);
     if (status == CULEX_OK)
         status = wait_all(&call, error);
-    culex__wait_desk_leave(&client->desk, call.is_leader);
+    desk_leave(&call);
     return status;
 }
 

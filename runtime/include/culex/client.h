@@ -286,15 +286,17 @@ typedef struct culex_wait {
  * `timeout` is over: CULEX_OK in either case, and each `end` tells. 1 waits for the first of them,
  * `count` for all. Runs whose `end` is no more pending are not asked for again, so the next call
  * may take the same array. At most 1000.
- * Nothing is polled: the store tells the client of an end. All threads that wait with one client
- * share one connection for that, beside the one for calls, which others go on using meanwhile.
- * Every few seconds a call looks by itself, in case that word was lost. A run for whose end
- * somebody waits leaves its record for a minute at least, whatever its job's `keep` says, `keep
- * success 0s` included; one that ended before the call is found as long as its record is kept. A
- * timeout of 0 or less asks once; 1 ns to 99 us are refused as a number of seconds. A store that
- * cannot be reached is waited for, too, until the time is over; then the call fails as others do,
- * and what had ended by then is told. The last question may take as long as any call of the client
- * beyond `timeout`. CULEX_EUNSUPPORTED with culex_run_client where handlers run in children.
+ * The store tells the client of an end. All threads that wait with one client share one connection
+ * for that, beside the one for calls, which others go on using meanwhile. In between a call asks
+ * once in five seconds, in case that word was lost; once a second where the store refuses to tell
+ * (a Redis user without BLPOP, queues in several slots of a cluster), which is said once, on
+ * standard error. A run for whose end somebody waits leaves its record for a minute at least,
+ * whatever its job's `keep` says, `keep success 0s` included; one that ended before the call is
+ * found as long as its record is kept. A timeout of 0 or less asks once; 1 ns to 99 us are refused
+ * as a number of seconds. A store that cannot be reached is waited for, too, until the time is
+ * over; then the call fails as others do, and what had ended by then is told. The last question may
+ * take as long as any call of the client beyond `timeout`. CULEX_EUNSUPPORTED with culex_run_client
+ * where handlers run in children.
  * A handler that waits for a run which its own worker is to execute may wait in vain: it keeps the
  * place that the run needs. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_wait(culex_client *client, culex_wait *waits,

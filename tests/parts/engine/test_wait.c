@@ -23,9 +23,14 @@ static int setup(void **state)
     return 0;
 }
 
+/* Whatever has come of a wait, the desk is told of no run for longer. */
 static int teardown(void **state)
 {
-    world_close(*state);
+    struct world *world = *state;
+    const struct culex_wait_desk *desk = &world->client->desk;
+    for (size_t i = 0; i < desk->queue_count; i++)
+        assert_int_equal(desk->queue_waits[i], 0);
+    world_close(world);
     return 0;
 }
 
@@ -625,6 +630,42 @@ static void test_server_that_dies_meanwhile(void **state)
     culex_client_close(client);
 }
 
+static long long blpops_refused(const struct place *place)
+{
+    redisReply *reply = redis_server_command(&place->server, "INFO commandstats");
+    assert_non_null(reply);
+    const char *row = strstr(reply->str, "cmdstat_blpop:");
+    const char *refused = row != NULL ? strstr(row, "rejected_calls=") : NULL;
+    long long count = refused != NULL ? atoll(refused + strlen("rejected_calls=")) : 0;
+    freeReplyObject(reply);
+    return count;
+}
+
+/* A user who may not: the look of every second finds the end, and the server is left in peace. */
+static void test_refused_blocking_read_is_no_spin(void **state)
+{
+    const struct place *place = *state;
+    culex_client *client = client_open(place), *other = client_open(place);
+    struct asker asker = {.client = client, .wait = {.queue = "numbers", .id = put(client, 1)}};
+    redisReply *reply = redis_server_command(&place->server, "ACL SETUSER default -blpop");
+    assert_non_null(reply);
+    assert_int_equal(reply->type, REDIS_REPLY_STATUS);
+    freeReplyObject(reply);
+    assert_int_equal(pthread_create(&asker.thread, NULL, ask_in_thread, &asker), 0);
+    while (blpops_refused(place) < 3) {
+        assert_true(blpops_refused(place) < 4);
+        usleep(100000);
+    }
+    assert_int_equal(culex_client_cancel(other, "numbers", asker.wait.id, NULL, NULL), CULEX_OK);
+    assert_int_equal(pthread_join(asker.thread, NULL), 0);
+    assert_int_equal(asker.status, CULEX_OK);
+    assert_int_equal(asker.wait.end, CULEX_WAIT_CANCELLED);
+    assert_in_range(blpops_refused(place), 3, 5);
+    culex_run_info_free(asker.wait.run);
+    culex_client_close(other);
+    culex_client_close(client);
+}
+
 static void test_forked_process_cannot_wait(void **state)
 {
     const struct place *place = *state;
@@ -674,6 +715,7 @@ int main(void)
         ON(sqlite, test_threads_share_a_client),
         ON(redis, test_threads_share_a_client),
         ON(redis, test_server_that_dies_meanwhile),
+        ON(redis, test_refused_blocking_read_is_no_spin),
         ON(sqlite, test_forked_process_cannot_wait),
         ON(redis, test_forked_process_cannot_wait),
     };
