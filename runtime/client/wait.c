@@ -28,6 +28,10 @@ struct wait_call {
     size_t joined; /* of `waits`, those before have a place at the desk while they are pending */
     uint64_t seen; /* wake-ups, before the newest look */
     bool is_leader;
+    /* Those whose records cannot be read: they stay pending, and the others are waited for. */
+    bool is_damaged[WAITS_MAX];
+    size_t damaged;
+    culex_error damage; /* of the first */
 };
 
 const char *culex_wait_end_name(culex_wait_end end)
@@ -55,23 +59,39 @@ static bool end_of(culex_run_state state, culex_wait_end *ret_end)
     }
 }
 
+static culex_status damage_note(struct wait_call *call, const culex_wait *wait,
+                                const culex_error *trouble)
+{
+    size_t at = (size_t)(wait - call->waits);
+    call->is_damaged[at] = true;
+    if (call->damaged++ == 0)
+        culex__fail(&call->damage, CULEX_ECORRUPT, "waits[%zu]: %s", at, trouble->text);
+    return CULEX_OK;
+}
+
 /* Its state was this a moment ago. An operator may have revived the run since. */
 static culex_status run_settle(struct wait_call *call, struct culex_store *store, culex_wait *wait,
                                culex_run_state state, culex_error *error)
 {
     culex_wait_end end = CULEX_WAIT_FORGOTTEN;
     culex_run_info *run = NULL;
+    culex_error trouble = {.code = CULEX_OK};
     if (state != CULEX_RUN_STATE_COUNT && !end_of(state, &end))
         return CULEX_OK;
     culex_status status = CULEX_ENOTFOUND;
     if (state != CULEX_RUN_STATE_COUNT)
-        status = store->ops->get(store, wait->queue, wait->id, &run, error);
+        status = store->ops->get(store, wait->queue, wait->id, &run, &trouble);
+    if (status == CULEX_ECORRUPT)
+        return damage_note(call, wait, &trouble);
     if (status == CULEX_OK && !end_of(run->state, &end)) {
         culex_run_info_free(run);
         return CULEX_OK;
     }
-    if (status != CULEX_OK && status != CULEX_ENOTFOUND)
+    if (status != CULEX_OK && status != CULEX_ENOTFOUND) {
+        if (error != NULL)
+            *error = trouble;
         return status;
+    }
     wait->end = status == CULEX_OK ? end : CULEX_WAIT_FORGOTTEN;
     wait->run = run;
     call->pending--;
@@ -143,7 +163,8 @@ static void desk_leave(struct wait_call *call)
 static culex_status look(struct culex_store *store, void *arg, culex_error *error)
 {
     struct wait_call *call = arg;
-    bool asked[WAITS_MAX] = {false};
+    bool asked[WAITS_MAX];
+    memcpy(asked, call->is_damaged, sizeof asked);
     culex_status status = call->is_once ? CULEX_OK : desk_join(call, error);
     if (status == CULEX_OK && !call->is_once)
         status =
@@ -163,6 +184,13 @@ static int64_t left_ms(const struct wait_call *call)
     return left_ns > 0 ? left_ns / CULEX_MS_NS + 1 : 0;
 }
 
+static culex_status damage_tell(const struct wait_call *call, culex_error *error)
+{
+    if (error != NULL)
+        *error = call->damage;
+    return call->damage.code;
+}
+
 static culex_status wait_all(struct wait_call *call, culex_error *error)
 {
     size_t least = call->enough < call->pending ? call->pending - call->enough : 0;
@@ -171,6 +199,9 @@ static culex_status wait_all(struct wait_call *call, culex_error *error)
         int64_t left = left_ms(call);
         if (call->pending <= least)
             return CULEX_OK;
+        if (status == CULEX_OK && call->damaged > 0 &&
+            (left == 0 || call->pending == call->damaged))
+            return damage_tell(call, error);
         if (left == 0 || (status != CULEX_OK && !culex__effort_is_passing(status)))
             return status;
         if (status == CULEX_OK)

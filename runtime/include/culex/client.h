@@ -294,7 +294,8 @@ typedef struct culex_wait {
  * whatever its job's `keep` says, `keep success 0s` included; one that ended before the call is
  * found as long as its record is kept. A timeout of 0 or less asks once; 1 ns to 99 us are refused
  * as a number of seconds. A store that cannot be reached is waited for, too, until the time is
- * over; then the call fails as others do, and what had ended by then is told. The last question may
+ * over; then the call fails as others do, and what had ended by then is told. So does one with a
+ * run whose record is damaged, CULEX_ECORRUPT, once the others have ended. The last question may
  * take as long as any call of the client beyond `timeout`. CULEX_EUNSUPPORTED with culex_run_client
  * where handlers run in children.
  * A handler that waits for a run which its own worker is to execute may wait in vain: it keeps the

@@ -290,6 +290,32 @@ static void test_store_that_stays_away_fails_the_call(void **state)
     assert_in_range(world_ms(world) - begin_ms, 60000 - LOOK_MS, 60000 + LOOK_MS);
 }
 
+/* The call fails because of it, and not before the others have ended that it is to wait for. */
+static void test_damaged_run_holds_up_no_other(void **state)
+{
+    struct world *world = *state;
+    culex_wait waits[] = {enqueue(world), enqueue(world), enqueue(world)};
+    int64_t begin_ms = world_ms(world);
+    culex_error error = {0};
+    world->damaged = waits[0].id;
+    wanted[0] = waits[1].id;
+    later(world, 100, then_cancel);
+    wait_ok(world, waits, 3, 1, 3600000);
+    assert_int_equal(waits[0].end, CULEX_WAIT_PENDING);
+    assert_int_equal(waits[1].end, CULEX_WAIT_CANCELLED);
+    wanted[0] = waits[2].id;
+    later(world, 100, then_cancel);
+    assert_int_equal(culex_client_wait(world->client, waits, 3, 3, culex_hours(1), &error),
+                     CULEX_ECORRUPT);
+    assert_string_equal(error.text, "waits[0]: the run's record is damaged");
+    assert_int_equal(waits[0].end, CULEX_WAIT_PENDING);
+    assert_int_equal(waits[2].end, CULEX_WAIT_CANCELLED);
+    assert_int_equal(world_ms(world) - begin_ms, 200);
+    assert_int_equal(culex_client_wait(world->client, waits, 1, 1, 0, &error), CULEX_ECORRUPT);
+    culex_run_info_free(waits[1].run);
+    culex_run_info_free(waits[2].run);
+}
+
 /* Notes are refused, words get lost, or the store has none to give: then only time is. */
 static void test_lost_word_costs_seconds(void **state)
 {
@@ -703,6 +729,7 @@ int main(void)
         IN_WORLD(test_many_of_two_queues_are_few_questions),
         IN_WORLD(test_store_that_is_away_is_waited_for),
         IN_WORLD(test_store_that_stays_away_fails_the_call),
+        IN_WORLD(test_damaged_run_holds_up_no_other),
         IN_WORLD(test_lost_word_costs_seconds),
         IN_WORLD(test_nobody_waits_then),
         IN_WORLD(test_what_is_out_of_form_is_refused),

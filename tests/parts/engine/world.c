@@ -421,9 +421,17 @@ static culex_status fake_stats(struct culex_store *store, const char *queue,
     return store_of(store)->ops->stats(store_of(store), queue, ret_stats, error);
 }
 
+static bool is_damaged(const struct world *world, culex_uuid id)
+{
+    static const culex_uuid none;
+    return memcmp(&id, &none, sizeof id) != 0 && memcmp(&id, &world->damaged, sizeof id) == 0;
+}
+
 static culex_status fake_get(struct culex_store *store, const char *queue, culex_uuid id,
                              culex_run_info **ret_run, culex_error *error)
 {
+    if (is_damaged((const struct world *)store, id))
+        return culex__fail(error, CULEX_ECORRUPT, "the run's record is damaged");
     return store_of(store)->ops->get(store_of(store), queue, id, ret_run, error);
 }
 
@@ -497,7 +505,13 @@ static culex_status fake_wait(struct culex_store *store, const char *queue, cons
     }
     if (note_ms > 0 && world->is_full)
         return culex__fail(error, CULEX_EFULL, "injected lack of room");
-    return world->store->ops->wait(world->store, queue, ids, count, note_ms, ret_states, error);
+    culex_status status =
+        world->store->ops->wait(world->store, queue, ids, count, note_ms, ret_states, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        if (is_damaged(world, ids[i]))
+            ret_states[i] = CULEX_RUN_DEAD;
+    }
+    return status;
 }
 
 static culex_status fake_wait_arm(struct culex_store *store, const char *const *queues,

@@ -101,6 +101,7 @@ struct world {
     unsigned wait_failures;   /* so many to come fail */
     culex_status wait_status; /* with this */
     bool is_full;             /* no wait can be noted */
+    culex_uuid damaged;       /* this run's record cannot be read */
     enum culex_room room;     /* what the store says that it has */
     size_t payload_lens;      /* that grants claim to have, 0 for the truth */
     char log[WORLD_LOG_SIZE];
