@@ -51,10 +51,14 @@ local function look(id, text)
 end
 
 if is_noted then waits_read(ids) end
+-- One that is named twice is looked at once: it may be on its way to a record of its own by then.
+local told = {}
 for at, id in ipairs(ids) do
-  local letter = look(id, texts[at])
-  letters[at] = letter
-  if is_noted and letter ~= '-' and not IS_FINAL[letter] then note_put(id) end
+  if not told[id] then
+    told[id] = look(id, texts[at])
+    if is_noted and told[id] ~= '-' and not IS_FINAL[told[id]] then note_put(id) end
+  end
+  letters[at] = told[id]
 end
 if #puts > 0 then
   -- Times before fields, as in redis/lib_memory.lua, and both before steps may pass by them.

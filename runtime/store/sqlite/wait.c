@@ -1,9 +1,8 @@
-/* store/sqlite/wait.c - WAIT, and what becomes of its notes.
+/* store/sqlite/wait.c - WAIT, which tells states and notes who waits for the ends.
  *
  * Who is waited for is a run of its own from then on (sqlite/body.h), so that blocks and the steps
- * on them know nothing of waits. A note has the address of a door (sqlite/wake.c), which is knocked
- * at after the COMMIT that brings the end. The file of a door whose owner was killed goes with the
- * knock at it, at the latest when its note is over. */
+ * on them know nothing of waits. A note has the address of the handle's door (sqlite/wake.c); what
+ * becomes of it is in sqlite/waiters.c. */
 #include <assert.h>
 
 #include "store/argument.h"
@@ -13,6 +12,7 @@
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
+#include "store/sqlite/waiters.h"
 #include "store/sqlite/wake.h"
 
 /* --- WAIT --------------------------------------------------------------------------------- */
@@ -28,13 +28,13 @@ static culex_status note_write(struct culex_sqlite *store, struct culex_sqlite_q
                                int64_t seq, int64_t note_ms, const char *address,
                                culex_error *error)
 {
-    int64_t until_ms, count = 0;
+    int64_t until_ms;
+    bool has_place = true;
     culex_status status = culex__sqlite_first_int(
         store, SQL_BIND(store, WAIT_UNTIL, SQL_INT(seq), SQL_TEXT(address)), 0, &until_ms, error);
     if (status == CULEX_OK && until_ms == 0)
-        status = culex__sqlite_first_int(store, SQL_BIND(store, WAIT_COUNT, SQL_INT(seq)), 0,
-                                         &count, error);
-    if (status != CULEX_OK || count >= CULEX_WAITERS_MAX || until_ms > store->now_ms + note_ms / 2)
+        status = culex__sqlite_waiters_make_place(store, seq, &has_place, error);
+    if (status != CULEX_OK || !has_place || until_ms > store->now_ms + note_ms / 2)
         return status;
     if (queue->waits == 0) {
         queue->waits = 1;

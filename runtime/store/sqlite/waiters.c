@@ -1,8 +1,9 @@
-/* store/sqlite/waiters.c - what becomes of the notes of WAIT.
+/* store/sqlite/waiters.c - what becomes of the notes that WAIT (sqlite/wait.c) has made.
  *
- * A note has the address of a door (sqlite/wake.c), which is knocked at after the COMMIT that
- * brings the end. The file of a door whose owner was killed goes with the knock at it, at the
- * latest when its note is over. */
+ * The end of a run takes its notes and gathers their addresses, of doors as sqlite/wake.c has them.
+ * These are knocked at after the COMMIT. A note whose time is over goes too, with a STEP, or with a
+ * WAIT that finds no place for its own; its door is knocked at as well: so the file of a door whose
+ * owner was killed is found and removed. */
 #include "store/sqlite/waiters.h"
 
 #include <stdlib.h>
@@ -29,27 +30,54 @@ static void told_add(struct culex_sqlite_told *told, const char *address)
 
 /* --- the end ------------------------------------------------------------------------------ */
 
-culex_status culex__sqlite_waiters_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                                       int64_t seq, bool *ret_is_awaited, culex_error *error)
+/* Those of one run: all of them, or those that are over. */
+static culex_status notes_take(struct culex_sqlite *store, int64_t seq, bool are_all,
+                               bool *ret_is_awaited, culex_error *error)
 {
-    bool is_noted = false;
+    bool is_noted = false, is_awaited = false;
     int has = 0;
-    *ret_is_awaited = false;
-    if (queue->waits == 0)
-        return CULEX_OK;
     sqlite3_stmt *statement = SQL_BIND(store, WAIT_LIST, SQL_INT(seq));
     while ((has = culex__sqlite_next(store, statement, error)) > 0) {
         const char *address = (const char *)sqlite3_column_text(statement, 0);
+        bool is_over = sqlite3_column_int64(statement, 1) <= store->now_ms;
         is_noted = true;
-        if (address == NULL || sqlite3_column_int64(statement, 1) <= store->now_ms)
-            continue;
-        *ret_is_awaited = true;
-        told_add(&store->wake.told, address);
+        is_awaited = is_awaited || (address != NULL && !is_over);
+        if (address != NULL && is_over != are_all)
+            told_add(&store->wake.told, address);
     }
     culex__sqlite_end(statement);
+    *ret_is_awaited = is_awaited;
     if (has < 0 || !is_noted)
         return has < 0 ? (culex_status)has : CULEX_OK;
-    return culex__sqlite_finish(store, SQL_BIND(store, WAIT_DELETE, SQL_INT(seq)), error);
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, WAIT_DELETE, SQL_INT(seq), SQL_INT(are_all ? INT64_MAX : store->now_ms)),
+        error);
+}
+
+culex_status culex__sqlite_waiters_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       int64_t seq, bool *ret_is_awaited, culex_error *error)
+{
+    *ret_is_awaited = false;
+    return queue->waits == 0 ? CULEX_OK : notes_take(store, seq, true, ret_is_awaited, error);
+}
+
+culex_status culex__sqlite_waiters_make_place(struct culex_sqlite *store, int64_t seq,
+                                              bool *ret_has_place, culex_error *error)
+{
+    bool is_awaited;
+    int64_t count = 0;
+    culex_status status = CULEX_OK;
+    for (int look = 0; look < 2 && status == CULEX_OK; look++) {
+        status = culex__sqlite_first_int(store, SQL_BIND(store, WAIT_COUNT, SQL_INT(seq)), 0,
+                                         &count, error);
+        if (count < CULEX_WAITERS_MAX)
+            break;
+        if (look == 0 && status == CULEX_OK)
+            status = notes_take(store, seq, false, &is_awaited, error);
+    }
+    *ret_has_place = count < CULEX_WAITERS_MAX;
+    return status;
 }
 
 static culex_status wait_forget(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,

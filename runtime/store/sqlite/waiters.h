@@ -1,6 +1,5 @@
 /* store/sqlite/waiters.h - who waits for the end of a run, and is told of it: see "Waits" in
- * store/store.h.
- */
+ * store/store.h. */
 #ifndef CULEX_STORE_SQLITE_WAITERS_H
 #define CULEX_STORE_SQLITE_WAITERS_H
 
@@ -29,6 +28,10 @@ struct culex_sqlite_told {
  * notes. */
 culex_status culex__sqlite_waiters_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                        int64_t seq, bool *ret_is_awaited, culex_error *error);
+/* Whether one more may wait for the run. Of as many as may, those whose time is over are forgotten
+ * first. */
+culex_status culex__sqlite_waiters_make_place(struct culex_sqlite *store, int64_t seq,
+                                              bool *ret_has_place, culex_error *error);
 /* Forgets some notes whose time is over. Who is still there is told, and looks. */
 culex_status culex__sqlite_waiters_forget(struct culex_sqlite *store,
                                           struct culex_sqlite_queue *queue, culex_error *error);

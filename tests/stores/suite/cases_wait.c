@@ -447,6 +447,73 @@ void case_wait__many_of_one_handle(struct suite *suite)
                          i + 1 < CULEX_STORE_WAIT_MAX ? CULEX_RUN_WAITING : CULEX_RUN_CANCELLED);
 }
 
+static void assert_twice(struct suite *suite, culex_uuid id, culex_run_state state)
+{
+    culex_uuid none = suite_id(suite), ids[] = {id, none, id, id, none};
+    culex_run_state states[5];
+    for (int64_t note_ms = NOTE_MS; note_ms >= 0; note_ms -= NOTE_MS) {
+        assert_ok(
+            suite->store->ops->wait(suite->store, suite->queue, ids, 5, note_ms, states, NULL));
+        for (size_t i = 0; i < 5; i++)
+            assert_int_equal(states[i], i % 3 == 1 ? CULEX_RUN_STATE_COUNT : state);
+    }
+}
+
+/* One that waits, and one of several that are at work. */
+void case_wait__one_run_twice_in_one_call(struct suite *suite)
+{
+    culex_uuid ids[3];
+    for (size_t i = 0; i < 3; i++)
+        ids[i] = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    int fd = arm(suite);
+    assert_twice(suite, ids[1], CULEX_RUN_ACTIVE);
+    assert_twice(suite, ids[2], CULEX_RUN_WAITING);
+    suite_cancel(suite, ids[2]);
+    assert_told(suite, fd);
+    suite_end(suite, ANN, ids[1], 1, CULEX_EVENT_DONE, 0);
+    assert_twice(suite, ids[1], CULEX_RUN_DONE);
+    assert_twice(suite, ids[2], CULEX_RUN_CANCELLED);
+}
+
+/* Of those who may wait for one run all have gone, and no step has come since. */
+void case_wait__notes_that_are_over_take_no_place(struct suite *suite)
+{
+    culex_uuid id = suite_put(suite);
+    for (int i = 0; i < CULEX_WAITERS_MAX; i++) {
+        struct culex_store *other = other_open(suite);
+        arm_at(suite, other);
+        ask_at(suite, other, id, NOTE_MS);
+        other_close(suite, other);
+    }
+    int fd = arm(suite);
+    suite->now_ms += NOTE_MS;
+    ask(suite, id, NOTE_MS);
+    suite_cancel(suite, id);
+    assert_told(suite, fd);
+}
+
+void case_wait__no_more_are_told_than_may_wait(struct suite *suite)
+{
+    enum { ALL = CULEX_WAITERS_MAX + 1 };
+    struct culex_store *others[ALL];
+    int fds[ALL];
+    culex_uuid id = suite_put(suite);
+    if (strcmp(suite->kind, "model") == 0)
+        return;
+    for (int i = 0; i < ALL; i++) {
+        others[i] = other_open(suite);
+        fds[i] = arm_at(suite, others[i]);
+        ask_at(suite, others[i], id, NOTE_MS);
+    }
+    suite_cancel(suite, id);
+    for (int i = 0; i < CULEX_WAITERS_MAX; i++)
+        assert_told_at(suite, others[i], fds[i]);
+    assert_false(is_told_at(others[CULEX_WAITERS_MAX], fds[CULEX_WAITERS_MAX], 0));
+    for (int i = 0; i < ALL; i++)
+        other_close(suite, others[i]);
+}
+
 void case_wait__what_is_out_of_form_is_refused(struct suite *suite)
 {
     const struct culex_store_ops *ops = suite->store->ops;
