@@ -245,14 +245,15 @@ end
 
 local due = (state == WAITING or state == SCHEDULED) and call('ZCOUNT', scheduled, '-inf', now) or 0
 
--- What is due is promoted to the others that wait, and what is in a block gets a record.
+-- What is due is promoted to the others that wait, what is in a block gets a record, and so does what is in the
+-- line, when somebody waits for its end.
 local PARTS = {
   [WAITING] = {
+    line_part,
     function(place, run) return ranks_part(scheduled, 0, due, place, run) end,
     set_part(limited, true),
     set_part(urgent, false),
     list_part,
-    line_part,
   },
   [SCHEDULED] = {
     function(place, run) return ranks_part(scheduled, due, call('ZCARD', scheduled), place, run) end,

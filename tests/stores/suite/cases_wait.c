@@ -447,6 +447,30 @@ void case_wait__many_of_one_handle(struct suite *suite)
                          i + 1 < CULEX_STORE_WAIT_MAX ? CULEX_RUN_WAITING : CULEX_RUN_CANCELLED);
 }
 
+/* A listing under way shows what somebody begins to wait for. */
+void case_wait__listing_that_goes_on_misses_nothing(struct suite *suite)
+{
+    enum { ALL = 3 };
+    culex_uuid ids[ALL];
+    struct culex_list_reply page;
+    culex_list_cursor cursor = {0};
+    int shown[ALL] = {0};
+    for (size_t i = 0; i < ALL; i++)
+        ids[i] = suite_put(suite);
+    arm(suite);
+    do {
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, cursor, 1,
+                                          &page, NULL));
+        for (size_t i = 0; i < ALL && page.count > 0; i++)
+            shown[i] += suite_same_id(page.runs[0].id, ids[i]);
+        cursor = page.cursor;
+        suite->store->ops->list_release(suite->store, &page);
+        ask(suite, ids[ALL - 1], NOTE_MS);
+    } while (cursor.place != 0);
+    for (size_t i = 0; i < ALL; i++)
+        assert_true(shown[i] >= 1);
+}
+
 static void assert_twice(struct suite *suite, culex_uuid id, culex_run_state state)
 {
     culex_uuid none = suite_id(suite), ids[] = {id, none, id, id, none};
