@@ -471,6 +471,26 @@ void case_wait__listing_that_goes_on_misses_nothing(struct suite *suite)
         assert_true(shown[i] >= 1);
 }
 
+/* Whose answer is lost sends the step again, and gets what it was granted. */
+void case_wait__repeated_step_grants_what_is_waited_for(struct suite *suite)
+{
+    enum { ALL = 4 };
+    culex_uuid ids[ALL];
+    for (size_t i = 0; i < ALL; i++)
+        ids[i] = suite_put(suite);
+    struct culex_step step = suite_step_make(suite, ANN, ALL);
+    suite_step(suite, &step);
+    assert_int_equal(suite->reply.grant_count, ALL);
+    arm(suite);
+    for (size_t i = 0; i < ALL; i++) {
+        ask(suite, ids[(i * 3 + 2) % ALL], NOTE_MS);
+        suite_step(suite, &step);
+        assert_int_equal(suite->reply.grant_count, ALL);
+    }
+    for (size_t i = 0; i < ALL; i++)
+        suite_end(suite, ANN, ids[i], 1, CULEX_EVENT_DONE, 0);
+}
+
 static void assert_twice(struct suite *suite, culex_uuid id, culex_run_state state)
 {
     culex_uuid none = suite_id(suite), ids[] = {id, none, id, id, none};

@@ -232,6 +232,7 @@ MUTANTS = [
     ("any number may wait", LUA + "wait.lua", "  if count >= WAITERS_MAX then return end\n", "", "redis"),
     ("notes that are over take the place of one", LUA + "wait.lua", "    elseif ms > now then\n", "    else\n", "redis"),
     ("what is waited for leaves a listing", LUA + "list.lua", "    line_part,\n    function(place, run) return ranks_part(scheduled, 0, due, place, run) end,\n    set_part(limited, true),\n    set_part(urgent, false),\n    list_part,\n", "    function(place, run) return ranks_part(scheduled, 0, due, place, run) end,\n    set_part(limited, true),\n    set_part(urgent, false),\n    list_part,\n    line_part,\n", "redis"),
+    ("a repeated step loses what is waited for", LUA + "wait.lua", "  if r.state == ACTIVE then memory_add(o, r.owner) end\n", "", "redis"),
     ("a run that is named twice is looked at twice", LUA + "wait.lua", "  if not told[id] then\n", "  if true then\n", "redis"),
     ("a note is never good for longer", SQL + "wait.c", "until_ms > store->now_ms + note_ms / 2", "until_ms > 0", "sqlite"),
     ("notes that are over stay", SQL + "waiters.c", "    for (int i = 0; i < CULEX_FORGET_MAX && is_gone", "    for (int i = 0; false && is_gone", "sqlite"),
