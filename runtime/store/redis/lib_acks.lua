@@ -48,7 +48,7 @@ local function ack_settle(id, r, order, blob)
   if event == 'FAIL' or event == 'DISCARD' then count('failed', 1) end
   if event == 'CRASH' then count('crashed', 1) end
   if event == 'LOSS' then count('lost', 1) end
-  if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0' and not (waits_end and waits_of(id)) then
+  if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0' and not (waits_end and is_awaited(id, now)) then
     if r.behind ~= '0' then place_leave(id, r) end
     done_forget(id, string.match(r.tail, TAIL_unique_key))
     return 'O'
@@ -314,7 +314,7 @@ function acks_listed(answers)
       attempt = match(order, '^DONE|(%d+)|0|0$') or false
       plain[order] = attempt
     end
-    if attempt and text and not (waits_end and waits_of(id)) and done_settle(id, text, attempt) then
+    if attempt and text and not (waits_end and is_awaited(id, now)) and done_settle(id, text, attempt) then
       answers[at] = 'O'
     else
       dones_release()

@@ -59,6 +59,17 @@ local function waits_tell(id, now)
   return is_awaited
 end
 
+-- Whether somebody still waits for the end. Notes that are over go.
+local function is_awaited(id, now)
+  local text = waits_of(id)
+  if not text then return false end
+  for until_text in string.gmatch(text, WAIT_ENTRY) do
+    if tonumber(until_text) > now then return true end
+  end
+  waits_tell(id, now)
+  return false
+end
+
 -- For finish() of redis/lib_base.lua, where `noted`, what `meta` says of waits, is something.
 local function waits_begin(noted, now)
   if not noted then return end

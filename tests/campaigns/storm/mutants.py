@@ -20,7 +20,7 @@ PROGRAMS = ["storm", "storm_worker", "storm_producer", "storm_dump", "storm_chec
 KILLS, TRIES = "120", 3
 
 # What the fast path for plain successes would not let through, switched off.
-SLOW = (ACKS_LUA, "if attempt and text and not (waits_end and waits_of(id)) and done_settle", "if false and text and done_settle")
+SLOW = (ACKS_LUA, "if attempt and text and not (waits_end and is_awaited(id, now)) and done_settle", "if false and text and done_settle")
 
 # The worker's own look at its clock keeps most late results from being sent at all: the fence is
 # what stands behind it, so both are broken at once. With threads, as processes are killed besides.

@@ -376,6 +376,28 @@ void case_wait__note_whose_time_is_over(struct suite *suite)
     assert_null(suite_get(suite, id));
 }
 
+/* It is gone with its end, for a beat in the same step too. */
+void case_wait__note_that_is_over_keeps_nothing(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.keep_success_ms = 0;
+    culex_uuid id = suite_put_run(suite, &run);
+    arm(suite);
+    ask(suite, id, 1000);
+    struct culex_ack ack = {.id = id, .event = CULEX_EVENT_DONE};
+    ack.attempt = suite_take(suite, ANN, id);
+    suite->now_ms += 1000;
+    struct culex_beat beat = {.id = id, .attempt = ack.attempt};
+    struct culex_step step = suite_step_make(suite, ANN, 0);
+    step.acks = &ack;
+    step.beats = &beat;
+    step.ack_count = step.beat_count = 1;
+    suite_step(suite, &step);
+    assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_OK);
+    assert_int_equal(suite->reply.beats[0], CULEX_ANSWER_GONE);
+    assert_int_equal(suite_stats(suite).stale, 0);
+}
+
 void case_wait__step_is_wanted_when_a_note_is_over(struct suite *suite)
 {
     struct culex_new_run run = suite_run(suite);
