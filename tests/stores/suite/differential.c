@@ -8,6 +8,7 @@
  * the scripts, or kills and restarts the server; a call that ends in CULEX_EUNKNOWN is repeated. */
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ enum {
     STEP_MAX = 8,
     LIVE_MAX = 60,
     ACTIVE_MAX = 30,
+    WAITS_MAX = 6,
     PRODUCERS = 4,
     CALLS = 24,
     LIMITS_POOL = 1024, /* more than there are in known calls */
@@ -99,6 +101,7 @@ struct world {
     struct last_step last[SESSIONS];
     struct last_act acts[SESSIONS][QUEUES];
     uint64_t nonce;
+    int told_fd; /* of the first handle, which is told of ends */
     struct {
         int queue;
         culex_run_state state;
@@ -1072,6 +1075,71 @@ static bool op_cancel(struct world *world, int queue)
     return same_status(world, "CANCEL", status, expected);
 }
 
+/* --- WAIT ------------------------------------------------------------------------------ */
+
+/* The model knows of one who waits: the first handle. */
+static struct culex_store *waiting_handle(struct world *world)
+{
+    return world->handles[0];
+}
+
+static bool waiting_arm(struct world *world)
+{
+    struct culex_store *store = waiting_handle(world);
+    culex_status status;
+    PERSIST(world, status,
+            store->ops->wait_arm(store, queues, QUEUES, 60000, &world->told_fd, NULL));
+    return same_status(world, "WAIT_ARM", status, CULEX_OK);
+}
+
+/* One that is due may be told as scheduled. */
+static bool is_same_state(const struct model_run *run, culex_run_state mine, culex_run_state theirs)
+{
+    return mine == theirs || (mine == CULEX_RUN_WAITING && theirs == CULEX_RUN_SCHEDULED &&
+                              run != NULL && run->is_delayed);
+}
+
+/* Some twice, some that nobody knows. Most of the notes are over before the run ends. */
+static bool op_wait(struct world *world, int queue)
+{
+    struct culex_store *store = waiting_handle(world), *model = &world->compare.model->base;
+    culex_uuid ids[WAITS_MAX];
+    culex_run_state mine[WAITS_MAX], theirs[WAITS_MAX];
+    culex_status status;
+    size_t count = 1 + (size_t)below(world, WAITS_MAX);
+    int64_t note_ms = chance(world, 25) ? 0 : 1 + below(world, chance(world, 50) ? 2000 : 60000);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = i > 0 && chance(world, 20) ? ids[i - 1] : id_pick(world, queue);
+    TRACE(world, "wait for %zu, %" PRId64 " ms, queue %d", count, note_ms, queue);
+    if (!waiting_arm(world))
+        return false;
+    PERSIST(world, status,
+            store->ops->wait(store, queues[queue], ids, count, note_ms, theirs, NULL));
+    culex_status expected = model->ops->wait(model, queues[queue], ids, count, note_ms, mine, NULL);
+    for (size_t i = 0; i < count && status == expected; i++) {
+        if (!is_same_state(model_find(world->compare.model, queues[queue], ids[i]), mine[i],
+                           theirs[i]))
+            return differs("WAIT: state %d, model %d", (int)theirs[i], (int)mine[i]);
+    }
+    return same_status(world, "WAIT", status, expected);
+}
+
+/* Of the ends that the operation has brought, the handle has heard. Faults lose such words. */
+static bool told_check(struct world *world)
+{
+    struct culex_store *store = waiting_handle(world);
+    struct pollfd word = {.fd = world->told_fd, .events = POLLIN};
+    bool is_woken = false, is_wanted = world->compare.model->told > 0;
+    world->compare.model->told = 0;
+    if (!is_wanted)
+        return true;
+    poll(&word, 1, world->fault_every > 0 ? 0 : 10000);
+    culex_status status = store->ops->wake_take(store, &is_woken, NULL);
+    if (world->fault_every == 0 && (status != CULEX_OK || !is_woken))
+        return differs("nobody is told of an end that is waited for");
+    return waiting_arm(world);
+}
+
 static bool op_retry(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1353,11 +1421,24 @@ static void clock_advance(struct world *world, int64_t by_ms)
     world->compare.model->newest_ms = world->newest_ms;
 }
 
+/* How far it may go back: to no time before the end of a note that stores may have forgotten. */
+static int64_t clock_room(const struct world *world)
+{
+    const struct model *model = world->compare.model;
+    int64_t room = 4999;
+    for (size_t i = 0; i < model->run_count; i++) {
+        int64_t over_ms = world->now_ms - model->runs[i]->awaited_ms;
+        if (over_ms >= 0 && over_ms < room)
+            room = over_ms;
+    }
+    return room;
+}
+
 static bool op_clock(struct world *world, int queue)
 {
     (void)queue;
     if (chance(world, 15))
-        clock_advance(world, -below(world, 5000));
+        clock_advance(world, -below(world, 1 + clock_room(world)));
     else if (chance(world, 3))
         clock_advance(world, below(world, 900000));
     else
@@ -1409,8 +1490,8 @@ struct operation {
 #define OPERATION_now          /* the clock is driven */
 #define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
 #define OPERATION_wake_take    /* as wake_arm */
-#define OPERATION_wait         /* conformance, cases_wait.c */
-#define OPERATION_wait_arm     /* as wait */
+#define OPERATION_wait         {6, op_wait},
+#define OPERATION_wait_arm     /* op_wait */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name
@@ -1447,8 +1528,8 @@ static bool operate(struct world *world)
     const struct operation *operation = operation_pick(world);
     if ((operation->run == op_enqueue || operation->run == op_enqueue_each) &&
         live_count(world->compare.model) > LIVE_MAX)
-        return op_step(world, queue);
-    return operation->run(world, queue);
+        return op_step(world, queue) && told_check(world);
+    return operation->run(world, queue) && told_check(world);
 }
 
 static bool compare_all(struct world *world)

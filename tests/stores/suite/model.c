@@ -539,15 +539,23 @@ static void make_scheduled(struct model *model, struct model_run *run, int64_t a
     run->at_ms = at_ms;
 }
 
+/* The run has ended, or is gone before: whether somebody waited for that. */
+static bool is_told(struct model *model, struct model_run *run)
+{
+    bool is_awaited = run->awaited_ms > now_of(model);
+    run->awaited_ms = 0;
+    model->told += is_awaited;
+    return is_awaited;
+}
+
 static void make_final(struct model *model, struct model_run *run, culex_run_state state)
 {
     culex_queue_stats *stats = &run->queue->stats;
     run->state = state;
     int64_t keep_ms =
         state == CULEX_RUN_DEAD ? run->made.keep_failure_ms : run->made.keep_success_ms;
-    if (run->awaited_ms > now_of(model) && keep_ms < CULEX_WAIT_KEEP_MS)
+    if (is_told(model, run) && keep_ms < CULEX_WAIT_KEEP_MS)
         keep_ms = CULEX_WAIT_KEEP_MS;
-    run->awaited_ms = 0;
     run->at_ms = now_of(model) + keep_ms;
     run->is_gone = state == CULEX_RUN_DONE && keep_ms <= 0;
     stats->done += state == CULEX_RUN_DONE;
@@ -2533,6 +2541,8 @@ static culex_status model_purge(struct culex_store *store, const char *queue, cu
         ret_reply->is_more = ret_reply->deleted == limit;
         run->is_gone = !ret_reply->is_more;
         ret_reply->deleted += run->is_gone;
+        if (run->is_gone)
+            is_told(model, run);
     }
     return CULEX_OK;
 }

@@ -177,6 +177,7 @@ struct model {
     struct model_turn **turns;
     size_t turn_count;
     uint64_t grants; /* all there were */
+    unsigned told;   /* ends of runs that somebody waited for; the caller takes them */
     uint32_t newest_salt;
     const culex_uuid *given; /* ids of the next call's runs; NULL: the model makes them */
     const char *id_fault;    /* what is wrong with an id that was given; NULL: nothing */
