@@ -50,6 +50,8 @@ static const char *field_describe(struct arena *arena, const struct lock_field *
             arena_printf(arena, "%s%" PRId64, field->form == SHAPE_LIST ? "<=" : "", field->count);
     if (field->must_understand)
         limits = " [[must_understand";
+    if (field->is_encrypted)
+        limits = arena_printf(arena, "%s%sencrypted", limits, with(limits));
     if (field->min_len >= 0)
         limits =
             arena_printf(arena, "%s%smin_len(%" PRId64 ")", limits, with(limits), field->min_len);
@@ -108,6 +110,7 @@ static bool is_about_runs(enum diag_id id)
     case DIAG_FIELD_TYPE_CHANGED:
     case DIAG_FIELD_TYPE_NARROWED:
     case DIAG_FIELD_SIGNEDNESS_CHANGED:
+    case DIAG_FIELD_ENCRYPTION_CHANGED:
     case DIAG_FIELD_SHAPE_CHANGED:
     case DIAG_FIELD_COUNT_LOWERED:
     case DIAG_FIELD_REQUIRED_ADDED:

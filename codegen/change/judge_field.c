@@ -233,7 +233,12 @@ static void judge_pair(struct judge *judge, const struct lock_field *before,
                         .after = after,
                         .owner = owner,
                         .spot = spot_of(before, after, owner)};
-    if (judge_shape(&pair)) {
+    if (before->is_encrypted != after->is_encrypted) {
+        tell_with(&pair, DIAG_FIELD_ENCRYPTION_CHANGED,
+                  after->is_encrypted ? "is encrypted, and what is stored is not"
+                                      : "is not encrypted, and what is stored is",
+                  "add a param with another name, and deprecate this one");
+    } else if (judge_shape(&pair)) {
         judge_values(&pair);
         if (before->form == SHAPE_LIST || after->form != SHAPE_LIST)
             judge_presence(&pair);

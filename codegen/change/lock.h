@@ -43,7 +43,7 @@ struct lock_field {
     const char *min, *max; /* decimal; times and durations in ns */
     const char *deprecated;
     int64_t count, min_len, max_len; /* -1: none */
-    bool is_secret, must_understand;
+    bool is_secret, is_encrypted, must_understand;
     struct lock_text *was;
     struct lock_allow *allows;
     /* Worked out of the above: */

@@ -60,6 +60,7 @@ static const struct lock_member field_members[] = {
     NUMBER(lock_field, "min_len", min_len),
     NUMBER(lock_field, "max_len", max_len),
     BOOL(lock_field, "secret", is_secret),
+    BOOL(lock_field, "encrypted", is_encrypted),
     BOOL(lock_field, "must_understand", must_understand),
     TEXT(lock_field, "deprecated", deprecated),
     TEXTS(lock_field, "was", was),

@@ -131,6 +131,7 @@ static struct lock_field *make_field(struct maker *maker, const struct ir_field 
     made->min_len = field->min_len;
     made->max_len = field->max_len;
     made->is_secret = field->is_secret;
+    made->is_encrypted = field->is_encrypted;
     made->must_understand = field->must_understand;
     made->span = field->span;
     made->allows = make_allows(arena, field->attrs);

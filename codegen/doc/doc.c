@@ -98,6 +98,7 @@ static void write_limit(struct writer *writer, const struct ast_attr *attr)
                  {"len", "; exactly ", " bytes"},
                  {"min", "; from ", ""},
                  {"max", "; up to ", ""},
+                 {"encrypted", "; encrypted in the store, and kept out of logs", ""},
                  {"secret", "; secret: kept out of logs and error texts", ""}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(attr->name.text, words[i].name) != 0)

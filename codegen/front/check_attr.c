@@ -7,7 +7,15 @@
 #include "suggest.h"
 
 /* What an attribute may stand on. */
-enum { ON_FIELD = 1, ON_PARAM = 2, ON_JOB = 4, ON_ENUM = 8, ON_VALUE = 16, ON_STRUCT = 32 };
+enum {
+    ON_FIELD = 1,
+    ON_PARAM = 2,
+    ON_JOB = 4,
+    ON_ENUM = 8,
+    ON_VALUE = 16,
+    ON_STRUCT = 32,
+    ON_RESULT = 64
+};
 
 enum attr_args { ARGS_NONE, ARGS_TEXT, ARGS_TEXTS, ARGS_ALLOW, ARGS_LEN, ARGS_LIMIT, ARGS_VALUE };
 
@@ -20,6 +28,7 @@ static const struct attr_rule {
     {"retired", ON_JOB, ARGS_NONE},
     {"deprecated", ON_FIELD | ON_PARAM | ON_JOB | ON_VALUE, ARGS_TEXT},
     {"secret", ON_FIELD | ON_PARAM, ARGS_NONE},
+    {"encrypted", ON_PARAM | ON_RESULT, ARGS_NONE},
     {"must_understand", ON_PARAM, ARGS_NONE},
     {"nonempty", ON_FIELD | ON_PARAM, ARGS_NONE},
     {"min_len", ON_FIELD | ON_PARAM, ARGS_LEN},
@@ -314,6 +323,8 @@ static void apply_field_attr(struct checker *checker, struct ir_field *field,
     const char *name = attr->name.text;
     if (strcmp(name, "secret") == 0)
         field->is_secret = true;
+    else if (strcmp(name, "encrypted") == 0)
+        field->is_encrypted = field->is_secret = true;
     else if (strcmp(name, "must_understand") == 0)
         field->must_understand = true;
     else if (strcmp(name, "deprecated") == 0)
@@ -332,7 +343,9 @@ static void apply_field_attr(struct checker *checker, struct ir_field *field,
 
 void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home)
 {
-    unsigned place = home == HOME_PARAMS ? ON_PARAM : ON_FIELD;
+    static const unsigned places[] = {
+        [HOME_STRUCT] = ON_FIELD, [HOME_PARAMS] = ON_PARAM, [HOME_RETURNS] = ON_FIELD | ON_RESULT};
+    unsigned place = places[home];
     for (const struct ast_attr *attr = field->attrs; attr != NULL; attr = attr->next) {
         if (check_attr(checker, field->attrs, attr, place))
             apply_field_attr(checker, field, attr);

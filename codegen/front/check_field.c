@@ -152,6 +152,10 @@ static bool has_default_allowed(struct checker *checker, const struct ast_field 
                     "'%s' is optional, so it has no default", field->name);
     else if (ast->shape == SHAPE_SINGLE && field->kind == IR_USER)
         report_user_default(checker, ast, field);
+    else if (field->is_encrypted)
+        diag_report(checker->sink, DIAG_DEFAULT_NOT_ALLOWED, ast->value.span,
+                    "'%s' is encrypted, so it has no default: everybody could read it here",
+                    field->name);
     else if (ast->shape != SHAPE_SINGLE || field->kind == IR_STRUCT)
         diag_report(checker->sink, DIAG_DEFAULT_NOT_ALLOWED, ast->value.span, "%s has no default",
                     ast->shape != SHAPE_SINGLE ? "a list" : "a struct");

@@ -42,7 +42,7 @@ static const char *key_fault(const struct ir_field *field)
     if (field->shape != SHAPE_SINGLE)
         return "is a list";
     if (field->is_secret)
-        return "is secret";
+        return field->is_encrypted ? "is encrypted" : "is secret";
     if (field->kind == IR_STRUCT)
         return "is a struct";
     return field->kind == IR_FLOAT32 || field->kind == IR_FLOAT64 ? "is a float" : NULL;
@@ -129,8 +129,8 @@ static const struct ast_names *check_by(struct setting_check *check, const struc
 static void report_secret_in_all(struct diag_sink *sink, const struct ast_name *all,
                                  const struct ir_field *field)
 {
-    diag_report(sink, DIAG_BAD_KEY, all->span, "'%s' is secret, so it cannot be in a key",
-                field->name);
+    diag_report(sink, DIAG_BAD_KEY, all->span, "'%s' is %s, so it cannot be in a key", field->name,
+                field->is_encrypted ? "encrypted" : "secret");
     diag_note(sink, field->span, "declared here");
     diag_help(sink, "name the params that tell runs apart: unique by (...)");
 }

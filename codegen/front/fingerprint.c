@@ -24,6 +24,8 @@ static void add_field(struct buf *text, const struct ir_field *field)
         buf_printf(text, " %016" PRIx64, nested);
     buf_printf(text, " %d %" PRId64 " %d%d%d", (int)field->shape, field->count, field->is_optional,
                field->is_required, field->must_understand);
+    if (field->is_encrypted)
+        buf_printf(text, " encrypted");
     buf_printf(text, " %" PRId64 " %" PRId64, field->min_len, field->max_len);
     add_bound(text, "min", &field->min);
     add_bound(text, "max", &field->max);

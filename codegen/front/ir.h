@@ -131,7 +131,8 @@ struct ir_field {
     const struct ir_user *user;
     enum ast_shape shape;
     int64_t count; /* -1: none */
-    bool is_optional, is_required, is_secret, must_understand;
+    bool is_optional, is_required, must_understand;
+    bool is_secret, is_encrypted; /* what is encrypted is a secret, too */
     const char *has_c, *len_c;
     const char *set_c; /* the function that sets it with these two, NULL: there is neither */
     struct ir_value value, min, max;

@@ -171,6 +171,7 @@ static void write_field(struct json_out *json, const struct ir_field *field)
     write_value(json, "min", &field->min);
     write_value(json, "max", &field->max);
     json_bool(json, "secret", field->is_secret);
+    json_bool(json, "encrypted", field->is_encrypted);
     json_bool(json, "must_understand", field->must_understand);
     json_text(json, "deprecated", field->deprecated);
     write_attrs(json, field->attrs);

@@ -81,7 +81,14 @@ KINDS: Dict[str, Callable[[Json], Json]] = {
 # --- fields -----------------------------------------------------------------------------------
 
 
+BOX: Json = {"type": "object", "properties": {"!culex.sealed": text(patterns.BASE64)}, "required": ["!culex.sealed"],
+             "additionalProperties": False, "description": "Sealed: what is in it only the keys can tell."}
+
+
 def field_schema(field: Json) -> Json:
+    if field["encrypted"]:
+        made = BOX if field["required"] else {"anyOf": [BOX, {"type": "null"}]}
+        return {**made, **notes(field)}
     made = KINDS[field["kind"]](field)
     if field["shape"] == "list":
         made = {"type": "array", "items": made, "maxItems": field["count"] or LIST_MAX}

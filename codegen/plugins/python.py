@@ -106,6 +106,15 @@ def key_of(rule: Json) -> Tuple[str, ...]:
     return tuple(attribute(name) for name in rule["by"])
 
 
+def check_encrypted(file: Json) -> None:
+    """A producer in Python has no keys, so it could not seal what the store must not see."""
+    for job in file["jobs"]:
+        for field in job["params"]:
+            if field["encrypted"]:
+                raise Refusal(file, field["line"], f"'{field['name']}' is encrypted, which programs in Python cannot do: "
+                                                   "enqueue this job from C, and leave its schema out here")
+
+
 class Module:
     """The text of one file."""
 
@@ -249,6 +258,8 @@ def make(document: Document) -> Dict[str, str]:
     with open(os.path.join(LIB, SUPPORT + ".py"), encoding="utf-8") as file:
         files = {SUPPORT + ".py": file.read()}
     modules_check(document.files)
+    for file in document.named:
+        check_encrypted(file)
     document.texts_of_users()
     for named in document.named:
         files[module_name(named) + ".py"] = Module(document, named).text()

@@ -78,6 +78,7 @@ def schema_view(schema: Schema) -> SchemaView:
         own_macros=[] if schema.export_macro is None else [CText(schema.export_macro)],
         export=context.export,
         imports=headers(schema.users) + [CText(item.header) for item in schema.imports],
+        cipher=[CText("CULEX_SEALS;")] if is_encrypted(schema) else [],
         enums=[enum_view(context, enum) for enum in schema.enums],
         users=[user_view(context, user) for user in schema.users],
         forwards=[CText(struct.c) for struct in order if struct.c in forwards],
@@ -133,6 +134,10 @@ def system_headers(schema: Schema) -> List[str]:
 def all_fields(schema: Schema) -> List[Sequence[Field]]:
     return ([struct.fields for struct in schema.structs] + [job.params for job in schema.jobs]
             + [job.result.fields for job in schema.jobs if job.result is not None])
+
+
+def is_encrypted(schema: Schema) -> bool:
+    return any(field.encrypted for fields in all_fields(schema) for field in fields)
 
 
 def is_special(field: Field) -> bool:

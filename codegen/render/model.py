@@ -221,6 +221,7 @@ class Field:
     min: Optional[int]
     max: Optional[int]
     secret: bool
+    encrypted: bool
     must_understand: bool
     deprecated: Optional[str]
 
@@ -249,6 +250,7 @@ class Field:
             min=read_limit(node, "min", kind),
             max=read_limit(node, "max", kind),
             secret=node.flag("secret"),
+            encrypted=node.flag("encrypted"),
             must_understand=node.flag("must_understand"),
             deprecated=node.maybe("deprecated", Node.text),
         )

@@ -129,7 +129,7 @@ def _limits(field: Field) -> str:
         field.min_len or None, field.max_len, " bytes")
     count = f"at most {field.count} values" if field.shape == "list" and field.count else ""
     unit = {"duration": " ns", "timestamp": " ns since 1970"}.get(field.kind, "")
-    limits = [count, size, _between(field.min, field.max, unit), "secret" if field.secret else ""]
+    limits = [count, size, _between(field.min, field.max, unit), "encrypted" if field.encrypted else "secret" if field.secret else ""]
     return ", ".join(limit for limit in limits if limit)
 
 
@@ -355,6 +355,7 @@ def _flags(field: Field) -> CText:
         (field.deprecated is not None, "DEPRECATED"),
         (field.min is not None, "MIN"),
         (field.max is not None, "MAX"),
+        (field.encrypted, "ENCRYPTED"),
     ]
     return CText(" | ".join(f"CULEX_FIELD_{name}" for is_set, name in flags if is_set) or "0")
 

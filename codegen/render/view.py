@@ -144,6 +144,7 @@ class SchemaView:
     own_macros: List[CText]
     export: CText
     imports: List[CText]
+    cipher: List[CText]  # what makes a program need one, where anything is encrypted
     enums: List[EnumView]
     users: List[UserView]
     forwards: List[CText]

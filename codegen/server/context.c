@@ -203,6 +203,7 @@ static uint64_t attr_places(const struct context *context)
     case BLOCK_PARAMS:
         return PLACE_SET(ON_PARAM);
     case BLOCK_RETURNS:
+        return PLACE_SET(ON_FIELD) | PLACE_SET(ON_RESULT);
     case BLOCK_STRUCT:
         return PLACE_SET(ON_FIELD);
     case BLOCK_ENUM:

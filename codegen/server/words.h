@@ -37,6 +37,7 @@
     X(WITH)                                                                                        \
     X(ON_FIELD)                                                                                    \
     X(ON_PARAM)                                                                                    \
+    X(ON_RESULT)                                                                                   \
     X(ON_JOB)                                                                                      \
     X(ON_ENUM)                                                                                     \
     X(ON_STRUCT)                                                                                   \

@@ -428,7 +428,7 @@ _Noreturn void culex__child_main(const struct culex_child_start *start)
     child.inbox = (struct culex_inbox){.env = child.config->env, .fd = child.outbox.fd};
     culex__loan_init(&child.loan, (struct culex_errand_way){culex__inbox_exchange, &child.inbox},
                      child.config->store_timeout_ms, child.config->env);
-    culex__loan_set_gate(&child.loan, child.config->gate);
+    culex__loan_set_gate(&child.loan, child.config->gate, child.config->keys);
     culex__home_store_adopt(&child.config->home);
     child.run = culex__run_create();
     self = &child;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "client/home_store.h"
 #include "client/spooling.h"
+#include "client/keyfile.h"
 #include "settings/storesettings.h"
 #include "store/storeurl.h"
 
@@ -103,14 +104,10 @@ static culex_status spooling_create(struct culex_store *store, int64_t timeout_m
     return CULEX_OK;
 }
 
-static culex_status client_open(const char *url, const culex_client_options *options,
-                                enum purpose purpose, culex_client **ret_client, culex_error *error)
+static culex_status store_client_open(const char *url, const culex_client_options *options,
+                                      enum purpose purpose, culex_client **ret_client,
+                                      culex_error *error)
 {
-    const culex_client_options none = {0};
-    if (ret_client == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no place for the client");
-    if (options == NULL)
-        options = &none;
     const struct culex_env *env = culex__env_system();
     struct culex_store_settings settings;
     struct culex_store *store = NULL;
@@ -130,6 +127,28 @@ static culex_status client_open(const char *url, const culex_client_options *opt
         return status;
     return has_spool ? spooling_create(store, settings.timeout_ms, options, env, ret_client, error)
                      : culex__client_create(store, settings.timeout_ms, env, ret_client, error);
+}
+
+static culex_status client_open(const char *url, const culex_client_options *options,
+                                enum purpose purpose, culex_client **ret_client, culex_error *error)
+{
+    const culex_client_options none = {0};
+    struct culex_keys *keys = NULL;
+    if (ret_client == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no place for the client");
+    if (options == NULL)
+        options = &none;
+    culex_status status = CULEX_OK;
+    if (purpose == FOR_USE)
+        status = culex__keyfile_read(options->keys, &keys, error);
+    if (status == CULEX_OK)
+        status = store_client_open(url, options, purpose, ret_client, error);
+    if (status != CULEX_OK) {
+        culex__keys_free(keys);
+        return status;
+    }
+    (*ret_client)->keys = (*ret_client)->own_keys = keys;
+    return CULEX_OK;
 }
 
 culex_status culex_client_open(const char *url, const culex_client_options *options,
@@ -168,6 +187,7 @@ void culex__client_free(culex_client *client)
         culex__spooling_abandon(client->spooling);
     }
     culex_buf_release(&client->payloads);
+    culex__keys_free(client->own_keys);
     free(client);
 }
 

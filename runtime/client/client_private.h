@@ -15,6 +15,7 @@
 #include "platform/storeclock.h"
 #include "base/turn.h"
 
+struct culex_keys;
 struct culex_spooling;
 
 struct culex_client {
@@ -25,6 +26,8 @@ struct culex_client {
     bool is_passing;    /* for one call, which nobody repeats: it has no producer */
     int64_t timeout_ms; /* of one public call */
     struct culex_enqueue_gate gate;
+    struct culex_keys *own_keys;   /* NULL: none of its own */
+    const struct culex_keys *keys; /* these, or somebody else's */
 
     struct culex_turn turn; /* guards everything below */
     struct culex_store *store;

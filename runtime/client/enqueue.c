@@ -18,11 +18,13 @@
 #include "client/client_private.h"
 #include "client/convoy.h"
 #include "client/enqueue.h"
+#include "core/codec_encode.h"
 #include "client/enqueue_gate.h"
 #include "client/enqueue_options.h"
 #include "client/forward.h"
 #include "client/newrun.h"
 #include "client/run_key.h"
+#include "client/sealing.h"
 #include "client/spooling.h"
 
 /* A batch ends early when its payloads pass this. */
@@ -32,6 +34,7 @@ enum { BATCH_BYTES = 2 * 1024 * 1024 };
 struct order {
     culex_client *client;
     const culex_job_type *type;
+    struct culex__sealing sealing; /* of the params */
     const char *queue;
     struct culex_new_run policy; /* shared by all runs */
     const char *params;          /* NULL beside `text` */
@@ -147,7 +150,8 @@ static culex_status payload_encode(const struct order *order, size_t index, stru
         status = keys_make(order, params, payloads, &batch->keys[batch->count], run, error);
     if (status == CULEX_OK)
         status = order->text != NULL ? text_take(order->text, payloads, error)
-                                     : culex_encode(order->type->params, params, payloads, error);
+                                     : culex__encode_sealed(&order->sealing, order->type->params,
+                                                            params, payloads, error);
     if (status != CULEX_OK) {
         if (order->count > 1)
             culex__error_context(error, "run %zu", index);
@@ -180,12 +184,14 @@ static culex_status batch_fill(struct batch *batch, const struct order *order, s
             return status;
         batch->count++;
     }
+    bool is_sealed = order->text == NULL && culex__type_is_sealed(order->type->params);
+    uint64_t (*hash)(const char *job, const void *payload, size_t len) =
+        is_sealed ? culex__sealed_content_hash : culex__content_hash;
     /* Only now does the text stay where it is. */
     const char *at = payloads->data;
     for (size_t i = 0; i < batch->count; i++) {
         batch->runs[i].payload = at;
-        batch->runs[i].content =
-            culex__content_hash(order->type->wire, at, batch->runs[i].payload_len);
+        batch->runs[i].content = hash(order->type->wire, at, batch->runs[i].payload_len);
         at += batch->runs[i].payload_len;
     }
     return CULEX_OK;
@@ -652,11 +658,14 @@ static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_e
     return status;
 }
 
-static culex_status order_check_job(const struct order *order, culex_error *error)
+/* A type that is as it should be is sealed by it: `keys` may be NULL. */
+static culex_status order_check_job(struct order *order, const struct culex_keys *keys,
+                                    const struct culex_env *env, culex_error *error)
 {
     culex_status status = culex__job_type_check(order->type, error);
     if (status != CULEX_OK)
         return status;
+    order->sealing = culex__sealing_make(keys, env, order->type, CULEX_SEALED_PARAMS);
     if (order->params == NULL && order->text == NULL && order->count > 0)
         return culex__fail(error, CULEX_EINVAL, "no params");
     if (order->count > 1 && order->stride < order->type->params->size)
@@ -665,11 +674,12 @@ static culex_status order_check_job(const struct order *order, culex_error *erro
     return CULEX_OK;
 }
 
-static culex_status order_check(const struct order *order, culex_error *error)
+static culex_status order_check(struct order *order, culex_error *error)
 {
-    if (order->client == NULL)
+    const culex_client *client = order->client;
+    if (client == NULL)
         return culex__fail(error, CULEX_EINVAL, "no client");
-    return order_check_job(order, error);
+    return order_check_job(order, client->keys, client->env, error);
 }
 
 /* Of a call that could be enqueued: as the program's hook leaves it, if there is one. The draft is
@@ -767,20 +777,19 @@ static culex_status order_hand_over(struct order *order, culex__enqueue_take tak
     return status;
 }
 
-culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const culex_job_type *type,
+culex_status culex__enqueue_make(const struct culex_enqueue_way *way, const culex_job_type *type,
                                  const void *params, const culex_enqueue_options *options,
-                                 const char *refusal, culex__enqueue_take take, void *user,
-                                 culex_error *error)
+                                 culex__enqueue_take take, void *user, culex_error *error)
 {
     struct order order = {.type = type, .params = params, .count = 1};
     struct culex_enqueue_draft draft;
-    culex_status status = order_check_job(&order, error);
+    culex_status status = order_check_job(&order, way->keys, way->env, error);
     if (status == CULEX_OK)
         status = order_prepare(&order, options, error);
     if (status == CULEX_OK && (order.has_ticket || order.outcomes != NULL))
-        status = culex__fail(error, CULEX_EINVAL, "%s", refusal);
-    if (status == CULEX_OK && gate != NULL)
-        status = order_pass(&order, gate, &draft, options, error);
+        status = culex__fail(error, CULEX_EINVAL, "%s", way->refusal);
+    if (status == CULEX_OK && way->gate != NULL)
+        status = order_pass(&order, way->gate, &draft, options, error);
     return status == CULEX_OK ? order_hand_over(&order, take, user, error) : status;
 }
 

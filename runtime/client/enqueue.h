@@ -33,13 +33,23 @@ struct culex_enqueue_made {
 /* As culex_client_enqueue. Another failure than CULEX_EUNKNOWN has brought none of them. */
 culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, culex_error *error);
 
-/* What culex_client_enqueue would hand to the store, which is `take`'s: it borrows both. `gate` is
- * passed before; NULL: there is none. No ticket and no place for the outcome may be among the
- * options (CULEX_EINVAL): `refusal` says why. */
+struct culex_env;
+struct culex_keys;
+
+/* What an enqueue has of its client or its handler. */
+struct culex_enqueue_way {
+    const struct culex_enqueue_gate *gate; /* NULL: there is none */
+    const struct culex_keys *keys;         /* which seal; the same */
+    const struct culex_env *env;
+    const char *refusal; /* why it takes no ticket and no place for the outcome */
+};
+
+/* What culex_client_enqueue would hand to the store, which is `take`'s: it borrows both. With a
+ * ticket or a place for the outcome among the options it is CULEX_EINVAL. */
 typedef culex_status (*culex__enqueue_take)(void *user, const char *queue,
                                             const struct culex_new_run *run, culex_error *error);
-culex_status culex__enqueue_make(const struct culex_enqueue_gate *gate, const culex_job_type *type,
+culex_status culex__enqueue_make(const struct culex_enqueue_way *way, const culex_job_type *type,
                                  const void *params, const culex_enqueue_options *options,
-                                 const char *refusal, culex__enqueue_take take, void *user, culex_error *error);
+                                 culex__enqueue_take take, void *user, culex_error *error);
 
 #endif

@@ -110,16 +110,19 @@ static void part_find(struct convocation *all, struct member *member)
 static culex_status members_make(struct convocation *all, culex_enqueue_item *items, size_t count,
                                  culex_error *error)
 {
+    const struct culex_enqueue_way way = {
+        .gate = &all->client->gate,
+        .keys = all->client->keys,
+        .env = all->client->env,
+        .refusal = "an item takes no ticket and no ret_outcomes: its id and outcome tell, and a "
+                   "call that is CULEX_EUNKNOWN is repeated with the same items"};
     for (size_t i = 0; i < count; i++) {
         struct keeping keeping = {all->arena, &all->members[all->count]};
         if (items[i].is_enqueued)
             continue;
         keeping.member->item = &items[i];
-        culex_status status = culex__enqueue_make(
-            &all->client->gate, items[i].type, items[i].params, items[i].options,
-            "an item takes no ticket and no ret_outcomes: its id and outcome tell, and a call that "
-            "is CULEX_EUNKNOWN is repeated with the same items",
-            run_keep, &keeping, error);
+        culex_status status = culex__enqueue_make(&way, items[i].type, items[i].params,
+                                                  items[i].options, run_keep, &keeping, error);
         if (status != CULEX_OK) {
             culex__error_context(error, "item %zu", i);
             return status;

@@ -21,7 +21,7 @@ void culex__enqueue_draft_make(struct culex_enqueue_draft *draft, const culex_jo
 static culex_status refusal_tell(const culex_enqueue_call *call, culex_status status,
                                  const culex_error *why, culex_error *error)
 {
-    bool is_status = (int)status < CULEX_OK && status >= CULEX_EOVER && status != CULEX_EUNKNOWN;
+    bool is_status = (int)status < CULEX_OK && status >= CULEX_ENOKEY && status != CULEX_EUNKNOWN;
     return culex__fail(error, is_status ? status : CULEX_EINVAL,
                        "the enqueue hook refuses job %s: %s", call->type->name,
                        why->text[0] != '\0' ? why->text : CULEX__NO_REASON_TEXT);

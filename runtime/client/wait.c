@@ -273,8 +273,9 @@ culex_status culex_client_wait(culex_client *client, culex_wait *waits, size_t c
     return status;
 }
 
-static culex_status result_read(const culex_job_type *type, const culex_wait *wait,
-                                culex_arena *arena, const void **ret_result, culex_error *error)
+static culex_status result_read(culex_client *client, const culex_job_type *type,
+                                const culex_wait *wait, culex_arena *arena, const void **ret_result,
+                                culex_error *error)
 {
     const culex_run_info *run = wait->run;
     if (run != NULL && strcmp(run->job, type->wire) != 0)
@@ -290,7 +291,8 @@ static culex_status result_read(const culex_job_type *type, const culex_wait *wa
                            run->error_text[0] != '\0' ? ": " : "", run->error_text);
     if (run->result.len == 0)
         return CULEX_OK;
-    return culex_decode(type->result, arena, run->result.data, run->result.len, ret_result, error);
+    return culex_client_decode_result(client, type, arena, run->result.data, run->result.len,
+                                      ret_result, error);
 }
 
 culex_status culex_client_wait_result(culex_client *client, const culex_job_type *type,
@@ -311,7 +313,7 @@ culex_status culex_client_wait_result(culex_client *client, const culex_job_type
     culex_wait wait = {.queue = type->queue, .id = id};
     culex_status status = culex_client_wait(client, &wait, 1, 1, timeout, error);
     if (status == CULEX_OK) {
-        status = result_read(type, &wait, arena, &result, error);
+        status = result_read(client, type, &wait, arena, &result, error);
         if (ret_end != NULL && status != CULEX_EINVAL)
             *ret_end = wait.end;
     }

@@ -10,6 +10,13 @@
 
 #include "base/limits.h"
 
+/* Of an encrypted field: there is no file of keys, or the call takes none. */
+#define CULEX__NO_KEYS_TEXT                                                                        \
+    "it is encrypted, and there is no key: name the file of keys in CULEX_KEYS, in `keys` of the " \
+    "options, or of a worker by --keys"
+#define CULEX__NO_SEALING_TEXT                                                                     \
+    "it is encrypted, and this call has no keys: a client and a worker's handlers have"
+
 /* Where in the payload the codec is: a chain on the stack, made into text only by a failure. */
 struct culex__path {
     const struct culex__path *up; /* NULL at the outermost object */

@@ -8,8 +8,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "core/base64.h"
 #include "core/codec.h"
 #include "core/codec_value.h"
 
@@ -261,6 +263,89 @@ static culex_status take_unknown(struct culex__decoder *decoder, const struct ob
     return wrong == NULL ? CULEX_OK : culex__decode_malformed(decoder, object->path, wrong);
 }
 
+static culex_status decode_form(struct culex__decoder *decoder, const struct culex__path *path,
+                                const culex_field *field, char *base)
+{
+    return field->shape == CULEX_SHAPE_SINGLE
+               ? decode_value(decoder, path, field, base + field->offset)
+               : decode_elements(decoder, path, field, base);
+}
+
+/* ---- sealed fields ---- */
+
+/* The text between the quotes of {"!culex.sealed":"..."}, which is base64 without escapes. */
+static culex_status take_box(struct culex__decoder *decoder, const struct culex__path *path,
+                             struct culex__json_text *ret_text)
+{
+    static const char malformed[] = "expected what is sealed, found something else";
+    struct culex__json *json = &decoder->json;
+    struct culex__json_text name = {.data = ""};
+    bool is_box = culex__json_take(json, '{') && culex__json_peek(json) == '"' &&
+                  culex__json_string(json, &name) == NULL && name.len == strlen(CULEX_BOX_NAME) &&
+                  memcmp(name.data, CULEX_BOX_NAME, name.len) == 0 && culex__json_take(json, ':') &&
+                  culex__json_peek(json) == '"' && culex__json_string(json, ret_text) == NULL &&
+                  culex__json_take(json, '}');
+    return is_box ? CULEX_OK
+                  : culex__codec_fail(decoder->error, CULEX_EDECODE, path, "%s", malformed);
+}
+
+/* The text that was sealed, in the arena. */
+static culex_status open_box(struct culex__decoder *decoder, const struct culex__path *path,
+                             const culex_field *field, const struct culex__json_text *text,
+                             struct culex__json *ret_json)
+{
+    size_t room = text->len / 4 * 3 + 1, size, len = 0;
+    unsigned char *box = (unsigned char *)culex__arena_bytes(decoder->arena, room);
+    unsigned char *plain = (unsigned char *)culex__arena_bytes(decoder->arena, room);
+    culex_error error = {0};
+    if (box == NULL || plain == NULL)
+        return culex__decode_exhausted(decoder);
+    if (!culex__base64_parse(text->data, text->len, box, &size))
+        return culex__codec_fail(decoder->error, CULEX_EDECODE, path,
+                                 "what is sealed there is damaged: it is no base64");
+    culex_status status =
+        culex__box_open(decoder->sealing, field->wire, box, size, plain, &len, &error);
+    if (status != CULEX_OK)
+        return culex__codec_fail(decoder->error, status, path, "%s", error.text);
+    const char *start = (const char *)plain;
+    *ret_json = (struct culex__json){.start = start, .at = start, .end = start + len};
+    return CULEX_OK;
+}
+
+static culex_status decode_opened(struct culex__decoder *decoder, const struct culex__path *path,
+                                  const culex_field *field, char *base, struct culex__json inner)
+{
+    struct culex__json outer = decoder->json;
+    decoder->json = inner;
+    culex_status status = decode_form(decoder, path, field, base);
+    culex__json_peek(&decoder->json);
+    if (status == CULEX_OK && decoder->json.at != decoder->json.end)
+        status = culex__decode_malformed(decoder, path, "more text behind the value");
+    decoder->json = outer;
+    return status;
+}
+
+static culex_status decode_sealed(struct culex__decoder *decoder, const struct culex__path *path,
+                                  const culex_field *field, char *base)
+{
+    struct culex__json_text text = {.data = ""};
+    struct culex__json inner;
+    culex_status status = take_box(decoder, path, &text);
+    if (status != CULEX_OK)
+        return status;
+    if (decoder->sealing == NULL || decoder->sealing->keys == NULL)
+        return culex__codec_fail(decoder->error, CULEX_ENOKEY, path, "%s",
+                                 decoder->sealing == NULL ? CULEX__NO_SEALING_TEXT
+                                                          : CULEX__NO_KEYS_TEXT);
+    status = enter(decoder, path);
+    if (status == CULEX_OK)
+        status = open_box(decoder, path, field, &text, &inner);
+    if (status == CULEX_OK)
+        status = decode_opened(decoder, path, field, base, inner);
+    decoder->depth_left++;
+    return status;
+}
+
 static culex_status decode_field(struct culex__decoder *decoder, struct object *object,
                                  const culex_field *field)
 {
@@ -275,9 +360,9 @@ static culex_status decode_field(struct culex__decoder *decoder, struct object *
         return fill_field(decoder, &path, field, object->base);
     if (is_optional)
         memcpy(object->base + field->has_offset, &(bool){true}, sizeof(bool));
-    if (field->shape == CULEX_SHAPE_SINGLE)
-        return decode_value(decoder, &path, field, object->base + field->offset);
-    return decode_elements(decoder, &path, field, object->base);
+    if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
+        return decode_sealed(decoder, &path, field, object->base);
+    return decode_form(decoder, &path, field, object->base);
 }
 
 static culex_status decode_member(struct culex__decoder *decoder, struct object *object)
@@ -364,9 +449,9 @@ bool culex__payload_is_well_formed(const void *text, size_t len)
     return json.at == json.end;
 }
 
-static culex_status decode_text(const culex_struct_type *type, culex_arena *arena, const void *text,
-                                size_t len, bool is_exact, const void **ret_value,
-                                culex_error *error)
+static culex_status decode_text(const struct culex__sealing *sealing, const culex_struct_type *type,
+                                culex_arena *arena, const void *text, size_t len, bool is_exact,
+                                const void **ret_value, culex_error *error)
 {
     if (type == NULL || arena == NULL || ret_value == NULL || (text == NULL && len > 0))
         return culex__fail(error, CULEX_EINVAL,
@@ -381,6 +466,7 @@ static culex_status decode_text(const culex_struct_type *type, culex_arena *aren
         .error = error,
         .depth_left = CULEX_PAYLOAD_DEPTH_MAX,
         .list_bytes_left = culex__list_bytes_max(len),
+        .sealing = sealing,
         .is_exact = is_exact,
     };
     void *value = culex_arena_alloc(arena, type->size);
@@ -395,12 +481,20 @@ static culex_status decode_text(const culex_struct_type *type, culex_arena *aren
 culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, const void *text,
                           size_t len, const void **ret_value, culex_error *error)
 {
-    return decode_text(type, arena, text, len, false, ret_value, error);
+    return decode_text(NULL, type, arena, text, len, false, ret_value, error);
+}
+
+culex_status culex__decode_sealed(const struct culex__sealing *sealing,
+                                  const culex_struct_type *type, culex_arena *arena,
+                                  const void *text, size_t len, const void **ret_value,
+                                  culex_error *error)
+{
+    return decode_text(sealing, type, arena, text, len, false, ret_value, error);
 }
 
 culex_status culex__decode_exact(const culex_struct_type *type, culex_arena *arena,
                                  const void *text, size_t len, const void **ret_value,
                                  culex_error *error)
 {
-    return decode_text(type, arena, text, len, true, ret_value, error);
+    return decode_text(NULL, type, arena, text, len, true, ret_value, error);
 }

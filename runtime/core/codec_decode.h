@@ -7,8 +7,17 @@
 
 #include <culex/codec.h>
 
+#include "core/box.h"
+
 /* The text may be a payload of some schema: a JSON object and nothing else. */
 bool culex__payload_is_well_formed(const void *text, size_t len);
+
+/* As culex_decode, of params or a result that may have encrypted fields. CULEX_ENOKEY: one is
+ * sealed by a key that is not there. */
+culex_status culex__decode_sealed(const struct culex__sealing *sealing,
+                                  const culex_struct_type *type, culex_arena *arena,
+                                  const void *text, size_t len, const void **ret_value,
+                                  culex_error *error);
 
 /* As culex_decode, for a text that no later schema has written: CULEX_EDECODE names what `type`
  * does not have, and the field that may have been meant. */

@@ -2,6 +2,7 @@
 #include "core/codec_encode.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -21,7 +22,8 @@ enum { SCALAR_TEXT_MAX = 64 };
 struct encoder {
     culex_buf *buf;
     culex_error *error;
-    const char *what;    /* the text is, for errors */
+    const char *what;                     /* the text is, for errors */
+    const struct culex__sealing *sealing; /* NULL: of no use here */
     culex_status status; /* of the buffer: once it fails, nothing more is written */
     unsigned depth_left;
     size_t list_bytes;
@@ -444,6 +446,71 @@ static void put_name(struct encoder *encoder, const culex_field *field, bool is_
     encoder->buf->len += total;
 }
 
+static culex_status encode_form(struct encoder *encoder, const struct culex__path *path,
+                                const culex_field *field, const char *base, size_t list_len)
+{
+    if (field->shape == CULEX_SHAPE_LIST)
+        return encode_list(encoder, path, field, base, list_len);
+    if (field->shape == CULEX_SHAPE_ARRAY)
+        return encode_elements(encoder, path, field, base + field->offset, field->count);
+    return encode_value(encoder, path, field, base + field->offset);
+}
+
+/* ---- sealed fields ---- */
+
+#define BOX_HEAD "{\"" CULEX_BOX_NAME "\":\""
+#define BOX_TAIL "\"}"
+
+/* Puts the box, in base64, in the place of the text from `start` on. */
+static culex_status box_put(struct encoder *encoder, const culex_field *field, size_t start,
+                            culex_error *error)
+{
+    size_t len = encoder->buf->len - start;
+    size_t size = culex__box_size(encoder->sealing, len);
+    unsigned char *box = malloc(size);
+    if (box == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    culex_status status =
+        culex__box_seal(encoder->sealing, field->wire, encoder->buf->data + start, len, box, error);
+    explicit_bzero(encoder->buf->data + start, len);
+    culex__buf_cut(encoder->buf, start);
+    if (status == CULEX_OK) {
+        put(encoder, BOX_HEAD, strlen(BOX_HEAD));
+        size_t text_len = culex__base64_size(size);
+        char *at = room(encoder, text_len);
+        if (at != NULL) {
+            culex__base64_format(box, size, at);
+            encoder->buf->len += text_len;
+        }
+        put(encoder, BOX_TAIL, strlen(BOX_TAIL));
+    }
+    free(box);
+    return status;
+}
+
+static culex_status encode_sealed(struct encoder *encoder, const struct culex__path *path,
+                                  const culex_field *field, const char *base, size_t list_len)
+{
+    size_t start = encoder->buf->len;
+    culex_error error = {0};
+    if (encoder->sealing != NULL && encoder->sealing->is_plain)
+        return encode_form(encoder, path, field, base, list_len);
+    if (encoder->sealing == NULL || encoder->sealing->keys == NULL)
+        return culex__codec_fail(encoder->error, CULEX_ENOKEY, path, "%s",
+                                 encoder->sealing == NULL ? CULEX__NO_SEALING_TEXT
+                                                          : CULEX__NO_KEYS_TEXT);
+    if (encoder->depth_left == 0)
+        return fail_depth(encoder, path);
+    encoder->depth_left--; /* the box is an object around it */
+    culex_status status = encode_form(encoder, path, field, base, list_len);
+    encoder->depth_left++;
+    if (status != CULEX_OK || encoder->status != CULEX_OK)
+        return status;
+    status = box_put(encoder, field, start, &error);
+    return status == CULEX_OK ? status
+                              : culex__codec_fail(encoder->error, status, path, "%s", error.text);
+}
+
 /* Without its name where `is_first` is NULL. */
 static culex_status encode_field(struct encoder *encoder, const struct culex__path *up,
                                  const culex_field *field, const char *base, bool *is_first)
@@ -458,11 +525,9 @@ static culex_status encode_field(struct encoder *encoder, const struct culex__pa
         put_name(encoder, field, *is_first);
         *is_first = false;
     }
-    if (field->shape == CULEX_SHAPE_LIST)
-        return encode_list(encoder, &path, field, base, list_len);
-    if (field->shape == CULEX_SHAPE_ARRAY)
-        return encode_elements(encoder, &path, field, base + field->offset, field->count);
-    return encode_value(encoder, &path, field, base + field->offset);
+    if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
+        return encode_sealed(encoder, &path, field, base, list_len);
+    return encode_form(encoder, &path, field, base, list_len);
 }
 
 static culex_status encode_struct(struct encoder *encoder, const struct culex__path *path,
@@ -498,19 +563,31 @@ static culex_status check_whole(const struct encoder *encoder, size_t len)
     return CULEX_OK;
 }
 
-culex_status culex__encode_as(const char *what, const culex_struct_type *type, const void *value,
-                              culex_buf *ret_text, culex_error *error)
+static culex_status encode_whole(const char *what, const struct culex__sealing *sealing,
+                                 const culex_struct_type *type, const void *value,
+                                 culex_buf *ret_text, culex_error *error)
 {
     if (type == NULL || value == NULL || ret_text == NULL)
         return culex__fail(error, CULEX_EINVAL, "no type, no value or no place for its text");
-    struct encoder encoder = {
-        .buf = ret_text, .error = error, .what = what, .depth_left = CULEX_PAYLOAD_DEPTH_MAX};
+    struct encoder encoder = {.buf = ret_text,
+                              .error = error,
+                              .what = what,
+                              .sealing = sealing,
+                              .depth_left = CULEX_PAYLOAD_DEPTH_MAX};
     size_t start = ret_text->len;
     culex_status status = encode_struct(&encoder, NULL, type, value);
     if (status == CULEX_OK)
         status = check_whole(&encoder, ret_text->len - start);
     culex__buf_cut(ret_text, status == CULEX_OK ? ret_text->len : start);
     return status;
+}
+
+culex_status culex__encode_sealed(const struct culex__sealing *sealing,
+                                  const culex_struct_type *type, const void *value,
+                                  culex_buf *ret_text, culex_error *error)
+{
+    const char *what = strcmp(sealing->part, CULEX_SEALED_RESULT) == 0 ? "result" : "payload";
+    return encode_whole(what, sealing, type, value, ret_text, error);
 }
 
 culex_status culex__encode_field(const culex_field *field, const void *value, culex_buf *ret_text,
@@ -532,5 +609,5 @@ culex_status culex__encode_field(const culex_field *field, const void *value, cu
 culex_status culex_encode(const culex_struct_type *type, const void *value, culex_buf *ret_text,
                           culex_error *error)
 {
-    return culex__encode_as("payload", type, value, ret_text, error);
+    return encode_whole("payload", NULL, type, value, ret_text, error);
 }

@@ -4,9 +4,13 @@
 
 #include <culex/codec.h>
 
-/* culex_encode, with what the text is called in errors: "payload", "result". */
-culex_status culex__encode_as(const char *what, const culex_struct_type *type, const void *value,
-                              culex_buf *ret_text, culex_error *error);
+#include "core/box.h"
+
+/* culex_encode of params or a result, which may have encrypted fields. CULEX_ENOKEY: it has one,
+ * and there are no keys. */
+culex_status culex__encode_sealed(const struct culex__sealing *sealing,
+                                  const culex_struct_type *type, const void *value,
+                                  culex_buf *ret_text, culex_error *error);
 
 /* Appends the text of one field of `value`, as it stands in a payload behind its name; nothing
  * where it would be left out. As culex_encode. */

@@ -2,6 +2,7 @@
 #ifndef CULEX_CORE_CODEC_VALUE_H
 #define CULEX_CORE_CODEC_VALUE_H
 
+#include "core/box.h"
 #include "core/codec.h"
 #include "core/json.h"
 
@@ -12,7 +13,8 @@ struct culex__decoder {
     culex_error *error;
     unsigned depth_left;
     size_t list_bytes_left;
-    bool is_exact; /* names that the type does not have are refused */
+    const struct culex__sealing *sealing; /* NULL: of no use here */
+    bool is_exact;                        /* names that the type does not have are refused */
 };
 
 /* Decodes one value of the field, not a struct, into `slot`. */

@@ -414,7 +414,7 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
     threads->home = config->handler.home;
     culex__loan_init(&threads->loan, (struct culex_errand_way){threads_exchange, threads},
                      config->handler.store_timeout_ms, config->handler.env);
-    culex__loan_set_gate(&threads->loan, config->handler.gate);
+    culex__loan_set_gate(&threads->loan, config->handler.gate, config->handler.keys);
     pthread_mutex_init(&threads->lock, NULL);
     pthread_mutex_init(&threads->serving, NULL);
     pthread_cond_init(&threads->work, NULL);

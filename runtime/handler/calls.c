@@ -14,6 +14,7 @@
 #include "handler/follow_up.h"
 #include "handler/loan.h"
 #include "handler/result.h"
+#include "handler/run_sealing.h"
 
 enum { PROGRESS_TEXT_MAX = 250 };
 
@@ -153,7 +154,8 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
     if (status != CULEX_OK)
         return status;
     culex_buf_init(&fresh, 0);
-    status = culex__encode_as("result", type, value, &fresh, error);
+    const struct culex__sealing sealing = culex__run_sealing(run, CULEX_SEALED_RESULT);
+    status = culex__encode_sealed(&sealing, type, value, &fresh, error);
     if (status != CULEX_OK) {
         culex_buf_release(&fresh);
         return status;
@@ -179,10 +181,14 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
     if (is_stray(run))
         return culex__fail(error, CULEX_EINVAL,
                            "a process that the handler has forked cannot enqueue follow-ups");
-    return culex__enqueue_make(run->loan != NULL ? &run->loan->gate : NULL, type, params, options,
-                               "a follow-up takes no ticket, as it comes in once by itself, and no "
-                               "ret_outcomes, as it comes in when the run has ended",
-                               follow_up_take, run, error);
+    const struct culex_loan *loan = run->loan;
+    const struct culex_enqueue_way way = {
+        .gate = loan != NULL ? &loan->gate : NULL,
+        .keys = loan != NULL ? loan->keys : NULL,
+        .env = loan != NULL ? loan->env : culex__env_system(),
+        .refusal = "a follow-up takes no ticket, as it comes in once by itself, and no "
+                   "ret_outcomes, as it comes in when the run has ended"};
+    return culex__enqueue_make(&way, type, params, options, follow_up_take, run, error);
 }
 
 void culex_log(culex_run *run, const char *format, ...)

@@ -5,6 +5,7 @@
 #include "core/end_text.h"
 #include "core/secret.h"
 #include "handler/run_hooks.h"
+#include "handler/run_sealing.h"
 
 /* The delay where the handler named none: without one its run would start again at once, for ever.
  */
@@ -69,8 +70,9 @@ static culex_status params_decode(struct culex_run *run, const void **ret_params
                                   culex_error *error)
 {
     const culex_struct_type *type = run->job.type->params;
-    culex_status status =
-        culex_decode(type, run->arena, run->payload, run->payload_len, ret_params, error);
+    const struct culex__sealing sealing = culex__run_sealing(run, CULEX_SEALED_PARAMS);
+    culex_status status = culex__decode_sealed(&sealing, type, run->arena, run->payload,
+                                               run->payload_len, ret_params, error);
     if (status == CULEX_OK && !culex__secrets_collect(type, *ret_params, &run->secrets))
         return culex__fail(error, CULEX_ENOMEM, "no memory for its secrets");
     return status;

@@ -9,6 +9,8 @@
 #include "log/log.h"
 #include "platform/env.h"
 
+struct culex_keys;
+
 struct culex_handler_config {
     const struct culex_log *log;
     const struct culex_env *env;
@@ -17,8 +19,9 @@ struct culex_handler_config {
     int64_t lease_ms;
     struct culex_process_hooks hooks;
     struct culex_enqueue_gate gate;
-    int64_t store_timeout_ms;     /* how long a handler's call of the worker's store may take */
-    struct culex_home_store home; /* the worker's store as it was told */
+    const struct culex_keys *keys; /* NULL: there are none */
+    int64_t store_timeout_ms;      /* how long a handler's call of the worker's store may take */
+    struct culex_home_store home;  /* the worker's store as it was told */
     /* Called in every process that may run handlers, before any does: wipes what the supervisor
      * knows and handlers must not. NULL for nothing. */
     void (*forget)(void *user);

@@ -10,11 +10,15 @@ void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int6
     pthread_mutex_init(&loan->lock, NULL);
 }
 
-void culex__loan_set_gate(struct culex_loan *loan, struct culex_enqueue_gate gate)
+void culex__loan_set_gate(struct culex_loan *loan, struct culex_enqueue_gate gate,
+                          const struct culex_keys *keys)
 {
     loan->gate = gate;
-    if (loan->client != NULL)
-        loan->client->gate = gate;
+    loan->keys = keys;
+    if (loan->client == NULL)
+        return;
+    loan->client->gate = gate;
+    loan->client->keys = keys;
 }
 
 void culex__loan_release(struct culex_loan *loan)
@@ -36,6 +40,7 @@ static culex_client *client_make(struct culex_loan *loan)
         return NULL;
     client->is_common = true;
     client->gate = loan->gate;
+    client->keys = loan->keys;
     return client;
 }
 

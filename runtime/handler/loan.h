@@ -16,6 +16,7 @@ struct culex_loan {
     int64_t timeout_ms;          /* of one call */
     const struct culex_env *env;
     struct culex_enqueue_gate gate; /* of what handlers enqueue */
+    const struct culex_keys *keys;  /* for them and for the runs; NULL: there are none */
     pthread_mutex_t lock;           /* guards the client's making */
     culex_client *client;
     bool is_withheld; /* we hold the client's turn, so that nobody else can use it */
@@ -25,7 +26,8 @@ void culex__loan_init(struct culex_loan *loan, struct culex_errand_way way, int6
                       const struct culex_env *env);
 
 /* While nobody uses the client, as the next. */
-void culex__loan_set_gate(struct culex_loan *loan, struct culex_enqueue_gate gate);
+void culex__loan_set_gate(struct culex_loan *loan, struct culex_enqueue_gate gate,
+                          const struct culex_keys *keys);
 void culex__loan_release(struct culex_loan *loan);
 
 /* At the start and at the end of each run of a child: in between two runs, threads that a handler

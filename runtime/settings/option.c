@@ -12,6 +12,10 @@ const struct culex_option culex__options[] = {
      "store: sqlite:PATH, memory:, redis://HOST:PORT/DB\n[sqlite:culex.db]", CULEX_OPTION_OF_ALL},
     {"url-file", "CULEX_URL_FILE", CULEX_OPTION_TEXT, "PATH", AT(url_file), 0, 0,
      "file with the store's URL: of this user, mode 0600", CULEX_OPTION_OF_ALL},
+    {"keys", "CULEX_KEYS", CULEX_OPTION_TEXT, "FILE", AT(keys), 0, 0,
+     "keys of encrypted params and results, one `ID KEY` a\nline: of this user, mode 0600; the "
+     "first one seals",
+     CULEX_OPTION_OF_WORKER},
     {"config", "CULEX_CONFIG", CULEX_OPTION_CONFIG, "FILE", 0, 0, 0,
      "options, over which variables and these here win;\nSIGHUP reads it again",
      CULEX_OPTION_OF_WORKER},

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/codec_decode.h"
 #include "handler/run.h"
 #include "test/kit.h"
 
@@ -43,8 +44,10 @@ struct culex_test_call *culex__calls_make(culex_test *test, const culex_run *run
                                      .attempt = run->facts.attempt,
                                      .at = culex_test_now(test),
                                      .text = ""};
-    if (culex_decode(type->params, test->arena, run->payload, run->payload_len, &call->params,
-                     NULL) != CULEX_OK)
+    const struct culex__sealing sealing =
+        culex__sealing_make(&test->keys, &test->env, type, CULEX_SEALED_PARAMS);
+    if (culex__decode_sealed(&sealing, type->params, test->arena, run->payload, run->payload_len,
+                             &call->params, NULL) != CULEX_OK)
         return NULL;
     return call;
 }

@@ -5,6 +5,8 @@
 
 #include "base/instant.h"
 #include "base/nearest.h"
+#include "core/codec_decode.h"
+#include "core/codec_encode.h"
 #include "core/duration.h"
 #include "test/failure.h"
 #include "test/kit.h"
@@ -33,10 +35,15 @@ static bool candidate_read(culex_test *test, const culex_job_type *type,
     if (run == NULL)
         return false;
     ret_candidate->run = run;
-    culex_status status = culex_decode(type->params, test->arena, run->payload.data,
-                                       run->payload.len, &ret_candidate->params, &error);
+    struct culex__sealing sealing =
+        culex__sealing_make(&test->keys, &test->env, type, CULEX_SEALED_PARAMS);
+    culex_status status =
+        culex__decode_sealed(&sealing, type->params, test->arena, run->payload.data,
+                             run->payload.len, &ret_candidate->params, &error);
+    sealing.is_plain = true;
     if (status == CULEX_OK)
-        status = culex_encode(type->params, ret_candidate->params, &ret_candidate->payload, &error);
+        status = culex__encode_sealed(&sealing, type->params, ret_candidate->params,
+                                      &ret_candidate->payload, &error);
     if (status != CULEX_OK)
         return culex__test_fail(test, "the params of a run of %s cannot be read: %s%s%s",
                                 type->name, error.field, error.field[0] != '\0' ? ": " : "",

@@ -30,6 +30,7 @@
 
 #include <culex_test.h>
 
+#include "client/sealing.h"
 #include "handler/loan.h"
 #include "platform/env.h"
 #include "store/store.h"
@@ -45,6 +46,7 @@ enum { CULEX_TEST_TEXT_SIZE = 4096, CULEX_TEST_OWED_SIZE = 256 };
 struct culex_test {
     culex_test_options options; /* defaults filled in */
     struct culex_env env;
+    struct culex_keys keys; /* of encrypted params and results: one, that seals and opens */
     struct culex_frozen frozen;
     char url[40];
     struct culex_store *store;    /* in memory */

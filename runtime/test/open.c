@@ -62,6 +62,7 @@ static culex_status worker_open(culex_test *test, culex_error *error)
     culex__worker_set_store(test->worker, &test->workers.base);
     culex__worker_set_executor(test->worker, culex__hands_make);
     culex__worker_set_lent(test->worker);
+    culex__worker_set_keys(test->worker, &test->keys);
     if (!test->options.schedules)
         culex__worker_set_unscheduled(test->worker);
     if (test->options.log_level == 0)
@@ -76,6 +77,7 @@ static culex_status clients_open(culex_test *test, culex_error *error)
     test->observer = culex__client_lend(&test->observers.base, CALL_MS, &test->env);
     if (test->client == NULL || test->observer == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
+    test->client->keys = test->observer->keys = &test->keys;
     return CULEX_OK;
 }
 
@@ -111,6 +113,7 @@ culex_status culex_test_open(const culex_test_options *options, culex_test **ret
     if (test == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a test kit");
     culex__frozen_env(test);
+    test->keys = (struct culex_keys){.count = 1, .of = {{.id = "test"}}};
     culex_status status = options_take(test, options, error);
     if (status == CULEX_OK)
         status = test_fill(test, error);

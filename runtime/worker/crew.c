@@ -55,6 +55,7 @@ static struct culex_handler_config handler_config(const culex_worker *worker)
         .lease_ms = options->lease_ms,
         .hooks = worker->hooks,
         .gate = worker->gate,
+        .keys = worker->keys,
         .store_timeout_ms = worker->store_settings.timeout_ms > 0
                                 ? worker->store_settings.timeout_ms
                                 : CULEX_STORE_TIMEOUT_MS,
@@ -95,11 +96,13 @@ culex_status culex__crew_start(culex_worker *worker, culex_error *error)
 static void executor_end(culex_worker *worker)
 {
     struct culex_executor *executor = worker->crew.executor;
-    const char *fate = executor->ops->can_kill
-                           ? "their processes are killed"
-                           : "their threads are left behind, threads cannot be killed";
+    bool can_kill = executor->ops->can_kill;
+    const char *fate = can_kill ? "their processes are killed"
+                                : "their threads are left behind, threads cannot be killed";
     int64_t deadline_ns = culex__worker_now_ns(worker) + STOP_MS * CULEX_MS_NS;
     size_t stuck = executor->ops->stop(executor, deadline_ns);
+    if (stuck > 0 && !can_kill)
+        worker->own_keys = NULL; /* they may still use them */
     if (stuck > 0)
         culex__log_write(&worker->log, CULEX_LOG_ERROR, NULL, "%zu handlers did not return: %s",
                          stuck, fate);

@@ -165,6 +165,7 @@ static size_t fixed_tell(const culex_worker *worker, const culex_worker_options 
     const struct fixed rows[] = {
         TEXT("url", url),
         TEXT("url-file", url_file),
+        TEXT("keys", keys),
         LIST("queues", queues, queue_count),
         LIST("offer", offers, offer_count),
         TEXT("name", name),

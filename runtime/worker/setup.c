@@ -22,6 +22,8 @@
 #include "platform/self.h"
 #include "worker/solitude.h"
 #include "worker/wake.h"
+#include "client/sealing.h"
+#include "client/keyfile.h"
 #include "store/register.h"
 #include "store/storeurl.h"
 
@@ -82,6 +84,40 @@ static void begin_tell(const culex_worker *worker)
     culex__queue_options_advise(worker);
 }
 
+static bool job_needs_keys(const struct culex_job *job)
+{
+    return job->call != NULL &&
+           (culex__type_is_sealed(job->type->params) || culex__type_is_sealed(job->type->result));
+}
+
+/* A worker without keys would only give such runs back: better that it does not start. */
+static culex_status keys_begin(culex_worker *worker, culex_error *error)
+{
+    if (!worker->has_given_keys) {
+        culex_status status = culex__keyfile_read(worker->options.keys, &worker->own_keys, error);
+        if (status != CULEX_OK)
+            return status;
+        worker->keys = worker->own_keys;
+    }
+    for (size_t i = 0; i < worker->job_count && worker->keys == NULL; i++) {
+        if (job_needs_keys(&worker->jobs[i]))
+            return culex__fail(error, CULEX_ENOKEY,
+                               "job %s has encrypted params or results, and this worker has no "
+                               "keys: name their file by --keys, CULEX_KEYS or `keys` of its "
+                               "options",
+                               worker->jobs[i].type->name);
+    }
+    return CULEX_OK;
+}
+
+static void keys_end(culex_worker *worker)
+{
+    if (!worker->has_given_keys)
+        worker->keys = NULL;
+    culex__keys_free(worker->own_keys);
+    worker->own_keys = NULL;
+}
+
 /* All that needs neither a store nor an executor. */
 static culex_status plan_make(culex_worker *worker, culex_error *error)
 {
@@ -91,7 +127,9 @@ static culex_status plan_make(culex_worker *worker, culex_error *error)
     culex__nonce_choose(worker);
     if (getcwd(worker->folder, sizeof worker->folder) == NULL)
         worker->folder[0] = '\0';
-    culex_status status = culex__lanes_create(worker, error);
+    culex_status status = keys_begin(worker, error);
+    if (status == CULEX_OK)
+        status = culex__lanes_create(worker, error);
     culex__discovery_reset(worker);
     if (status == CULEX_OK && !culex__units_begin(worker))
         status = culex__fail(error, CULEX_ENOMEM, "no memory for what jobs need");
@@ -102,6 +140,7 @@ static culex_status plan_make(culex_worker *worker, culex_error *error)
 
 static void plan_free(culex_worker *worker)
 {
+    keys_end(worker);
     culex__ticks_free(worker);
     culex__units_end(worker);
     culex__lanes_free(worker);

@@ -60,6 +60,12 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     return CULEX_OK;
 }
 
+void culex__worker_set_keys(culex_worker *worker, const struct culex_keys *keys)
+{
+    worker->keys = keys;
+    worker->has_given_keys = true;
+}
+
 void culex__worker_set_env(culex_worker *worker, const struct culex_env *env)
 {
     worker->env = worker->log.env = env;

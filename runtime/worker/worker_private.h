@@ -114,6 +114,9 @@ struct culex_worker {
     struct culex_process_hooks hooks;
     struct culex_run_hooks run_hooks;
     struct culex_enqueue_gate gate; /* of what handlers enqueue */
+    struct culex_keys *own_keys;    /* read at the begin; NULL: none */
+    const struct culex_keys *keys;  /* these, or those of a test kit */
+    bool has_given_keys;            /* a test kit's */
     int64_t setup_ms;               /* the longest that hooks.open may take in a process */
     struct culex_lane *lanes;
     const char **lane_names;
@@ -172,6 +175,7 @@ struct culex_worker {
 
 /* Sets what a test replaces; NULL members of the arguments keep the real thing. */
 void culex__worker_set_env(culex_worker *worker, const struct culex_env *env);
+void culex__worker_set_keys(culex_worker *worker, const struct culex_keys *keys);
 void culex__worker_set_store(culex_worker *worker, struct culex_store *store);
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
 void culex__worker_set_unscheduled(culex_worker *worker);

@@ -34,6 +34,7 @@ RUNTIME = {
     "test": (["include", "base", "core", "platform", "settings", "client", "handler", "executor", "worker"],
              ["store.h", "verbs.def"]),
     "tools": (["include/culex", "base", "core", "settings", "client"], ["register.h", "storeurl.h"]),
+    "seal": (["include/culex"], []),
 }
 
 # The rooms of the compiler, each with the others that it may include from; and what all of them
@@ -77,6 +78,7 @@ def libraries(folder: str) -> list[str]:
 # Third-party header -> pattern of the files that may include it.
 THIRD_PARTY = {
     r"yaml\.h": r"codegen/project/reader",
+    r"sodium\.h": r"runtime/seal/",
     r"ini\.h": r"runtime/settings/config_file",
     **{rf"{library}(/|\.h)": f"{folder}/" for folder in STORES for library in libraries(folder)},
 }

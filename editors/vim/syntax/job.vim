@@ -33,7 +33,7 @@ syntax cluster jobValues contains=jobString,jobCharacter,jobBytes,jobNumber,jobF
 
 " Attributes.
 syntax region jobAttrs contained matchgroup=jobBracket start=/\[\[/ end=/\]\]/ contains=jobAttr,jobAttrOwn,jobAttrArgs,@jobComments
-syntax keyword jobAttr contained was retired deprecated secret must_understand nonempty
+syntax keyword jobAttr contained was retired deprecated secret encrypted must_understand nonempty
 syntax keyword jobAttr contained min_len max_len len min max closed allow_breaking
 syntax match jobAttrOwn contained /\<x_\w*/
 syntax region jobAttrArgs contained start=/(/ end=/)/ contains=@jobValues,@jobComments

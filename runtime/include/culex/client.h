@@ -46,6 +46,9 @@ typedef struct culex_client_options {
                              no use for it */
     uint64_t spool_runs;  /* of the spool: most that it holds, by default 100000 */
     uint64_t spool_bytes; /* of the spool: most bytes of these, by default 256 MiB */
+    const char *keys;     /* file of the keys for [[encrypted]] params and results, of this user and
+                             readable by nobody else (docs/operating.md); NULL: $CULEX_KEYS, without
+                             that none. CULEX_EUSAGE at the opening when it is of no use */
 } culex_client_options;
 
 /* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by every handle of
@@ -314,6 +317,16 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_wait(culex_client *client, cu
 CULEX_API CULEX_MUST_USE culex_status culex_client_wait_result(
     culex_client *client, const culex_job_type *type, culex_uuid id, culex_duration timeout,
     culex_arena *arena, culex_wait_end *ret_end, const void **ret_result, culex_error *error);
+
+/* As culex_decode, of the params or the result of a run of `type` as culex_client_get has them,
+ * encrypted fields too: they are opened by the client's keys. CULEX_ENOKEY: one is sealed by a key
+ * that is not among them. The value lives in `arena`. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_decode_params(
+    culex_client *client, const culex_job_type *type, culex_arena *arena, const void *text,
+    size_t len, const void **ret_params, culex_error *error);
+CULEX_API CULEX_MUST_USE culex_status culex_client_decode_result(
+    culex_client *client, const culex_job_type *type, culex_arena *arena, const void *text,
+    size_t len, const void **ret_result, culex_error *error);
 
 /* A queue begins with its first run or with the first worker that serves it. Until then every call
  * that takes a queue and no run is CULEX_ENOTFOUND, changes nothing, and its text has the name that

@@ -48,7 +48,9 @@ CULEX_API void culex_buf_release(culex_buf *buf);
  * CULEX_EENCODE names the field whose value the schema does not allow: a NULL string,
  * one that is too long or not UTF-8, an unknown enum value, a value other than 0 whose
  * `has_x` is false (to take a value away, set has_x to false and x to 0).
- * CULEX_ELIMIT when the text would pass the buffer's max. On failure `ret_text` is as it was. */
+ * CULEX_ELIMIT when the text would pass the buffer's max. CULEX_ENOKEY for an encrypted field, here
+ * and in culex_decode: clients and workers have keys, these two have none. On failure `ret_text` is
+ * as it was. */
 CULEX_API CULEX_MUST_USE culex_status culex_encode(const culex_struct_type *type, const void *value,
                                                    culex_buf *ret_text, culex_error *error);
 

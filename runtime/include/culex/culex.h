@@ -5,6 +5,7 @@
 #define CULEX_CULEX_H
 
 #include <culex/bulk.h>
+#include <culex/cipher.h>
 #include <culex/client.h>
 #include <culex/codec.h>
 #include <culex/error.h>

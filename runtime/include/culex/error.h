@@ -48,7 +48,8 @@ extern "C" {
     X(EUNSENT, -26, "the worker ended before the store had taken all results")                     \
     X(EMOVED, -27, "the store's file was removed, replaced or cut off")                            \
     X(ELEFT, -28, "the drain ended with runs that this worker cannot execute")                     \
-    X(EOVER, -29, "the worker has come to its end")
+    X(EOVER, -29, "the worker has come to its end")                                                \
+    X(ENOKEY, -30, "no key for what is encrypted")
 
 typedef enum CULEX_INT_ENUM culex_status {
 #define CULEX_STATUS_ENUM(name, number, text) CULEX_##name = number,

@@ -74,8 +74,9 @@ enum culex_field_flags {
     CULEX_FIELD_MUST_UNDERSTAND = 1u
                                   << 3, /* written as "!x": a reader without x gives the run back */
     CULEX_FIELD_DEPRECATED = 1u << 4,
-    CULEX_FIELD_MIN = 1u << 5, /* `min` holds */
-    CULEX_FIELD_MAX = 1u << 6  /* `max` holds */
+    CULEX_FIELD_MIN = 1u << 5,      /* `min` holds */
+    CULEX_FIELD_MAX = 1u << 6,      /* `max` holds */
+    CULEX_FIELD_ENCRYPTED = 1u << 7 /* sealed in the payload; of params and results alone */
 };
 
 typedef struct culex_enum_value {

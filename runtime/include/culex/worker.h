@@ -226,6 +226,10 @@ typedef struct culex_worker_options {
     const culex_queue_options *queue_options; /* borrowed. One that no queue of this worker's meets
                                                  is CULEX_EUSAGE of culex_worker_run */
     size_t queue_option_count;
+    const char *keys; /* file of the keys for [[encrypted]] params and results, as `keys` of
+                         culex_client_options; read by culex_worker_run before the children are
+                         forked, which have them from there. CULEX_ENOKEY at the start: a
+                         registered job needs keys, and there is no file */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

@@ -262,6 +262,16 @@ static void test_null_for_a_wait_is_refused(void **state)
     assert_int_equal(
         culex_client_wait_result(client, &returning, no_id, 0, arena, NULL, &result, NULL),
         CULEX_ENOTFOUND);
+    REFUSED(culex_client_decode_params(NULL, &returning, arena, "{}", 2, &result, &error));
+    REFUSED(culex_client_decode_params(client, NULL, arena, "{}", 2, &result, &error));
+    REFUSED(culex_client_decode_params(client, &returning, NULL, "{}", 2, &result, &error));
+    REFUSED(culex_client_decode_params(client, &returning, arena, NULL, 2, &result, &error));
+    REFUSED(culex_client_decode_params(client, &returning, arena, "{}", 2, NULL, &error));
+    REFUSED(culex_client_decode_result(NULL, &returning, arena, "{}", 2, &result, &error));
+    REFUSED(culex_client_decode_result(client, NULL, arena, "{}", 2, &result, &error));
+    REFUSED(culex_client_decode_result(client, &returning, NULL, "{}", 2, &result, &error));
+    REFUSED(culex_client_decode_result(client, &returning, arena, NULL, 2, &result, &error));
+    REFUSED(culex_client_decode_result(client, &returning, arena, "{}", 2, NULL, &error));
     culex_arena_free(arena);
     culex_client_close(client);
 }

@@ -12,7 +12,7 @@ WIDTH = 100
 # Beside null, which is left out everywhere.
 USUAL = {
     "attrs": {}, "closed": False, "doc": "", "must_understand": False, "optional": False,
-    "params": [], "required": False, "retired": False, "secret": False, "shape": "single",
+    "params": [], "required": False, "retired": False, "secret": False, "encrypted": False, "shape": "single",
     "steps_ns": [], "tags": [], "was": [],
 }
 

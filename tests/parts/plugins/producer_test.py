@@ -235,6 +235,12 @@ class Generated(unittest.TestCase):
                 self.assertIn(f"'{names[0]}' of package 'p1' and '{names[1]}' of package 'p2'", said)
                 self.assertFalse(list(pathlib.Path(OUT.name).glob("*one*")))
 
+    def test_encrypted_params_are_refused(self):
+        status, said = self.gen(**{"vault.job": "job pay { params { string shop;\n string iban [[encrypted]]; } }"})
+        self.assertEqual(status, 1)
+        self.assertIn("vault.job:2:1: error: 'iban' is encrypted, which programs in Python cannot do", said)
+        self.assertEqual(self.gen(**{"vault.job": "job pay { returns { string receipt [[encrypted]]; } }"}), (0, ""))
+
 
 class Limit(Exception):
     """A request's time is over, as a web server says it from a signal handler."""

@@ -39,7 +39,7 @@ def field(c: str, kind: str = "string", **more: Any) -> Json:
         "len_c": f"{c}_len" if shape == "list" else None,
         "set_c": f"set_{c}" if optional or shape == "list" else None,
         "default": None, "min_len": None, "max_len": None, "min": None, "max": None,
-        "secret": False, "must_understand": False, "deprecated": None, "attrs": {},
+        "secret": False, "encrypted": False, "must_understand": False, "deprecated": None, "attrs": {},
     }
     return {**base, **more}
 

@@ -30,7 +30,7 @@ class Words(unittest.TestCase):
         self.assertEqual(len(self.compiler["types"]), 19)
 
     def test_attributes_and_where_they_stand(self):
-        places = {"ON_FIELD", "ON_PARAM", "ON_JOB", "ON_ENUM", "ON_VALUE", "ON_STRUCT"}
+        places = {"ON_FIELD", "ON_PARAM", "ON_JOB", "ON_ENUM", "ON_VALUE", "ON_STRUCT", "ON_RESULT"}
         found = {word: where & places for word, where in self.table.items() if where & places}
         self.assertEqual(found, self.compiler["attributes"])
         self.assertGreater(len(found), 10)

@@ -33,6 +33,7 @@ PLACES = {
     "WRITTEN": ['type t = § with "t.h" a b;'],
     "WITH": ['type t = string § "t.h" a b;'],
     "ON_FIELD": ["struct s { int8 x [[§]]; }", "job a { returns { int8 x[2] [[x_a, §(1)]]; } }"],
+    "ON_RESULT": ["job a { returns { int8 x [[§]]; } }"],
     "ON_PARAM": ["job a { params { int8 x [[§(1)]] = 2; } }"],
     "ON_JOB": ["job a [[§]];", 'job a [[x_b("c"), §("d")]] { }'],
     "ON_ENUM": ["enum e [[§]] { A }"],

@@ -2,13 +2,14 @@
 # the background at a time. usage: TEST.sh REPOSITORY BUILD STORE
 . "$(dirname "$0")/../examples/lib.sh"
 nap=$build/tests/product/process/nap
+worker=$nap # the program that worker_start starts
 
 # worker_start NAME OPTION...: its stdout goes to $scratch/NAME, its log to $scratch/NAME.log.
 worker_start() {
     worker_name=$1
     shift
     : >"$scratch/$worker_name" # nobody is to take the lines of an earlier one of that name for its own
-    "$nap" "$@" >"$scratch/$worker_name" 2>"$scratch/$worker_name.log" &
+    "$worker" "$@" >"$scratch/$worker_name" 2>"$scratch/$worker_name.log" &
     background=$!
 }
 

@@ -1,0 +1,116 @@
+#include "client/keyfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { FILE_MAX = 64 * 1024 };
+
+static culex_status file_check(const char *path, const struct stat *file, culex_error *error)
+{
+    if (!S_ISREG(file->st_mode))
+        return culex__fail(error, CULEX_EUSAGE, "file of keys %s is not a regular file", path);
+    if (file->st_uid != geteuid())
+        return culex__fail(error, CULEX_EUSAGE,
+                           "file of keys %s belongs to user %ld, this process runs as user %ld",
+                           path, (long)file->st_uid, (long)geteuid());
+    if ((file->st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "file of keys %s has mode %04o, which lets others at it: chmod 600 %s",
+                           path, (unsigned)file->st_mode & 07777, path);
+    if (file->st_size > FILE_MAX)
+        return culex__fail(error, CULEX_EUSAGE, "file of keys %s is larger than %d bytes", path,
+                           FILE_MAX);
+    return CULEX_OK;
+}
+
+static culex_status fail_errno(const char *path, culex_error *error)
+{
+    return culex__fail(error, CULEX_EUSAGE, "file of keys %s: %s", path, strerror(errno));
+}
+
+static culex_status text_load(const char *path, int fd, char *text, size_t *ret_len,
+                              culex_error *error)
+{
+    struct stat file;
+    if (fstat(fd, &file) < 0)
+        return fail_errno(path, error);
+    culex_status status = file_check(path, &file, error);
+    if (status != CULEX_OK)
+        return status;
+    for (*ret_len = 0; *ret_len < FILE_MAX;) {
+        ssize_t got = read(fd, text + *ret_len, FILE_MAX - *ret_len);
+        if (got < 0)
+            return fail_errno(path, error);
+        if (got == 0)
+            break;
+        *ret_len += (size_t)got;
+    }
+    return CULEX_OK;
+}
+
+/* Pages of their own, which are in no swap where the system grants so much locked memory. */
+static struct culex_keys *keys_make(void)
+{
+    struct culex_keys *keys =
+        mmap(NULL, sizeof *keys, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (keys == MAP_FAILED)
+        return NULL;
+    (void)mlock(keys, sizeof *keys);
+    return keys;
+}
+
+void culex__keys_free(struct culex_keys *keys)
+{
+    if (keys == NULL)
+        return;
+    explicit_bzero(keys, sizeof *keys);
+    munmap(keys, sizeof *keys);
+}
+
+static culex_status file_read(const char *path, int fd, struct culex_keys *keys, culex_error *error)
+{
+    size_t len = 0;
+    char *text = malloc(FILE_MAX);
+    if (text == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for the keys");
+    culex_status status = text_load(path, fd, text, &len, error);
+    if (status == CULEX_OK) {
+        status = culex__keys_read(text, len, keys, error);
+        if (status != CULEX_OK)
+            culex__error_context(error, "file of keys %s", path);
+    }
+    explicit_bzero(text, FILE_MAX);
+    free(text);
+    return status;
+}
+
+culex_status culex__keyfile_read(const char *path, struct culex_keys **ret_keys, culex_error *error)
+{
+    *ret_keys = NULL;
+    if (path == NULL)
+        path = getenv("CULEX_KEYS");
+    if (path == NULL)
+        return CULEX_OK;
+    if (path[0] == '\0')
+        return culex__fail(error, CULEX_EUSAGE,
+                           "the name of the file of keys is empty: name one, or unset CULEX_KEYS");
+    struct culex_keys *keys = keys_make();
+    if (keys == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for the keys");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    culex_status status = fd < 0 ? fail_errno(path, error) : file_read(path, fd, keys, error);
+    if (fd >= 0)
+        close(fd);
+    if (status == CULEX_OK)
+        *ret_keys = keys;
+    else
+        culex__keys_free(keys);
+    return status;
+}
