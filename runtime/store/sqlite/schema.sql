@@ -24,6 +24,7 @@ CREATE TABLE queue (
     sweeps INTEGER NOT NULL DEFAULT 0,          -- 1: one of them may be swept
     longest_fill_ms INTEGER NOT NULL DEFAULT 0, -- in which a bucket of theirs was ever full again
     waits INTEGER NOT NULL DEFAULT 0,           -- 1: table wait may have rows of it
+    batches INTEGER NOT NULL DEFAULT 0,         -- 1: table batch may have rows of it
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state, but see the queue's rear
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
@@ -311,6 +312,47 @@ CREATE TABLE wait (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX wait_until ON wait (queue, until_ms);
+
+-- Batches of runs: see sqlite/members.c.
+CREATE TABLE batch (
+    batch INTEGER PRIMARY KEY,
+    queue INTEGER NOT NULL,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    state TEXT NOT NULL DEFAULT 'O' CHECK (instr('OCE', state) > 0 AND length(state) = 1), -- open, closed, ended
+    is_expired INTEGER NOT NULL DEFAULT 0,      -- it was closed by time
+    added INTEGER NOT NULL DEFAULT 0,           -- members, and how many have ended how
+    done INTEGER NOT NULL DEFAULT 0,
+    dead INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    keep_ms INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,                     -- when it is closed, or forgotten
+    depth INTEGER NOT NULL,
+    parent INTEGER NOT NULL,                    -- the batch that it is in; 0 for none
+    UNIQUE (queue, id)
+) STRICT;
+
+CREATE INDEX batch_at ON batch (queue, at_ms);
+
+-- Runs that have not ended and are members of one: see sqlite/members.c.
+CREATE TABLE member (
+    seq INTEGER PRIMARY KEY,                    -- of the run
+    batch INTEGER NOT NULL
+) STRICT;
+
+-- Callbacks of batches: see sqlite/batch.c.
+CREATE TABLE batch_call (
+    batch INTEGER NOT NULL,
+    kind INTEGER NOT NULL,                      -- ORDER culex_batch_when
+    queue INTEGER NOT NULL,                     -- of the batch
+    is_due INTEGER NOT NULL,                    -- it is to be brought
+    content INTEGER NOT NULL,                   -- tells a repeat from another callback
+    target TEXT NOT NULL,                       -- the queue that it goes to
+    delay_ms INTEGER NOT NULL,
+    run BLOB,                                   -- as in store/template.h; NULL once it was brought
+    PRIMARY KEY (batch, kind)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX batch_call_due ON batch_call (queue) WHERE is_due = 1;
 
 -- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.
 CREATE TABLE waker (

@@ -170,12 +170,12 @@ static void head_make(const struct line *line, int64_t number, char *ret_text, s
     const struct block *block = block_of(line, number);
     char stand = char_of(line, number);
     if (stand == '\0' && number > line->taken)
-        snprintf(ret_text, size, "7|W|0||0|0|0");
+        snprintf(ret_text, size, "8|W|0||0|0|0");
     else if (is_held(stand))
-        snprintf(ret_text, size, "7|A|1|%s|%lld|%s|%c", block->owner, (long long)block->lease_ms,
+        snprintf(ret_text, size, "8|A|1|%s|%lld|%s|%c", block->owner, (long long)block->lease_ms,
                  block->since, stand);
     else if (stand != '\0' && stand != '-')
-        snprintf(ret_text, size, "7|D|1|%s|%lld|0|0", block->owner,
+        snprintf(ret_text, size, "8|D|1|%s|%lld|0|0", block->owner,
                  (long long)until_of(block, stand));
     else
         sim_violation(line->world->oracle, NULL, "%s: number %lld is nowhere", line->queue,

@@ -459,7 +459,7 @@ static const char *record_make(size_t spoil)
     text[0] = '\0';
     if (spoil < SPOILS && strcmp(spoils[spoil].field, "text") == 0)
         return spoils[spoil].value;
-    field_add(text, "version", "7", spoil);
+    field_add(text, "version", "8", spoil);
 #define RECORD_FIELD(field, kind)                                                                  \
     field_add(text, #field, strcmp(#field, "limits") == 0 ? "" : record_##kind, spoil);
     const char *const record_letter = letter, *const record_int = integer, *const record_hex = hex,
@@ -659,7 +659,7 @@ static void test_salt_that_is_none_is_that_of_the_open_queue(void **state)
 
 static void test_queue_that_is_not_open_is_not_called_so(void **state)
 {
-    static const char *const facts[] = {"layout 7|8", "layout 7|abc", "layout 7|67108864",
+    static const char *const facts[] = {"layout 8|9", "layout 8|abc", "layout 8|67108864",
                                         "limit 100", "paused 1"};
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         again(*state);
@@ -669,7 +669,7 @@ static void test_queue_that_is_not_open_is_not_called_so(void **state)
         assert_int_equal(fixture_say(*state, "HSTRLEN culex:{q}:meta %s", "layout"), 1);
     }
     again(*state);
-    look_damage(*state, "HSET", "meta", "salt 67108864 layout 7|67108864", stranger);
+    look_damage(*state, "HSET", "meta", "salt 67108864 layout 8|67108864", stranger);
     look_expect(*state, 2, 0);
 }
 
@@ -678,7 +678,7 @@ static void test_salt_that_is_none_is_replaced(void **state)
     static const char *const salts[] = {"salt abc", "salt -1", "salt 67108864", "salt 1.5"};
     for (size_t i = 0; i < sizeof salts / sizeof salts[0]; i++) {
         again(*state);
-        look_damage(*state, "HSET", "meta", "layout 7", stranger);
+        look_damage(*state, "HSET", "meta", "layout 8", stranger);
         look_damage(*state, "HSET", "meta", salts[i], stranger);
         look_expect(*state, 1, 0);
         number_of_next(*state);

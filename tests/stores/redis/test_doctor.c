@@ -263,7 +263,7 @@ static void test_queue_of_another_layout_is_no_lack_of_rights(void **state)
         report, "redis-layout", CULEX_SEVERITY_ERROR,
         "queue q is laid out in another way, so that this user's rights are not known: ");
     assert_finding(report, "redis-layout", CULEX_SEVERITY_ERROR,
-                   "the queue is of layout version 2, this program of version 7");
+                   "the queue is of layout version 2, this program of version 8");
     assert_string_equal(finding_of(report, "redis-layout")->advice,
                         "let programs of that version empty the queue, or choose another prefix");
     show("another layout", report);

@@ -188,7 +188,7 @@ static void test_hostile_reply_costs_one_call(void **state)
 }
 
 #define GRANT                                                                                      \
-    ":0\r\n$16\r\n0123456789abcdef\r\n$167\r\n7|A|2|aaaaaaaaaaaaaaaa|1750000001000|"               \
+    ":0\r\n$16\r\n0123456789abcdef\r\n$167\r\n8|A|2|aaaaaaaaaaaaaaaa|1750000001000|"               \
     "1750000000000|1|1|1750000060000|1|1|0|0|0|1749999999999|1000|30000|5|shop.mail|86400000|"     \
     "00000000000000ff|red,green|abc123|9|0|7|0|\r\n$2\r\n{}\r\n"
 

@@ -203,7 +203,7 @@ static void refusal_expect(struct fixture *f, const struct verb *verb, const cha
         fail_msg("%s: %s, and the queue is %s: %s", verb->name, culex_status_name(status),
                  strcmp(before, after) == 0 ? "as it was" : "touched", error.text);
     assert_non_null(strstr(error.text, other));
-    assert_non_null(strstr(error.text, "of version 7"));
+    assert_non_null(strstr(error.text, "of version 8"));
 }
 
 static void handle_renew(struct fixture *f)
@@ -221,8 +221,8 @@ static void test_layout__another_one_is_refused_by_every_verb(void **state)
         refusal_expect(f, &verbs[i], "layout version 1,");
         fixture_say(f, "HSET culex:{q}:meta layout %s", "2");
         refusal_expect(f, &verbs[i], "layout version 2,");
-        fixture_say(f, "HSET culex:{q}:meta layout %s", "8");
-        refusal_expect(f, &verbs[i], "layout version 8,");
+        fixture_say(f, "HSET culex:{q}:meta layout %s", "9");
+        refusal_expect(f, &verbs[i], "layout version 9,");
         fixture_say(f, "HDEL culex:{q}:meta %s", "layout");
         fixture_say(f, "HDEL culex:{q}:meta %s", "enqueued");
         fixture_say(f, "HSET culex:{q}:meta served %s", "1");
@@ -276,7 +276,7 @@ static void test_layout__is_marked_as_a_queue_begins(void **state)
         handle_renew(f);
         culex_status status = verbs[i].act(f, &error);
         assert_int_not_equal(status, CULEX_EVERSION);
-        assert_int_equal(marked_version(f), verbs[i].begins ? 7 : 0);
+        assert_int_equal(marked_version(f), verbs[i].begins ? 8 : 0);
     }
 }
 

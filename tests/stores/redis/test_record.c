@@ -14,7 +14,7 @@
 #include "store/redis/reply.h"
 
 static const char good[] =
-    "7|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|3|"
+    "8|A|2|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|1|1750000060000|1|1|0|0|3|"
     "1749999999999|1000|30000|5|shop.mail|86400000|00000000000000ff|red,green|abc123|9|7|3|8|"
     "shop.mail:n=a;shop.mail:m=";
 
@@ -73,12 +73,12 @@ static void test_record__one_wrong_field_is_refused(void **state)
     (void)state;
     static const char *const bads[][2] = {
         /* what in the good one, by what it is replaced */
-        {"7|A", "6|A"},
-        {"7|A", "07|A"},
-        {"7|A", "7|a"},
-        {"7|A", "7|AA"},
-        {"7|A", "7|Z"},
-        {"7|A", "7|"},
+        {"8|A", "7|A"},
+        {"8|A", "08|A"},
+        {"8|A", "8|a"},
+        {"8|A", "8|AA"},
+        {"8|A", "8|Z"},
+        {"8|A", "8|"},
         {"|A|2|", "|A|-2|"},
         {"|A|2|", "|A|+2|"},
         {"|A|2|", "|A||"},
@@ -217,7 +217,7 @@ static void test_answer__of_step_makes_runs_of_bodies(void **state)
 static void test_answer__of_step_keeps_the_order_of_its_grants(void **state)
 {
 #define RECORD(before, attempt)                                                                    \
-    ":" before "\r\n$16\r\n0123456789abcdef\r\n$125\r\n7|A|" attempt                               \
+    ":" before "\r\n$16\r\n0123456789abcdef\r\n$125\r\n8|A|" attempt                               \
     "|aaaaaaaaaaaaaaaa|1750000001000|1750000000000|1|0|0|0|0|0|0|0|1749999999999|1000|30000|5|b|"  \
     "8|00000000000000ff|||0|0|0|0|\r\n$1\r\np\r\n"
     struct culex_step_reply read;

@@ -361,7 +361,7 @@ static void test_single__leaves_what_is_damaged_to_others(void **state)
     struct culex_ticket ticket = fixture_ticket(f, 7);
     culex_error error = {.code = CULEX_OK};
     fixture_offer(f, &ticket, &run);
-    fixture_say(f, "HSET culex:{q}:meta salt 67108864 layout %s", "7|67108864");
+    fixture_say(f, "HSET culex:{q}:meta salt 67108864 layout %s", "8|67108864");
     ticket = fixture_ticket(f, 7);
     assert_int_equal(fixture_offer(f, &ticket, &run).outcome, CULEX_ENQUEUED_NEW);
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {

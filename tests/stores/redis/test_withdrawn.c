@@ -458,7 +458,7 @@ static void prepare_fast_bare_part(struct play *play)
 }
 
 /* Looks like a waiting run's, so whoever leaves it as it is is found out. */
-#define DAMAGE "7|W"
+#define DAMAGE "8|W"
 
 static void record_damage(struct play *play)
 {
