@@ -47,6 +47,8 @@ struct order {
     culex_enqueue_outcome *outcomes; /* the same */
     bool has_ticket;                 /* the caller's; else each batch has one of the client's */
     struct culex_ticket ticket;      /* of the next batch */
+    const culex_batch *called;       /* whose callback the run is; NULL: it is none */
+    culex_batch_when called_when;
     char tags[CULEX_TAGS_SIZE];
 };
 
@@ -65,6 +67,36 @@ struct batch_room {
     struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
 };
+
+/* A batch of runs is meant here, not what one call to the store carries. */
+static culex_status batch_apply(struct order *order, const culex_enqueue_options *options,
+                                culex_error *error)
+{
+    if (options->batch == NULL)
+        return options->batch_when == CULEX_BATCH_MEMBER
+                   ? CULEX_OK
+                   : culex__fail(error, CULEX_EINVAL,
+                                 "options.batch_when is set and options.batch is not: say whose "
+                                 "callback the run is");
+    if (options->batch_when == CULEX_BATCH_MEMBER) {
+        if (strcmp(options->batch->queue, order->queue) != 0)
+            return culex__fail(error, CULEX_EINVAL,
+                               "the run goes to queue '%s', and its batch is of queue '%s'",
+                               order->queue, options->batch->queue);
+        order->policy.has_batch = true;
+        order->policy.batch = options->batch->id;
+        return CULEX_OK;
+    }
+    order->called = options->batch;
+    order->called_when = options->batch_when;
+    if (order->count != 1)
+        return culex__fail(error, CULEX_EINVAL, "a batch has one callback of each kind");
+    if (order->has_ticket || order->outcomes != NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a callback of a batch takes no ticket, as it comes in once by itself, "
+                           "and no ret_outcomes, as it comes in later");
+    return CULEX_OK;
+}
 
 /* What is said of one enqueue in place of the schema. */
 static culex_status order_apply(struct order *order, const culex_enqueue_options *options,
@@ -89,7 +121,7 @@ static culex_status order_apply(struct order *order, const culex_enqueue_options
                                   ? culex__duration_ms_up(options->idempotency_window)
                                   : CULEX_WINDOW_DEFAULT_MS;
     order->has_ticket = options->has_ticket && culex__ticket_parse(options->ticket, &order->ticket);
-    return CULEX_OK;
+    return batch_apply(order, options, error);
 }
 
 static culex_status order_prepare(struct order *order, const culex_enqueue_options *options,
@@ -401,7 +433,8 @@ static bool batch_has_ridden(struct batch *batch, const struct culex_convoy_call
 /* A call that may be one of a convoy: it has one run, and the client's own ticket. */
 static bool order_may_ride(const struct order *order)
 {
-    return order->count == 1 && !order->has_ticket && !order->client->is_passing;
+    return order->count == 1 && !order->has_ticket && !order->policy.has_batch &&
+           !order->client->is_passing;
 }
 
 /* With the client in its turn. */
@@ -427,7 +460,8 @@ static culex_status batch_try(struct order *order, struct batch *batch, size_t f
 /* A call with the caller's ticket is none for it: only the store knows what became of the first. */
 static bool order_may_spool(const struct order *order)
 {
-    return order->client->spooling != NULL && !order->has_ticket && !order->client->is_passing;
+    return order->client->spooling != NULL && !order->has_ticket && !order->policy.has_batch &&
+           !order->client->is_passing;
 }
 
 static culex_status batch_put(const struct order *order, struct batch *batch,
@@ -702,6 +736,41 @@ static culex_status order_pass(struct order *order, const struct culex_enqueue_g
     return status == CULEX_OK ? order_prepare(order, &draft->options, error) : status;
 }
 
+static culex_status order_hand_over(struct order *order, culex__enqueue_take take, void *user,
+                                    culex_error *error)
+{
+    culex_buf payload;
+    struct culex_new_run run;
+    struct culex_run_keys keys;
+    struct batch batch = {.payloads = &payload, .runs = &run, .keys = &keys};
+    culex_buf_init(&payload, 0);
+    culex_status status = batch_fill(&batch, order, 0, error);
+    if (status == CULEX_OK)
+        status = take(user, order->queue, &run, error);
+    culex_buf_release(&payload);
+    return status;
+}
+
+/* --- callbacks of batches -------------------------------------------------------------------- */
+
+static culex_status order_give(struct culex_store *store, void *order, culex_error *error)
+{
+    return store->ops->batch(store, order, error);
+}
+
+static culex_status callback_take(void *user, const char *queue, const struct culex_new_run *run,
+                                  culex_error *error)
+{
+    const struct order *order = user;
+    const struct culex_follow_up call = {queue, *run};
+    struct culex_batch_order given = {.act = CULEX_BATCH_CALL,
+                                      .queue = order->called->queue,
+                                      .id = order->called->id,
+                                      .when = order->called_when,
+                                      .call = &call};
+    return culex__client_perform(order->client, order_give, &given, error);
+}
+
 /* The one run of the order. *ret_id, which may be NULL, is its id or the call's ticket. */
 static culex_status order_run_one(struct order *order, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
@@ -719,6 +788,8 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
         status = order_pass(order, &order->client->gate, &draft, options, error);
     if (status != CULEX_OK)
         return status;
+    if (order->called != NULL)
+        return order_hand_over(order, callback_take, order, error);
     order->ids = ret_id;
     return batch_enqueue(order, &batch, &enqueued, error);
 }
@@ -762,21 +833,6 @@ culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, c
     return status;
 }
 
-static culex_status order_hand_over(struct order *order, culex__enqueue_take take, void *user,
-                                    culex_error *error)
-{
-    culex_buf payload;
-    struct culex_new_run run;
-    struct culex_run_keys keys;
-    struct batch batch = {.payloads = &payload, .runs = &run, .keys = &keys};
-    culex_buf_init(&payload, 0);
-    culex_status status = batch_fill(&batch, order, 0, error);
-    if (status == CULEX_OK)
-        status = take(user, order->queue, &run, error);
-    culex_buf_release(&payload);
-    return status;
-}
-
 culex_status culex__enqueue_make(const struct culex_enqueue_way *way, const culex_job_type *type,
                                  const void *params, const culex_enqueue_options *options,
                                  culex__enqueue_take take, void *user, culex_error *error)
@@ -788,6 +844,8 @@ culex_status culex__enqueue_make(const struct culex_enqueue_way *way, const cule
         status = order_prepare(&order, options, error);
     if (status == CULEX_OK && (order.has_ticket || order.outcomes != NULL))
         status = culex__fail(error, CULEX_EINVAL, "%s", way->refusal);
+    if (status == CULEX_OK && (order.called != NULL || order.policy.has_batch))
+        status = culex__fail(error, CULEX_EINVAL, "%s", way->batch_refusal);
     if (status == CULEX_OK && way->gate != NULL)
         status = order_pass(&order, way->gate, &draft, options, error);
     return status == CULEX_OK ? order_hand_over(&order, take, user, error) : status;

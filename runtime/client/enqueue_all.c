@@ -115,7 +115,8 @@ static culex_status members_make(struct convocation *all, culex_enqueue_item *it
         .keys = all->client->keys,
         .env = all->client->env,
         .refusal = "an item takes no ticket and no ret_outcomes: its id and outcome tell, and a "
-                   "call that is CULEX_EUNKNOWN is repeated with the same items"};
+                   "call that is CULEX_EUNKNOWN is repeated with the same items",
+        .batch_refusal = "an item is in no batch: enqueue what is, job by job"};
     for (size_t i = 0; i < count; i++) {
         struct keeping keeping = {all->arena, &all->members[all->count]};
         if (items[i].is_enqueued)

@@ -187,7 +187,8 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
         .keys = loan != NULL ? loan->keys : NULL,
         .env = loan != NULL ? loan->env : culex__env_system(),
         .refusal = "a follow-up takes no ticket, as it comes in once by itself, and no "
-                   "ret_outcomes, as it comes in when the run has ended"};
+                   "ret_outcomes, as it comes in when the run has ended",
+        .batch_refusal = "a follow-up is in no batch: enqueue with culex_run_client()"};
     return culex__enqueue_make(&way, type, params, options, follow_up_take, run, error);
 }
 

@@ -26,7 +26,8 @@ enum culex_errand_verb {
     CULEX_ERRAND_CANCEL,
     CULEX_ERRAND_RETRY,
     CULEX_ERRAND_FORGET,
-    CULEX_ERRAND_STATS
+    CULEX_ERRAND_STATS,
+    CULEX_ERRAND_BATCH_LOOK
 };
 
 /* An errand begins with this; `count` runs follow ENQUEUE. */
@@ -39,8 +40,8 @@ struct culex_errand {
 };
 
 /* An answer begins with this. After CULEX_OK follows what the verb returns: results, a state, the
- * statistics, the time, or a run with its five texts, payload and result, each behind its
- * length. */
+ * statistics, the time, what a batch has come to, or a run with its five texts, payload and result,
+ * each behind its length. */
 struct culex_errand_answer {
     culex_status status;
     culex_error error;
@@ -65,8 +66,9 @@ struct culex_errand_way {
     void *self;
 };
 
-/* A store that enqueues, gets, cancels, retries and forgets runs, tells statistics and the time,
- * and refuses the rest as CULEX_EUNSUPPORTED. `way` must stay. *ret_store is returned owned. */
+/* A store that enqueues, gets, cancels, retries and forgets runs, tells statistics, of batches and
+ * the time, and refuses the rest as CULEX_EUNSUPPORTED. `way` must stay. *ret_store is returned
+ * owned. */
 culex_status culex__errand_store_open(const struct culex_errand_way *way, int64_t timeout_ms,
                                       const struct culex_env *env, struct culex_store **ret_store,
                                       culex_error *error);

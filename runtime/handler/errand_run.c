@@ -132,7 +132,7 @@ static bool policy_is_sane(const struct culex_new_run *run)
            number_is_sane(run->keep_failure_ms) && run->window_ms <= CULEX_WINDOW_MAX_MS &&
            number_is_sane(run->unique_for_ms) && flag_is_sane(&run->unique_replaces) &&
            flag_is_sane(&run->unique_refuses) && flag_is_sane(&run->is_bound) &&
-           run->payload_len <= CULEX_PAYLOAD_MAX;
+           flag_is_sane(&run->has_batch) && run->payload_len <= CULEX_PAYLOAD_MAX;
 }
 
 /* The texts stay in the errand. */

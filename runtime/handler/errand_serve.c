@@ -133,6 +133,15 @@ static void stats_serve(struct culex_store *store, const struct culex_errand *er
     answer_write(answer, status, &error, &stats, sizeof stats);
 }
 
+static void batch_look_serve(struct culex_store *store, const struct culex_errand *errand,
+                             culex_buf *answer)
+{
+    culex_batch_info info = {0};
+    culex_error error = {0};
+    culex_status status = store->ops->batch_look(store, errand->queue, errand->id, &info, &error);
+    answer_write(answer, status, &error, &info, sizeof info);
+}
+
 static void change_serve(struct culex_store *store, const struct culex_errand *errand,
                          culex_buf *answer)
 {
@@ -183,6 +192,9 @@ bool culex__errand_serve(struct culex_store *store, const char *bytes, size_t le
         return errand.verb == CULEX_ERRAND_RETRY;
     case CULEX_ERRAND_STATS:
         stats_serve(store, &errand, answer);
+        return false;
+    case CULEX_ERRAND_BATCH_LOOK:
+        batch_look_serve(store, &errand, answer);
         return false;
     default:
         culex__errand_refuse(answer, CULEX_EINVAL, "an errand of an unknown kind");

@@ -136,6 +136,12 @@ static culex_status errands_stats(struct culex_store *store, const char *queue,
     return ask(store, CULEX_ERRAND_STATS, queue, NULL, ret_stats, sizeof *ret_stats, error);
 }
 
+static culex_status errands_batch_look(struct culex_store *store, const char *queue, culex_uuid id,
+                                       culex_batch_info *ret_info, culex_error *error)
+{
+    return ask(store, CULEX_ERRAND_BATCH_LOOK, queue, &id, ret_info, sizeof *ret_info, error);
+}
+
 /* A copy with a NUL behind it; NULL without memory. */
 static char *part_take(struct culex_errand_reader *reader, size_t *ret_len)
 {
@@ -206,6 +212,7 @@ static const struct culex_store_ops errands_ops = {
     .retry = errands_retry,
     .forget = errands_forget,
     .stats = errands_stats,
+    .batch_look = errands_batch_look,
     .get = errands_get,
     .now = errands_now,
     .close = errands_close,

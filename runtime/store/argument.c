@@ -255,6 +255,59 @@ static culex_status ticket_check(const struct culex_ticket *ticket, culex_error 
     return CULEX_OK;
 }
 
+/* --- batches ------------------------------------------------------------------------------ */
+
+static bool is_same_batch(const struct culex_new_run *a, const struct culex_new_run *b)
+{
+    return a->has_batch == b->has_batch &&
+           (!a->has_batch || memcmp(&a->batch, &b->batch, sizeof a->batch) == 0);
+}
+
+static culex_status batchless_check(const struct culex_new_run *run, culex_error *error)
+{
+    return run->has_batch ? culex__fail(error, CULEX_EINVAL, "such a run is in no batch")
+                          : CULEX_OK;
+}
+
+static culex_status call_check(const struct culex_follow_up *call, culex_error *error)
+{
+    const struct culex_new_run *run = &call->run;
+    culex_status status = culex__queue_check(call->queue, error);
+    if (status == CULEX_OK)
+        status = run_check(run, 0, error);
+    if (status != CULEX_OK)
+        return status;
+    if (run->at_ms != 0 || run->has_batch ||
+        (run->idempotency_key != NULL && run->idempotency_key[0] != '\0'))
+        return culex__fail(error, CULEX_EINVAL,
+                           "a callback of a batch has no idempotency key, as it comes in once by "
+                           "itself, no instant and no batch");
+    return CULEX_OK;
+}
+
+culex_status culex__argument_batch(const struct culex_batch_order *order, culex_error *error)
+{
+    static const culex_uuid none;
+    culex_status status = culex__queue_check(order->queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (memcmp(&order->id, &none, sizeof none) == 0)
+        return culex__fail(error, CULEX_EINVAL, "no id of a batch");
+    if (order->act == CULEX_BATCH_CALL &&
+        (order->when < CULEX_BATCH_ON_COMPLETE || order->when > CULEX_BATCH_ON_DEATH))
+        return culex__fail(error, CULEX_EINVAL, "no kind of callback that a batch has");
+    if (order->act == CULEX_BATCH_CALL)
+        return call_check(order->call, error);
+    if (order->act == CULEX_BATCH_OPEN &&
+        (order->open_ms < 1 || order->open_ms > CULEX_STORE_BATCH_OPEN_MAX_MS ||
+         order->keep_ms < 0 || order->keep_ms > CULEX_DELAY_MAX_MS))
+        return culex__fail(error, CULEX_EINVAL,
+                           "a batch is open for 1 ms to a year, and kept for 100 years at most");
+    return CULEX_OK;
+}
+
+/* --- enqueues ------------------------------------------------------------------------------ */
+
 culex_status culex__argument_enqueue(const char *queue, const struct culex_ticket *ticket,
                                      const struct culex_new_run *runs, size_t count,
                                      culex_error *error)
@@ -271,6 +324,10 @@ culex_status culex__argument_enqueue(const char *queue, const struct culex_ticke
         status = run_check(&runs[i], i, error);
         if (status == CULEX_OK && runs[i].is_bound != runs[0].is_bound)
             status = culex__fail(error, CULEX_EINVAL, "of a call all runs are bound, or none is");
+        if (status == CULEX_OK && !is_same_batch(&runs[i], &runs[0]))
+            status = culex__fail(error, CULEX_EINVAL, "run %zu is of another batch", i);
+        if (status == CULEX_OK && runs[i].is_bound && runs[i].has_batch)
+            status = culex__fail(error, CULEX_EINVAL, "run %zu is of a batch, and bound", i);
     }
     return status;
 }
@@ -291,6 +348,8 @@ culex_status culex__argument_enqueue_each(const char *queue, const struct culex_
     if (count == 0 || count > CULEX_STORE_EACH_MAX)
         return culex__fail(error, CULEX_ELIMIT, "1 to %d calls in one", CULEX_STORE_EACH_MAX);
     culex_status status = culex__argument_enqueue(queue, NULL, runs, count, error);
+    if (status == CULEX_OK)
+        status = batchless_check(&runs[0], error);
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
         status = ticket_check(&tickets[i], error);
         if (status == CULEX_OK && runs[i].is_bound)
@@ -312,7 +371,8 @@ static culex_status periodic_check(const struct culex_new_run *run, culex_error 
 {
     if (run->idempotency_key != NULL && run->idempotency_key[0] != '\0')
         return culex__fail(error, CULEX_EINVAL, "the run of a schedule has no idempotency key");
-    return run_check(run, 0, error);
+    culex_status status = batchless_check(run, error);
+    return status == CULEX_OK ? run_check(run, 0, error) : status;
 }
 
 culex_status culex__argument_tick(const struct culex_tick *tick, culex_error *error)
@@ -360,6 +420,8 @@ static culex_status follow_ups_check(const struct culex_ack *ack, culex_error *e
         return culex__fail(error, CULEX_EINVAL, "only a run that is done has follow-ups");
     for (size_t i = 0; i < ack->follow_up_count && status == CULEX_OK; i++) {
         status = culex__queue_check(ack->follow_ups[i].queue, error);
+        if (status == CULEX_OK)
+            status = batchless_check(&ack->follow_ups[i].run, error);
         if (status == CULEX_OK)
             status = run_check(&ack->follow_ups[i].run, i, error);
     }

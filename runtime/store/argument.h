@@ -14,6 +14,7 @@ culex_status culex__argument_enqueue(const char *queue, const struct culex_ticke
 culex_status culex__argument_enqueue_each(const char *queue, const struct culex_ticket *tickets,
                                           const struct culex_new_run *runs, size_t count,
                                           culex_error *error);
+culex_status culex__argument_batch(const struct culex_batch_order *order, culex_error *error);
 culex_status culex__argument_step(const struct culex_step *step, culex_error *error);
 culex_status culex__argument_hello(const char *queue, const char *worker, const char *session,
                                    culex_error *error);

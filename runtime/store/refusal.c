@@ -14,6 +14,27 @@ culex_status culex__refuse_run(const char *queue, culex_error *error)
     return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", queue);
 }
 
+culex_status culex__refuse_batch(const char *queue, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", queue);
+}
+
+culex_status culex__refuse_ended_batch(const char *queue, culex_error *error)
+{
+    return culex__fail(error, CULEX_ESTATE, "the batch of queue '%s' has ended", queue);
+}
+
+culex_status culex__refuse_deep_batch(culex_error *error)
+{
+    return culex__fail(error, CULEX_ELIMIT, "at most %d batches in each other",
+                       CULEX_BATCH_DEPTH_MAX);
+}
+
+culex_status culex__refuse_callback(culex_error *error)
+{
+    return culex__fail(error, CULEX_ECONFLICT, "the batch has another callback of this kind");
+}
+
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error)
 {
     return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no schedule '%s'", queue, schedule);

@@ -10,6 +10,10 @@
 
 /* CULEX_ENOTFOUND. */
 culex_status culex__refuse_queue(const char *queue, culex_error *error);
+culex_status culex__refuse_batch(const char *queue, culex_error *error);
+culex_status culex__refuse_ended_batch(const char *queue, culex_error *error);
+culex_status culex__refuse_deep_batch(culex_error *error);
+culex_status culex__refuse_callback(culex_error *error);
 culex_status culex__refuse_run(const char *queue, culex_error *error);
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error);
 culex_status culex__refuse_limit(const char *queue, const char *name, culex_error *error);

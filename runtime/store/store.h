@@ -54,6 +54,20 @@
  * which is not empty as long as some are left; due_in_ms asks for them. Where all share one, and a
  * queue can never take them in as things are, the run fails, with the reason as its text.
  *
+ * Batches. A batch counts runs of one queue, its members, and has up to one callback of each
+ * culex_batch_when: a run of any queue that waits outside of all queues. A run that an ENQUEUE with
+ * a batch makes anew is a member; what a key leads to is none. The end of a member, done, dead or
+ * cancelled, is counted once, by the call that brings it; so is that a member goes which has none,
+ * as cancelled. It is no member from then on: what an operator revives is a run like any other. A
+ * batch ends when it is closed and none of its members is left; until then it takes new ones. One
+ * that nobody closes is closed when its time is over, and counts as expired. A batch may be in
+ * another one of its queue, as a member that ends when it does: done when it has succeeded, dead
+ * when one of its members is, else cancelled. A callback comes in as a follow-up does, once:
+ * ON_DEATH with the first member that is dead, ON_COMPLETE with the end of the batch, ON_SUCCESS
+ * with it when all members are done and it has not expired. Nobody else's call fails for one that a
+ * queue refuses; it stays, and STEPs of the batch's queue, which is not empty then, try again. A
+ * batch is forgotten by STEP keep_ms after its end.
+ *
  * Waits. WAIT notes that its handle waits for the end of a run. Whoever brings that end, or deletes
  * the run before it, forgets the note and tells the handle, whose WAKE_TAKE says so; the record of
  * a run that ends while it is waited for is kept CULEX_WAIT_KEEP_MS at the least, also when it
@@ -120,6 +134,7 @@
 
 #include <stdatomic.h>
 
+#include <culex/batch.h>
 #include <culex/client.h>
 #include <culex/error.h>
 #include <culex/limits.h>
@@ -180,6 +195,8 @@ struct culex_new_run {
     size_t payload_len; /* at most CULEX_PAYLOAD_BYTES_MAX */
     const struct culex_run_limit *limits;
     size_t limit_count; /* 0 to CULEX_RUN_LIMITS_MAX */
+    bool has_batch;     /* see "Batches" above; all runs of one call are of the same */
+    culex_uuid batch;   /* of the queue; zeroes without */
 };
 
 /* As long as it is not over: the states in which a run may keep its unique key. */
@@ -324,6 +341,26 @@ struct culex_step_reply {
     struct culex_grant *grants; /* at most as many as the step wanted */
     size_t grant_count;
     void *storage; /* the store's own */
+};
+
+/* --- BATCH ----------------------------------------------------------------------- */
+
+enum culex_batch_act {
+    CULEX_BATCH_OPEN, /* makes it; one that is there stays as it is */
+    CULEX_BATCH_CALL, /* gives it its callback of one kind; what that kind tells may be true already
+                       */
+    CULEX_BATCH_CLOSE, /* no more than members of it, and who knows of them, bring new ones */
+};
+
+struct culex_batch_order {
+    enum culex_batch_act act;
+    const char *queue;
+    culex_uuid id;         /* the caller's choice, random */
+    culex_uuid parent;     /* OPEN: the batch of the queue that it is in; zeroes: none */
+    int64_t open_ms;       /* OPEN: nobody has closed it by then: it is closed; 1 or more */
+    int64_t keep_ms;       /* OPEN: 0 or more */
+    culex_batch_when when; /* CALL */
+    const struct culex_follow_up *call; /* CALL: neither at_ms, idempotency key nor batch */
 };
 
 /* --- other verbs ----------------------------------------------------------------- */
@@ -571,6 +608,8 @@ enum {
 };
 /* Longest that a note of WAIT is good. */
 #define CULEX_STORE_WAIT_NOTE_MAX_MS  INT64_C(60000)
+/* Longest that a batch may be open. */
+#define CULEX_STORE_BATCH_OPEN_MAX_MS (366 * INT64_C(86400000))
 #define CULEX_STORE_CURSOR_MAX        INT64_MAX /* greatest place where a page of LIST begins */
 #define CULEX_STORE_PAUSE_MAX_MS      CULEX_DELAY_MAX_MS /* longest pause that ends by itself */
 /* Longest window of a unique key. */

@@ -88,6 +88,21 @@ typedef enum CULEX_INT_ENUM culex_enqueue_outcome {
                              yet. Never of a client without one (culex/spool.h) */
 } culex_enqueue_outcome;
 
+/* A batch of runs, of one queue: see culex/batch.h. */
+typedef struct culex_batch {
+    culex_uuid id;
+    char queue[65];
+} culex_batch;
+
+/* What an enqueued run is to a batch: one of those that it counts, or its callback, which comes in
+ * when the batch tells this. */
+typedef enum CULEX_INT_ENUM culex_batch_when {
+    CULEX_BATCH_MEMBER,
+    CULEX_BATCH_ON_COMPLETE, /* the batch has ended, however its members have */
+    CULEX_BATCH_ON_SUCCESS,  /* it has ended, and all of them are done */
+    CULEX_BATCH_ON_DEATH,    /* the first of them is dead */
+} culex_batch_when;
+
 /* What one call may override of the schema's policy. Zero-initialise, or start from
  * culex_enqueue_options_make(). Strings are borrowed for the call. CULEX_EINVAL for likely
  * mistakes, a value without its flag or seconds in place of nanoseconds; the text says what to
@@ -124,13 +139,32 @@ typedef struct culex_enqueue_options {
                                unless it is begun so long after it became due; 0 for never. Bounds
                                as those of `delay`, but none below 0 */
     culex_enqueue_outcome *ret_outcomes; /* NULL, or room for that of each run whose id is told */
+    const culex_batch *batch;            /* NULL: none; else see culex/batch.h */
+    culex_batch_when batch_when;         /* of a batch */
 } culex_enqueue_options;
 
 /* Options that override nothing. */
 static inline culex_enqueue_options culex_enqueue_options_make(void)
 {
-    culex_enqueue_options options = {false, {{0}}, NULL, false, 0, false, 0, false, 0,
-                                     NULL,  false, 0,    NULL,  0, false, 0, NULL};
+    culex_enqueue_options options = {false,
+                                     {{0}},
+                                     NULL,
+                                     false,
+                                     0,
+                                     false,
+                                     0,
+                                     false,
+                                     0,
+                                     NULL,
+                                     false,
+                                     0,
+                                     NULL,
+                                     0,
+                                     false,
+                                     0,
+                                     NULL,
+                                     NULL,
+                                     CULEX_BATCH_MEMBER};
     return options;
 }
 

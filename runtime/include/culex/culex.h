@@ -4,6 +4,7 @@
 #ifndef CULEX_CULEX_H
 #define CULEX_CULEX_H
 
+#include <culex/batch.h>
 #include <culex/bulk.h>
 #include <culex/cipher.h>
 #include <culex/client.h>

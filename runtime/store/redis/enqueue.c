@@ -167,6 +167,8 @@ static const struct culex__redis_script *script_of(const struct culex_new_run *r
 {
     if (runs[0].is_bound)
         return &culex__redis_script_enqueue_bound;
+    if (runs[0].has_batch)
+        return &culex__redis_script_enqueue_batch;
     return is_plain ? &culex__redis_script_enqueue_plain : &culex__redis_script_enqueue;
 }
 
@@ -248,7 +250,7 @@ static bool single_read(const redisReply *reply, struct culex_enqueue_result *re
 }
 
 /* CULEX_OK unless the answer says that nothing was done. */
-static culex_status ticket_refused(const redisReply *reply, culex_error *error)
+static culex_status call_refused(const redisReply *reply, const char *queue, culex_error *error)
 {
     const char *word = "";
     size_t len;
@@ -257,6 +259,10 @@ static culex_status ticket_refused(const redisReply *reply, culex_error *error)
         return CULEX_OK;
     if (strcmp(word, "!") == 0)
         return culex__refuse_ticket(error);
+    if (strcmp(word, "-") == 0)
+        return culex__refuse_batch(queue, error);
+    if (strcmp(word, ".") == 0)
+        return culex__refuse_ended_batch(queue, error);
     return strcmp(word, "?") == 0 ? culex__refuse_ticket_time(error) : CULEX_OK;
 }
 
@@ -361,8 +367,8 @@ static culex_status call_begin(struct culex__redis *redis, const struct culex__r
 
 /* From the runs on. */
 static culex_status call_finish(struct culex__redis *redis,
-                                const struct culex__redis_script *script, bool is_plain,
-                                const struct culex_new_run *runs, size_t count,
+                                const struct culex__redis_script *script, const char *queue,
+                                bool is_plain, const struct culex_new_run *runs, size_t count,
                                 struct culex_enqueue_result *results, culex_error *error)
 {
     redisReply *reply = NULL;
@@ -375,7 +381,7 @@ static culex_status call_finish(struct culex__redis *redis,
     culex_status status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = ticket_refused(reply, error);
+    status = call_refused(reply, queue, error);
     if (status == CULEX_OK && !results_read(reply, count, results))
         status = culex__redis_bad_reply(redis, "ENQUEUE", error);
     freeReplyObject(reply);
@@ -392,13 +398,15 @@ culex_status culex__redis_enqueue(struct culex_store *base, const char *queue,
     if (count == 0)
         return CULEX_OK;
     uint64_t digest = ticket != NULL ? culex__runs_digest(runs, count) : 0;
-    bool is_plain = are_ordinary(runs, count);
+    bool is_plain = !runs[0].has_batch && are_ordinary(runs, count);
     const struct culex__redis_script *script = script_of(runs, is_plain);
     culex_status status = call_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
     ticket_add(&redis->request, ticket, digest);
-    return call_finish(redis, script, is_plain, runs, count, results, error);
+    if (runs[0].has_batch)
+        culex__redis_id(redis, runs[0].batch);
+    return call_finish(redis, script, queue, is_plain, runs, count, results, error);
 }
 
 culex_status culex__redis_enqueue_each(struct culex_store *base, const char *queue,
@@ -415,7 +423,7 @@ culex_status culex__redis_enqueue_each(struct culex_store *base, const char *que
     if (status != CULEX_OK)
         return status;
     tickets_add(&redis->request, tickets, runs, count);
-    return call_finish(redis, script, is_plain, runs, count, results, error);
+    return call_finish(redis, script, queue, is_plain, runs, count, results, error);
 }
 
 /* --- periodic runs ---------------------------------------------------------------------- */

@@ -23,17 +23,18 @@ enum {
     SHARE_RECORDS,
     SHARE_WALK,
     SHARE_VERIFY,
-    SHARE_COUNT = SHARE_VERIFY + 30
+    SHARE_COUNT = SHARE_VERIFY + 32
 };
 static const char *const shares[SHARE_COUNT] = {
-    "blocks",       "spans",      "block_leases", "block_ends",       "chars",
-    "numbers",      "bodies",     "counts",       "records",          "walk",
-    "verify",       "urgent",     "scheduled",    "scheduled_urgent", "active",
-    "done",         "dead",       "cancelled",    "payloads",         "results",
-    "errors",       "progress",   "unique",       "producers",        "producers_until",
-    "keys",         "keys_until", "sessions",     "sessions_seen",    "schedules",
-    "unique_until", "limited",    "slots",        "buckets",          "refills",
-    "limits",       "follow_ups", "waits",        "waits_until",      "totals"};
+    "blocks",        "spans",      "block_leases", "block_ends",       "chars",
+    "numbers",       "bodies",     "counts",       "records",          "walk",
+    "verify",        "urgent",     "scheduled",    "scheduled_urgent", "active",
+    "done",          "dead",       "cancelled",    "payloads",         "results",
+    "errors",        "progress",   "unique",       "producers",        "producers_until",
+    "keys",          "keys_until", "sessions",     "sessions_seen",    "schedules",
+    "unique_until",  "limited",    "slots",        "buckets",          "refills",
+    "limits",        "follow_ups", "waits",        "waits_until",      "batches",
+    "batches_until", "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 

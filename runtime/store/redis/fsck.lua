@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until
--- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until
+-- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -620,6 +620,74 @@ local function waits_until_share()
   return answer(page[1])
 end
 
+-- Batches, their members and callbacks. A member that has nothing to end any more would keep its batch for ever: it is
+-- counted by the end that its run has come to, or as cancelled.
+local batches_share
+do
+local END_COUNT = {[DONE] = 'done', [DEAD] = 'dead'}
+
+local function wrong_drop(field)
+  wrong = wrong + 1
+  if is_repairing then call('HDEL', batches, field) end
+end
+
+-- One whose time is lost gets another one: none ends it too early.
+local function batch_check(id, text)
+  local b = batch_find(id)
+  if not b then
+    spoilt = spoilt + 1
+    if is_repairing then
+      call('HSET', damaged, id, text)
+      call('HDEL', batches, id)
+    end
+  elseif not call('ZSCORE', batches_until, id) then
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', batches_until, b.state == 'C' and BATCH_NEVER or now + 604800000, id) end
+  end
+end
+
+local function member_check(id, field, batch)
+  local text = call('HGET', runs, id)
+  local r = text and record_parse(text)
+  if not batch_find(batch) then return wrong_drop(field) end
+  if batch_find(id) or text and not (r and IS_FINAL[r.state]) then return end
+  wrong = wrong + 1
+  if is_repairing then member_end(id, r and END_COUNT[r.state] or 'cancelled', now) end
+end
+
+function batches_share()
+  local page = call('HSCAN', batches, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local field, value = page[2][at], page[2][at + 1]
+    local kind, id = sub(field, 1, 1), sub(field, 2)
+    if #field == 16 then
+      batch_check(field, value)
+    elseif #field ~= 17 or not find(kind, '[mcsd]') or kind ~= 'm' and not batch_find(id) then
+      wrong_drop(field)
+    elseif kind == 'm' then
+      member_check(id, field, value)
+    end
+  end
+  batches_write()
+  if page[1] == '0' and call('ZCARD', batches_until) > 0 and not call('HGET', meta, 'batches') then
+    wrong = wrong + 1
+    if is_repairing then call('HSET', meta, 'batches', 1) end
+  end
+  return answer(page[1])
+end
+end
+
+local function batches_until_share()
+  local page = call('ZSCAN', batches_until, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    if not batch_find(page[2][at]) then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', batches_until, page[2][at]) end
+    end
+  end
+  return answer(page[1])
+end
+
 local function limits_share()
   local page = call('HSCAN', limits, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
@@ -1137,17 +1205,18 @@ local shares = {
     return set_share(urgent, function(r) return r.state == WAITING and tonumber(r.behind) < 2 end)
   end,
   limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
-  waits = waits_share, waits_until = waits_until_share,
+  waits = waits_share, waits_until = waits_until_share, batches = batches_share, batches_until = batches_until_share,
   follow_ups = follow_ups_share, slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,
   progress = function() return hash_share(progress, function() return true end) end,
 }
-local facts = call('HMGET', meta, 'layout', 'waits')
+local facts = call('HMGET', meta, 'layout', 'waits', 'batches')
 local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
 waits_begin(facts[2], now)
+batches_begin(facts[3], now)
 -- A queue that is called calm is looked at less closely by those who claim.
 if is_repairing then call('HDEL', meta, 'calm') end
 if shares[share] then return shares[share]() end

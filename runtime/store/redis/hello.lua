@@ -1,6 +1,6 @@
 -- store/redis/hello.lua - registers a worker's session, and takes back what its session before held.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until
--- uses: base layout unique paused plan slots parking bodies blocks aside held wake waits
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until
+-- uses: base layout unique paused plan slots parking bodies blocks aside held wake waits batches batch_ends
 -- level: works
 --
 -- ARGV[2]: the worker; ARGV[3]: its session.
@@ -14,7 +14,7 @@
 
 local now = clock()
 local mark = 'worker:' .. ARGV[2]
-local facts = call('HMGET', meta, mark, 'paused', 'layout', 'waits')
+local facts = call('HMGET', meta, mark, 'paused', 'layout', 'waits', 'batches')
 local refusal = layout_refusal(facts[3])
 if refusal then return refusal end
 local before, last, stayed = facts[1], tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -24,6 +24,7 @@ local released = 0
 local PAGE = 400
 line_know()
 waits_begin(facts[4], now)
+batches_begin(facts[5], now)
 
 local function take_back(id, text)
   local r = text and record_parse(text)

@@ -50,6 +50,7 @@ local function ack_settle(id, r, order, blob)
   if event == 'LOSS' then count('lost', 1) end
   if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0' and not (waits_end and is_awaited(id, now)) then
     if r.behind ~= '0' then place_leave(id, r) end
+    if batch_end then batch_end(id, 'done') end
     done_forget(id, string.match(r.tail, TAIL_unique_key))
     return 'O'
   end
@@ -306,6 +307,7 @@ function acks_listed(answers)
   local texts = read(runs, ids)
   local found, number_of = ordinary_read(ids, texts)
   if waits_end then waits_read(ids) end
+  if batch_end then members_read(ids) end
   for at = 1, ack_count do
     local base, id, text = acks_at - 3 + at * 3, ids[at], texts[at]
     local order = ARGV[base + 1]
@@ -314,6 +316,7 @@ function acks_listed(answers)
       attempt = match(order, '^DONE|(%d+)|0|0$') or false
       plain[order] = attempt
     end
+    if batch_end and attempt and member_of(id) then attempt = false end
     if attempt and text and not (waits_end and is_awaited(id, now)) and done_settle(id, text, attempt) then
       answers[at] = 'O'
     else

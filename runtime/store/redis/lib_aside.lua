@@ -14,6 +14,7 @@ do
 local function aside_bury(id)
   local r = record_parse(RECORD_ASIDE)
   if waits_end then waits_end(id, 0) end
+  if batch_end then batch_end(id, 'dead') end
   if call('HEXISTS', payloads, id) == 0 then call('HSET', payloads, id, '') end
   call('HSET', errors, id, 'the record was damaged: its bytes are kept in ' .. damaged)
   local was_dead = call('ZADD', dead, r.at_ms, id) == 0

@@ -34,6 +34,8 @@ local is_replacing = false
 local due_drops, urgent_due_drops, urgent_drops = {}, {}, {}
 local is_limited = false -- one of them has limits
 local limit_puts = {} -- what is told anew: name, text, whether the limit was known
+-- Set by redis/enqueue_batch.lua: writes that the new runs are members.
+local members_write
 
 local function put(list, a, b)
   local count = #list
@@ -355,6 +357,7 @@ local function runs_write(answers)
   entries_write()
   keys_list()
   call_list(answers)
+  if members_write then members_write(ids) end
   records_write(answers)
   places_drop()
   if is_limited then slots_close() end

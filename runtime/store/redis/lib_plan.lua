@@ -21,6 +21,8 @@ local place_enter, place_settle, place_leave, places_open, places_close
 local is_limited = false
 -- Set by redis/lib_waits.lua where somebody may wait for ends: tells of one, and until when its record is kept then.
 local waits_end
+-- Set by redis/lib_batch_ends.lua where there may be batches: counts the end of a member, and writes what that came to.
+local batch_end, batches_settle
 
 local function plan_put(name, a, b)
   local list = plan[name]
@@ -104,6 +106,7 @@ local function finish(id, r, state, until_ms)
     r.behind = '1'
   end
   if waits_end then until_ms = waits_end(id, until_ms) end
+  if batch_end then batch_end(id, state == DONE and 'done' or state == DEAD and 'dead' or 'cancelled') end
   r.state, r.at_ms = state, until_ms
   local key = string.match(r.tail, TAIL_unique_key)
   if key ~= '' then
@@ -248,6 +251,7 @@ end
 -- In the ORDER of redis/lib_base.lua; texts do no harm before their records.
 local function plan_write()
   if blocks_settle then blocks_settle() end
+  if batches_settle then batches_settle() end
   fronts_settle()
   if next(unique_touched) then
     plan.unique_puts, plan.key_drops, plan.window_puts, plan.window_drops = uniques_settle()

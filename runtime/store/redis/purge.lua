@@ -1,12 +1,12 @@
 -- store/redis/purge.lua - deletes runs of one state.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until
--- uses: base layout known waiting unique plan slots parking bodies blocks wake waits
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until
+-- uses: base layout known waiting unique plan slots parking bodies blocks wake waits batches batch_ends
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
 -- Reply: deleted, is_more; empty when nobody has used the queue.
 
-local facts = call('HMGET', meta, 'layout', 'waits')
+local facts = call('HMGET', meta, 'layout', 'waits', 'batches')
 local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
 if not is_known() then return {} end
@@ -14,6 +14,7 @@ local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
 local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
 local deleted = 0
 waits_begin(facts[2], now)
+batches_begin(facts[3], now)
 
 local function keys_release(ids, texts)
   for at, id in ipairs(ids) do
@@ -33,6 +34,7 @@ end
 local function runs_delete(ids)
   if #ids == 0 then return end
   for at = 1, waits_end and #ids or 0 do waits_end(ids[at], 0) end
+  for at = 1, batch_end and #ids or 0 do batch_end(ids[at], 'cancelled') end
   for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
   deleted = deleted + #ids
 end
@@ -146,4 +148,6 @@ local low = state == SCHEDULED and '(' .. now or '-inf'
 set_purge(sets[state], low, '+inf')
 if state ~= DONE then return {deleted, left(sets[state], low, '+inf')} end
 if deleted < limit then ends_purge() end
+if batches_settle then batches_settle() end
+if batch_told then wake_one() end
 return {deleted, left(done, '-inf', '+inf') + left(block_ends, '-inf', '+inf')}

@@ -7,6 +7,7 @@
  *   access.c    who gets at the queues            durability.c   what survives a crash
  *   facts.c     what the doctor asks the server
  *   step.c      STEP                              follow_up.c    runs that come in with its ends
+ *   batch.c     BATCH and BATCH_LOOK
  *   enqueue.c   ENQUEUE, TICK, SCHEDULE_RUN
  *   schedules.c the other verbs on schedules      workers.c      the registry of workers
  *   manage.c    HELLO, what an operator changes   info.c         what he reads

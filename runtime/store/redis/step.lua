@@ -1,9 +1,9 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until
--- uses: lean base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases waits acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until batches batches_until
+-- uses: lean base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases waits batches batch_ends acks claims
 -- lead: lean
 -- level: works
--- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases waits acks claims
+-- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases waits batches batch_ends acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
@@ -23,7 +23,7 @@ end
 
 -- ORDER STEP_FACTS
 local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked', 'salt', 'taken', 'line', 'held',
-  'kept', 'calm', 'limits', 'dead_limit', 'follow_ups', 'waits')
+  'kept', 'calm', 'limits', 'dead_limit', 'follow_ups', 'waits', 'batches')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
 -- As redis/lib_paused.lua has it; and when a pause is over that ends by itself.
@@ -72,6 +72,7 @@ call('ZREM', active, '')
 if facts[1] and not is_paused then call('HDEL', meta, 'paused') end
 
 waits_begin(facts[15], now)
+batches_begin(facts[16], now)
 local acks, is_veiled, beats = '', false, ''
 if ended_count > 0 then acks, is_veiled = acks_settle() end
 if beat_count > 0 then beats = beats_extend() end
@@ -136,6 +137,8 @@ if waits_end then
   local first = head(waits_until)
   if first then forget_at(first) end
 end
+local batch_at = batch_end and batches_forget(now)
+if batch_at then forget_at(batch_at) end
 
 -- The step is remembered before entries leave for its grants: should that be refused, the same step
 -- gets them when it comes again.
@@ -180,7 +183,11 @@ local calm = sooner(now + 1000, sooner(sooner(over, look), sooner(due, lease_end
 -- As redis/lib_slots.lua leaves them: what was granted has put some there.
 local full_us = limits_noted and head(buckets)
 if full_us then calm = sooner(calm, math.ceil(full_us / 1000)) end
-if facts[14] and call('ZCARD', follow_ups) == 0 then
+if batch_end then
+  batches_write()
+  counted.has_follow_ups = call('HGET', meta, 'follow_ups')
+end
+if counted.has_follow_ups and call('ZCARD', follow_ups) == 0 then
   call('HDEL', meta, 'follow_ups')
   counted.has_follow_ups = false
 end
@@ -189,7 +196,7 @@ local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and ca
 if is_calm_now then
   call('HSET', meta, 'calm', calm)
 else
-  local ranked_calm = ranked > 0 and not counted.has_follow_ups and not waits_end and ranked_until()
+  local ranked_calm = ranked > 0 and not batch_end and not counted.has_follow_ups and not waits_end and ranked_until()
   if ranked_calm then
     call('HSET', meta, 'calm', ranked_calm)
   elseif is_calm then

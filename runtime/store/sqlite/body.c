@@ -24,7 +24,7 @@ bool culex__sqlite_body_fits(const struct culex_sqlite *store,
 {
     bool has_key = run->unique_key != NULL && run->unique_key[0] != '\0';
     return run->delay_ms <= 0 && run->at_ms == 0 && run->expires_ms <= 0 &&
-           run->retry_for_ms <= 0 && !has_key && run->limit_count == 0 &&
+           run->retry_for_ms <= 0 && !has_key && run->limit_count == 0 && !run->has_batch &&
            run->payload_len <= CULEX__SQLITE_INLINE_MAX && kind_has_room_for(run->job) &&
            store->now_ms >= queue->rear.newest_ms;
 }

@@ -25,6 +25,7 @@
     NEXT(sweeps, sweeps)                                                                           \
     NEXT(longest_fill_ms, longest_fill_ms)                                                         \
     NEXT(waits, waits)                                                                             \
+    NEXT(batches, batches)                                                                         \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
     NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
     NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \

@@ -7,6 +7,7 @@
 #include "store/sqlite/columns.h"
 #include "store/sqlite/idempotency.h"
 #include "store/sqlite/kind.h"
+#include "store/sqlite/members.h"
 #include "store/sqlite/parking.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/queue.h"
@@ -499,12 +500,15 @@ culex_status culex__sqlite_enqueue_end(const struct culex_new_run *runs, size_t 
 static culex_status call_make(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               const struct culex_sqlite_call *call, culex_error *error)
 {
+    bool has_batch = call->count > 0 && call->runs[0].has_batch;
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < call->count && status == CULEX_OK; i++)
         status =
             enqueue_one(store, queue, &call->runs[i], queue->capacity, &call->results[i], error);
     if (status == CULEX_OK && call->count > 0 && call->runs[0].is_bound)
         status = call_bind(call, error);
+    if (status == CULEX_OK && has_batch)
+        status = culex__sqlite_members_take(store, queue, call, error);
     return status == CULEX_OK ? call_keep(store, queue, call, error) : status;
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/end_text.h"
 #include "core/run_id.h"
+#include "store/sqlite/members.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/fsck_limits.h"
 #include "store/sqlite/queue.h"
@@ -640,8 +641,11 @@ static culex_status keys_share(struct fsck *fsck, culex_error *error)
     culex_status status = marks_check(fsck, error);
     if (status == CULEX_OK)
         status = windows_check(fsck, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_waiters_check(fsck->store, fsck->queue, fsck->is_repairing,
+                                             &fsck->counts.wrong, error);
     return status == CULEX_OK
-               ? culex__sqlite_waiters_check(fsck->store, fsck->queue, fsck->is_repairing,
+               ? culex__sqlite_batches_check(fsck->store, fsck->queue, fsck->is_repairing,
                                              &fsck->counts.wrong, error)
                : status;
 }

@@ -3,6 +3,7 @@
 #include "store/sqlite/block.h"
 #include "store/sqlite/idempotency.h"
 #include "store/sqlite/kind.h"
+#include "store/sqlite/members.h"
 #include "store/sqlite/producer.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/session.h"
@@ -116,6 +117,8 @@ culex_status culex__sqlite_retention_forget(struct culex_sqlite *store,
         status = culex__sqlite_windows_forget(store, 0, error);
     if (status == CULEX_OK)
         status = culex__sqlite_waiters_forget(store, queue, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_batches_forget(store, queue, error);
     return status == CULEX_OK ? culex__sqlite_silent_look(store, error) : status;
 }
 
@@ -140,6 +143,10 @@ culex_status culex__sqlite_retention_next(struct culex_sqlite *store,
     }
     if (status == CULEX_OK)
         status = culex__sqlite_waiters_next(store, queue, &at_ms, error);
+    if (status == CULEX_OK && at_ms < first)
+        first = at_ms;
+    if (status == CULEX_OK)
+        status = culex__sqlite_batches_next(store, queue, &at_ms, error);
     if (status == CULEX_OK && at_ms < first)
         first = at_ms;
     if (first > store->now_ms && first < store->now_ms + CULEX_FORGET_GAP_MS)

@@ -326,6 +326,13 @@ static culex_status reserved_retry(struct culex_store *base, const char *queue, 
     return culex__sqlite_retry(base, queue, id, error);
 }
 
+/* As an enqueue. */
+static culex_status reserved_batch(struct culex_store *base, const struct culex_batch_order *order,
+                                   culex_error *error)
+{
+    return culex__sqlite_batch(base, order, error);
+}
+
 /* Who waits for an end looks by himself where that cannot be noted. */
 static culex_status reserved_wait(struct culex_store *base, const char *queue,
                                   const culex_uuid *ids, size_t count, int64_t note_ms,

@@ -6,6 +6,7 @@
 
 #include "store/sqlite/columns.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/members.h"
 #include "store/sqlite/parking.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
@@ -298,6 +299,8 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
     culex_status status = culex__sqlite_parking_leave(store, queue, run, error);
     if (status == CULEX_OK && culex__run_state_is_final(to))
         status = culex__sqlite_waiters_end(store, queue, run->seq, &is_awaited, error);
+    if (status == CULEX_OK && culex__run_state_is_final(to))
+        status = culex__sqlite_member_end(store, queue, run->seq, to, error);
     if (status != CULEX_OK)
         return status;
     run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
@@ -367,6 +370,8 @@ culex_status culex__sqlite_run_aside(struct culex_sqlite *store, struct culex_sq
     culex_status status = aside_leave(store, queue, from, seq, error);
     if (status == CULEX_OK)
         status = culex__sqlite_waiters_end(store, queue, seq, &is_awaited, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_member_end(store, queue, seq, CULEX_RUN_DEAD, error);
     return status == CULEX_OK
                ? culex__sqlite_finish(store, SQL_BIND(store, RUN_ASIDE, SQL_INT(seq)), error)
                : status;
@@ -456,6 +461,8 @@ culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_s
     culex_status status = culex__sqlite_parking_leave(store, queue, run, error);
     if (status == CULEX_OK && !culex__run_state_is_final(run->state))
         status = culex__sqlite_waiters_end(store, queue, run->seq, &is_awaited, error);
+    if (status == CULEX_OK && !culex__run_state_is_final(run->state))
+        status = culex__sqlite_member_end(store, queue, run->seq, CULEX_RUN_CANCELLED, error);
     if (status == CULEX_OK)
         status = culex__sqlite_finish(store, SQL_BIND(store, RUN_DELETE, SQL_INT(run->seq)), error);
     if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)

@@ -10,6 +10,7 @@
  *   schedule.c    TICK and the verbs on schedules
  *   workers.c     the registry of workers
  *   step.c        STEP                                follow_up.c   runs that come in with its ends
+ *   batch.c       BATCH, and callbacks that come in
  *   enqueue.c     runs coming in
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   limits.c      what an operator sets and sees of limits
@@ -33,6 +34,7 @@
  *   run.c         one row of a run, which moves by core/run.h
  *   unique.c      who holds a unique key, and who takes it
  *   waiters.c     who waits for the end of a run, and is told
+ *   members.c     batches, and the ends of their members
  *   parking.c     where runs with limits count, and where they stand
  *   ledger.c      limits and their keys, read once and saved before COMMIT
  *   bells.c       what runs need that workers are to be told of

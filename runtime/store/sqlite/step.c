@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite/batch.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/claim.h"
 #include "store/sqlite/error.h"
@@ -268,6 +269,7 @@ struct step_request {
     const struct culex_step *step;
     struct culex_step_reply *reply;
     bool is_repeat;
+    bool has_calls; /* callbacks of batches are to be brought */
 };
 
 static culex_status step_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -278,6 +280,8 @@ static culex_status step_all(struct culex_sqlite *store, struct culex_sqlite_que
                                                     &request->is_repeat, error);
     if (status == CULEX_OK && !request->is_repeat)
         status = step_new(store, queue, request->step, request->reply, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_batch_outlook(store, queue, &request->has_calls, error);
     return status == CULEX_OK ? outlook(store, queue, request->reply, error) : status;
 }
 
@@ -307,7 +311,7 @@ static culex_status step_try(struct culex_sqlite *store, const struct culex_step
                              culex_error *error)
 {
     struct culex_step_reply reply;
-    struct step_request request = {step, &reply, false};
+    struct step_request request = {step, &reply, false, false};
     *ret_refused = NULL;
     culex_status status = reply_alloc(step, &reply, error);
     if (status != CULEX_OK)
@@ -318,6 +322,8 @@ static culex_status step_try(struct culex_sqlite *store, const struct culex_step
     else
         status = culex__sqlite_verb_write(store, step->queue, CULEX__SQLITE_ABSENT_EMPTY, step_all,
                                           &request, error);
+    if (status == CULEX_OK && request.has_calls)
+        culex__sqlite_batch_bring(store, step->queue, &reply);
     if (status == CULEX_OK)
         *ret_reply = reply;
     else

@@ -241,6 +241,31 @@ static void test_null_for_a_client_is_refused(void **state)
     assert_null(culex_doctor_report_text(NULL));
 }
 
+static void test_null_for_a_batch_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    culex_batch batch = {.queue = "q"};
+    culex_batch_info info;
+    char text[CULEX_BATCH_TEXT_SIZE] = "x";
+    (void)state;
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_batch_open(NULL, "q", NULL, &batch, &error));
+    REFUSED(culex_batch_open(client, "q", NULL, NULL, &error));
+    REFUSED(culex_batch_open(client, NULL, NULL, &batch, &error));
+    REFUSED(culex_batch_close(NULL, &batch, &error));
+    REFUSED(culex_batch_close(client, NULL, &error));
+    REFUSED(culex_batch_look(NULL, &batch, &info, &error));
+    REFUSED(culex_batch_look(client, NULL, &info, &error));
+    REFUSED(culex_batch_look(client, &batch, NULL, &error));
+    assert_int_equal(culex_batch_look(client, &batch, &info, NULL), CULEX_ENOTFOUND);
+    culex_batch_format(NULL, text);
+    assert_string_equal(text, "");
+    culex_batch_format(&batch, NULL);
+    assert_false(culex_batch_parse(NULL, &batch));
+    assert_false(culex_batch_parse("q/00000000-0000-0000-0000-000000000000", NULL));
+    culex_client_close(client);
+}
+
 static void test_null_for_a_wait_is_refused(void **state)
 {
     culex_job_type returning = number_type();
@@ -481,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
+        cmocka_unit_test(test_null_for_a_batch_is_refused),
         cmocka_unit_test(test_null_for_a_wait_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_worker_is_refused),

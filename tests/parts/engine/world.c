@@ -559,6 +559,18 @@ static culex_status fake_limit_keys(struct culex_store *store, const char *queue
                                             error);
 }
 
+static culex_status fake_batch(struct culex_store *store, const struct culex_batch_order *order,
+                               culex_error *error)
+{
+    return store_of(store)->ops->batch(store_of(store), order, error);
+}
+
+static culex_status fake_batch_look(struct culex_store *store, const char *queue, culex_uuid id,
+                                    culex_batch_info *ret_info, culex_error *error)
+{
+    return store_of(store)->ops->batch_look(store_of(store), queue, id, ret_info, error);
+}
+
 static const struct culex_store_ops fake_ops = {
     .name = "world",
     .enqueue = fake_enqueue,
@@ -593,6 +605,8 @@ static const struct culex_store_ops fake_ops = {
     .wake_disarm = fake_wake_disarm,
     .wait = fake_wait,
     .wait_arm = fake_wait_arm,
+    .batch = fake_batch,
+    .batch_look = fake_batch_look,
     .close = fake_close,
 };
 

@@ -588,6 +588,11 @@ static void seed_unique(struct fixture *fixture)
     assert_int_equal(fixture_enqueue(fixture->store, "q", &run), CULEX_ENQUEUED_NEW);
 }
 
+/* One that is closed, with one member that has not ended. */
+#define BATCH                                                                                      \
+    "INSERT INTO batch (batch, queue, id, state, added, keep_ms, at_ms, depth, parent) SELECT 1,"  \
+    " queue, zeroblob(16), 'C', 1, 1000, 9223372036854775807, 1, 0 FROM queue WHERE name = 'q';"
+
 static const struct {
     const char *sql;
     unsigned wrong;
@@ -623,6 +628,17 @@ static const struct {
     {"INSERT INTO wait SELECT queue, seq, '@x', 9000000000000000 FROM run WHERE unique_key = 'aa';"
      " UPDATE queue SET waits = 1",
      1},
+    /* Members that wait; whom no step would look for; of what has ended, and of nothing. */
+    {BATCH "INSERT INTO member SELECT seq, 1 FROM run WHERE unique_key = 'aa';"
+           " UPDATE queue SET batches = 1",
+     0},
+    {BATCH "INSERT INTO member SELECT seq, 1 FROM run WHERE unique_key = 'aa'", 1},
+    {BATCH "INSERT INTO member SELECT seq, 1 FROM run WHERE state = 'X' LIMIT 1;"
+           " UPDATE queue SET batches = 1",
+     1},
+    {BATCH "INSERT INTO member SELECT seq + 99, 1 FROM run WHERE unique_key = 'bb';"
+           " UPDATE queue SET batches = 1",
+     1},
 };
 
 static void test_each_damage_of_unique_keys_is_repaired(void **state)
@@ -648,6 +664,8 @@ static void test_each_damage_of_unique_keys_is_repaired(void **state)
         assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM unique_window"), 0);
         assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM wait"), 0);
         assert_int_equal(fixture_ask(fixture, "SELECT sum(waits) FROM queue"), 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT count(*) FROM batch"), 0);
+        assert_int_equal(fixture_ask(fixture, "SELECT sum(batches) FROM queue"), 0);
     }
 }
 

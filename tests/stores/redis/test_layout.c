@@ -162,6 +162,22 @@ static culex_status act_fsck(struct fixture *f, culex_error *error)
     return f->store->ops->fsck(f->store, "q", 0, true, &reply, error);
 }
 
+static culex_status act_batch(struct fixture *f, culex_error *error)
+{
+    const struct culex_batch_order order = {.act = CULEX_BATCH_OPEN,
+                                            .queue = "q",
+                                            .id = fixture_stranger(f),
+                                            .open_ms = 1000,
+                                            .keep_ms = 1000};
+    return f->store->ops->batch(f->store, &order, error);
+}
+
+static culex_status act_batch_look(struct fixture *f, culex_error *error)
+{
+    culex_batch_info info;
+    return f->store->ops->batch_look(f->store, "q", fixture_stranger(f), &info, error);
+}
+
 static const struct verb {
     const char *name;
     culex_status (*act)(struct fixture *f, culex_error *error);
@@ -186,6 +202,8 @@ static const struct verb {
     {"get", act_get, false},
     {"list", act_list, false},
     {"fsck", act_fsck, false},
+    {"batch", act_batch, true},
+    {"batch_look", act_batch_look, false},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

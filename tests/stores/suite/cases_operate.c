@@ -1993,6 +1993,8 @@ static void due_set_free(struct suite *suite, struct due *due)
 #define DUE_wake_take
 #define DUE_wait
 #define DUE_wait_arm
+#define DUE_batch /* cases_batch.c */
+#define DUE_batch_look
 
 static void assert_wakes(struct suite *suite, struct due *due)
 {

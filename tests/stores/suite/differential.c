@@ -1492,6 +1492,8 @@ struct operation {
 #define OPERATION_wake_take    /* as wake_arm */
 #define OPERATION_wait         {6, op_wait},
 #define OPERATION_wait_arm     /* op_wait */
+#define OPERATION_batch        /* conformance, cases_batch.c */
+#define OPERATION_batch_look   /* as batch */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name

@@ -25,6 +25,7 @@ enum {
     PURGED_AT_ONCE = 64,
     FORGET_GAP_MS = 1000,
     FAIR_PLACES = 16,
+    BATCHES_IN_EACH_OTHER = 8,
 };
 
 /* --- memory, kept until close --------------------------------------------------------- */
@@ -548,6 +549,96 @@ static bool is_told(struct model *model, struct model_run *run)
     return is_awaited;
 }
 
+/* --- batches ---------------------------------------------------------------------------- */
+
+static struct model_batch *batch_find(struct model *model, const struct model_queue *queue,
+                                      culex_uuid id)
+{
+    for (size_t i = 0; i < model->batch_count; i++) {
+        struct model_batch *batch = model->batches[i];
+        if (batch->queue == queue && !batch->is_gone && memcmp(&batch->id, &id, sizeof id) == 0)
+            return batch;
+    }
+    return NULL;
+}
+
+static bool batch_has_succeeded(const struct model_batch *batch)
+{
+    return batch->info.done == batch->info.added && !batch->info.is_expired;
+}
+
+static bool batch_tells(const struct model_batch *batch, int when)
+{
+    if (when == CULEX_BATCH_ON_DEATH)
+        return batch->info.dead > 0;
+    return batch->info.is_ended && (when == CULEX_BATCH_ON_COMPLETE || batch_has_succeeded(batch));
+}
+
+static void batch_count(struct model *model, struct model_batch *batch, culex_run_state state);
+
+/* After each change of it. */
+static void batch_look(struct model *model, struct model_batch *batch)
+{
+    culex_batch_info *info = &batch->info;
+    if (info->is_ended || !info->is_closed ||
+        info->added > info->done + info->dead + info->cancelled)
+        return;
+    info->is_ended = true;
+    batch->at_ms = now_of(model) + batch->keep_ms;
+    if (batch->parent != NULL)
+        batch_count(model, batch->parent,
+                    batch_has_succeeded(batch) ? CULEX_RUN_DONE
+                    : info->dead > 0           ? CULEX_RUN_DEAD
+                                               : CULEX_RUN_CANCELLED);
+}
+
+static void batch_count(struct model *model, struct model_batch *batch, culex_run_state state)
+{
+    batch->info.done += state == CULEX_RUN_DONE;
+    batch->info.dead += state == CULEX_RUN_DEAD;
+    batch->info.cancelled += state == CULEX_RUN_CANCELLED;
+    batch_look(model, batch);
+}
+
+static void member_end(struct model *model, struct model_run *run, culex_run_state state)
+{
+    struct model_batch *batch = run->batch;
+    run->batch = NULL;
+    if (batch != NULL)
+        batch_count(model, batch, state);
+}
+
+/* STEP. */
+static void batches_pass(struct model *model, const struct model_queue *queue)
+{
+    for (size_t i = 0; i < model->batch_count; i++) {
+        struct model_batch *batch = model->batches[i];
+        if (batch->queue != queue || batch->at_ms > now_of(model))
+            continue;
+        batch->is_gone = batch->info.is_ended;
+        if (batch->info.is_closed)
+            continue;
+        batch->at_ms = INT64_MAX;
+        batch->info.is_closed = batch->info.is_expired = true;
+        batch_look(model, batch);
+    }
+}
+
+/* Their times are as those of records that are to be forgotten. */
+static void batches_outlook(const struct model *model, const struct model_queue *queue,
+                            struct culex_step_reply *reply)
+{
+    for (size_t i = 0; i < model->batch_count; i++) {
+        const struct model_batch *batch = model->batches[i];
+        if (batch->queue != queue || batch->is_gone || batch->at_ms == INT64_MAX)
+            continue;
+        int64_t in = batch->at_ms - reply->now_ms;
+        in = in <= 0 ? 0 : in < FORGET_GAP_MS ? FORGET_GAP_MS : in;
+        if (reply->due_in_ms < 0 || in < reply->due_in_ms)
+            reply->due_in_ms = in;
+    }
+}
+
 static void make_final(struct model *model, struct model_run *run, culex_run_state state)
 {
     culex_queue_stats *stats = &run->queue->stats;
@@ -556,6 +647,7 @@ static void make_final(struct model *model, struct model_run *run, culex_run_sta
         state == CULEX_RUN_DEAD ? run->made.keep_failure_ms : run->made.keep_success_ms;
     if (is_told(model, run) && keep_ms < CULEX_WAIT_KEEP_MS)
         keep_ms = CULEX_WAIT_KEEP_MS;
+    member_end(model, run, state);
     run->at_ms = now_of(model) + keep_ms;
     run->is_gone = state == CULEX_RUN_DONE && keep_ms <= 0;
     stats->done += state == CULEX_RUN_DONE;
@@ -1038,6 +1130,14 @@ static bool has_brought(const struct culex_enqueue_result *result)
 
 enum { NO_BOUND = 0 };
 
+static void member_begin(struct model *model, struct model_run *run)
+{
+    if (!run->made.has_batch)
+        return;
+    run->batch = batch_find(model, run->queue, run->made.batch);
+    run->batch->info.added++;
+}
+
 /* Run `index` of its call, in a queue of up to `bound`. What a key leads to comes before all else.
  */
 static struct culex_enqueue_result enqueue_one(struct model *model, struct model_queue *queue,
@@ -1069,6 +1169,7 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
         result.id = model->given != NULL ? id_take(model, queue, model->given[index])
                                          : id_make(model, queue);
         run_add(model, queue, result.id, made);
+        member_begin(model, find(model, queue, result.id));
     }
     if (has_brought(&result) && is_key(made->idempotency_key))
         key_add(model, queue, result.id, made);
@@ -1233,6 +1334,19 @@ static culex_status ticket_judge(struct model *model, const struct model_queue *
                : culex__fail(error, CULEX_EEXPIRED, "the ticket is too old or too new");
 }
 
+static culex_status batch_judge(struct model *model, const struct model_queue *queue,
+                                const struct culex_new_run *run, culex_error *error)
+{
+    const struct model_batch *batch = batch_find(model, queue, run->batch);
+    if (!run->has_batch)
+        return CULEX_OK;
+    if (batch == NULL)
+        return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", queue->name);
+    return batch->info.is_ended
+               ? culex__fail(error, CULEX_ESTATE, "the batch of queue '%s' has ended", queue->name)
+               : CULEX_OK;
+}
+
 static culex_status model_enqueue(struct culex_store *store, const char *name,
                                   const struct culex_ticket *ticket,
                                   const struct culex_new_run *runs, size_t count,
@@ -1252,6 +1366,8 @@ static culex_status model_enqueue(struct culex_store *store, const char *name,
         model->given = NULL;
         return CULEX_OK;
     }
+    if (status == CULEX_OK && repeat == NULL && count > 0)
+        status = batch_judge(model, queue, &runs[0], error);
     for (size_t i = 0; i < count && status == CULEX_OK && repeat == NULL; i++)
         results[i] = enqueue_one(model, queue, &runs[i], i, queue->stats.limit);
     if (ticket != NULL && status == CULEX_OK && repeat == NULL)
@@ -1439,6 +1555,7 @@ static void maintain(struct model *model, const struct model_queue *queue, size_
     }
     for (size_t n = 0; n < PURGED_AT_ONCE + ack_count && has_dead_excess(model, queue); n++)
         first_dead(model, queue)->is_gone = true;
+    batches_pass(model, queue);
 }
 
 /* What is said to a request that comes after the session's next one, and to no other. */
@@ -1797,6 +1914,7 @@ void model_outlook(struct model *model, const struct model_queue *queue,
         if (in >= 0 && (reply->due_in_ms < 0 || in < reply->due_in_ms))
             reply->due_in_ms = in;
     }
+    batches_outlook(model, queue, reply);
     if (has_dead_excess(model, queue))
         reply->due_in_ms = 0;
 }
@@ -1813,6 +1931,21 @@ static void bring_follow_ups(struct model *model, const struct culex_step *step,
     }
 }
 
+/* Of the queue's batches. */
+static void bring_callbacks(struct model *model, const struct model_queue *queue)
+{
+    for (size_t i = 0; i < model->batch_count; i++) {
+        struct model_batch *batch = model->batches[i];
+        for (int when = 1; when <= CULEX_BATCH_ON_DEATH && batch->queue == queue; when++) {
+            struct model_call *call = &batch->calls[when];
+            if (!call->is_given || call->is_brought || !batch_tells(batch, when))
+                continue;
+            call->is_brought = true;
+            enqueue_one(model, queue_of(model, call->call.queue), &call->call.run, 0, NO_BOUND);
+        }
+    }
+}
+
 static culex_status model_step(struct culex_store *store, const struct culex_step *step,
                                struct culex_step_reply *ret_reply, culex_error *error)
 {
@@ -1825,6 +1958,7 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
     bool is_held = !is_repeat && claim_all(model, step, session, &expired_count, &has_passed);
     if (!is_repeat)
         bring_follow_ups(model, step, session->acks);
+    bring_callbacks(model, session->queue);
 
     struct culex_step_reply reply = {.now_ms = now_of(model),
                                      .is_held = is_held,
@@ -2540,6 +2674,8 @@ static culex_status model_purge(struct culex_store *store, const char *queue, cu
             continue;
         ret_reply->is_more = ret_reply->deleted == limit;
         run->is_gone = !ret_reply->is_more;
+        if (run->is_gone)
+            member_end(model, run, CULEX_RUN_CANCELLED);
         ret_reply->deleted += run->is_gone;
         if (run->is_gone)
             is_told(model, run);
@@ -2693,6 +2829,81 @@ static culex_status model_now(struct culex_store *store, int64_t *ret_now_ms, cu
 {
     (void)error;
     *ret_now_ms = now_of(of(store));
+    return CULEX_OK;
+}
+
+static culex_status model_batch_call(struct model *model, struct model_batch *batch,
+                                     const struct culex_batch_order *order, culex_error *error)
+{
+    struct model_call *call = &batch->calls[order->when];
+    if (call->is_given)
+        return call->call.run.content == order->call->run.content
+                   ? CULEX_OK
+                   : culex__fail(error, CULEX_ECONFLICT,
+                                 "the batch has another callback of this kind");
+    call->is_given = true;
+    call->call = (struct culex_follow_up){keep_text(model, order->call->queue), order->call->run};
+    struct culex_new_run *run = &call->call.run;
+    run->job = keep_text(model, run->job);
+    run->unique_key = keep_text(model, run->unique_key);
+    run->tags = keep_text(model, run->tags);
+    run->payload = keep_bytes(model, run->payload, run->payload_len);
+    run->limits = keep_bytes(model, run->limits, run->limit_count * sizeof *run->limits);
+    return CULEX_OK;
+}
+
+static culex_status model_batch_open(struct model *model, const struct culex_batch_order *order,
+                                     culex_error *error)
+{
+    static const culex_uuid none;
+    struct model_queue *queue = queue_of(model, order->queue);
+    struct model_batch *parent = batch_find(model, queue, order->parent);
+    bool has_parent = memcmp(&order->parent, &none, sizeof none) != 0;
+    queue->is_begun = true;
+    if (has_parent && parent == NULL)
+        return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", order->queue);
+    if (has_parent && parent->info.is_ended)
+        return culex__fail(error, CULEX_ESTATE, "the batch of queue '%s' has ended", order->queue);
+    if (has_parent && parent->depth >= BATCHES_IN_EACH_OTHER)
+        return culex__fail(error, CULEX_ELIMIT, "at most 8 batches in each other");
+    struct model_batch *batch = APPEND(model, model->batches, model->batch_count);
+    *batch = (struct model_batch){.queue = queue,
+                                  .id = order->id,
+                                  .keep_ms = order->keep_ms,
+                                  .at_ms = now_of(model) + order->open_ms,
+                                  .depth = has_parent ? parent->depth + 1 : 1,
+                                  .parent = parent};
+    if (has_parent)
+        parent->info.added++;
+    return CULEX_OK;
+}
+
+static culex_status model_batch(struct culex_store *store, const struct culex_batch_order *order,
+                                culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_batch *batch = batch_find(model, queue_of(model, order->queue), order->id);
+    if (order->act == CULEX_BATCH_OPEN)
+        return batch != NULL ? CULEX_OK : model_batch_open(model, order, error);
+    if (batch == NULL)
+        return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", order->queue);
+    if (order->act == CULEX_BATCH_CALL)
+        return model_batch_call(model, batch, order, error);
+    if (!batch->info.is_closed)
+        batch->at_ms = INT64_MAX;
+    batch->info.is_closed = true;
+    batch_look(model, batch);
+    return CULEX_OK;
+}
+
+static culex_status model_batch_look(struct culex_store *store, const char *queue, culex_uuid id,
+                                     culex_batch_info *ret_info, culex_error *error)
+{
+    struct model *model = of(store);
+    const struct model_batch *batch = batch_find(model, queue_of(model, queue), id);
+    if (batch == NULL)
+        return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", queue);
+    *ret_info = batch->info;
     return CULEX_OK;
 }
 

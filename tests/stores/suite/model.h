@@ -43,9 +43,10 @@ struct model_run {
     bool is_aside; /* a fair limit has no place for it in the ready order yet */
     bool was_held; /* another one had no room for it, or no place, since it became ready: it takes
                       turns */
-    int64_t awaited_ms; /* until then somebody waits for its end; 0: nobody */
-    bool is_listed;     /* for a differential test: in the state of its listing all the time */
-    int shown;          /* so often, by that */
+    int64_t awaited_ms;        /* until then somebody waits for its end; 0: nobody */
+    struct model_batch *batch; /* that it is a member of until it ends; NULL: none */
+    bool is_listed; /* for a differential test: in the state of its listing all the time */
+    int shown;      /* so often, by that */
 };
 
 /* What a session did last in one queue. */
@@ -143,6 +144,20 @@ struct model_queue {
     bool is_begun; /* a worker said HELLO, or a run was enqueued */
 };
 
+/* A batch, with its callbacks by culex_batch_when. */
+struct model_batch {
+    struct model_queue *queue;
+    culex_uuid id;
+    culex_batch_info info;
+    bool is_gone;
+    int64_t keep_ms, at_ms, depth;
+    struct model_batch *parent;
+    struct model_call {
+        bool is_given, is_brought;
+        struct culex_follow_up call;
+    } calls[CULEX_BATCH_ON_DEATH + 1];
+};
+
 /* A worker in the registry. */
 struct model_presence {
     char id[CULEX_STORE_SESSION_MAX + 1];
@@ -160,6 +175,8 @@ struct model {
     size_t session_count;
     struct model_name **workers;
     size_t worker_count;
+    struct model_batch **batches;
+    size_t batch_count;
     struct model_presence **presences;
     size_t presence_count;
     struct model_name **schedules;

@@ -1,0 +1,66 @@
+-- store/redis/batch.lua - makes a batch, gives it a callback, or closes it.
+-- keys: runs meta wake bodies follow_ups batches batches_until limited slots
+-- uses: base layout wake intake batches
+-- level: produces
+--
+-- ARGV[3]: the batch; ARGV[4]: open, then ARGV[5] is the batch that it is in, '' for none, ARGV[6] for how long it is open, ARGV[7] for
+-- how long it is kept; call, then ARGV[5] is the kind, ARGV[6] its content, ARGV[7] as `follow_ups` takes it; close.
+-- Reply: OK; '-' where the batch or its parent is not there, '.' for a parent that has ended, '>' where it would be too deep,
+-- '!' for another callback of that kind.
+
+local id, act = ARGV[3], ARGV[4]
+local b = batch_find(id)
+
+local function open()
+  if b then return 'OK' end
+  local parent, depth = ARGV[5] ~= '' and batch_find(ARGV[5]), 1
+  if ARGV[5] ~= '' then
+    if not parent then return '-' end
+    if parent.state == 'E' then return '.' end
+    depth = parent.depth + 1
+    if depth > BATCH_DEPTH_MAX then return '>' end
+  end
+  call('HSET', meta, 'batches', '1', 'served', '1')
+  call('HDEL', meta, 'calm')
+  layout_write()
+  call('ZADD', batches_until, now + ARGV[6], id)
+  if parent then
+    parent.added = parent.added + 1
+    batch_save(parent)
+    call('HSET', batches, 'm' .. id, parent.id)
+  end
+  batch_save({id = id, state = 'O', expired = '0', added = 0, done = 0, dead = 0, cancelled = 0, keep = ARGV[7], depth = depth,
+    c = '', s = '', d = '', parent = ARGV[5]})
+  return 'OK'
+end
+
+-- Whether what it tells has come about.
+local function is_told(kind)
+  if kind == 'd' then return b.dead > 0 end
+  return b.state == 'E' and (kind == 'c' or b.done == b.added and b.expired == '0')
+end
+
+local function give(kind, content)
+  local before = string.sub(b[kind], 2)
+  if before ~= '' then return before == content and 'OK' or '!' end
+  b[kind] = 'w' .. content
+  call('HSET', batches, kind .. id, ARGV[7])
+  if is_told(kind) then batch_tell(b, kind) end
+  batch_save(b)
+  return 'OK'
+end
+
+local function close()
+  if b.state ~= 'O' then return 'OK' end
+  b.state = 'C'
+  call('ZADD', batches_until, BATCH_NEVER, id)
+  batch_settle(b, now)
+  return 'OK'
+end
+
+local answer = '-'
+if act == 'open' then answer = open() elseif b then answer = act == 'call' and give(ARGV[5], ARGV[6]) or act == 'close' and close() end
+batches_write()
+-- The next STEP brings what is to come in, and knows when the batch is over.
+if batch_told or act == 'open' then wake_one() end
+return answer

@@ -1,0 +1,22 @@
+-- store/redis/enqueue_batch.lua - takes new runs into a queue that are members of a batch; see redis/enqueue.lua.
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills follow_ups batches batches_until
+-- uses: base layout wake limit memory intake producers unique slots enqueue batches
+-- rare: slots
+-- level: produces
+--
+-- ARGV: as the libraries say; the batch stands before the runs.
+-- Reply: as of redis/enqueue.lua; '-' alone where there is no such batch, '.' where it has ended.
+
+local b = batch_find(ARGV[6])
+if not b or b.state == 'E' then return {b and '.' or '-'} end
+-- They are counted before they are there, so that the batch ends behind the last of them.
+members_write = function(ids)
+  local puts = {}
+  for at = 1, #ids do puts[at * 2 - 1], puts[at * 2] = 'm' .. ids[at], b.id end
+  b.added = b.added + #ids
+  batch_save(b)
+  batches_write()
+  write('HSET', batches, puts)
+end
+local answers, first = enqueue(7)
+return {answers, first, now, tonumber(salt), unpack(others)}

@@ -1,0 +1,67 @@
+/* store/sqlite/members.h - batches, and what the ends of their members make of them: see "Batches"
+ * in store/store.h. */
+#ifndef CULEX_STORE_SQLITE_MEMBERS_H
+#define CULEX_STORE_SQLITE_MEMBERS_H
+
+#include "store/sqlite/producer.h"
+#include "store/sqlite/queue.h"
+#include "store/store.h"
+
+/* Row of table batch. */
+struct culex_sqlite_batch {
+    int64_t key; /* 0: there is none */
+    char state;  /* 'O' open, 'C' closed, 'E' ended */
+    int64_t is_expired;
+    int64_t added, done, dead, cancelled;
+    int64_t keep_ms, at_ms, depth;
+    int64_t parent; /* key of the batch that it is in; 0: none */
+};
+
+/* What a queue's row says of batches: 1 while table batch may have some of it. */
+void culex__sqlite_batches_note(struct culex_sqlite_queue *queue);
+
+/* CULEX_ENOTFOUND where there is none. */
+culex_status culex__sqlite_batch_find(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_uuid id,
+                                      struct culex_sqlite_batch *ret_batch, culex_error *error);
+
+/* The same of one that takes new members; CULEX_ESTATE for one that has ended. */
+culex_status culex__sqlite_batch_find_live(struct culex_sqlite *store,
+                                           const struct culex_sqlite_queue *queue, culex_uuid id,
+                                           struct culex_sqlite_batch *ret_batch,
+                                           culex_error *error);
+
+culex_status culex__sqlite_batch_save(struct culex_sqlite *store,
+                                      const struct culex_sqlite_batch *batch, culex_error *error);
+
+/* Saves it, and ends it when nothing is left to end; then what it is in may end as well. */
+culex_status culex__sqlite_batch_settle(struct culex_sqlite *store,
+                                        struct culex_sqlite_queue *queue,
+                                        struct culex_sqlite_batch *batch, culex_error *error);
+
+bool culex__sqlite_batch_is_success(const struct culex_sqlite_batch *batch);
+
+/* The new runs of a call are members of its batch. */
+culex_status culex__sqlite_members_take(struct culex_sqlite *store,
+                                        const struct culex_sqlite_queue *queue,
+                                        const struct culex_sqlite_call *call, culex_error *error);
+
+/* The run ends in this state, or goes without an end, as if it were cancelled. Asks the file for
+ * nothing in a queue without batches. */
+culex_status culex__sqlite_member_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                      int64_t seq, culex_run_state state, culex_error *error);
+
+/* STEP: closes some batches whose time is over, and forgets some. */
+culex_status culex__sqlite_batches_forget(struct culex_sqlite *store,
+                                          struct culex_sqlite_queue *queue, culex_error *error);
+/* When there is more to do: INT64_MAX for never. */
+culex_status culex__sqlite_batches_next(struct culex_sqlite *store,
+                                        const struct culex_sqlite_queue *queue, int64_t *ret_at_ms,
+                                        culex_error *error);
+
+/* FSCK, of the queue. */
+culex_status culex__sqlite_batches_check(struct culex_sqlite *store,
+                                         struct culex_sqlite_queue *queue, bool is_repairing,
+                                         uint64_t *wrong, culex_error *error);
+
+#endif
