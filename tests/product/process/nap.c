@@ -1,4 +1,6 @@
 /* process/nap.c - a worker and its producer for tests that kill processes.
+ * nap batch COUNT            enqueues so many wink as a batch, with a clap for each that it tells
+ * nap claps                  prints "claps N done N"
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000), mule (0), wink (20)
  * nap enqueue tell WORDS [TOKEN]
  * nap enqueue count LAST HOW
@@ -179,6 +181,19 @@ static culex_outcome wink(culex_run *run, const wink_job *job, void *user)
     return CULEX_DONE;
 }
 
+static culex_outcome clap(culex_run *run, const clap_job *job, void *user)
+{
+    culex_batch batch;
+    culex_batch_info info;
+    (void)user;
+    if (!culex_batch_parse(job->batch, &batch) ||
+        culex_batch_look(culex_run_client(run), &batch, &info, NULL) != CULEX_OK)
+        return culex_run_fail(run, "no such batch");
+    printf("clap %s %d of %d\n", job->what, (int)info.done, (int)info.added);
+    fflush(stdout);
+    return CULEX_DONE;
+}
+
 static culex_outcome look(culex_run *run, const look_job *job, void *user)
 {
     const char *url = getenv("CULEX_URL");
@@ -243,6 +258,7 @@ static int setup(culex_worker *worker, void *user)
            poison_job_register(worker, poison, getenv("NAP_ALONE")) != CULEX_OK ||
            viper_job_register(worker, viper, user) != CULEX_OK ||
            wink_job_register(worker, wink, user) != CULEX_OK ||
+           clap_job_register(worker, clap, user) != CULEX_OK ||
            gone_job_register(worker, NULL, user) != CULEX_OK;
 }
 
@@ -338,6 +354,53 @@ static culex_status crowd_enqueue(culex_client *client, size_t count, culex_erro
     return status;
 }
 
+static culex_status claps_enqueue(culex_client *client, const culex_batch *batch,
+                                  culex_error *error)
+{
+    static const char *const words[] = {"", "complete", "success", "death"};
+    char name[CULEX_BATCH_TEXT_SIZE];
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_status status = CULEX_OK;
+    culex_batch_format(batch, name);
+    options.batch = batch;
+    for (int when = CULEX_BATCH_ON_COMPLETE; when <= CULEX_BATCH_ON_DEATH; when++) {
+        clap_job job = clap_job_make(words[when], name);
+        options.batch_when = (culex_batch_when)when;
+        if (status == CULEX_OK)
+            status = clap_job_enqueue(client, &job, &options, NULL, error);
+    }
+    return status;
+}
+
+static culex_status batch_enqueue(culex_client *client, size_t count, culex_error *error)
+{
+    enum { MOST = 200 };
+    wink_job jobs[MOST];
+    culex_batch batch;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_status status = culex_batch_open(client, wink_job_type.queue, NULL, &batch, error);
+    if (status == CULEX_OK)
+        status = claps_enqueue(client, &batch, error);
+    for (size_t i = 0; i < count && i < MOST; i++) {
+        jobs[i] = wink_job_make();
+        jobs[i].length = 100 * CULEX_MILLISECOND;
+    }
+    options.batch = &batch;
+    if (status == CULEX_OK)
+        status = wink_job_enqueue_many(client, jobs, count < MOST ? count : MOST, &options, NULL,
+                                       NULL, error);
+    return status == CULEX_OK ? culex_batch_close(client, &batch, error) : status;
+}
+
+static culex_status claps_print(culex_client *client, culex_error *error)
+{
+    culex_queue_stats stats;
+    culex_status status = culex_client_stats(client, clap_job_type.queue, &stats, error);
+    if (status == CULEX_OK)
+        printf("claps %d done %d\n", (int)stats.enqueued, (int)stats.done);
+    return status;
+}
+
 static culex_status enqueue(culex_client *client, const char *name, const char *length,
                             culex_error *error)
 {
@@ -421,6 +484,10 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return each_run(client, run_cancel, error);
     if (strcmp(argv[1], "stats") == 0)
         return stats_print(client, error);
+    if (strcmp(argv[1], "claps") == 0)
+        return claps_print(client, error);
+    if (argc > 2 && strcmp(argv[1], "batch") == 0)
+        return batch_enqueue(client, (size_t)atoll(argv[2]), error);
     if (argc > 2 && strcmp(argv[1], "crowd") == 0)
         return crowd_enqueue(client, (size_t)atoll(argv[2]), error);
     if (argc > 3 && strcmp(argv[2], "tell") == 0)
