@@ -595,6 +595,34 @@ culex_status culex__argument_limit_keys(const char *queue, const char *name, con
 }
 
 /* No active ones: their holders would report the end of nothing. */
+culex_status culex__argument_metadata(const char *queue, const char *job, culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    return status == CULEX_OK && job != NULL ? name_check("job", job, CULEX_JOB_NAME_MAX, error)
+                                             : status;
+}
+
+culex_status culex__argument_metadata_set(const char *queue, const struct culex_metadata_set *set,
+                                          culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status == CULEX_OK)
+        status = name_check("job", set->job, CULEX_JOB_NAME_MAX, error);
+    if (status == CULEX_OK && set->holder != NULL)
+        status = session_check(set->holder->session, error);
+    if (status != CULEX_OK)
+        return status;
+    if (set->version > CULEX_METADATA_VERSION_MAX ||
+        (set->before > CULEX_METADATA_VERSION_MAX && set->before != CULEX_METADATA_ANY) ||
+        (set->version == set->before && set->version != 0))
+        return culex__fail(error, CULEX_EINVAL, "no version that metadata can have");
+    if (set->len > CULEX_METADATA_BYTES_MAX)
+        return culex__fail(error, CULEX_ELIMIT,
+                           "the metadata of job '%s' takes %zu bytes as text, more than %d",
+                           set->job, set->len, CULEX_METADATA_BYTES_MAX);
+    return CULEX_OK;
+}
+
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,
                                    culex_error *error)
 {

@@ -35,6 +35,9 @@ culex_status culex__argument_limit_set(const char *queue, const char *name,
                                        const culex_limit_value *value, culex_error *error);
 culex_status culex__argument_limit_keys(const char *queue, const char *name, const char *after,
                                         size_t most, culex_error *error);
+culex_status culex__argument_metadata(const char *queue, const char *job, culex_error *error);
+culex_status culex__argument_metadata_set(const char *queue, const struct culex_metadata_set *set,
+                                          culex_error *error);
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,
                                    culex_error *error);
 culex_status culex__argument_list(const char *queue, culex_run_state state,

@@ -40,6 +40,25 @@ culex_status culex__refuse_schedule(const char *queue, const char *schedule, cul
     return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no schedule '%s'", queue, schedule);
 }
 
+culex_status culex__refuse_metadata(const char *job, culex_error *error)
+{
+    return culex__fail(error, CULEX_ECONFLICT,
+                       "the metadata of job '%s' was changed since it was read: read it again",
+                       job);
+}
+
+culex_status culex__refuse_holder(culex_error *error)
+{
+    return culex__fail(error, CULEX_ESTALE,
+                       "the run is not held any more, and nothing was changed: its lease is over");
+}
+
+culex_status culex__refuse_keeper(const char *queue, culex_error *error)
+{
+    return culex__fail(error, CULEX_ELIMIT, "at most %d jobs of queue '%s' keep metadata",
+                       CULEX_STORE_METADATA_MAX, queue);
+}
+
 culex_status culex__refuse_worker(const char *id, culex_error *error)
 {
     return culex__fail(error, CULEX_ENOTFOUND, "no worker '%s' is at work", id);

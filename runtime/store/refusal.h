@@ -21,6 +21,12 @@ culex_status culex__refuse_limit(const char *queue, const char *name, culex_erro
 culex_status culex__refuse_limited(const struct culex_new_run *runs, size_t count,
                                    culex_error *error);
 
+/* Of METADATA_SET. CULEX_ECONFLICT: another version is there; CULEX_ESTALE: whoever sets it does
+ * not hold its run; CULEX_ELIMIT: too many jobs of the queue keep some. */
+culex_status culex__refuse_metadata(const char *job, culex_error *error);
+culex_status culex__refuse_holder(culex_error *error);
+culex_status culex__refuse_keeper(const char *queue, culex_error *error);
+
 culex_status culex__refuse_worker(const char *id, culex_error *error);
 
 /* Of the registry. CULEX_EINVAL: the worker has at most so many runs at a time. CULEX_ELIMIT: there

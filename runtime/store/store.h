@@ -119,6 +119,10 @@
  * that needs much may wait for long while others take what becomes free. Of the needs that begin
  * with the same name, a STEP looks at NEEDS_LOOK_MAX, by their texts.
  *
+ * Metadata. What a job keeps from run to run stands once for each queue that its runs are in, where
+ * the run that sets it can be seen to hold its lease in the same call: a queue's keys share a slot.
+ * No time forgets it, nor the end of a run.
+ *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
@@ -480,6 +484,42 @@ struct culex_limit_key_list {
     int64_t now_ms;
 };
 
+/* What a job keeps from run to run, in a queue. */
+struct culex_metadata_row {
+    const char *job;  /* its wire name */
+    uint64_t version; /* never 0 */
+    int64_t set_ms;   /* store clock, when it was set */
+    const void *bytes;
+    size_t len;
+};
+
+/* Rows by their jobs' names; see store/metadata_list.h. */
+struct culex_metadata_list {
+    struct culex_metadata_row *rows;
+    size_t count, capacity;
+    int64_t now_ms; /* store clock */
+};
+
+/* Whoever has been given a run. */
+struct culex_holder {
+    culex_uuid id;
+    uint32_t attempt;
+    const char *session;
+};
+
+struct culex_metadata_set {
+    const char *job;
+    uint64_t before;  /* the version that it replaces; 0: nothing is kept; CULEX_METADATA_ANY */
+    uint64_t version; /* drawn by whoever sets it, up to CULEX_METADATA_VERSION_MAX, so that a
+                         repeat is known; 0: nothing is kept of the job any more */
+    const void *bytes;
+    size_t len;                        /* at most CULEX_METADATA_BYTES_MAX */
+    const struct culex_holder *holder; /* set only while it holds the run; NULL: it is no run's */
+};
+
+#define CULEX_METADATA_ANY         UINT64_MAX
+#define CULEX_METADATA_VERSION_MAX ((UINT64_C(1) << 53) - 1)
+
 /* An entry is there for so long before and after what the store's clock said when it was told. */
 enum { CULEX_WORKER_GONE_MS = 30000 };
 
@@ -601,6 +641,7 @@ enum {
     CULEX_STORE_SESSION_MAX = 32, /* hex digits */
     CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
     CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
+    CULEX_STORE_METADATA_MAX = 256,    /* jobs of a queue that keep metadata */
     CULEX_STORE_WORKERS_MAX = 2048,    /* entries of the registry of workers */
     CULEX_STORE_SHEET_MAX = 8192,      /* bytes of what a worker tells of itself */
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */

@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until
--- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata
+-- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends metadata
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -741,6 +741,17 @@ local function schedules_share()
   return answer(page[1])
 end
 
+local function metadata_share()
+  local page = call('HSCAN', metadata, place, 'COUNT', 25)
+  for at = 1, #page[2], 2 do
+    if not metadata_parse(page[2][at + 1]) then
+      wrong = wrong + 1
+      if is_repairing then call('HDEL', metadata, page[2][at]) end
+    end
+  end
+  return answer(page[1])
+end
+
 -- When a field may go, nil for one that cannot be read.
 local function producer_until(text)
   local last, listed, _, first, ms, _, _, ids = match(text, CALL_ENTRY)
@@ -1188,7 +1199,8 @@ end
 
 local shares = {
   records = records_share, walk = walk_share, verify = verify_share, totals = totals_share,
-  unique = unique_share, unique_until = unique_until_share, schedules = schedules_share, sessions = sessions_share, sessions_seen = sessions_seen_share,
+  unique = unique_share, unique_until = unique_until_share, schedules = schedules_share, metadata = metadata_share,
+  sessions = sessions_share, sessions_seen = sessions_seen_share,
   producers = function() return memory_share(producers, producers_until, producer_until) end,
   producers_until = function() return times_share(producers_until, producers) end,
   keys = function() return memory_share(keys, keys_until, key_until) end,

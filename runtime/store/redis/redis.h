@@ -13,6 +13,7 @@
  *   manage.c    HELLO, what an operator changes   info.c         what he reads
  *   limits.c    the verbs on limits               fsck.c         FSCK, a share a call
  *   wait.c      WAIT, and sleeping until a run has ended
+ *   metadata.c  what jobs keep from run to run
  *   wake.c      sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   greeting.c  makes a connection ready          conn.c         the connection

@@ -287,6 +287,16 @@ CREATE TABLE schedule (
     PRIMARY KEY (queue, name)
 ) STRICT, WITHOUT ROWID;
 
+-- What jobs keep from run to run: see sqlite/metadata.c.
+CREATE TABLE metadata (
+    queue INTEGER NOT NULL,
+    job TEXT NOT NULL,
+    version INTEGER NOT NULL CHECK (version > 0),
+    set_ms INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (queue, job)
+) STRICT, WITHOUT ROWID;
+
 -- Workers that are at work, and what is wished of them: see store.h.
 CREATE TABLE presence (
     id TEXT PRIMARY KEY,

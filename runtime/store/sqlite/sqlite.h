@@ -8,7 +8,7 @@
  *   opening.c     a store's beginning and end         option.c      what its URL says
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
- *   workers.c     the registry of workers
+ *   workers.c     the registry of workers             metadata.c    what jobs keep from run to run
  *   step.c        STEP                                follow_up.c   runs that come in with its ends
  *   batch.c       BATCH, and callbacks that come in
  *   enqueue.c     runs coming in

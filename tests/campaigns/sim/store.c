@@ -715,6 +715,8 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
 #define FRONT_limit_set(...)  CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_limits          ASKED
 #define FRONT_limit_keys      ASKED
+#define FRONT_metadata        ASKED
+#define FRONT_metadata_set(...) CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_list            ASKED
 #define FRONT_queues          ASKED
 #define FRONT_worker_tell     ASKED

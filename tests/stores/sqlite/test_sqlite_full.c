@@ -317,6 +317,18 @@ static culex_status spend_by_schedule(const struct spender *spender, int number,
     return spender->store->ops->schedule_set(spender->store, "q", "sweep", act, error);
 }
 
+static culex_status spend_by_metadata(const struct spender *spender, int number, culex_error *error)
+{
+    char bytes[4096];
+    const struct culex_metadata_set set = {.job = "job",
+                                           .before = CULEX_METADATA_ANY,
+                                           .version = 1 + (uint64_t)number,
+                                           .bytes = bytes,
+                                           .len = sizeof bytes};
+    memset(bytes, 'a' + number % 26, sizeof bytes);
+    return spender->store->ops->metadata_set(spender->store, "q", &set, error);
+}
+
 static culex_status spend_by_limit_set(const struct spender *spender, int number,
                                        culex_error *error)
 {
@@ -484,6 +496,7 @@ static void all_spend_half(struct fixture *fixture, int version,
                  {spend_by_limit, NULL},
                  {spend_by_schedule, begun_schedule},
                  {spend_by_limit_set, begun_limit},
+                 {spend_by_metadata, NULL},
                  {spend_by_cancel, spare_runs},
                  {spend_by_forget, cancelled_runs},
                  {spend_by_purge, spare_runs},

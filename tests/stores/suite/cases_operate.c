@@ -1978,6 +1978,8 @@ static void due_set_free(struct suite *suite, struct due *due)
         {.way = "limit_set, taken away", .prepare = due_park_by_operator, .act = due_set_free},
 #define DUE_limits
 #define DUE_limit_keys
+#define DUE_metadata
+#define DUE_metadata_set
 #define DUE_purge
 #define DUE_stats
 #define DUE_get

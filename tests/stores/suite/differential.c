@@ -17,6 +17,7 @@
 
 #include "compare.h"
 #include "store/limit_list.h"
+#include "store/metadata_list.h"
 #include "store/schedule_list.h"
 #include "store/worker_list.h"
 #include "stores.h"
@@ -1061,6 +1062,86 @@ static culex_uuid id_pick(struct world *world, int queue)
     return (culex_uuid){{(uint8_t)random_next(world)}};
 }
 
+/* --- what jobs keep from run to run --------------------------------------------------------------
+ */
+
+static const char *const keepers[] = {"shop.send", "it's", "b"};
+
+static const char *keeper_pick(struct world *world)
+{
+    return keepers[below(world, sizeof keepers / sizeof keepers[0])];
+}
+
+static uint64_t version_of(struct world *world, const char *queue, const char *job)
+{
+    struct culex_metadata_list mine = {0};
+    struct culex_store *model = &world->compare.model->base;
+    model->ops->metadata(model, queue, job, &mine, NULL);
+    uint64_t version = mine.count > 0 ? mine.rows[0].version : 0;
+    culex__metadata_list_release(&mine);
+    return version;
+}
+
+/* By somebody who has a run, or had it, or by nobody. */
+static bool op_metadata_set(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    int session = (int)below(world, SESSIONS);
+    const struct known_grant *grant = chance(world, 60) ? grant_pick(world, session, queue) : NULL;
+    struct culex_holder holder = {.session = world->sessions[session]};
+    struct culex_metadata_set set = {.job = keeper_pick(world),
+                                     .version = 1 + (uint64_t)below(world, INT64_C(1) << 50),
+                                     .bytes = payload_bytes,
+                                     .len = (size_t)below(world, 60)};
+    uint64_t version = version_of(world, queues[queue], set.job);
+    set.before = chance(world, 75) ? version : chance(world, 50) ? 0 : CULEX_METADATA_ANY;
+    set.version = chance(world, 10) ? 0 : set.version;
+    if (grant != NULL) {
+        holder.id = grant->id;
+        holder.attempt = grant->attempt + (chance(world, 5) ? 1 : 0);
+        set.holder = &holder;
+    }
+    culex_status status;
+    TRACE(world, "metadata_set %s", set.job);
+    PERSIST(world, status, store->ops->metadata_set(store, queues[queue], &set, NULL));
+    return same_status(world, "METADATA_SET", status,
+                       model->ops->metadata_set(model, queues[queue], &set, NULL));
+}
+
+static bool same_metadata(const struct culex_metadata_row *theirs,
+                          const struct culex_metadata_row *mine)
+{
+    if (strcmp(theirs->job, mine->job) != 0 || theirs->version != mine->version)
+        return differs("METADATA: %s version %" PRIu64 ", model %s %" PRIu64, theirs->job,
+                       theirs->version, mine->job, mine->version);
+    if (theirs->set_ms != mine->set_ms)
+        return differs("METADATA: %s was set at %" PRId64 ", model %" PRId64, theirs->job,
+                       theirs->set_ms, mine->set_ms);
+    return (theirs->len == mine->len && memcmp(theirs->bytes, mine->bytes, mine->len) == 0) ||
+           differs("METADATA: %s has other bytes", theirs->job);
+}
+
+static bool op_metadata(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_metadata_list theirs = {0}, mine = {0};
+    const char *job = chance(world, 50) ? keeper_pick(world) : NULL;
+    culex_status status;
+    bool is_same = true;
+    TRACE(world, "metadata %s", job != NULL ? job : "of all");
+    PERSIST(world, status, store->ops->metadata(store, queues[queue], job, &theirs, NULL));
+    if (status != CULEX_OK)
+        return differs("METADATA: status %d", (int)status);
+    model->ops->metadata(model, queues[queue], job, &mine, NULL);
+    if (mine.count != theirs.count)
+        is_same = differs("METADATA: %zu, model %zu", theirs.count, mine.count);
+    for (size_t i = 0; i < mine.count && is_same; i++)
+        is_same = same_metadata(&theirs.rows[i], &mine.rows[i]);
+    culex__metadata_list_release(&theirs);
+    culex__metadata_list_release(&mine);
+    return is_same;
+}
+
 static bool op_cancel(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1477,6 +1558,8 @@ struct operation {
 #define OPERATION_limit_set    {2, op_limit_set},
 #define OPERATION_limits       {2, op_limits},
 #define OPERATION_limit_keys   /* conformance */
+#define OPERATION_metadata     {1, op_metadata},
+#define OPERATION_metadata_set {3, op_metadata_set},
 #define OPERATION_purge        {1, op_purge},
 #define OPERATION_fsck         {1, op_fsck},
 #define OPERATION_stats                      /* compare_queue */

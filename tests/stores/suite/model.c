@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/progress.h"
 #include "store/limit_list.h"
+#include "store/metadata_list.h"
 #include "store/schedule_list.h"
 #include "store/worker_list.h"
 
@@ -2322,6 +2323,101 @@ static culex_status model_worker_set(struct culex_store *store, const char *id,
     return CULEX_OK;
 }
 
+/* CULEX_ENOTFOUND until somebody has used the queue. */
+static culex_status queue_check(struct model *model, const char *queue, culex_error *error)
+{
+    return queue_of(model, queue)->is_begun
+               ? CULEX_OK
+               : culex__fail(error, CULEX_ENOTFOUND, "the store has no queue '%s'", queue);
+}
+
+/* --- what jobs keep from run to run -------------------------------------------------------------
+ */
+
+static struct model_metadata *metadata_of(struct model *model, const char *queue, const char *job)
+{
+    for (size_t i = 0; i < model->metadata_count; i++) {
+        struct model_metadata *kept = model->metadata[i];
+        if (strcmp(kept->queue->name, queue) == 0 && strcmp(kept->job, job) == 0)
+            return kept;
+    }
+    struct model_metadata *made = calloc(1, sizeof *made);
+    model->metadata =
+        realloc(model->metadata, (model->metadata_count + 1) * sizeof *model->metadata);
+    if (model->metadata == NULL || made == NULL)
+        abort();
+    made->queue = queue_of(model, queue);
+    snprintf(made->job, sizeof made->job, "%s", job);
+    made->row.job = made->job;
+    made->row.bytes = made->bytes;
+    model->metadata[model->metadata_count++] = made;
+    return made;
+}
+
+static culex_status model_metadata(struct culex_store *store, const char *queue, const char *job,
+                                   struct culex_metadata_list *ret_list, culex_error *error)
+{
+    struct model *model = of(store);
+    (void)error;
+    *ret_list = (struct culex_metadata_list){.now_ms = now_of(model)};
+    for (size_t i = 0; i < model->metadata_count; i++) {
+        const struct model_metadata *kept = model->metadata[i];
+        if (kept->row.version == 0 || strcmp(kept->queue->name, queue) != 0 ||
+            (job != NULL && strcmp(kept->job, job) != 0))
+            continue;
+        if (!culex__metadata_list_add(ret_list, &kept->row))
+            abort();
+    }
+    culex__metadata_list_sort(ret_list);
+    return CULEX_OK;
+}
+
+static size_t metadata_others(struct model *model, const struct model_metadata *except)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < model->metadata_count; i++) {
+        const struct model_metadata *kept = model->metadata[i];
+        count += kept != except && kept->queue == except->queue && kept->row.version != 0;
+    }
+    return count;
+}
+
+static bool holds(struct model *model, const char *queue, const struct culex_holder *holder)
+{
+    const struct model_run *run = model_find(model, queue, holder->id);
+    return run != NULL && run->state == CULEX_RUN_ACTIVE &&
+           is_holder(run, holder->session, holder->attempt);
+}
+
+static culex_status model_metadata_set(struct culex_store *store, const char *queue,
+                                       const struct culex_metadata_set *set, culex_error *error)
+{
+    struct model *model = of(store);
+    culex_status status = queue_check(model, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    struct model_metadata *kept = metadata_of(model, queue, set->job);
+    if (kept->row.version == set->version)
+        return CULEX_OK;
+    if (set->holder != NULL && !holds(model, queue, set->holder))
+        return culex__fail(error, CULEX_ESTALE,
+                           "the run is not held any more, and nothing was changed: its lease is "
+                           "over");
+    if (set->before != UINT64_MAX && set->before != kept->row.version)
+        return culex__fail(error, CULEX_ECONFLICT,
+                           "the metadata of job '%s' was changed since it was read: read it again",
+                           set->job);
+    if (set->version != 0 && metadata_others(model, kept) >= 256)
+        return culex__fail(error, CULEX_ELIMIT, "at most 256 jobs of queue '%s' keep metadata",
+                           queue);
+    kept->row.version = set->version;
+    kept->row.set_ms = now_of(model);
+    kept->row.len = set->len;
+    if (set->len > 0)
+        memcpy(kept->bytes, set->bytes, set->len);
+    return CULEX_OK;
+}
+
 /* --- schedules, as an operator sets them --------------------------------------------------------
  */
 
@@ -2469,14 +2565,6 @@ static culex_status model_move(struct culex_store *store, const char *queue, cul
         run->is_aside = run->state == CULEX_RUN_WAITING && is_of_full_share(model, run);
     }
     return CULEX_OK;
-}
-
-/* CULEX_ENOTFOUND until somebody has used the queue. */
-static culex_status queue_check(struct model *model, const char *queue, culex_error *error)
-{
-    return queue_of(model, queue)->is_begun
-               ? CULEX_OK
-               : culex__fail(error, CULEX_ENOTFOUND, "the store has no queue '%s'", queue);
 }
 
 static culex_status model_pause(struct culex_store *store, const char *queue, bool is_paused,
@@ -2980,6 +3068,9 @@ static void model_close(struct culex_store *store)
     for (size_t i = 0; i < model->presence_count; i++)
         free(model->presences[i]);
     free(model->presences);
+    for (size_t i = 0; i < model->metadata_count; i++)
+        free(model->metadata[i]);
+    free(model->metadata);
     free(model->schedules);
     free(model->producers);
     free(model->keys);

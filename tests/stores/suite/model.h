@@ -165,8 +165,18 @@ struct model_presence {
     char sheet[CULEX_STORE_SHEET_MAX];
 };
 
+/* What a job keeps in a queue. */
+struct model_metadata {
+    const struct model_queue *queue;
+    char job[CULEX_JOB_NAME_MAX + 1];
+    struct culex_metadata_row row; /* version 0: nothing */
+    char bytes[CULEX_METADATA_BYTES_MAX];
+};
+
 struct model {
     struct culex_store base;
+    struct model_metadata **metadata;
+    size_t metadata_count;
     struct model_run **runs;
     size_t run_count;
     struct model_queue **queues;
