@@ -34,6 +34,18 @@ static void judge_result(struct judge *judge, const struct lock_job *before,
     }
 }
 
+/* What no time forgets: whichever run set it last, others read it. */
+static void judge_metadata(struct judge *judge, const struct lock_job *before,
+                           const struct lock_job *after)
+{
+    struct spot spot = judge_spot(after);
+    if (before->metadata == NULL || after->metadata == NULL)
+        return;
+    judge->is_metadata = true;
+    judge_block(judge, before->metadata, after->metadata, &spot);
+    judge->is_metadata = false;
+}
+
 /* A break that hurts nobody right now is still worth a word. */
 static void say_forgiven(const struct judge *judge, const struct lock_job *job,
                          const char *fingerprint)
@@ -109,6 +121,7 @@ static void judge_calls(struct judge *judge, const struct lock_job *before,
     bool is_forgiven = judge->is_forgiven;
     judge->is_forgiven = false; /* A listing does not tell of results. */
     judge_result(judge, before, after);
+    judge_metadata(judge, before, after);
     judge->is_forgiven = is_forgiven;
     spot.was = before->name;
     if (strcmp(before->c, after->c) != 0)

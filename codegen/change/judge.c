@@ -29,8 +29,9 @@ struct spot judge_spot(const struct lock_job *job)
 bool judge_is_new(struct judge *judge, const struct lock_type *before,
                   const struct lock_type *after)
 {
-    const char *key = arena_printf(&judge->scratch, "%d %p %p", judge->is_result,
-                                   (const void *)before, (const void *)after);
+    const char *key =
+        arena_printf(&judge->scratch, "%d %p %p", judge->is_result + 2 * judge->is_metadata,
+                     (const void *)before, (const void *)after);
     return map_add(&judge->seen, key, (void *)(uintptr_t)after) == NULL;
 }
 
@@ -189,6 +190,8 @@ bool judge_report(struct judge *judge, enum diag_id id, const struct spot *spot,
         diag_note(sink, (struct span){0}, "was: %s", spot->was);
     if (judge->is_result)
         diag_note(sink, (struct span){0}, "workers write this into results, and clients read it");
+    if (judge->is_metadata)
+        diag_note(sink, (struct span){0}, "the job keeps this from run to run, as metadata");
     if (judge->version != NULL)
         diag_note(sink, (struct span){0}, "in the version %s, of which %s may still be stored",
                   judge->version, judge->is_result ? "results" : "runs");

@@ -11,6 +11,7 @@ struct judge {
     struct map seen;     /* pairs of types that were compared */
     const char *version; /* of the params of a history; NULL: the newest that was locked */
     bool is_result;      /* clients read, workers write */
+    bool is_metadata;    /* runs of any version read and write it */
     bool is_retired;     /* the new job: only what keeps its runs from ending matters */
     bool is_forgiven;    /* no run of the old version is stored */
     unsigned forgiven;   /* findings that were left out for that */

@@ -124,8 +124,9 @@ struct lock_job {
     const char *deprecated;
     const char *fingerprint; /* of the params, 16 hexadecimal digits */
     struct lock_block *params;
-    struct lock_block *returns; /* NULL: none */
-    const char *result;         /* its fingerprint; NULL in a lock that does not remember it */
+    struct lock_block *returns;  /* NULL: none */
+    struct lock_block *metadata; /* NULL: none */
+    const char *result;          /* its fingerprint; NULL in a lock that does not remember it */
     struct lock_settings *settings;
     struct lock_version *versions; /* earlier params, the oldest first */
     struct lock_version *results;  /* the same of results that were kept for long */

@@ -228,6 +228,8 @@ static void inherit_job(struct heir *heir, struct lock_job *after, const struct 
     inherit_block(heir->arena, after->params, before->params);
     if (after->returns != NULL && before->returns != NULL)
         inherit_block(heir->arena, after->returns, before->returns);
+    if (after->metadata != NULL && before->metadata != NULL)
+        inherit_block(heir->arena, after->metadata, before->metadata);
     for (const struct lock_version *at = before->versions; at != NULL; at = at->next)
         keep_params(heir, after, at->fingerprint, at->fields);
     keep_params(heir, after, before->fingerprint, before->params->fields);

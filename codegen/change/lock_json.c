@@ -149,6 +149,7 @@ static const struct lock_member job_members[] = {
     RECORD(lock_job, "params", params, true, &block_record),
     RECORD(lock_job, "returns", returns, false, &block_record),
     TEXT(lock_job, "result", result),
+    RECORD(lock_job, "metadata", metadata, false, &block_record),
     RECORD(lock_job, "settings", settings, true, &settings_record),
     ITEMS(lock_job, "versions", versions, &version_record, LIMIT_VERSIONS),
     ITEMS(lock_job, "results", results, &version_record, LIMIT_VERSIONS),

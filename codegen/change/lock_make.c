@@ -396,6 +396,10 @@ static void make_job(struct maker *maker, const struct module *module, const str
         made->returns = arena_alloc(arena, sizeof(*made->returns));
         make_block(maker, job->result, job->decl->returns.reserved, made->returns);
     }
+    if (job->metadata_c != NULL) {
+        made->metadata = arena_alloc(arena, sizeof(*made->metadata));
+        make_block(maker, job->metadata, job->decl->metadata.reserved, made->metadata);
+    }
     job_add(maker, made);
 }
 

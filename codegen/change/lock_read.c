@@ -265,7 +265,8 @@ static bool link_jobs(struct reader *reader)
         if (map_add(wires, job->wire, job) != NULL)
             return fail_at(reader, job->span, "this job is in it twice");
         if (!link_fields(reader, job->params->fields) ||
-            (job->returns != NULL && !link_fields(reader, job->returns->fields)))
+            (job->returns != NULL && !link_fields(reader, job->returns->fields)) ||
+            (job->metadata != NULL && !link_fields(reader, job->metadata->fields)))
             return false;
         fill_settings(job->settings);
         if (!link_versions(reader, job->versions) || !link_versions(reader, job->results))

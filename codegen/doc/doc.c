@@ -363,12 +363,14 @@ static bool has_changes(const struct ast_attr *attrs, const struct ast_fields *f
 
 static void write_changes(struct writer *writer, const struct ast_decl *decl)
 {
-    if (!has_changes(decl->attrs, &decl->fields) && !has_changes(NULL, &decl->returns))
+    if (!has_changes(decl->attrs, &decl->fields) && !has_changes(NULL, &decl->returns) &&
+        !has_changes(NULL, &decl->metadata))
         return;
     write_subsection(writer, "Schema changes");
     write_was(writer, decl->name.text, decl->attrs);
     write_changes_of(writer, &decl->fields);
     write_changes_of(writer, &decl->returns);
+    write_changes_of(writer, &decl->metadata);
 }
 
 static void write_job(struct writer *writer, const struct ast_decl *decl, const struct ir_job *job)
@@ -388,6 +390,9 @@ static void write_job(struct writer *writer, const struct ast_decl *decl, const 
     if (job->result != NULL)
         write_subsection(writer, "Result");
     write_fields(writer, decl->returns.first, job->result);
+    if (job->metadata != NULL)
+        write_subsection(writer, "Metadata");
+    write_fields(writer, decl->metadata.first, job->metadata);
     write_settings(writer, job);
     write_changes(writer, decl);
 }

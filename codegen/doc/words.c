@@ -197,7 +197,10 @@ static const char *type_named(const struct ir_job *job, const char *word, size_t
 {
     const struct {
         const char *word, *c;
-    } types[] = {{"JOB", job->c}, {"RESULT", job->result_c}, {"HANDLER", job->functions.handler}};
+    } types[] = {{"JOB", job->c},
+                 {"RESULT", job->result_c},
+                 {"METADATA", job->metadata_c},
+                 {"HANDLER", job->functions.handler}};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (strlen(types[i].word) == len && memcmp(types[i].word, word, len) == 0)
             return types[i].c;

@@ -170,6 +170,7 @@ struct ast_decl {
     struct literal *reserved;      /* enum */
     struct ast_fields fields;      /* struct; params of a job */
     struct ast_fields returns;     /* job; span has no source when not written */
+    struct ast_fields metadata;    /* the same */
     struct literal header;         /* type ... */
     struct ast_name parse, format; /* ... and its functions */
     struct ast_policy *policy;     /* retry_policy */

@@ -53,6 +53,7 @@ void checker_claim_setters(struct checker *checker, const struct module *module)
     for (const struct ir_job *at = module->ir->jobs; at != NULL; at = at->next) {
         claim_setters(checker, at->params);
         claim_setters(checker, at->result);
+        claim_setters(checker, at->metadata);
     }
 }
 

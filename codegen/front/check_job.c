@@ -4,6 +4,22 @@
 #include "cname.h"
 #include "fingerprint.h"
 
+/* The first run finds nothing stored. */
+static void check_metadata(struct checker *checker, const struct ast_decl *decl, struct ir_job *job)
+{
+    job->metadata = check_fields(checker, job->metadata_c, &decl->metadata, HOME_METADATA);
+    check_depth(checker, job->metadata, decl->metadata.span);
+    if (job->metadata == NULL && !checker->module->is_broken)
+        diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->metadata.span,
+                    "'%s' keeps nothing: leave 'metadata' out", job->name);
+    for (const struct ir_field *at = job->metadata; at != NULL; at = at->next) {
+        if (at->is_required)
+            diag_report(checker->sink, DIAG_METADATA_REQUIRED, at->span,
+                        "'%s' has neither a default nor 'optional', and the first run finds none",
+                        at->name);
+    }
+}
+
 static struct ir_job *check_job(struct checker *checker, const struct ast_decl *decl,
                                 const struct ir_settings *defaults)
 {
@@ -28,6 +44,8 @@ static struct ir_job *check_job(struct checker *checker, const struct ast_decl *
             diag_report(checker->sink, DIAG_EMPTY_TYPE, decl->returns.span,
                         "'%s' returns nothing: leave 'returns' out", job->name);
     }
+    if (decl->metadata.span.source != NULL)
+        check_metadata(checker, decl, job);
     check_job_settings(checker, job, decl, defaults);
     job->fingerprint = fingerprint_fields(job->params);
     return job;

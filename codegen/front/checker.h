@@ -48,7 +48,7 @@ void check_package(struct checker *checker);
 
 /* ---- check_attr.c ---- */
 
-enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS };
+enum field_home { HOME_STRUCT, HOME_PARAMS, HOME_RETURNS, HOME_METADATA };
 
 void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home);
 void check_job_attrs(struct checker *checker, struct ir_job *job);

@@ -108,6 +108,7 @@ static void check_module_free(struct clash *clash, const struct module *module)
     for (const struct ir_job *at = module->ir->jobs; at != NULL; at = at->next) {
         check_fields_free(clash, module, at->params);
         check_fields_free(clash, module, at->result);
+        check_fields_free(clash, module, at->metadata);
     }
 }
 

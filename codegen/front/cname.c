@@ -194,17 +194,22 @@ const char *cname_upper(struct arena *arena, const char *package, const char *na
 }
 
 const struct cname_row cname_rows[] = {
-#define IS_ALWAYS    false
-#define IS_RETURNING true
+#define BLOCK_ALWAYS    0
+#define BLOCK_RETURNING offsetof(struct ast_decl, returns)
+#define BLOCK_KEEPING   offsetof(struct ast_decl, metadata)
 #define NAME(owner, type, member, suffix, when, parameters)                                        \
-    {suffix, DECL_##owner, IS_##when, offsetof(struct type, member), parameters},
+    {suffix, DECL_##owner, BLOCK_##when, offsetof(struct type, member), parameters},
 #include "cnames.def"
     {0},
 };
 
 bool cname_is_made(const struct cname_row *row, const struct ast_decl *decl)
 {
-    return row->owner == decl->kind && (!row->is_of_result || decl->returns.span.source != NULL);
+    struct ast_fields block;
+    if (row->owner != decl->kind || row->block == 0)
+        return row->owner == decl->kind;
+    memcpy(&block, (const char *)decl + row->block, sizeof(block));
+    return block.span.source != NULL;
 }
 
 void cname_fill(struct arena *arena, const char *package, const struct ast_decl *decl, void *made)

@@ -23,7 +23,7 @@ const char *cname_upper(struct arena *arena, const char *package, const char *na
 struct cname_row {
     const char *suffix;
     enum ast_decl_kind owner;
-    bool is_of_result;      /* only when a job returns something */
+    size_t block;           /* of the declaration: only when it is written; 0: always */
     size_t offset;          /* of the text in the owner's struct of the model */
     const char *parameters; /* of a function that the manual shows, else NULL */
 };

@@ -260,6 +260,8 @@ struct ir_job {
     struct ir_field *params;
     const char *result_c, *result_make, *result_decode; /* NULL: returns nothing */
     struct ir_field *result;
+    const char *metadata_c, *metadata_make; /* NULL: keeps none */
+    struct ir_field *metadata;
     struct ir_settings settings;
     uint64_t fingerprint;
     const struct ast_decl *decl;

@@ -402,6 +402,19 @@ static void write_result(struct json_out *json, const struct ir_job *job)
     json_close(json, '}');
 }
 
+static void write_metadata(struct json_out *json, const struct ir_job *job)
+{
+    if (job->metadata_c == NULL) {
+        json_null(json, "metadata");
+        return;
+    }
+    json_open(json, "metadata", '{');
+    json_text(json, "c", job->metadata_c);
+    json_text(json, "make", job->metadata_make);
+    write_fields(json, "fields", job->metadata);
+    json_close(json, '}');
+}
+
 static void write_job(struct json_out *json, const struct ir_job *job)
 {
     char fingerprint[17];
@@ -424,6 +437,7 @@ static void write_job(struct json_out *json, const struct ir_job *job)
     write_fields(json, "params", job->params);
     json_text(json, "params_symbol", job->params_symbol);
     write_result(json, job);
+    write_metadata(json, job);
     write_settings(json, &job->settings);
     json_text(json, "fingerprint", fingerprint);
     json_close(json, '}');

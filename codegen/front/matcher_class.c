@@ -195,7 +195,7 @@ static bool take_setting(struct matcher *matcher, size_t *at)
     static const char *const words[] = {
 #define SETTING(symbol, word, place, form, text) word,
 #include "settings.def"
-        "params", "returns", "max", "for", "backoff", "jitter", NULL,
+        "params", "returns", "metadata", "max", "for", "backoff", "jitter", NULL,
     };
     return matcher_take_word(matcher, at, 'O') && is_word_of(words, matcher->texts['O']);
 }

@@ -6,10 +6,11 @@
 
 #include "setting.h"
 
-enum { BLOCK_COUNT = 2 };
+enum { BLOCK_COUNT = 3 };
 const char *const job_words[BLOCK_COUNT + SETTING_COUNT + 1] = {
     "params",
     "returns",
+    "metadata",
 #define SETTING(symbol, word, place, form, text) word,
 #include "settings.def"
     NULL,

@@ -263,6 +263,8 @@ static bool parse_settings(struct parser *parser, struct ast_decl *decl)
             is_whole = parse_params(parser, &decl->fields);
         else if (decl->kind == DECL_JOB && parser_at_word(parser, "returns"))
             is_whole = parse_params(parser, &decl->returns);
+        else if (decl->kind == DECL_JOB && parser_at_word(parser, "metadata"))
+            is_whole = parse_params(parser, &decl->metadata);
         else
             is_whole = parse_setting(parser, decl->kind == DECL_JOB, end);
         if (*end != NULL)

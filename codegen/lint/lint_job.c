@@ -87,6 +87,7 @@ void lint_job(struct linter *linter, const struct ast_decl *decl, const struct i
     lint_deprecated(linter, decl->attrs);
     lint_fields(linter, decl->fields.first, job->params, LINT_PARAMS);
     lint_fields(linter, decl->returns.first, job->result, LINT_RETURNS);
+    lint_fields(linter, decl->metadata.first, job->metadata, LINT_RETURNS);
     if (job->is_retired)
         return;
     lint_schedule(linter, decl, job);

@@ -125,6 +125,7 @@ static void lint_decl(struct linter *linter, const struct ast_decl *decl)
     lint_value_names(linter, decl);
     lint_field_names(linter, decl->fields.first);
     lint_field_names(linter, decl->returns.first);
+    lint_field_names(linter, decl->metadata.first);
 }
 
 void lint_names(struct linter *linter)

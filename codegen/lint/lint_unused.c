@@ -33,6 +33,7 @@ static struct uses uses_find(struct linter *linter)
         uses.has_jobs = uses.has_jobs || decl->kind == DECL_JOB;
         use_types(&uses, decl->fields.first);
         use_types(&uses, decl->returns.first);
+        use_types(&uses, decl->metadata.first);
         for (const struct ast_setting *at = decl->settings; at != NULL; at = at->next) {
             if (at->kind == SETTING_RETRY)
                 use(&uses, &at->retry.name);

@@ -114,7 +114,7 @@ def function_names(schema: Schema, views: Sequence[JobView]) -> List[str]:
         names += [function.name for function in view.enqueues + view.others]
         if job.result is not None:
             names += [job.result.make] if requires(job.result.fields) else []
-        names += [function.name for function in view.results]
+        names += [function.name for function in view.results + view.keeps]
     return names + [field.set_c for fields in all_fields(schema) for field in fields
                     if field.set_c is not None]
 
@@ -133,7 +133,8 @@ def system_headers(schema: Schema) -> List[str]:
 
 def all_fields(schema: Schema) -> List[Sequence[Field]]:
     return ([struct.fields for struct in schema.structs] + [job.params for job in schema.jobs]
-            + [job.result.fields for job in schema.jobs if job.result is not None])
+            + [job.result.fields for job in schema.jobs if job.result is not None]
+            + [job.metadata.fields for job in schema.jobs if job.metadata is not None])
 
 
 def is_encrypted(schema: Schema) -> bool:

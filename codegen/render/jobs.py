@@ -11,7 +11,7 @@ from kinds import BACKOFFS, JITTERS, LIMITS, MISSED, ON_CONFLICT, STATES
 from literals import NULL, CText
 from model import Job, Limit, Need, Retry, Unique
 from names import Context
-from records import params_view, result_view
+from records import metadata_view, params_view, result_view
 from settings import DESCRIPTOR_VERSION, SETTINGS, milliseconds
 from view import FunctionView, JobView, RecordView, TableView
 
@@ -22,10 +22,11 @@ RET_ID = "culex_uuid *ret_id"
 def job_view(context: Context, job: Job) -> JobView:
     params = params_view(context, job, _deprecations(job))
     results = [] if job.result is None else [result_view(context, job, job.result)]
-    tables, policy = _policy(context, job, params, results)
+    keeps = [] if job.metadata is None else [metadata_view(context, job, job.metadata)]
+    tables, policy = _policy(context, job, params, results, keeps)
     thunk = context.names.fresh(job.c + "_call")
     return JobView(
-        records=[params] + results,
+        records=[params] + results + keeps,
         type_symbol=CText(job.functions.type),
         thunk_head=layout.call(
             f"static culex_outcome {thunk}",
@@ -38,6 +39,7 @@ def job_view(context: Context, job: Job) -> JobView:
                             ["culex_run *run", f"const {job.c} *job", "void *user"], ";"),
         enqueues=_enqueues(context, job),
         results=[function for result in results for function in _results(context, job, result)],
+        keeps=[function for kept in keeps for function in _keeps(context, job, kept)],
         others=[_register(context, job, thunk), _encode(context, job, params),
                 _decode(context, job, params)],
         tables=tables,
@@ -210,6 +212,42 @@ in `arena`."""),
     ]
 
 
+def _keeps(context: Context, job: Job, kept: RecordView) -> List[FunctionView]:
+    names = job.functions
+    assert names.metadata_get is not None and names.metadata_set is not None
+    assert names.metadata_read is not None and names.metadata_write is not None
+    version, ret_version = "uint64_t *version", "uint64_t *ret_version"
+    ret_value, value = f"{kept.c} *ret_metadata", f"const {kept.c} *metadata"
+    return [
+        _function(
+            context, names.metadata_get, """\
+For a handler: reads what the job keeps from run to run, where nothing was set its defaults, and
+its version. What it points to lives until the handler returns. See culex_run_metadata_get.""",
+            ["culex_run *run", ret_value, ret_version, ERROR],
+            [_return("culex_run_metadata_get",
+                     ["run", f"&{kept.type_symbol}", "ret_metadata", "ret_version", "error"])]),
+        _function(
+            context, names.metadata_set, """\
+For a handler: sets it in place of `*version`, which is the new one then. CULEX_ECONFLICT when
+another was first: read it again. CULEX_ESTALE when the run's lease is over. Copies.""",
+            ["culex_run *run", value, version, ERROR],
+            [_return("culex_run_metadata_set",
+                     ["run", f"&{kept.type_symbol}", "metadata", "version", "error"])]),
+        _function(
+            context, names.metadata_read, """\
+Reads it in any program. What it points to lives in `arena`. See culex_client_metadata_read.""",
+            ["culex_client *client", "culex_arena *arena", ret_value, ret_version, ERROR],
+            [_return("culex_client_metadata_read",
+                     ["client", f"&{names.type}", "arena", "ret_metadata", "ret_version", "error"])]),
+        _function(
+            context, names.metadata_write, """\
+Sets it in any program, in place of `*version`, which is the new one then. Copies.""",
+            ["culex_client *client", value, version, ERROR],
+            [_return("culex_client_metadata_write",
+                     ["client", f"&{names.type}", "metadata", "version", "error"])]),
+    ]
+
+
 def _waiter(context: Context, name: str, job: Job, result: RecordView) -> FunctionView:
     return _function(
         context, name, """\
@@ -242,7 +280,8 @@ class Member:
 
 
 def _policy(context: Context, job: Job, params: RecordView,
-            results: Sequence[RecordView]) -> Tuple[List[TableView], List[CText]]:
+            results: Sequence[RecordView],
+            keeps: Sequence[RecordView]) -> Tuple[List[TableView], List[CText]]:
     """The members of a culex_job_type, one a line, and the tables they point to."""
     tables: List[TableView] = []
     tags = steps = limits = needs = NULL
@@ -265,8 +304,10 @@ def _policy(context: Context, job: Job, params: RecordView,
         rows = [milliseconds(step) for step in job.retry.steps_ns]
         tables.append(TableView(CText(f"static const int64_t {steps}[]"), rows))
     result = CText(f"&{results[0].type_symbol}") if results else NULL
+    metadata = CText(f"&{keeps[0].type_symbol}") if keeps else NULL
     unique = unique_members(job.unique, keys[job.unique.by] if job.unique is not None else NULL)
-    members = job_members(job, CText(f"&{params.type_symbol}"), result, tags, steps, unique, limits, needs)
+    members = job_members(job, CText(f"&{params.type_symbol}"), result, metadata, tags, steps, unique, limits,
+                          needs)
     notes = [f"/* {member.note} */" if member.note else "" for member in members]
     return tables, layout.margin_notes([f"{member.value}," for member in members], notes)
 
@@ -283,7 +324,7 @@ def _key_tables(context: Context, job: Job, tables: List[TableView]) -> Dict[Tup
     return keys
 
 
-def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CText,
+def job_members(job: Job, params: CText, result: CText, metadata: CText, tags: CText, steps: CText,
                 unique: Sequence[Member], limits: CText, needs: CText) -> List[Member]:
     """Of culex_job_type. CText arguments are addresses, or NULL."""
     retry = layout.fill([member.value for member in retry_members(job.retry, steps)], 5)
@@ -294,6 +335,7 @@ def job_members(job: Job, params: CText, result: CText, tags: CText, steps: CTex
         Member("queue", literals.c_string(job.queue), "queue"),
         Member("params", params, "params"),
         Member("result", result, "result"),
+        Member("metadata", metadata, "metadata"),
         Member("fingerprint", CText(f"UINT64_C(0x{job.fingerprint:016x})"), "fingerprint of the params"),
         *(Member(setting.member, setting.write(number), setting.note)
           for setting, number in zip(SETTINGS, job.numbers)),

@@ -319,13 +319,32 @@ class Functions:
     type: str
     set_result: Optional[str]
     wait: Optional[str]
+    metadata_get: Optional[str]
+    metadata_set: Optional[str]
+    metadata_read: Optional[str]
+    metadata_write: Optional[str]
 
     @classmethod
     def read(cls, node: Node) -> "Functions":
-        of_result = ("set_result", "wait")
+        of_some = OF_RESULT + OF_METADATA
         names = {field.name: node.name(field.name)
-                 for field in dataclasses.fields(cls) if field.name not in of_result}
-        return cls(**{name: node.maybe(name, Node.name) for name in of_result}, **names)
+                 for field in dataclasses.fields(cls) if field.name not in of_some}
+        return cls(**{name: node.maybe(name, Node.name) for name in of_some}, **names)
+
+
+OF_RESULT = ("set_result", "wait")
+OF_METADATA = ("metadata_get", "metadata_set", "metadata_read", "metadata_write")
+
+
+@dataclass(frozen=True)
+class Metadata:
+    c: str
+    make: str
+    fields: Tuple[Field, ...]
+
+    @classmethod
+    def read(cls, node: Node) -> "Metadata":
+        return cls(c=node.name("c"), make=node.name("make"), fields=node.children("fields", Field.read))
 
 
 @dataclass(frozen=True)
@@ -487,6 +506,7 @@ class Job:
     params: Tuple[Field, ...]
     params_symbol: str
     result: Optional[Result]
+    metadata: Optional[Metadata]
     queue: str
     numbers: Tuple[Optional[int], ...]  # of SETTINGS
     retry: Retry
@@ -514,6 +534,7 @@ class Job:
             params=node.children("params", Field.read),
             params_symbol=node.name("params_symbol"),
             result=node.maybe("result", Node.child, Result.read),
+            metadata=node.maybe("metadata", Node.child, Metadata.read),
             queue=node.text("queue"),
             numbers=tuple(setting.read(node) for setting in SETTINGS),
             retry=node.child("retry", Retry.read),
@@ -525,9 +546,10 @@ class Job:
             tags=node.texts("tags"),
             fingerprint=int(node.match("fingerprint", FINGERPRINT, "16 hex digits"), 16),
         )
-        for name in ("set_result", "wait"):
-            if (job.result is not None) != (getattr(job.functions, name) is not None):
-                raise node.fail(f"functions.{name}", "belongs to a job with a result")
+        for what, names, block in (("a result", OF_RESULT, job.result), ("metadata", OF_METADATA, job.metadata)):
+            for name in names:
+                if (block is not None) != (getattr(job.functions, name) is not None):
+                    raise node.fail(f"functions.{name}", f"belongs to a job with {what}")
         params = {field.name for field in job.params}
         for key, by in (("unique", job.unique.by if job.unique else ()), *(("limits", limit.by) for limit in job.limits)):
             if not params.issuperset(by):

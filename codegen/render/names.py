@@ -29,6 +29,9 @@ class Names:
             if job.result is not None:
                 self._taken.add(job.result.c)
                 self._take_refs(job.result.fields)
+            if job.metadata is not None:
+                self._taken |= {job.metadata.c, job.metadata.make}
+                self._take_refs(job.metadata.fields)
 
     def _take_refs(self, fields: Iterable[Field]) -> None:
         for field in fields:

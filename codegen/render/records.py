@@ -8,7 +8,7 @@ import layout
 import literals
 from kinds import KINDS, SHAPES, declare
 from literals import NULL, ZERO, CText
-from model import Field, IRError, Job, Result, Struct, Value
+from model import Field, IRError, Job, Metadata, Result, Struct, Value
 from names import Context, deprecation, fresh_name
 from view import MakeView, MemberView, RecordView, SetView, TableView
 
@@ -39,6 +39,13 @@ def result_view(context: Context, job: Job, result: Result) -> RecordView:
     return _record(context, result.c, result.fields, f"What {job.name} returns.", job.line,
                    job.qualified, symbol, CText(f"static const culex_struct_type {symbol}"), False,
                    [make_view(result.make, result.c, result.fields, [])])
+
+
+def metadata_view(context: Context, job: Job, metadata: Metadata) -> RecordView:
+    symbol = context.names.fresh(metadata.c + "_type")
+    return _record(context, metadata.c, metadata.fields, f"What {job.name} keeps from run to run.", job.line,
+                   job.qualified, symbol, CText(f"static const culex_struct_type {symbol}"), False,
+                   [make_view(metadata.make, metadata.c, metadata.fields, [])])
 
 
 def order_structs(structs: Sequence[Struct]) -> Tuple[List[Struct], Set[str]]:

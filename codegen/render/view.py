@@ -119,7 +119,7 @@ class FunctionView:
 
 @dataclass(frozen=True)
 class JobView:
-    records: List[RecordView]  # the params and, where there is one, the result
+    records: List[RecordView]  # the params and, where there are any, the result and metadata
     type_symbol: CText
     thunk_head: CText
     thunk_handler: CText
@@ -127,6 +127,7 @@ class JobView:
     handler: CText
     enqueues: List[FunctionView]
     results: List[FunctionView]  # of jobs that return something
+    keeps: List[FunctionView]  # of jobs that keep metadata
     others: List[FunctionView]
     tables: List[TableView]
     policy: List[CText]

@@ -47,6 +47,7 @@ static enum block block_opened(const struct context *context)
         {BLOCK_FILE, "retry_policy", BLOCK_POLICY},
         {BLOCK_JOB, "params", BLOCK_PARAMS},
         {BLOCK_JOB, "returns", BLOCK_RETURNS},
+        {BLOCK_JOB, "metadata", BLOCK_RETURNS},
         {BLOCK_JOB, "retry", BLOCK_POLICY},
         {BLOCK_DEFAULTS, "retry", BLOCK_POLICY},
     };

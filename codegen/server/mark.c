@@ -130,6 +130,7 @@ static void find_decl(struct finder *finder, const struct ast_decl *decl)
     }
     find_fields(finder, decl, &decl->fields);
     find_fields(finder, decl, &decl->returns);
+    find_fields(finder, decl, &decl->metadata);
     find_settings(finder, decl);
 }
 

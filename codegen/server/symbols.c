@@ -105,6 +105,7 @@ void answer_symbols(struct request *request)
         write_values(request, target.analysis, at->values);
         write_fields(request, target.analysis, at->fields.first);
         write_fields(request, target.analysis, at->returns.first);
+        write_fields(request, target.analysis, at->metadata.first);
         json_close(request->json, ']');
         json_close(request->json, '}');
     }

@@ -27,7 +27,9 @@ enum culex_errand_verb {
     CULEX_ERRAND_RETRY,
     CULEX_ERRAND_FORGET,
     CULEX_ERRAND_STATS,
-    CULEX_ERRAND_BATCH_LOOK
+    CULEX_ERRAND_BATCH_LOOK,
+    CULEX_ERRAND_METADATA,
+    CULEX_ERRAND_METADATA_SET
 };
 
 /* An errand begins with this; `count` runs follow ENQUEUE. */
@@ -41,7 +43,7 @@ struct culex_errand {
 
 /* An answer begins with this. After CULEX_OK follows what the verb returns: results, a state, the
  * statistics, the time, what a batch has come to, or a run with its five texts, payload and result,
- * each behind its length. */
+ * each behind its length, or what a job keeps (errand_metadata.h). */
 struct culex_errand_answer {
     culex_status status;
     culex_error error;
@@ -67,8 +69,8 @@ struct culex_errand_way {
 };
 
 /* A store that enqueues, gets, cancels, retries and forgets runs, tells statistics, of batches and
- * the time, and refuses the rest as CULEX_EUNSUPPORTED. `way` must stay. *ret_store is returned
- * owned. */
+ * the time, tells and sets what one job keeps, and refuses the rest as CULEX_EUNSUPPORTED. `way`
+ * must stay. *ret_store is returned owned. */
 culex_status culex__errand_store_open(const struct culex_errand_way *way, int64_t timeout_ms,
                                       const struct culex_env *env, struct culex_store **ret_store,
                                       culex_error *error);

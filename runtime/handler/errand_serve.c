@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "core/record_text.h"
+#include "handler/errand_metadata.h"
 #include "handler/errand_run.h"
 #include "client/newrun.h"
+#include "store/metadata_list.h"
 
 /* --- answers ----------------------------------------------------------------------------- */
 
@@ -152,6 +154,46 @@ static void change_serve(struct culex_store *store, const struct culex_errand *e
     answer_write(answer, status, &error, NULL, 0);
 }
 
+static void kept_write(culex_buf *answer, const struct culex_metadata_list *list)
+{
+    const struct culex_metadata_row *row = list->count > 0 ? &list->rows[0] : NULL;
+    struct culex_errand_kept kept;
+    memset(&kept, 0, sizeof kept);
+    kept.now_ms = list->now_ms;
+    if (row != NULL) {
+        kept.version = row->version;
+        kept.set_ms = row->set_ms;
+        kept.len = (uint32_t)row->len;
+    }
+    answer_write(answer, CULEX_OK, NULL, &kept, sizeof kept);
+    if (kept.len > 0 && culex__buf_append(answer, row->bytes, row->len) != CULEX_OK)
+        culex__errand_refuse(answer, CULEX_ENOMEM, "no memory for the answer");
+}
+
+static void metadata_serve(struct culex_store *store, const struct culex_errand *errand,
+                           struct culex_errand_reader *reader, culex_buf *answer)
+{
+    struct culex_errand_metadata record;
+    struct culex_holder holder;
+    struct culex_metadata_set set;
+    struct culex_metadata_list list = {0};
+    culex_error error = {0};
+    culex_status status;
+    if (!culex__errand_metadata_take(reader, &errand->id, &record, &holder, &set)) {
+        culex__errand_refuse(answer, CULEX_EINVAL, "metadata that cannot be read");
+        return;
+    }
+    if (errand->verb == CULEX_ERRAND_METADATA)
+        status = store->ops->metadata(store, errand->queue, set.job, &list, &error);
+    else
+        status = store->ops->metadata_set(store, errand->queue, &set, &error);
+    if (status == CULEX_OK && errand->verb == CULEX_ERRAND_METADATA)
+        kept_write(answer, &list);
+    else
+        answer_write(answer, status, &error, NULL, 0);
+    culex__metadata_list_release(&list);
+}
+
 static culex_status errand_take(struct culex_errand_reader *reader, struct culex_errand *ret_errand,
                                 culex_error *error)
 {
@@ -195,6 +237,10 @@ bool culex__errand_serve(struct culex_store *store, const char *bytes, size_t le
         return false;
     case CULEX_ERRAND_BATCH_LOOK:
         batch_look_serve(store, &errand, answer);
+        return false;
+    case CULEX_ERRAND_METADATA:
+    case CULEX_ERRAND_METADATA_SET:
+        metadata_serve(store, &errand, &reader, answer);
         return false;
     default:
         culex__errand_refuse(answer, CULEX_EINVAL, "an errand of an unknown kind");

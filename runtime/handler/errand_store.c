@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "base/instant.h"
+#include "handler/errand_metadata.h"
 #include "handler/errand_run.h"
+#include "store/metadata_list.h"
 
 struct errands {
     struct culex_store base;
@@ -192,6 +194,51 @@ static culex_status errands_get(struct culex_store *store, const char *queue, cu
     return CULEX_OK;
 }
 
+/* --- what a job keeps ------------------------------------------------------------------------ */
+
+static culex_status metadata_ask(struct culex_store *store, enum culex_errand_verb verb,
+                                 const char *queue, const struct culex_metadata_set *set,
+                                 culex_error *error)
+{
+    struct errands *errands = errands_of(store);
+    struct culex_errand head =
+        errand_head(verb, queue, set->holder != NULL ? &set->holder->id : NULL, 0);
+    culex_status status = errand_begin(errands, &head);
+    if (status == CULEX_OK)
+        status = culex__errand_metadata_append(&errands->errand, set);
+    return errand_send(errands, status, error);
+}
+
+static culex_status errands_metadata_set(struct culex_store *store, const char *queue,
+                                         const struct culex_metadata_set *set, culex_error *error)
+{
+    return metadata_ask(store, CULEX_ERRAND_METADATA_SET, queue, set, error);
+}
+
+static culex_status errands_metadata(struct culex_store *store, const char *queue, const char *job,
+                                     struct culex_metadata_list *ret_list, culex_error *error)
+{
+    struct culex_errand_reader *reader = &errands_of(store)->reader;
+    struct culex_errand_kept kept;
+    struct culex_metadata_list list = {0};
+    if (job == NULL)
+        return culex__fail(error, CULEX_EUNSUPPORTED, "%s", store->ops->lacks);
+    const struct culex_metadata_set asked = {.job = job};
+    culex_status status = metadata_ask(store, CULEX_ERRAND_METADATA, queue, &asked, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__errand_copy(reader, &kept, sizeof kept);
+    list.now_ms = kept.now_ms;
+    const struct culex_metadata_row row = {job, kept.version, kept.set_ms,
+                                           culex__errand_take(reader, kept.len), kept.len};
+    if (reader->is_short)
+        return culex__fail(error, CULEX_EUNKNOWN, "the worker's answer is cut off");
+    if (kept.version != 0 && !culex__metadata_list_add(&list, &row))
+        return culex__fail(error, CULEX_ENOMEM, "no memory for metadata");
+    *ret_list = list;
+    return CULEX_OK;
+}
+
 /* --- the store ------------------------------------------------------------------------------- */
 
 static void errands_close(struct culex_store *store)
@@ -214,6 +261,8 @@ static const struct culex_store_ops errands_ops = {
     .stats = errands_stats,
     .batch_look = errands_batch_look,
     .get = errands_get,
+    .metadata = errands_metadata,
+    .metadata_set = errands_metadata_set,
     .now = errands_now,
     .close = errands_close,
 };

@@ -67,8 +67,8 @@ def model(text):
 
 
 def functions():
-    """Their names; null where nothing is returned."""
-    properties = {key.strip('"'): {"type": ["string", "null"] if when == "RETURNING" else "string",
+    """Their names; null where nothing is returned, or kept."""
+    properties = {key.strip('"'): {"type": "string" if when == "ALWAYS" else ["string", "null"],
                                    "pattern": "^[A-Za-z][A-Za-z0-9_]*$"}
                   for _, key, when, *_ in rows("FUNCTION", "cnames.def")}
     return {"type": "object", "properties": properties, "required": list(properties),

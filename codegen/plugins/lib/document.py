@@ -44,7 +44,9 @@ class Document:
         for file in self.files:
             fields = [field for struct in file["structs"] for field in struct["fields"]]
             for job in file["jobs"]:
-                fields += job["params"] + (job["result"]["fields"] if job["result"] is not None else [])
+                fields += job["params"]
+                for block in ("result", "metadata"):
+                    fields += job[block]["fields"] if job[block] is not None else []
             for field in fields:
                 if field["kind"] == "user":
                     field.update(kind="string", ref=None, max_len=USER_TEXT_MAX)

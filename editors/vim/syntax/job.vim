@@ -79,7 +79,7 @@ syntax keyword jobRetryNone contained none
 syntax match jobName contained /\h\w*/
 syntax region jobJob matchgroup=jobKeyword start=/\<job\>/ end=/;/ end=/}\@1<=/ contains=jobName,jobAttrs,jobJobBlock,@jobComments
 syntax region jobJobBlock contained matchgroup=jobBrace start=/{/ end=/}/ contains=jobParams,jobSetting,jobRetry,@jobComments
-syntax region jobParams contained matchgroup=jobSection start=/\<\%(params\|returns\)\>/ end=/}\@1<=/ end=/\ze}/ contains=jobFields,@jobComments
+syntax region jobParams contained matchgroup=jobSection start=/\<\%(params\|returns\|metadata\)\>/ end=/}\@1<=/ end=/\ze}/ contains=jobFields,@jobComments
 syntax region jobDefaults matchgroup=jobKeyword start=/\<defaults\>/ end=/}\@1<=/ contains=jobDefaultsBlock,@jobComments
 syntax region jobDefaultsBlock contained matchgroup=jobBrace start=/{/ end=/}/ contains=jobSetting,jobRetry,@jobComments
 syntax region jobStruct matchgroup=jobKeyword start=/\<struct\>/ end=/}\@1<=/ contains=jobName,jobAttrs,jobFields,@jobComments

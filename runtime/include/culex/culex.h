@@ -16,6 +16,7 @@
 #include <culex/job.h>
 #include <culex/limits.h>
 #include <culex/maintain.h>
+#include <culex/metadata.h>
 #include <culex/schedules.h>
 #include <culex/spool.h>
 #include <culex/typed.h>

@@ -250,11 +250,12 @@ typedef struct culex_job_type {
     const char *wire;            /* name in the store: the job's first name */
     const char *queue;
     const culex_struct_type *params;
-    const culex_struct_type *result; /* NULL when the job returns nothing */
-    uint64_t fingerprint;            /* of the params, to tell schema versions apart */
-    int priority;                    /* 0..9, higher runs first */
-    int64_t timeout_ms;              /* 0 for none */
-    int64_t expires_ms;              /* 0 for never; counted from when the run became due */
+    const culex_struct_type *result;   /* NULL when the job returns nothing */
+    const culex_struct_type *metadata; /* NULL when the job keeps none (culex/metadata.h) */
+    uint64_t fingerprint;              /* of the params, to tell schema versions apart */
+    int priority;                      /* 0..9, higher runs first */
+    int64_t timeout_ms;                /* 0 for none */
+    int64_t expires_ms;                /* 0 for never; counted from when the run became due */
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
     int64_t memory_bytes; /* of each process of a run by itself, and in a worker's control group

@@ -692,44 +692,44 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
     }
 #define WRITTEN_OUT(...)
 
-#define FRONT_enqueue         WRITTEN_OUT
-#define FRONT_enqueue_each    WRITTEN_OUT
-#define FRONT_step            WRITTEN_OUT
-#define FRONT_hello           WRITTEN_OUT
-#define FRONT_tick            WRITTEN_OUT
-#define FRONT_schedules       ASKED
-#define FRONT_schedule_set    WRITTEN_OUT
-#define FRONT_schedule_run    WRITTEN_OUT
-#define FRONT_cancel(...)     CALLED(SIM_CANCEL, __VA_ARGS__)
-#define FRONT_retry(...)      CALLED(SIM_RETRY, __VA_ARGS__)
-#define FRONT_forget(...)     CALLED(SIM_FORGET, __VA_ARGS__)
-#define FRONT_purge(...)      CALLED(SIM_PURGE, __VA_ARGS__)
-#define FRONT_move(...)       CALLED(SIM_MOVE, __VA_ARGS__)
-#define FRONT_pause(...)      CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_pause_for(...)  CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_limit(...)      CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_dead_limit(...) CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_stats(...)      CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_fsck(...)       CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_get             ASKED
-#define FRONT_limit_set(...)  CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_limits          ASKED
-#define FRONT_limit_keys      ASKED
-#define FRONT_metadata        ASKED
+#define FRONT_enqueue           WRITTEN_OUT
+#define FRONT_enqueue_each      WRITTEN_OUT
+#define FRONT_step              WRITTEN_OUT
+#define FRONT_hello             WRITTEN_OUT
+#define FRONT_tick              WRITTEN_OUT
+#define FRONT_schedules         ASKED
+#define FRONT_schedule_set      WRITTEN_OUT
+#define FRONT_schedule_run      WRITTEN_OUT
+#define FRONT_cancel(...)       CALLED(SIM_CANCEL, __VA_ARGS__)
+#define FRONT_retry(...)        CALLED(SIM_RETRY, __VA_ARGS__)
+#define FRONT_forget(...)       CALLED(SIM_FORGET, __VA_ARGS__)
+#define FRONT_purge(...)        CALLED(SIM_PURGE, __VA_ARGS__)
+#define FRONT_move(...)         CALLED(SIM_MOVE, __VA_ARGS__)
+#define FRONT_pause(...)        CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_pause_for(...)    CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_limit(...)        CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_dead_limit(...)   CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_stats(...)        CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_fsck(...)         CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_get               ASKED
+#define FRONT_limit_set(...)    CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_limits            ASKED
+#define FRONT_limit_keys        ASKED
+#define FRONT_metadata          ASKED
 #define FRONT_metadata_set(...) CALLED(SIM_OTHER, __VA_ARGS__)
-#define FRONT_list            ASKED
-#define FRONT_queues          ASKED
-#define FRONT_worker_tell     ASKED
-#define FRONT_workers         ASKED
-#define FRONT_worker_set      ASKED
-#define FRONT_doctor          ASKED
-#define FRONT_now             ASKED
-#define FRONT_wake_arm        WRITTEN_OUT
-#define FRONT_wake_take       WRITTEN_OUT
-#define FRONT_wait            ASKED
-#define FRONT_wait_arm        ASKED
-#define FRONT_batch           ASKED
-#define FRONT_batch_look      ASKED
+#define FRONT_list              ASKED
+#define FRONT_queues            ASKED
+#define FRONT_worker_tell       ASKED
+#define FRONT_workers           ASKED
+#define FRONT_worker_set        ASKED
+#define FRONT_doctor            ASKED
+#define FRONT_now               ASKED
+#define FRONT_wake_arm          WRITTEN_OUT
+#define FRONT_wake_take         WRITTEN_OUT
+#define FRONT_wait              ASKED
+#define FRONT_wait_arm          ASKED
+#define FRONT_batch             ASKED
+#define FRONT_batch_look        ASKED
 
 /* A new verb has no FRONT yet and does not compile before it has one: SIM_OTHER is right for one of
  * an operator. Until then the compiler points here, and at verbs behind it that have theirs. */

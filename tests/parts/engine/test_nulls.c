@@ -137,6 +137,44 @@ static void test_null_for_a_limit_is_refused(void **state)
     culex_client_close(client);
 }
 
+static bool metadata_seen(const culex_metadata_info *metadata, void *user)
+{
+    (void)metadata, (void)user;
+    return true;
+}
+
+static void test_null_for_metadata_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    const culex_job_type job = number_type();
+    culex_job_type keeper = job;
+    struct number value = {7};
+    uint64_t version = 0;
+    culex_arena *arena = culex_arena_create();
+    (void)state;
+    keeper.metadata = &number_struct;
+    REFUSED(culex_client_metadata_read(NULL, &keeper, arena, &value, &version, &error));
+    REFUSED(culex_client_metadata_write(NULL, &keeper, &value, &version, &error));
+    REFUSED(culex_client_metadata(NULL, "q", metadata_seen, NULL, &error));
+    REFUSED(culex_client_metadata_delete(NULL, "q", "j", &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED_AS("no job", culex_client_metadata_read(client, NULL, arena, &value, &version, &error));
+    REFUSED(culex_client_metadata_read(client, &job, arena, &value, &version, &error));
+    REFUSED(culex_client_metadata_read(client, &keeper, NULL, &value, &version, &error));
+    REFUSED(culex_client_metadata_read(client, &keeper, arena, NULL, &version, &error));
+    REFUSED(culex_client_metadata_read(client, &keeper, arena, &value, NULL, &error));
+    REFUSED_AS("no job", culex_client_metadata_write(client, NULL, &value, &version, &error));
+    REFUSED(culex_client_metadata_write(client, &job, &value, &version, &error));
+    REFUSED(culex_client_metadata_write(client, &keeper, NULL, &version, &error));
+    REFUSED(culex_client_metadata_write(client, &keeper, &value, NULL, &error));
+    REFUSED(culex_client_metadata(client, NULL, metadata_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_metadata(client, "q", NULL, NULL, &error));
+    REFUSED(culex_client_metadata_delete(client, NULL, "j", &error));
+    REFUSED_AS("no job", culex_client_metadata_delete(client, "q", NULL, &error));
+    culex_client_close(client);
+    culex_arena_free(arena);
+}
+
 static bool schedule_seen(const culex_schedule_info *schedule, void *user)
 {
     (void)schedule, (void)user;
@@ -433,6 +471,8 @@ static void test_null_beside_a_worker_is_refused(void **state)
 
 static void test_null_for_a_run_is_survived(void **state)
 {
+    struct number kept;
+    uint64_t version = 0;
     const culex_job_type job = number_type();
     const struct number value = {7};
     const culex_uuid id = culex_run_id(NULL);
@@ -451,6 +491,8 @@ static void test_null_for_a_run_is_survived(void **state)
     assert_int_equal(culex_run_discard(NULL, "no"), CULEX_DISCARDED);
     assert_int_equal(culex_run_snooze(NULL, CULEX_SECOND), CULEX_SNOOZED);
     REFUSED(culex_run_set_result(NULL, &number_struct, &value, &error));
+    REFUSED(culex_run_metadata_get(NULL, &number_struct, &kept, &version, &error));
+    REFUSED(culex_run_metadata_set(NULL, &number_struct, &value, &version, &error));
     REFUSED(culex_run_enqueue(NULL, &job, &value, NULL, &error));
     culex_log(NULL, "nobody hears");
     assert_null(culex_run_client(NULL));
@@ -463,12 +505,17 @@ static culex_outcome act_carelessly(struct world *world, culex_run *run, int64_t
     const char *none = NULL;
     const struct number value = {7};
     const culex_job_type job = number_type();
+    struct number kept;
+    uint64_t version = 0;
     (void)world;
     culex_run_progress(run, 50, none, 0);
     culex_log(run, none, 0);
     REFUSED(culex_run_enqueue(run, NULL, &value, NULL, &error));
     REFUSED(culex_run_enqueue(run, &job, NULL, NULL, &error));
     REFUSED(culex_run_set_result(run, NULL, &value, &error));
+    REFUSED(culex_run_metadata_get(run, NULL, &kept, &version, &error));
+    REFUSED(culex_run_metadata_get(run, &number_struct, &kept, &version, &error));
+    REFUSED(culex_run_metadata_set(run, NULL, &value, &version, &error));
     REFUSED(culex_run_set_result(run, &number_struct, NULL, &error));
     assert_int_equal(culex_run_fail(run, "first thought"), CULEX_FAILED);
     return n == 1 ? culex_run_fail(run, none, 0) : culex_run_discard(run, none, 0);
@@ -505,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_null_for_the_workers_is_refused),
         cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
+        cmocka_unit_test(test_null_for_metadata_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_batch_is_refused),
         cmocka_unit_test(test_null_for_a_wait_is_refused),

@@ -39,7 +39,7 @@ _Static_assert(CULEX_DESCRIPTOR_VERSION == {settings.DESCRIPTOR_VERSION},
     print(asserted("culex_unique", unique))
     print(asserted("culex_limit", jobs.limit_members(limit, NULL)))
     print(asserted("culex_need", jobs.need_members(model.Need("gpu", 1))))
-    print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL, unique, NULL, NULL)))
+    print(asserted("culex_job_type", jobs.job_members(order, NULL, NULL, NULL, NULL, NULL, unique, NULL, NULL)))
     print(asserted("culex_retry_policy", jobs.retry_members(order.retry, NULL)), end="")
 
 

@@ -95,6 +95,8 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
     functions: Json = {function: f"{name}_job_{function}" for function in FUNCTIONS}
     functions["set_result"] = None if result is None else f"{name}_job_set_result"
     functions["wait"] = None if result is None else f"{name}_job_wait"
+    for function in ("metadata_get", "metadata_set", "metadata_read", "metadata_write"):
+        functions[function] = None
     base: Json = {
         "name": name, "qualified": name, "wire": name, "was": [], "c": f"{name}_job",
         "functions": functions, "doc": "", "line": 4, "deprecated": None, "retired": False,
@@ -103,6 +105,7 @@ def job(name: str, params: Optional[List[Json]] = None, result: Optional[List[Js
             "c": f"{name}_result", "make": f"{name}_result_make",
             "decode": f"{name}_job_decode_result",
             "fields": members(f"{name}_result", result)},
+        "metadata": None,
         "queue": name, **{setting.key: None if setting.has_none else 0 for setting in SETTINGS},
         "priority": 5, "keep_success_ns": "1000000000", "keep_failure_ns": "86400000000000",
         "retry": retry(), "every": None, "cron": None, "unique": None,

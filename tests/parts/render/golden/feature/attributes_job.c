@@ -31,6 +31,7 @@ const culex_job_type attr_old_report_job_type = {
     "attr.old_report",            /* queue */
     &attr_old_report_job_params,  /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -187,6 +188,7 @@ const culex_job_type attr_limits_job_type = {
     "attr.bounds",                /* queue */
     &attr_limits_job_params,      /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x1112213aa12d2f21), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */

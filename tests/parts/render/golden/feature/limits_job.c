@@ -62,6 +62,7 @@ const culex_job_type shop_render_page_job_type = {
     "render",                     /* queue */
     &shop_render_page_job_params, /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0be4385a991f7300), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -187,6 +188,7 @@ const culex_job_type shop_index_document_job_type = {
     "shop.index_document",           /* queue */
     &shop_index_document_job_params, /* params */
     NULL,                            /* result */
+    NULL,                            /* metadata */
     UINT64_C(0xf1e9956cc35ad4ac),    /* fingerprint of the params */
     0,                               /* priority */
     0,                               /* timeout, ms */
@@ -316,6 +318,7 @@ const culex_job_type shop_warn_owner_job_type = {
     "shop.warn_owner",            /* queue */
     &shop_warn_owner_job_params,  /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x078ba8e754d6030d), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -437,6 +440,7 @@ const culex_job_type shop_sync_account_job_type = {
     "shop.sync_account",           /* queue */
     &shop_sync_account_job_params, /* params */
     NULL,                          /* result */
+    NULL,                          /* metadata */
     UINT64_C(0x34a3d78e35735767),  /* fingerprint of the params */
     0,                             /* priority */
     0,                             /* timeout, ms */
@@ -545,6 +549,7 @@ const culex_job_type shop_rebuild_everything_job_type = {
     "shop.rebuild_everything",           /* queue */
     &shop_rebuild_everything_job_params, /* params */
     NULL,                                /* result */
+    NULL,                                /* metadata */
     UINT64_C(0xcbf29ce484222325),        /* fingerprint of the params */
     0,                                   /* priority */
     0,                                   /* timeout, ms */
@@ -680,6 +685,7 @@ const culex_job_type shop_cut_film_job_type = {
     "shop.cut_film",              /* queue */
     &shop_cut_film_job_params,    /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xb992c25d5ba82baf), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */

@@ -85,6 +85,7 @@ const culex_job_type shop_mail_send_email_job_type = {
     "mail",                            /* queue */
     &shop_mail_send_email_job_params,  /* params */
     &shop_mail_send_email_result_type, /* result */
+    NULL,                              /* metadata */
     UINT64_C(0xc6e47ebd1a291955),      /* fingerprint of the params */
     5,                                 /* priority */
     30000,                             /* timeout, ms */

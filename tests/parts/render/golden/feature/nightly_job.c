@@ -35,6 +35,7 @@ const culex_job_type shop_reports_close_books_job_type = {
     "batch",                              /* queue */
     &shop_reports_close_books_job_params, /* params */
     NULL,                                 /* result */
+    NULL,                                 /* metadata */
     UINT64_C(0xf8c33b7af9d24648),         /* fingerprint of the params */
     0,                                    /* priority */
     7200000,                              /* timeout, ms */
@@ -155,6 +156,7 @@ const culex_job_type shop_reports_heartbeat_job_type = {
     "shop.reports.heartbeat",           /* queue */
     &shop_reports_heartbeat_job_params, /* params */
     NULL,                               /* result */
+    NULL,                               /* metadata */
     UINT64_C(0xcbf29ce484222325),       /* fingerprint of the params */
     0,                                  /* priority */
     0,                                  /* timeout, ms */

@@ -102,6 +102,7 @@ const culex_job_type shop_own_charge_job_type = {
     "shop.own.charge",            /* queue */
     &shop_own_charge_job_params,  /* params */
     &shop_own_charge_result_type, /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x618d3d2a18971568), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */

@@ -15,6 +15,7 @@ const culex_job_type quick_retry_job_type = {
     "quick_retry",                /* queue */
     &quick_retry_job_params,      /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -118,6 +119,7 @@ const culex_job_type retry_for_two_days_job_type = {
     "retry_for_two_days",           /* queue */
     &retry_for_two_days_job_params, /* params */
     NULL,                           /* result */
+    NULL,                           /* metadata */
     UINT64_C(0xcbf29ce484222325),   /* fingerprint of the params */
     0,                              /* priority */
     0,                              /* timeout, ms */
@@ -228,6 +230,7 @@ const culex_job_type retry_for_an_hour_job_type = {
     "retry_for_an_hour",           /* queue */
     &retry_for_an_hour_job_params, /* params */
     NULL,                          /* result */
+    NULL,                          /* metadata */
     UINT64_C(0xcbf29ce484222325),  /* fingerprint of the params */
     0,                             /* priority */
     0,                             /* timeout, ms */
@@ -335,6 +338,7 @@ const culex_job_type linear_retry_job_type = {
     "linear_retry",               /* queue */
     &linear_retry_job_params,     /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -438,6 +442,7 @@ const culex_job_type power_retry_job_type = {
     "power_retry",                /* queue */
     &power_retry_job_params,      /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -541,6 +546,7 @@ const culex_job_type doubling_retry_job_type = {
     "doubling_retry",             /* queue */
     &doubling_retry_job_params,   /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -650,6 +656,7 @@ const culex_job_type stepped_retry_job_type = {
     "stepped_retry",              /* queue */
     &stepped_retry_job_params,    /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */

@@ -20,6 +20,7 @@ const culex_job_type shop_periodic_ticking_job_type = {
     "shop.periodic.ticking",           /* queue */
     &shop_periodic_ticking_job_params, /* params */
     NULL,                              /* result */
+    NULL,                              /* metadata */
     UINT64_C(0xcbf29ce484222325),      /* fingerprint of the params */
     0,                                 /* priority */
     0,                                 /* timeout, ms */
@@ -137,6 +138,7 @@ const culex_job_type shop_periodic_beside_job_type = {
     "shop.periodic.beside",           /* queue */
     &shop_periodic_beside_job_params, /* params */
     NULL,                             /* result */
+    NULL,                             /* metadata */
     UINT64_C(0xcbf29ce484222325),     /* fingerprint of the params */
     0,                                /* priority */
     0,                                /* timeout, ms */
@@ -254,6 +256,7 @@ const culex_job_type shop_periodic_alone_job_type = {
     "shop.periodic.alone",           /* queue */
     &shop_periodic_alone_job_params, /* params */
     NULL,                            /* result */
+    NULL,                            /* metadata */
     UINT64_C(0xcbf29ce484222325),    /* fingerprint of the params */
     0,                               /* priority */
     300000,                          /* timeout, ms */
@@ -374,6 +377,7 @@ const culex_job_type shop_periodic_nightly_job_type = {
     "shop.periodic.nightly",           /* queue */
     &shop_periodic_nightly_job_params, /* params */
     NULL,                              /* result */
+    NULL,                              /* metadata */
     UINT64_C(0xf8c33b7af9d24648),      /* fingerprint of the params */
     0,                                 /* priority */
     0,                                 /* timeout, ms */
@@ -491,6 +495,7 @@ const culex_job_type shop_periodic_weekly_job_type = {
     "shop.periodic.weekly",           /* queue */
     &shop_periodic_weekly_job_params, /* params */
     NULL,                             /* result */
+    NULL,                             /* metadata */
     UINT64_C(0xcbf29ce484222325),     /* fingerprint of the params */
     0,                                /* priority */
     0,                                /* timeout, ms */
@@ -608,6 +613,7 @@ const culex_job_type shop_periodic_hourly_job_type = {
     "shop.periodic.hourly",           /* queue */
     &shop_periodic_hourly_job_params, /* params */
     NULL,                             /* result */
+    NULL,                             /* metadata */
     UINT64_C(0xcbf29ce484222325),     /* fingerprint of the params */
     0,                                /* priority */
     0,                                /* timeout, ms */
@@ -725,6 +731,7 @@ const culex_job_type shop_periodic_once_job_type = {
     "shop.periodic.once",           /* queue */
     &shop_periodic_once_job_params, /* params */
     NULL,                           /* result */
+    NULL,                           /* metadata */
     UINT64_C(0xcbf29ce484222325),   /* fingerprint of the params */
     0,                              /* priority */
     0,                              /* timeout, ms */

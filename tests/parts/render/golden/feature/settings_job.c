@@ -20,6 +20,7 @@ const culex_job_type plain_job_type = {
     "plain",                      /* queue */
     &plain_job_params,            /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
     0,                            /* timeout, ms */
@@ -118,6 +119,7 @@ const culex_job_type from_defaults_job_type = {
     "from_defaults",              /* queue */
     &from_defaults_job_params,    /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     9,                            /* priority */
     0,                            /* timeout, ms */
@@ -226,6 +228,7 @@ const culex_job_type no_retry_job_type = {
     "a.b-c_D",                    /* queue */
     &no_retry_job_params,         /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
     1500,                         /* timeout, ms */
@@ -325,6 +328,7 @@ const culex_job_type bounded_job_type = {
     "bounded",                    /* queue */
     &bounded_job_params,          /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
     3,                            /* priority */
     3600000,                      /* timeout, ms */
@@ -436,6 +440,7 @@ const culex_job_type ticking_job_type = {
     "ticking",                    /* queue */
     &ticking_job_params,          /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x5a696b3ea4e1ccff), /* fingerprint of the params */
     3,                            /* priority */
     0,                            /* timeout, ms */

@@ -35,6 +35,7 @@ const culex_job_type text_nasty_job_type = {
     "text.nasty",                 /* queue */
     &text_nasty_job_params,       /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xc24ae3476ba74476), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */

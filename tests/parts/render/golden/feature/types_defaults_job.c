@@ -152,6 +152,7 @@ const culex_job_type kitchen_defaults_of_all_job_type = {
     "kitchen.defaults_of_all",           /* queue */
     &kitchen_defaults_of_all_job_params, /* params */
     NULL,                                /* result */
+    NULL,                                /* metadata */
     UINT64_C(0x383550c192e74251),        /* fingerprint of the params */
     0,                                   /* priority */
     0,                                   /* timeout, ms */

@@ -253,6 +253,7 @@ const culex_job_type kitchen_required_of_all_job_type = {
     "kitchen.required_of_all",           /* queue */
     &kitchen_required_of_all_job_params, /* params */
     NULL,                                /* result */
+    NULL,                                /* metadata */
     UINT64_C(0xef95821893dea55a),        /* fingerprint of the params */
     0,                                   /* priority */
     0,                                   /* timeout, ms */

@@ -77,6 +77,7 @@ const culex_job_type kitchen_optional_of_all_job_type = {
     "kitchen.optional_of_all",           /* queue */
     &kitchen_optional_of_all_job_params, /* params */
     NULL,                                /* result */
+    NULL,                                /* metadata */
     UINT64_C(0x999f372604b7b101),        /* fingerprint of the params */
     0,                                   /* priority */
     0,                                   /* timeout, ms */

@@ -58,6 +58,7 @@ const culex_job_type words_job_type = {
     "words",                      /* queue */
     &words_job_params,            /* params */
     &words_result_type,           /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xf04397ab848f92b9), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */

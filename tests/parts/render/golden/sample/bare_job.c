@@ -35,6 +35,7 @@ const culex_job_type tick_job_type = {
     "tick",                       /* queue */
     &tick_params,                 /* params */
     &tick_result_type,            /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

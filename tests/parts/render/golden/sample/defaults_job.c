@@ -671,6 +671,7 @@ const culex_job_type fill_job_type = {
     "fill",                       /* queue */
     &fill_params,                 /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

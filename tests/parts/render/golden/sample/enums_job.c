@@ -164,6 +164,7 @@ const culex_job_type use_enums_job_type = {
     "use_enums",                  /* queue */
     &use_enums_params,            /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

@@ -33,6 +33,7 @@ const culex_job_type greet_job_type = {
     "greet",                      /* queue */
     &greet_params,                /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

@@ -94,6 +94,7 @@ const culex_job_type attack_job_type = {
     "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", /* queue */
     &attack_params,               /* params */
     &attack_result_type,          /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

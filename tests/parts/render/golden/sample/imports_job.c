@@ -33,6 +33,7 @@ const culex_job_type import_both_job_type = {
     "import_both",                /* queue */
     &import_both_params,          /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

@@ -107,6 +107,7 @@ const culex_job_type all_array_job_type = {
     "all_array",                  /* queue */
     &all_array_params,            /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

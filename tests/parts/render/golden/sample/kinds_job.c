@@ -145,6 +145,7 @@ const culex_job_type all_single_job_type = {
     "all_single",                 /* queue */
     &all_single_params,           /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

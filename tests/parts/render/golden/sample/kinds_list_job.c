@@ -107,6 +107,7 @@ const culex_job_type all_list_job_type = {
     "all_list",                   /* queue */
     &all_list_params,             /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */
@@ -217,6 +218,7 @@ const culex_job_type lists_job_type = {
     "lists",                      /* queue */
     &lists_params,                /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

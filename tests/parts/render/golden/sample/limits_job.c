@@ -76,6 +76,7 @@ const culex_job_type limited_job_type = {
     "limited",                    /* queue */
     &limited_params,              /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

@@ -230,6 +230,7 @@ const culex_job_type clash_job_type = {
     "clash",                      /* queue */
     &clash_params,                /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */
@@ -344,6 +345,7 @@ const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_o
     "a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all", /* queue */
     &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params, /* params */
     &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_result_type, /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

@@ -96,6 +96,7 @@ const culex_job_type pay_job_type = {
     "pay",                        /* queue */
     &pay_params,                  /* params */
     &pay_result_type,             /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

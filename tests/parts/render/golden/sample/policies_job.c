@@ -26,6 +26,7 @@ const culex_job_type steps_job_type = {
     "batch",                      /* queue */
     &steps_params,                /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     9,                            /* priority */
     0,                            /* timeout, ms */
@@ -124,6 +125,7 @@ const culex_job_type ratio_job_type = {
     "ratio",                      /* queue */
     &ratio_params,                /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     30000,                        /* timeout, ms */
@@ -223,6 +225,7 @@ const culex_job_type linear_job_type = {
     "linear",                     /* queue */
     &linear_params,               /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */
@@ -321,6 +324,7 @@ const culex_job_type constant_job_type = {
     "constant",                   /* queue */
     &constant_params,             /* params */
     NULL,                         /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */

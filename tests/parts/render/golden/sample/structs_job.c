@@ -121,6 +121,7 @@ const culex_job_type ship_job_type = {
     "ship",                       /* queue */
     &ship_params,                 /* params */
     &ship_result_type,            /* result */
+    NULL,                         /* metadata */
     UINT64_C(0x0123456789abcdef), /* fingerprint of the params */
     5,                            /* priority */
     0,                            /* timeout, ms */
