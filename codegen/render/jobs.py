@@ -135,11 +135,7 @@ def _enqueue_item(context: Context, job: Job) -> FunctionView:
 One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
 `options`; these may be NULL.""",
         [f"const {job.c} *job", "const culex_enqueue_options *options"],
-        [CText("    culex_enqueue_item item = {0};"),
-         CText(f"    item.type = &{job.functions.type};"),
-         CText("    item.params = job;"),
-         CText("    item.options = options;"),
-         CText("    return item;")],
+        [_return("culex_enqueue_item_make", [f"&{job.functions.type}", "job", "options"])],
         _deprecations(job), "culex_enqueue_item")
 
 

@@ -228,6 +228,15 @@ typedef struct culex_enqueue_item {
     culex_enqueue_outcome outcome;
 } culex_enqueue_item;
 
+/* One that is yet to be enqueued. */
+static inline culex_enqueue_item culex_enqueue_item_make(const culex_job_type *type,
+                                                         const void *params,
+                                                         const culex_enqueue_options *options)
+{
+    culex_enqueue_item item = {type, params, options, false, false, {{0}}, CULEX_ENQUEUE_NEW};
+    return item;
+}
+
 /* Enqueues runs of several jobs and into several queues. What goes into one queue comes together,
  * or nothing of it does: also when one run is refused, for its queue is full, its idempotency key is
  * another content's, or its unique key is taken and its job has `on_conflict error`. Queues are

@@ -86,6 +86,12 @@ culex_status (attr_old_report_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (attr_old_report_job_enqueue_item)(const attr_old_report_job *job,
+                                                      const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&attr_old_report_job_type, job, options);
+}
+
 culex_status (attr_old_report_job_enqueue_from)(culex_run *run, const attr_old_report_job *job,
                                                 const culex_enqueue_options *options,
                                                 culex_error *error)
@@ -240,6 +246,12 @@ culex_status (attr_limits_job_enqueue_many)(culex_client *client, const attr_lim
 {
     return culex_client_enqueue_many(client, &attr_limits_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (attr_limits_job_enqueue_item)(const attr_limits_job *job,
+                                                  const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&attr_limits_job_type, job, options);
 }
 
 culex_status (attr_limits_job_enqueue_from)(culex_run *run, const attr_limits_job *job,

@@ -120,6 +120,7 @@ const culex_job_type bank_pay_bill_job_type = {
     "bank.pay_bill",              /* queue */
     &bank_pay_bill_job_params,    /* params */
     &bank_pay_bill_result_type,   /* result */
+    NULL,                         /* metadata */
     UINT64_C(0xe5e7ea6ebb757218), /* fingerprint of the params */
     0,                            /* priority */
     0,                            /* timeout, ms */
@@ -171,6 +172,12 @@ culex_status (bank_pay_bill_job_enqueue_many)(culex_client *client, const bank_p
 {
     return culex_client_enqueue_many(client, &bank_pay_bill_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (bank_pay_bill_job_enqueue_item)(const bank_pay_bill_job *job,
+                                                    const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&bank_pay_bill_job_type, job, options);
 }
 
 culex_status (bank_pay_bill_job_enqueue_from)(culex_run *run, const bank_pay_bill_job *job,

@@ -121,6 +121,12 @@ culex_status (shop_render_page_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_render_page_job_enqueue_item)(const shop_render_page_job *job,
+                                                       const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_render_page_job_type, job, options);
+}
+
 culex_status (shop_render_page_job_enqueue_from)(culex_run *run, const shop_render_page_job *job,
                                                  const culex_enqueue_options *options,
                                                  culex_error *error)
@@ -250,6 +256,12 @@ culex_status (shop_index_document_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_index_document_job_enqueue_item)(const shop_index_document_job *job,
+                                                          const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_index_document_job_type, job, options);
+}
+
 culex_status (shop_index_document_job_enqueue_from)(culex_run *run,
                                                     const shop_index_document_job *job,
                                                     const culex_enqueue_options *options,
@@ -371,6 +383,12 @@ culex_status (shop_warn_owner_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_warn_owner_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_warn_owner_job_enqueue_item)(const shop_warn_owner_job *job,
+                                                      const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_warn_owner_job_type, job, options);
 }
 
 culex_status (shop_warn_owner_job_enqueue_from)(culex_run *run, const shop_warn_owner_job *job,
@@ -498,6 +516,12 @@ culex_status (shop_sync_account_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_sync_account_job_enqueue_item)(const shop_sync_account_job *job,
+                                                        const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_sync_account_job_type, job, options);
+}
+
 culex_status (shop_sync_account_job_enqueue_from)(culex_run *run, const shop_sync_account_job *job,
                                                   const culex_enqueue_options *options,
                                                   culex_error *error)
@@ -612,6 +636,12 @@ culex_status (shop_rebuild_everything_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_rebuild_everything_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_rebuild_everything_job_enqueue_item)(
+    const shop_rebuild_everything_job *job, const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_rebuild_everything_job_type, job, options);
 }
 
 culex_status (shop_rebuild_everything_job_enqueue_from)(culex_run *run,
@@ -737,6 +767,12 @@ culex_status (shop_cut_film_job_enqueue_many)(culex_client *client, const shop_c
 {
     return culex_client_enqueue_many(client, &shop_cut_film_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_cut_film_job_enqueue_item)(const shop_cut_film_job *job,
+                                                    const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_cut_film_job_type, job, options);
 }
 
 culex_status (shop_cut_film_job_enqueue_from)(culex_run *run, const shop_cut_film_job *job,

@@ -65,6 +65,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_render_page_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_render_page_job_enqueue_item(
+    const shop_render_page_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_render_page_job_enqueue_from(
@@ -133,6 +138,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_index_document_job_enqueue_many(
     culex_client *client, const shop_index_document_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_index_document_job_enqueue_item(
+    const shop_index_document_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -204,6 +214,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_warn_owner_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_warn_owner_job_enqueue_item(
+    const shop_warn_owner_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_warn_owner_job_enqueue_from(
@@ -273,6 +288,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_sync_account_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_sync_account_job_enqueue_item(
+    const shop_sync_account_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_sync_account_job_enqueue_from(
@@ -338,6 +358,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_rebuild_everything_job_enqueue_man
     culex_client *client, const shop_rebuild_everything_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_rebuild_everything_job_enqueue_item(
+    const shop_rebuild_everything_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -410,6 +435,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_cut_film_job_enqueue_item(
+    const shop_cut_film_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_cut_film_job_enqueue_from(
@@ -454,6 +484,9 @@ CULEX_GENERATED_END
 #define shop_render_page_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_render_page_job_enqueue_many, __VA_ARGS__), \
      (shop_render_page_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_render_page_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_render_page_job_enqueue_item, __VA_ARGS__), \
+     (shop_render_page_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_render_page_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_render_page_job_enqueue_from, __VA_ARGS__), \
      (shop_render_page_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -481,6 +514,9 @@ CULEX_GENERATED_END
 #define shop_index_document_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_index_document_job_enqueue_many, __VA_ARGS__), \
      (shop_index_document_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_index_document_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_index_document_job_enqueue_item, __VA_ARGS__), \
+     (shop_index_document_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_index_document_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_index_document_job_enqueue_from, __VA_ARGS__), \
      (shop_index_document_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -508,6 +544,9 @@ CULEX_GENERATED_END
 #define shop_warn_owner_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_warn_owner_job_enqueue_many, __VA_ARGS__), \
      (shop_warn_owner_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_warn_owner_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_warn_owner_job_enqueue_item, __VA_ARGS__), \
+     (shop_warn_owner_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_warn_owner_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_warn_owner_job_enqueue_from, __VA_ARGS__), \
      (shop_warn_owner_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -535,6 +574,9 @@ CULEX_GENERATED_END
 #define shop_sync_account_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_sync_account_job_enqueue_many, __VA_ARGS__), \
      (shop_sync_account_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_sync_account_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_sync_account_job_enqueue_item, __VA_ARGS__), \
+     (shop_sync_account_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_sync_account_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_sync_account_job_enqueue_from, __VA_ARGS__), \
      (shop_sync_account_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -559,6 +601,9 @@ CULEX_GENERATED_END
 #define shop_rebuild_everything_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_rebuild_everything_job_enqueue_many, __VA_ARGS__), \
      (shop_rebuild_everything_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_rebuild_everything_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_rebuild_everything_job_enqueue_item, __VA_ARGS__), \
+     (shop_rebuild_everything_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_rebuild_everything_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_rebuild_everything_job_enqueue_from, __VA_ARGS__), \
      (shop_rebuild_everything_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -586,6 +631,9 @@ CULEX_GENERATED_END
 #define shop_cut_film_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_many, __VA_ARGS__), \
      (shop_cut_film_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_cut_film_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_item, __VA_ARGS__), \
+     (shop_cut_film_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_cut_film_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_cut_film_job_enqueue_from, __VA_ARGS__), \
      (shop_cut_film_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

@@ -148,6 +148,12 @@ culex_status (shop_mail_send_email_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_mail_send_email_job_enqueue_item)(const shop_mail_send_email_job *job,
+                                                           const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_mail_send_email_job_type, job, options);
+}
+
 culex_status (shop_mail_send_email_job_enqueue_from)(culex_run *run,
                                                      const shop_mail_send_email_job *job,
                                                      const culex_enqueue_options *options,

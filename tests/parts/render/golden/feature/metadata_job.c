@@ -124,6 +124,12 @@ culex_status (shop_poll_feed_job_enqueue_many)(culex_client *client, const shop_
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_poll_feed_job_enqueue_item)(const shop_poll_feed_job *job,
+                                                     const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_poll_feed_job_type, job, options);
+}
+
 culex_status (shop_poll_feed_job_enqueue_from)(culex_run *run, const shop_poll_feed_job *job,
                                                const culex_enqueue_options *options,
                                                culex_error *error)
@@ -301,6 +307,12 @@ culex_status (shop_count_runs_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_count_runs_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_count_runs_job_enqueue_item)(const shop_count_runs_job *job,
+                                                      const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_count_runs_job_type, job, options);
 }
 
 culex_status (shop_count_runs_job_enqueue_from)(culex_run *run, const shop_count_runs_job *job,

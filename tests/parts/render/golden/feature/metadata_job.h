@@ -116,6 +116,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_poll_feed_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_poll_feed_job_enqueue_item(
+    const shop_poll_feed_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_poll_feed_job_enqueue_from(
@@ -235,6 +240,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_count_runs_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_count_runs_job_enqueue_item(
+    const shop_count_runs_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_count_runs_job_enqueue_from(
@@ -301,6 +311,9 @@ CULEX_GENERATED_END
 #define shop_poll_feed_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_poll_feed_job_enqueue_many, __VA_ARGS__), \
      (shop_poll_feed_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_poll_feed_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_poll_feed_job_enqueue_item, __VA_ARGS__), \
+     (shop_poll_feed_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_poll_feed_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_poll_feed_job_enqueue_from, __VA_ARGS__), \
      (shop_poll_feed_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -349,6 +362,9 @@ CULEX_GENERATED_END
 #define shop_count_runs_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_count_runs_job_enqueue_many, __VA_ARGS__), \
      (shop_count_runs_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_count_runs_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_count_runs_job_enqueue_item, __VA_ARGS__), \
+     (shop_count_runs_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_count_runs_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_count_runs_job_enqueue_from, __VA_ARGS__), \
      (shop_count_runs_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

@@ -101,6 +101,12 @@ culex_status (shop_reports_close_books_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_reports_close_books_job_enqueue_item)(
+    const shop_reports_close_books_job *job, const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_reports_close_books_job_type, job, options);
+}
+
 culex_status (shop_reports_close_books_job_enqueue_from)(culex_run *run,
                                                          const shop_reports_close_books_job *job,
                                                          const culex_enqueue_options *options,
@@ -217,6 +223,12 @@ culex_status (shop_reports_heartbeat_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_reports_heartbeat_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_reports_heartbeat_job_enqueue_item)(const shop_reports_heartbeat_job *job,
+                                                             const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_reports_heartbeat_job_type, job, options);
 }
 
 culex_status (shop_reports_heartbeat_job_enqueue_from)(culex_run *run,

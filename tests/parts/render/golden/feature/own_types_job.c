@@ -157,6 +157,12 @@ culex_status (shop_own_charge_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_own_charge_job_enqueue_item)(const shop_own_charge_job *job,
+                                                      const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_own_charge_job_type, job, options);
+}
+
 culex_status (shop_own_charge_job_enqueue_from)(culex_run *run, const shop_own_charge_job *job,
                                                 const culex_enqueue_options *options,
                                                 culex_error *error)

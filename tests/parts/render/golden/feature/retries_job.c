@@ -69,6 +69,12 @@ culex_status (quick_retry_job_enqueue_many)(culex_client *client, const quick_re
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (quick_retry_job_enqueue_item)(const quick_retry_job *job,
+                                                  const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&quick_retry_job_type, job, options);
+}
+
 culex_status (quick_retry_job_enqueue_from)(culex_run *run, const quick_retry_job *job,
                                             const culex_enqueue_options *options,
                                             culex_error *error)
@@ -176,6 +182,12 @@ culex_status (retry_for_two_days_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &retry_for_two_days_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (retry_for_two_days_job_enqueue_item)(const retry_for_two_days_job *job,
+                                                         const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&retry_for_two_days_job_type, job, options);
 }
 
 culex_status (retry_for_two_days_job_enqueue_from)(culex_run *run,
@@ -287,6 +299,12 @@ culex_status (retry_for_an_hour_job_enqueue_many)(culex_client *client,
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (retry_for_an_hour_job_enqueue_item)(const retry_for_an_hour_job *job,
+                                                        const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&retry_for_an_hour_job_type, job, options);
+}
+
 culex_status (retry_for_an_hour_job_enqueue_from)(culex_run *run, const retry_for_an_hour_job *job,
                                                   const culex_enqueue_options *options,
                                                   culex_error *error)
@@ -390,6 +408,12 @@ culex_status (linear_retry_job_enqueue_many)(culex_client *client, const linear_
 {
     return culex_client_enqueue_many(client, &linear_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (linear_retry_job_enqueue_item)(const linear_retry_job *job,
+                                                   const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&linear_retry_job_type, job, options);
 }
 
 culex_status (linear_retry_job_enqueue_from)(culex_run *run, const linear_retry_job *job,
@@ -496,6 +520,12 @@ culex_status (power_retry_job_enqueue_many)(culex_client *client, const power_re
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (power_retry_job_enqueue_item)(const power_retry_job *job,
+                                                  const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&power_retry_job_type, job, options);
+}
+
 culex_status (power_retry_job_enqueue_from)(culex_run *run, const power_retry_job *job,
                                             const culex_enqueue_options *options,
                                             culex_error *error)
@@ -598,6 +628,12 @@ culex_status (doubling_retry_job_enqueue_many)(culex_client *client, const doubl
 {
     return culex_client_enqueue_many(client, &doubling_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (doubling_retry_job_enqueue_item)(const doubling_retry_job *job,
+                                                     const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&doubling_retry_job_type, job, options);
 }
 
 culex_status (doubling_retry_job_enqueue_from)(culex_run *run, const doubling_retry_job *job,
@@ -708,6 +744,12 @@ culex_status (stepped_retry_job_enqueue_many)(culex_client *client, const steppe
 {
     return culex_client_enqueue_many(client, &stepped_retry_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (stepped_retry_job_enqueue_item)(const stepped_retry_job *job,
+                                                    const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&stepped_retry_job_type, job, options);
 }
 
 culex_status (stepped_retry_job_enqueue_from)(culex_run *run, const stepped_retry_job *job,

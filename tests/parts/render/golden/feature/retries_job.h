@@ -61,6 +61,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status quick_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item quick_retry_job_enqueue_item(
+    const quick_retry_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status quick_retry_job_enqueue_from(
@@ -128,6 +133,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item retry_for_two_days_job_enqueue_item(
+    const retry_for_two_days_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_two_days_job_enqueue_from(
@@ -192,6 +202,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status retry_for_an_hour_job_enqueue_many(
     culex_client *client, const retry_for_an_hour_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item retry_for_an_hour_job_enqueue_item(
+    const retry_for_an_hour_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -261,6 +276,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status linear_retry_job_enqueue_many(
     culex_client *client, const linear_retry_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item linear_retry_job_enqueue_item(
+    const linear_retry_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -332,6 +352,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item power_retry_job_enqueue_item(
+    const power_retry_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status power_retry_job_enqueue_from(
@@ -398,6 +423,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status doubling_retry_job_enqueue_many(
     culex_client *client, const doubling_retry_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item doubling_retry_job_enqueue_item(
+    const doubling_retry_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -468,6 +498,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item stepped_retry_job_enqueue_item(
+    const stepped_retry_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status stepped_retry_job_enqueue_from(
@@ -509,6 +544,9 @@ CULEX_GENERATED_END
 #define quick_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(quick_retry_job_enqueue_many, __VA_ARGS__), \
      (quick_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define quick_retry_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(quick_retry_job_enqueue_item, __VA_ARGS__), \
+     (quick_retry_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define quick_retry_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(quick_retry_job_enqueue_from, __VA_ARGS__), \
      (quick_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -533,6 +571,9 @@ CULEX_GENERATED_END
 #define retry_for_two_days_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_many, __VA_ARGS__), \
      (retry_for_two_days_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_two_days_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_item, __VA_ARGS__), \
+     (retry_for_two_days_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define retry_for_two_days_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(retry_for_two_days_job_enqueue_from, __VA_ARGS__), \
      (retry_for_two_days_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -557,6 +598,9 @@ CULEX_GENERATED_END
 #define retry_for_an_hour_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_many, __VA_ARGS__), \
      (retry_for_an_hour_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define retry_for_an_hour_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_item, __VA_ARGS__), \
+     (retry_for_an_hour_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define retry_for_an_hour_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(retry_for_an_hour_job_enqueue_from, __VA_ARGS__), \
      (retry_for_an_hour_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -581,6 +625,9 @@ CULEX_GENERATED_END
 #define linear_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_many, __VA_ARGS__), \
      (linear_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_retry_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_item, __VA_ARGS__), \
+     (linear_retry_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_retry_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(linear_retry_job_enqueue_from, __VA_ARGS__), \
      (linear_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -605,6 +652,9 @@ CULEX_GENERATED_END
 #define power_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(power_retry_job_enqueue_many, __VA_ARGS__), \
      (power_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define power_retry_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(power_retry_job_enqueue_item, __VA_ARGS__), \
+     (power_retry_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define power_retry_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(power_retry_job_enqueue_from, __VA_ARGS__), \
      (power_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -629,6 +679,9 @@ CULEX_GENERATED_END
 #define doubling_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_many, __VA_ARGS__), \
      (doubling_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define doubling_retry_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_item, __VA_ARGS__), \
+     (doubling_retry_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define doubling_retry_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(doubling_retry_job_enqueue_from, __VA_ARGS__), \
      (doubling_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -653,6 +706,9 @@ CULEX_GENERATED_END
 #define stepped_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_many, __VA_ARGS__), \
      (stepped_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define stepped_retry_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_item, __VA_ARGS__), \
+     (stepped_retry_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define stepped_retry_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(stepped_retry_job_enqueue_from, __VA_ARGS__), \
      (stepped_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

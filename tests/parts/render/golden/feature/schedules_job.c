@@ -83,6 +83,12 @@ culex_status (shop_periodic_ticking_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_periodic_ticking_job_enqueue_item)(const shop_periodic_ticking_job *job,
+                                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_periodic_ticking_job_type, job, options);
+}
+
 culex_status (shop_periodic_ticking_job_enqueue_from)(culex_run *run,
                                                       const shop_periodic_ticking_job *job,
                                                       const culex_enqueue_options *options,
@@ -201,6 +207,12 @@ culex_status (shop_periodic_beside_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_periodic_beside_job_enqueue_item)(const shop_periodic_beside_job *job,
+                                                           const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_periodic_beside_job_type, job, options);
+}
+
 culex_status (shop_periodic_beside_job_enqueue_from)(culex_run *run,
                                                      const shop_periodic_beside_job *job,
                                                      const culex_enqueue_options *options,
@@ -315,6 +327,12 @@ culex_status (shop_periodic_alone_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_periodic_alone_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_periodic_alone_job_enqueue_item)(const shop_periodic_alone_job *job,
+                                                          const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_periodic_alone_job_type, job, options);
 }
 
 culex_status (shop_periodic_alone_job_enqueue_from)(culex_run *run,
@@ -440,6 +458,12 @@ culex_status (shop_periodic_nightly_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_periodic_nightly_job_enqueue_item)(const shop_periodic_nightly_job *job,
+                                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_periodic_nightly_job_type, job, options);
+}
+
 culex_status (shop_periodic_nightly_job_enqueue_from)(culex_run *run,
                                                       const shop_periodic_nightly_job *job,
                                                       const culex_enqueue_options *options,
@@ -556,6 +580,12 @@ culex_status (shop_periodic_weekly_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_periodic_weekly_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_periodic_weekly_job_enqueue_item)(const shop_periodic_weekly_job *job,
+                                                           const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_periodic_weekly_job_type, job, options);
 }
 
 culex_status (shop_periodic_weekly_job_enqueue_from)(culex_run *run,
@@ -676,6 +706,12 @@ culex_status (shop_periodic_hourly_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (shop_periodic_hourly_job_enqueue_item)(const shop_periodic_hourly_job *job,
+                                                           const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_periodic_hourly_job_type, job, options);
+}
+
 culex_status (shop_periodic_hourly_job_enqueue_from)(culex_run *run,
                                                      const shop_periodic_hourly_job *job,
                                                      const culex_enqueue_options *options,
@@ -787,6 +823,12 @@ culex_status (shop_periodic_once_job_enqueue_many)(culex_client *client,
 {
     return culex_client_enqueue_many(client, &shop_periodic_once_job_type, jobs, sizeof *jobs,
                                      count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (shop_periodic_once_job_enqueue_item)(const shop_periodic_once_job *job,
+                                                         const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&shop_periodic_once_job_type, job, options);
 }
 
 culex_status (shop_periodic_once_job_enqueue_from)(culex_run *run,

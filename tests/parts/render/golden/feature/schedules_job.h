@@ -57,6 +57,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_ticking_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_periodic_ticking_job_enqueue_item(
+    const shop_periodic_ticking_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_ticking_job_enqueue_from(
@@ -122,6 +127,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_beside_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_periodic_beside_job_enqueue_item(
+    const shop_periodic_beside_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_beside_job_enqueue_from(
@@ -186,6 +196,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_alone_job_enqueue_many(
     culex_client *client, const shop_periodic_alone_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_periodic_alone_job_enqueue_item(
+    const shop_periodic_alone_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -261,6 +276,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_nightly_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_periodic_nightly_job_enqueue_item(
+    const shop_periodic_nightly_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_nightly_job_enqueue_from(
@@ -325,6 +345,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_weekly_job_enqueue_many(
     culex_client *client, const shop_periodic_weekly_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_periodic_weekly_job_enqueue_item(
+    const shop_periodic_weekly_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -391,6 +416,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_hourly_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_periodic_hourly_job_enqueue_item(
+    const shop_periodic_hourly_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_hourly_job_enqueue_from(
@@ -456,6 +486,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_once_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item shop_periodic_once_job_enqueue_item(
+    const shop_periodic_once_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status shop_periodic_once_job_enqueue_from(
@@ -497,6 +532,9 @@ CULEX_GENERATED_END
 #define shop_periodic_ticking_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_ticking_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_ticking_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_ticking_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_ticking_job_enqueue_item, __VA_ARGS__), \
+     (shop_periodic_ticking_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_ticking_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_ticking_job_enqueue_from, __VA_ARGS__), \
      (shop_periodic_ticking_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -521,6 +559,9 @@ CULEX_GENERATED_END
 #define shop_periodic_beside_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_beside_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_beside_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_beside_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_beside_job_enqueue_item, __VA_ARGS__), \
+     (shop_periodic_beside_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_beside_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_beside_job_enqueue_from, __VA_ARGS__), \
      (shop_periodic_beside_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -545,6 +586,9 @@ CULEX_GENERATED_END
 #define shop_periodic_alone_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_alone_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_alone_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_alone_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_alone_job_enqueue_item, __VA_ARGS__), \
+     (shop_periodic_alone_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_alone_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_alone_job_enqueue_from, __VA_ARGS__), \
      (shop_periodic_alone_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -569,6 +613,9 @@ CULEX_GENERATED_END
 #define shop_periodic_nightly_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_nightly_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_nightly_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_nightly_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_nightly_job_enqueue_item, __VA_ARGS__), \
+     (shop_periodic_nightly_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_nightly_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_nightly_job_enqueue_from, __VA_ARGS__), \
      (shop_periodic_nightly_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -593,6 +640,9 @@ CULEX_GENERATED_END
 #define shop_periodic_weekly_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_weekly_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_weekly_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_weekly_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_weekly_job_enqueue_item, __VA_ARGS__), \
+     (shop_periodic_weekly_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_weekly_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_weekly_job_enqueue_from, __VA_ARGS__), \
      (shop_periodic_weekly_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -617,6 +667,9 @@ CULEX_GENERATED_END
 #define shop_periodic_hourly_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_hourly_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_hourly_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_hourly_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_hourly_job_enqueue_item, __VA_ARGS__), \
+     (shop_periodic_hourly_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_hourly_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_hourly_job_enqueue_from, __VA_ARGS__), \
      (shop_periodic_hourly_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -641,6 +694,9 @@ CULEX_GENERATED_END
 #define shop_periodic_once_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_once_job_enqueue_many, __VA_ARGS__), \
      (shop_periodic_once_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define shop_periodic_once_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(shop_periodic_once_job_enqueue_item, __VA_ARGS__), \
+     (shop_periodic_once_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define shop_periodic_once_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(shop_periodic_once_job_enqueue_from, __VA_ARGS__), \
      (shop_periodic_once_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

@@ -72,6 +72,12 @@ culex_status (plain_job_enqueue_many)(culex_client *client, const plain_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (plain_job_enqueue_item)(const plain_job *job,
+                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&plain_job_type, job, options);
+}
+
 culex_status (plain_job_enqueue_from)(culex_run *run, const plain_job *job,
                                       const culex_enqueue_options *options, culex_error *error)
 {
@@ -171,6 +177,12 @@ culex_status (from_defaults_job_enqueue_many)(culex_client *client, const from_d
 {
     return culex_client_enqueue_many(client, &from_defaults_job_type, jobs, sizeof *jobs, count,
                                      options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (from_defaults_job_enqueue_item)(const from_defaults_job *job,
+                                                    const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&from_defaults_job_type, job, options);
 }
 
 culex_status (from_defaults_job_enqueue_from)(culex_run *run, const from_defaults_job *job,
@@ -281,6 +293,12 @@ culex_status (no_retry_job_enqueue_many)(culex_client *client, const no_retry_jo
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (no_retry_job_enqueue_item)(const no_retry_job *job,
+                                               const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&no_retry_job_type, job, options);
+}
+
 culex_status (no_retry_job_enqueue_from)(culex_run *run, const no_retry_job *job,
                                          const culex_enqueue_options *options, culex_error *error)
 {
@@ -378,6 +396,12 @@ culex_status (bounded_job_enqueue_many)(culex_client *client, const bounded_job 
 {
     return culex_client_enqueue_many(client, &bounded_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (bounded_job_enqueue_item)(const bounded_job *job,
+                                              const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&bounded_job_type, job, options);
 }
 
 culex_status (bounded_job_enqueue_from)(culex_run *run, const bounded_job *job,
@@ -490,6 +514,12 @@ culex_status (ticking_job_enqueue_many)(culex_client *client, const ticking_job 
 {
     return culex_client_enqueue_many(client, &ticking_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (ticking_job_enqueue_item)(const ticking_job *job,
+                                              const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&ticking_job_type, job, options);
 }
 
 culex_status (ticking_job_enqueue_from)(culex_run *run, const ticking_job *job,

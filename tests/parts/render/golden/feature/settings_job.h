@@ -60,6 +60,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_many(
     culex_client *client, const plain_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item plain_job_enqueue_item(
+    const plain_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status plain_job_enqueue_from(
@@ -125,6 +130,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status from_defaults_job_enqueue_many(
     culex_client *client, const from_defaults_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item from_defaults_job_enqueue_item(
+    const from_defaults_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -196,6 +206,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item no_retry_job_enqueue_item(
+    const no_retry_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status no_retry_job_enqueue_from(
@@ -266,6 +281,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_enqueue_many(
     culex_client *client, const bounded_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item bounded_job_enqueue_item(
+    const bounded_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -347,6 +367,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item ticking_job_enqueue_item(
+    const ticking_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status ticking_job_enqueue_from(
@@ -388,6 +413,9 @@ CULEX_GENERATED_END
 #define plain_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(plain_job_enqueue_many, __VA_ARGS__), \
      (plain_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define plain_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(plain_job_enqueue_item, __VA_ARGS__), \
+     (plain_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define plain_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(plain_job_enqueue_from, __VA_ARGS__), \
      (plain_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -412,6 +440,9 @@ CULEX_GENERATED_END
 #define from_defaults_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_many, __VA_ARGS__), \
      (from_defaults_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define from_defaults_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_item, __VA_ARGS__), \
+     (from_defaults_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define from_defaults_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(from_defaults_job_enqueue_from, __VA_ARGS__), \
      (from_defaults_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -436,6 +467,9 @@ CULEX_GENERATED_END
 #define no_retry_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(no_retry_job_enqueue_many, __VA_ARGS__), \
      (no_retry_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define no_retry_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(no_retry_job_enqueue_item, __VA_ARGS__), \
+     (no_retry_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define no_retry_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(no_retry_job_enqueue_from, __VA_ARGS__), \
      (no_retry_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -460,6 +494,9 @@ CULEX_GENERATED_END
 #define bounded_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(bounded_job_enqueue_many, __VA_ARGS__), \
      (bounded_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define bounded_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(bounded_job_enqueue_item, __VA_ARGS__), \
+     (bounded_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define bounded_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(bounded_job_enqueue_from, __VA_ARGS__), \
      (bounded_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -484,6 +521,9 @@ CULEX_GENERATED_END
 #define ticking_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(ticking_job_enqueue_many, __VA_ARGS__), \
      (ticking_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define ticking_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(ticking_job_enqueue_item, __VA_ARGS__), \
+     (ticking_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(ticking_job_enqueue_from, __VA_ARGS__), \
      (ticking_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

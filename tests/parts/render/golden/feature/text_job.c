@@ -89,6 +89,12 @@ culex_status (text_nasty_job_enqueue_many)(culex_client *client, const text_nast
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (text_nasty_job_enqueue_item)(const text_nasty_job *job,
+                                                 const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&text_nasty_job_type, job, options);
+}
+
 culex_status (text_nasty_job_enqueue_from)(culex_run *run, const text_nasty_job *job,
                                            const culex_enqueue_options *options, culex_error *error)
 {

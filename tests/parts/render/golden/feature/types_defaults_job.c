@@ -215,6 +215,12 @@ culex_status (kitchen_defaults_of_all_job_enqueue_many)(culex_client *client,
                                      count, options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (kitchen_defaults_of_all_job_enqueue_item)(
+    const kitchen_defaults_of_all_job *job, const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&kitchen_defaults_of_all_job_type, job, options);
+}
+
 culex_status (kitchen_defaults_of_all_job_enqueue_from)(culex_run *run,
                                                         const kitchen_defaults_of_all_job *job,
                                                         const culex_enqueue_options *options,

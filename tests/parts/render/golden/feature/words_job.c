@@ -110,6 +110,12 @@ culex_status (words_job_enqueue_many)(culex_client *client, const words_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (words_job_enqueue_item)(const words_job *job,
+                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&words_job_type, job, options);
+}
+
 culex_status (words_job_enqueue_from)(culex_run *run, const words_job *job,
                                       const culex_enqueue_options *options, culex_error *error)
 {

@@ -87,6 +87,12 @@ culex_status (tick_job_enqueue_many)(culex_client *client, const tick_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (tick_job_enqueue_item)(const tick_job *job,
+                                           const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&tick_job_type, job, options);
+}
+
 culex_status (tick_job_enqueue_from)(culex_run *run, const tick_job *job,
                                      const culex_enqueue_options *options, culex_error *error)
 {

@@ -723,6 +723,12 @@ culex_status (fill_job_enqueue_many)(culex_client *client, const fill_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (fill_job_enqueue_item)(const fill_job *job,
+                                           const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&fill_job_type, job, options);
+}
+
 culex_status (fill_job_enqueue_from)(culex_run *run, const fill_job *job,
                                      const culex_enqueue_options *options, culex_error *error)
 {

@@ -218,6 +218,12 @@ culex_status (use_enums_job_enqueue_many)(culex_client *client, const use_enums_
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (use_enums_job_enqueue_item)(const use_enums_job *job,
+                                                const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&use_enums_job_type, job, options);
+}
+
 culex_status (use_enums_job_enqueue_from)(culex_run *run, const use_enums_job *job,
                                           const culex_enqueue_options *options, culex_error *error)
 {

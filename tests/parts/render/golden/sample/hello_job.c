@@ -85,6 +85,12 @@ culex_status (greet_job_enqueue_many)(culex_client *client, const greet_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (greet_job_enqueue_item)(const greet_job *job,
+                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&greet_job_type, job, options);
+}
+
 culex_status (greet_job_enqueue_from)(culex_run *run, const greet_job *job,
                                       const culex_enqueue_options *options, culex_error *error)
 {

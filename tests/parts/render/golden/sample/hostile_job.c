@@ -146,6 +146,12 @@ culex_status (attack_job_enqueue_many)(culex_client *client, const attack_job *j
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (attack_job_enqueue_item)(const attack_job *job,
+                                             const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&attack_job_type, job, options);
+}
+
 culex_status (attack_job_enqueue_from)(culex_run *run, const attack_job *job,
                                        const culex_enqueue_options *options, culex_error *error)
 {

@@ -199,6 +199,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status attack_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item attack_job_enqueue_item(
+    const attack_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_DEPRECATED("end */ #error out /* in / a b quote ' backslash trigraph / = percent s n tab here, return here, bell , delete caf right to left isolate zero width bom line sep */*/**//*/* / * / a line that ends in / and goes on u0022 x41 101 {{ 7 * 7 }} { raw } {# x #} @file brief")
@@ -268,6 +274,9 @@ CULEX_GENERATED_END
 #define attack_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(attack_job_enqueue_many, __VA_ARGS__), \
      (attack_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define attack_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(attack_job_enqueue_item, __VA_ARGS__), \
+     (attack_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define attack_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(attack_job_enqueue_from, __VA_ARGS__), \
      (attack_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

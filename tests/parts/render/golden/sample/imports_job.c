@@ -87,6 +87,12 @@ culex_status (import_both_job_enqueue_many)(culex_client *client, const import_b
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (import_both_job_enqueue_item)(const import_both_job *job,
+                                                  const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&import_both_job_type, job, options);
+}
+
 culex_status (import_both_job_enqueue_from)(culex_run *run, const import_both_job *job,
                                             const culex_enqueue_options *options,
                                             culex_error *error)

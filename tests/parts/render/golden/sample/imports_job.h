@@ -73,6 +73,11 @@ SAMPLE_API CULEX_MUST_USE culex_status import_both_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+SAMPLE_API CULEX_MUST_USE culex_enqueue_item import_both_job_enqueue_item(
+    const import_both_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 SAMPLE_API CULEX_MUST_USE culex_status import_both_job_enqueue_from(
@@ -119,6 +124,9 @@ CULEX_GENERATED_END
 #define import_both_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(import_both_job_enqueue_many, __VA_ARGS__), \
      (import_both_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define import_both_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(import_both_job_enqueue_item, __VA_ARGS__), \
+     (import_both_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define import_both_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(import_both_job_enqueue_from, __VA_ARGS__), \
      (import_both_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

@@ -124,6 +124,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item all_array_job_enqueue_item(
+    const all_array_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status all_array_job_enqueue_from(
@@ -170,6 +175,9 @@ CULEX_GENERATED_END
 #define all_array_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(all_array_job_enqueue_many, __VA_ARGS__), \
      (all_array_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define all_array_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(all_array_job_enqueue_item, __VA_ARGS__), \
+     (all_array_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define all_array_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(all_array_job_enqueue_from, __VA_ARGS__), \
      (all_array_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

@@ -199,6 +199,12 @@ culex_status (all_single_job_enqueue_many)(culex_client *client, const all_singl
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (all_single_job_enqueue_item)(const all_single_job *job,
+                                                 const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&all_single_job_type, job, options);
+}
+
 culex_status (all_single_job_enqueue_from)(culex_run *run, const all_single_job *job,
                                            const culex_enqueue_options *options, culex_error *error)
 {

@@ -160,6 +160,12 @@ culex_status (all_list_job_enqueue_many)(culex_client *client, const all_list_jo
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (all_list_job_enqueue_item)(const all_list_job *job,
+                                               const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&all_list_job_type, job, options);
+}
+
 culex_status (all_list_job_enqueue_from)(culex_run *run, const all_list_job *job,
                                          const culex_enqueue_options *options, culex_error *error)
 {
@@ -268,6 +274,12 @@ culex_status (lists_job_enqueue_many)(culex_client *client, const lists_job *job
 {
     return culex_client_enqueue_many(client, &lists_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (lists_job_enqueue_item)(const lists_job *job,
+                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&lists_job_type, job, options);
 }
 
 culex_status (lists_job_enqueue_from)(culex_run *run, const lists_job *job,

@@ -161,6 +161,12 @@ culex_status (all_optional_job_enqueue_many)(culex_client *client, const all_opt
                                      options, ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (all_optional_job_enqueue_item)(const all_optional_job *job,
+                                                   const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&all_optional_job_type, job, options);
+}
+
 culex_status (all_optional_job_enqueue_from)(culex_run *run, const all_optional_job *job,
                                              const culex_enqueue_options *options,
                                              culex_error *error)

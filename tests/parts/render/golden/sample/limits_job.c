@@ -128,6 +128,12 @@ culex_status (limited_job_enqueue_many)(culex_client *client, const limited_job 
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (limited_job_enqueue_item)(const limited_job *job,
+                                              const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&limited_job_type, job, options);
+}
+
 culex_status (limited_job_enqueue_from)(culex_run *run, const limited_job *job,
                                         const culex_enqueue_options *options, culex_error *error)
 {

@@ -282,6 +282,12 @@ culex_status (clash_job_enqueue_many)(culex_client *client, const clash_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (clash_job_enqueue_item)(const clash_job *job,
+                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&clash_job_type, job, options);
+}
+
 culex_status (clash_job_enqueue_from)(culex_run *run, const clash_job *job,
                                       const culex_enqueue_options *options, culex_error *error)
 {
@@ -409,6 +415,15 @@ culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line
     return culex_client_enqueue_many(
         client, &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type,
         jobs, sizeof *jobs, count, options, ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_item)(
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
+    const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(
+        &a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_type, job,
+        options);
 }
 
 culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from)(

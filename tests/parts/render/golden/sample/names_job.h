@@ -285,6 +285,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue_many(
     culex_client *client, const clash_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item clash_job_enqueue_item(
+    const clash_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status clash_job_enqueue_from(
@@ -368,6 +373,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status a_job_with_a_name_so_long_that_no_proto
     const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *jobs,
     size_t count, const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_item(
+    const a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job *job,
+    const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -472,6 +483,9 @@ CULEX_GENERATED_END
 #define clash_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(clash_job_enqueue_many, __VA_ARGS__), \
      (clash_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define clash_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(clash_job_enqueue_item, __VA_ARGS__), \
+     (clash_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define clash_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(clash_job_enqueue_from, __VA_ARGS__), \
      (clash_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -499,6 +513,9 @@ CULEX_GENERATED_END
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many, __VA_ARGS__), \
      (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_item, __VA_ARGS__), \
+     (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from, __VA_ARGS__), \
      (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

@@ -148,6 +148,11 @@ culex_status (pay_job_enqueue_many)(culex_client *client, const pay_job *jobs, s
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (pay_job_enqueue_item)(const pay_job *job, const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&pay_job_type, job, options);
+}
+
 culex_status (pay_job_enqueue_from)(culex_run *run, const pay_job *job,
                                     const culex_enqueue_options *options, culex_error *error)
 {

@@ -78,6 +78,12 @@ culex_status (steps_job_enqueue_many)(culex_client *client, const steps_job *job
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (steps_job_enqueue_item)(const steps_job *job,
+                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&steps_job_type, job, options);
+}
+
 culex_status (steps_job_enqueue_from)(culex_run *run, const steps_job *job,
                                       const culex_enqueue_options *options, culex_error *error)
 {
@@ -176,6 +182,12 @@ culex_status (ratio_job_enqueue_many)(culex_client *client, const ratio_job *job
 {
     return culex_client_enqueue_many(client, &ratio_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (ratio_job_enqueue_item)(const ratio_job *job,
+                                            const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&ratio_job_type, job, options);
 }
 
 culex_status (ratio_job_enqueue_from)(culex_run *run, const ratio_job *job,
@@ -277,6 +289,12 @@ culex_status (linear_job_enqueue_many)(culex_client *client, const linear_job *j
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (linear_job_enqueue_item)(const linear_job *job,
+                                             const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&linear_job_type, job, options);
+}
+
 culex_status (linear_job_enqueue_from)(culex_run *run, const linear_job *job,
                                        const culex_enqueue_options *options, culex_error *error)
 {
@@ -375,6 +393,12 @@ culex_status (constant_job_enqueue_many)(culex_client *client, const constant_jo
 {
     return culex_client_enqueue_many(client, &constant_job_type, jobs, sizeof *jobs, count, options,
                                      ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (constant_job_enqueue_item)(const constant_job *job,
+                                               const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&constant_job_type, job, options);
 }
 
 culex_status (constant_job_enqueue_from)(culex_run *run, const constant_job *job,

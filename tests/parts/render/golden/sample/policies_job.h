@@ -60,6 +60,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_many(
     culex_client *client, const steps_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item steps_job_enqueue_item(
+    const steps_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_HIDDEN CULEX_MUST_USE culex_status steps_job_enqueue_from(
@@ -124,6 +129,11 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_at(culex_client *clie
 CULEX_HIDDEN CULEX_MUST_USE culex_status ratio_job_enqueue_many(
     culex_client *client, const ratio_job *jobs, size_t count, const culex_enqueue_options *options,
     culex_uuid *ret_ids, size_t *ret_enqueued, culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item ratio_job_enqueue_item(
+    const ratio_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -195,6 +205,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status linear_job_enqueue_many(
     culex_client *client, const linear_job *jobs, size_t count,
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_DEPRECATED("use steps")
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item linear_job_enqueue_item(
+    const linear_job *job, const culex_enqueue_options *options);
 
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
@@ -271,6 +287,12 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status constant_job_enqueue_many(
     const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
     culex_error *error);
 
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_DEPRECATED("the job is retired: only queued runs are left")
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item constant_job_enqueue_item(
+    const constant_job *job, const culex_enqueue_options *options);
+
 /* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
  * may be NULL. See culex_run_enqueue. */
 CULEX_DEPRECATED("the job is retired: only queued runs are left")
@@ -315,6 +337,9 @@ CULEX_GENERATED_END
 #define steps_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(steps_job_enqueue_many, __VA_ARGS__), \
      (steps_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define steps_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(steps_job_enqueue_item, __VA_ARGS__), \
+     (steps_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define steps_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(steps_job_enqueue_from, __VA_ARGS__), \
      (steps_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -339,6 +364,9 @@ CULEX_GENERATED_END
 #define ratio_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(ratio_job_enqueue_many, __VA_ARGS__), \
      (ratio_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define ratio_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(ratio_job_enqueue_item, __VA_ARGS__), \
+     (ratio_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define ratio_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(ratio_job_enqueue_from, __VA_ARGS__), \
      (ratio_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -363,6 +391,9 @@ CULEX_GENERATED_END
 #define linear_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(linear_job_enqueue_many, __VA_ARGS__), \
      (linear_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define linear_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(linear_job_enqueue_item, __VA_ARGS__), \
+     (linear_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define linear_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(linear_job_enqueue_from, __VA_ARGS__), \
      (linear_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
@@ -387,6 +418,9 @@ CULEX_GENERATED_END
 #define constant_job_enqueue_many(...) \
     (CULEX_TYPED_BEGIN(constant_job_enqueue_many, __VA_ARGS__), \
      (constant_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define constant_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(constant_job_enqueue_item, __VA_ARGS__), \
+     (constant_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
 #define constant_job_enqueue_from(...) \
     (CULEX_TYPED_BEGIN(constant_job_enqueue_from, __VA_ARGS__), \
      (constant_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)

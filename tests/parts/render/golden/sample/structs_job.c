@@ -173,6 +173,12 @@ culex_status (ship_job_enqueue_many)(culex_client *client, const ship_job *jobs,
                                      ret_ids, ret_enqueued, error);
 }
 
+culex_enqueue_item (ship_job_enqueue_item)(const ship_job *job,
+                                           const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&ship_job_type, job, options);
+}
+
 culex_status (ship_job_enqueue_from)(culex_run *run, const ship_job *job,
                                      const culex_enqueue_options *options, culex_error *error)
 {
