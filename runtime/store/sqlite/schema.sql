@@ -364,6 +364,24 @@ CREATE TABLE batch_call (
 
 CREATE INDEX batch_call_due ON batch_call (queue) WHERE is_due = 1;
 
+-- What workers have counted of their runs, by hours since 1970: see core/figures.h.
+CREATE TABLE figure (
+    queue INTEGER NOT NULL,
+    hour INTEGER NOT NULL,
+    job TEXT NOT NULL,                          -- '': of jobs for which there was no row
+    counts TEXT NOT NULL,
+    PRIMARY KEY (queue, hour, job)
+) STRICT, WITHOUT ROWID;
+
+-- The last call of each session that has told figures.
+CREATE TABLE figure_call (
+    queue INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    seen_ms INTEGER NOT NULL,
+    PRIMARY KEY (queue, session)
+) STRICT, WITHOUT ROWID;
+
 -- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.
 CREATE TABLE waker (
     queue TEXT NOT NULL,
