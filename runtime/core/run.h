@@ -49,6 +49,8 @@ struct culex_run_facts {
     int64_t timeout_ms;    /* 0: none */
     int64_t expires_at_ms; /* by the store's clock; 0: never, or not known */
     uint64_t fingerprint;  /* of the schema that encoded the payload */
+    int64_t due_ms;        /* since when it could have been claimed, by the store's clock: known of
+                              each first attempt, and where it had a date; else 0 */
     int64_t claim_ms;      /* by the store's clock, for its acks; 0: this store wants none */
 };
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "core/figures.h"
 #include "core/needs.h"
 #include "core/progress.h"
 #include "core/queue_name.h"
@@ -657,5 +658,59 @@ culex_status culex__argument_wait(const char *queue, size_t count, int64_t note_
     if (note_ms < 0 || note_ms > CULEX_STORE_WAIT_NOTE_MAX_MS)
         return culex__fail(error, CULEX_EINVAL, "a wait is noted for 0 to %lld ms",
                            (long long)CULEX_STORE_WAIT_NOTE_MAX_MS);
+    return culex__queue_check(queue, error);
+}
+
+/* --- figures ----------------------------------------------------------------------------- */
+
+static bool job_is_valid(const char *job)
+{
+    return job != NULL && job[0] != '\0' && field_is_valid(job, CULEX_JOB_NAME_MAX);
+}
+
+static culex_status figure_check(const struct culex_figure_row *rows, size_t at, culex_error *error)
+{
+    struct culex_figure figure;
+    if (!job_is_valid(rows[at].job))
+        return culex__fail(error, CULEX_EINVAL, "figures %zu: not the name of a job", at);
+    if (rows[at].text == NULL || !culex__figure_read(rows[at].text, &figure))
+        return culex__fail(error, CULEX_EINVAL, "figures %zu: not in their form", at);
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(rows[i].job, rows[at].job) == 0)
+            return culex__fail(error, CULEX_EINVAL, "figures %zu: those of '%s' come twice", at,
+                               rows[at].job);
+    }
+    return CULEX_OK;
+}
+
+culex_status culex__argument_figures_add(const char *queue, const char *session, uint64_t number,
+                                         const struct culex_figure_row *rows, size_t count,
+                                         culex_error *error)
+{
+    culex_status status = culex__queue_check(queue, error);
+    if (status == CULEX_OK)
+        status = session_check(session, error);
+    if (status == CULEX_OK && (number == 0 || number > CULEX_FIGURE_MAX))
+        status = culex__fail(error, CULEX_EINVAL, "a call of figures has no such number");
+    if (status == CULEX_OK && (count == 0 || count > CULEX_STORE_FIGURES_MAX))
+        status =
+            culex__fail(error, CULEX_ELIMIT, "1 to %d rows of figures", CULEX_STORE_FIGURES_MAX);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = figure_check(rows, i, error);
+    return status;
+}
+
+culex_status culex__argument_figures(const char *queue, const char *job, unsigned hours,
+                                     const struct culex_figure_row *after, size_t most,
+                                     culex_error *error)
+{
+    if (job != NULL && !job_is_valid(job))
+        return culex__fail(error, CULEX_EINVAL, "not the name of a job");
+    if (hours == 0 || hours > CULEX_FIGURES_HOURS)
+        return culex__fail(error, CULEX_EINVAL, "figures are kept for 1 to %d hours",
+                           CULEX_FIGURES_HOURS);
+    if (most == 0 || most > CULEX_STORE_FIGURES_MAX ||
+        (after != NULL && !field_is_valid(after->job, CULEX_JOB_NAME_MAX)))
+        return culex__fail(error, CULEX_EINVAL, "figures have no such page");
     return culex__queue_check(queue, error);
 }

@@ -42,6 +42,12 @@ culex_status culex__argument_purge(const char *queue, culex_run_state state, siz
                                    culex_error *error);
 culex_status culex__argument_list(const char *queue, culex_run_state state,
                                   culex_list_cursor cursor, size_t limit, culex_error *error);
+culex_status culex__argument_figures_add(const char *queue, const char *session, uint64_t number,
+                                         const struct culex_figure_row *rows, size_t count,
+                                         culex_error *error);
+culex_status culex__argument_figures(const char *queue, const char *job, unsigned hours,
+                                     const struct culex_figure_row *after, size_t most,
+                                     culex_error *error);
 culex_status culex__argument_wait(const char *queue, size_t count, int64_t note_ms,
                                   culex_error *error);
 culex_status culex__argument_queues(const char *const *queues, size_t count, culex_error *error);

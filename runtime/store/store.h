@@ -68,6 +68,11 @@
  * queue refuses; it stays, and STEPs of the batch's queue, which is not empty then, try again. A
  * batch is forgotten by STEP keep_ms after its end.
  *
+ * Figures. Workers tell from time to time how many runs of each job have ended how, how long they
+ * had waited and how long they took. The store adds that up by the hours of its clock, and keeps it
+ * FIGURES_HOURS. A queue has FIGURES_ROWS_MAX rows of a job and an hour, and one more an hour for
+ * what finds no room. No other verb knows of them.
+ *
  * Waits. WAIT notes that its handle waits for the end of a run. Whoever brings that end, or deletes
  * the run before it, forgets the note and tells the handle, whose WAKE_TAKE says so; the record of
  * a run that ends while it is waited for is kept CULEX_WAIT_KEEP_MS at the least, also when it
@@ -520,6 +525,21 @@ struct culex_metadata_set {
 #define CULEX_METADATA_ANY         UINT64_MAX
 #define CULEX_METADATA_VERSION_MAX ((UINT64_C(1) << 53) - 1)
 
+/* Figures of one job: of an hour, or what is to be added to those of now. */
+struct culex_figure_row {
+    int64_t hour;     /* since 1970; not used with FIGURES_ADD */
+    const char *job;  /* wire name; "" only in an answer: jobs for which there was no row */
+    const char *text; /* core/figures.h */
+};
+
+/* Rows by hour, and in an hour by job, by its bytes; see store/figure_list.h. */
+struct culex_figure_list {
+    struct culex_figure_row *rows;
+    size_t count, capacity;
+    bool is_more; /* rows follow behind the last one */
+    int64_t now_ms;
+};
+
 /* An entry is there for so long before and after what the store's clock said when it was told. */
 enum { CULEX_WORKER_GONE_MS = 30000 };
 
@@ -637,6 +657,7 @@ enum {
     CULEX_STORE_PAGE_MAX = 1000,  /* runs on a page of LIST, but for CULEX_LIST_ANY; keys on one of
                                        LIMIT_KEYS */
     CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
+    CULEX_STORE_FIGURES_MAX = 64, /* rows of a call of figures */
     CULEX_STORE_WAIT_MAX = 200,   /* runs that one WAIT asks about */
     CULEX_STORE_SESSION_MAX = 32, /* hex digits */
     CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */

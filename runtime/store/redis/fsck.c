@@ -23,7 +23,7 @@ enum {
     SHARE_RECORDS,
     SHARE_WALK,
     SHARE_VERIFY,
-    SHARE_COUNT = SHARE_VERIFY + 33
+    SHARE_COUNT = SHARE_VERIFY + 36
 };
 static const char *const shares[SHARE_COUNT] = {
     "blocks",        "spans",      "block_leases", "block_ends",       "chars",
@@ -34,7 +34,8 @@ static const char *const shares[SHARE_COUNT] = {
     "keys",          "keys_until", "sessions",     "sessions_seen",    "schedules",
     "unique_until",  "limited",    "slots",        "buckets",          "refills",
     "limits",        "follow_ups", "waits",        "waits_until",      "batches",
-    "batches_until", "metadata",   "totals"};
+    "batches_until", "metadata",   "figures",      "figures_rows",     "figures_calls",
+    "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 

@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata
--- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends metadata
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls
+-- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends metadata figures
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -688,6 +688,41 @@ local function batches_until_share()
   return answer(page[1])
 end
 
+-- A row that cannot be read, or has no name in its set, would stay for ever; so would a call without its time.
+local function figures_share()
+  local page = call('HSCAN', figures, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    local field, text = page[2][at], page[2][at + 1]
+    local is_good
+    if sub(field, 1, 1) == '@' then
+      is_good = is_int(text, 0) and call('ZSCORE', figures_calls, sub(field, 2))
+    else
+      local figure = figure_parse(text)
+      is_good = figure and figure_text(figure) == text and match(field, '^%d%d%d%d%d%d%d%d|') and call('ZSCORE', figures_rows, field)
+    end
+    if not is_good then
+      wrong = wrong + 1
+      if is_repairing then
+        call('HDEL', figures, field)
+        call('ZREM', figures_rows, field)
+        call('ZREM', figures_calls, sub(field, 2))
+      end
+    end
+  end
+  return answer(page[1])
+end
+
+local function figures_set_share(set, head)
+  local page = call('ZSCAN', set, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    if call('HEXISTS', figures, head .. page[2][at]) == 0 then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', set, page[2][at]) end
+    end
+  end
+  return answer(page[1])
+end
+
 local function limits_share()
   local page = call('HSCAN', limits, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
@@ -1218,6 +1253,8 @@ local shares = {
   end,
   limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
   waits = waits_share, waits_until = waits_until_share, batches = batches_share, batches_until = batches_until_share,
+  figures = figures_share, figures_rows = function() return figures_set_share(figures_rows, '') end,
+  figures_calls = function() return figures_set_share(figures_calls, '@') end,
   follow_ups = follow_ups_share, slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,
   payloads = function() return hash_share(payloads, function(r) return r.state ~= DONE end) end,
   results = function() return hash_share(results, state_is(DONE)) end,

@@ -29,7 +29,8 @@ end
 -- Those with a record: each in the reply behind so many bodies of the line.
 local record_count = 0
 
-local function grant(id, text, attempt, payload)
+-- `due`: since when it waited for its turn, where that is not its enqueue.
+local function grant(id, text, attempt, payload, due)
   local pair, quad, put = record_count * 2, record_count * 4, #claim_puts
   granted.count, record_count = granted.count + 1, record_count + 1
   decided[id] = true
@@ -39,7 +40,7 @@ local function grant(id, text, attempt, payload)
   claim_leases[put + 2] = id
   granted.memo[pair + 1] = id
   granted.memo[pair + 2] = attempt .. #take.bodies .. ';'
-  granted.list[quad + 1] = #take.bodies
+  granted.list[quad + 1] = due and #take.bodies .. ',' .. due or #take.bodies
   granted.list[quad + 2] = id
   granted.list[quad + 3] = text
   granted.list[quad + 4] = payload
@@ -111,6 +112,7 @@ local function candidate_parsed(id, text, payload, is_list, needs)
   if not is_room(payload) then return false end
   if r.attempt ~= '0' then progress_drops[#progress_drops + 1] = id end
   r.state, r.attempt = NEXT[WAITING .. '_CLAIM'], r.attempt + 1
+  local due = tonumber(r.at_ms) > 0 and r.at_ms or nil
   r.owner, r.at_ms, r.timeout_from_ms = session, lease_text, now_text
   r.started = granted.count < starts and 1 or 0
   if is_ranked then unique_claim(id, r, now) end
@@ -118,7 +120,7 @@ local function candidate_parsed(id, text, payload, is_list, needs)
     begin_again(place_grant(id, gates_of(r)))
     r.behind = '1' -- it may have been parked behind what it needs
   end
-  grant(id, record_text(r), r.attempt .. ',', payload)
+  grant(id, record_text(r), r.attempt .. ',', payload, due)
   if is_suspected then is_enough, is_again = true, false end
   return true
 end
@@ -667,7 +669,7 @@ local function remembered_grants(list)
   for at, id in ipairs(ids) do
     local r, payload = texts[at] and record_parse(texts[at]), payload_texts[at]
     if r and payload and #payload <= PAYLOAD_BYTES_MAX and holds(r, attempts[at]) then
-      for _, item in ipairs({math.min(places[at], #take.bodies), id, texts[at], payload}) do granted.list[#granted.list + 1] = item end
+      for _, item in ipairs({math.min(places[at], #take.bodies) .. ',0', id, texts[at], payload}) do granted.list[#granted.list + 1] = item end
     end
   end
 end

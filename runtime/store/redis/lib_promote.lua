@@ -23,7 +23,7 @@ local function promote()
     due_drop(id, r)
     if r and r.state == SCHEDULED then
       local due = math.min(tonumber(r.at_ms), now)
-      r.state, r.at_ms = NEXT[SCHEDULED .. '_DUE'], 0
+      r.state, r.at_ms = NEXT[SCHEDULED .. '_DUE'], due
       ready_put(id, r, due)
       plan_put('record_puts', id, record_text(r))
     elseif texts[at] and not r then

@@ -54,7 +54,8 @@ if to == SCHEDULED then
   due_put(id, r)
 else
   if r.state == SCHEDULED then since = now end
-  r.state, r.at_ms = to, 0
+  if r.state == SCHEDULED then r.at_ms = now end
+  r.state = to
   ready_put(id, r, since)
   if rank and tonumber(r.behind) > 1 then plan_add('urgent_drops', id) end
 end

@@ -14,6 +14,7 @@
  *   limits.c    the verbs on limits               fsck.c         FSCK, a share a call
  *   wait.c      WAIT, and sleeping until a run has ended
  *   metadata.c  what jobs keep from run to run
+ *   figures.c   what workers count of runs
  *   wake.c      sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   greeting.c  makes a connection ready          conn.c         the connection

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/needs.h"
+#include "core/number.h"
 #include "core/progress.h"
 #include "core/run_id.h"
 #include "store/redis/scripts.h"
@@ -363,6 +364,23 @@ enum {
     GRANT_ITEMS = 4 /* before, id, record, payload */
 };
 
+/* How many bodies of the line come before a run with a record: a number, or 'NUMBER,DUE' where it
+ * is told since when it waited, 0 for not known; else that is for its first attempt its enqueue. */
+static bool before_read(const redisReply *reply, size_t at, int64_t *ret_before, int64_t *ret_due)
+{
+    const char *text, *comma;
+    size_t len;
+    *ret_due = -1;
+    if (culex__redis_reply_int(reply, at, ret_before))
+        return true;
+    if (!culex__redis_reply_text(reply, at, &text, &len) ||
+        (comma = memchr(text, ',', len)) == NULL)
+        return false;
+    return culex__int64_parse(text, (size_t)(comma - text), ret_before) &&
+           culex__int64_parse(comma + 1, len - (size_t)(comma - text) - 1, ret_due) &&
+           *ret_due >= 0;
+}
+
 static size_t record_at(size_t index)
 {
     return HEAD_ITEMS + index * GRANT_ITEMS;
@@ -459,11 +477,16 @@ static bool grant_read(const redisReply *reply, size_t at, struct culex_grant *g
     culex_uuid run;
     const char *id, *text, *payload;
     size_t id_len, text_len;
-    if (!culex__redis_reply_text(reply, at + 1, &id, &id_len) || id_len != sizeof run ||
+    int64_t before, due_ms;
+    if (!before_read(reply, at, &before, &due_ms) ||
+        !culex__redis_reply_text(reply, at + 1, &id, &id_len) || id_len != sizeof run ||
         !culex__redis_reply_text(reply, at + 2, &text, &text_len) ||
         !culex__redis_reply_text(reply, at + 3, &payload, &grant->payload_len) ||
         !culex__redis_record_parse(text, text_len, &record) || record.state != CULEX_RUN_ACTIVE)
         return false;
+    if (due_ms < 0)
+        due_ms = record.facts.attempt == 1 ? record.facts.created_at_ms : 0;
+    record.facts.due_ms = due_ms;
     memcpy(run.b, id, id_len);
     grant_begin(&record, run, grant, names);
     grant_take_needs(&record, grant, names);
@@ -490,6 +513,7 @@ static bool body_grant_read(const struct bodies *bodies, size_t at, struct culex
     });
     record.facts.attempt = 1;
     record.facts.claim_ms = bodies->since;
+    record.facts.due_ms = record.facts.created_at_ms;
     grant_begin(&record, id, grant, names);
     grant->payload = body + payload;
     grant->payload_len = len - payload;
@@ -570,8 +594,8 @@ static bool grants_read(const redisReply *reply, size_t records, const struct bo
     size_t record = 0;
     read->grant_count = 0;
     for (size_t body = 0; body <= bodies->list->elements; body++) {
-        int64_t before;
-        while (record < records && culex__redis_reply_int(reply, record_at(record), &before) &&
+        int64_t before, due_ms;
+        while (record < records && before_read(reply, record_at(record), &before, &due_ms) &&
                (before <= (int64_t)body || body == bodies->list->elements))
             read->grant_count +=
                 grant_read(reply, record_at(record++), &read->grants[read->grant_count], &names);

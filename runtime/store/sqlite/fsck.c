@@ -7,9 +7,9 @@
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, the
  * counters of the queue's row and its rear, which holds the last number, what is counted for
- * limits, who has a unique key, and who waits for an end. A run that has lost its mark cannot be
- * told from one whose key somebody else has taken: with its next claim it has the key again, if
- * nobody holds it by then.
+ * limits, who has a unique key, who waits for an end, and the form of figures. A run that has lost
+ * its mark cannot be told from one whose key somebody else has taken: with its next claim it has
+ * the key again, if nobody holds it by then.
  */
 #include <assert.h>
 #include <string.h>
@@ -18,6 +18,7 @@
 #include "core/run_id.h"
 #include "store/sqlite/members.h"
 #include "store/sqlite/body.h"
+#include "store/sqlite/figures.h"
 #include "store/sqlite/fsck_limits.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
@@ -643,6 +644,9 @@ static culex_status keys_share(struct fsck *fsck, culex_error *error)
         status = windows_check(fsck, error);
     if (status == CULEX_OK)
         status = culex__sqlite_waiters_check(fsck->store, fsck->queue, fsck->is_repairing,
+                                             &fsck->counts.wrong, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_figures_check(fsck->store, fsck->queue, fsck->is_repairing,
                                              &fsck->counts.wrong, error);
     return status == CULEX_OK
                ? culex__sqlite_batches_check(fsck->store, fsck->queue, fsck->is_repairing,

@@ -35,6 +35,15 @@ static culex_status grant_copy(struct culex_grant *grant, const char *job, const
     return CULEX_OK;
 }
 
+/* By the row as it was before the claim. One with limits that had a date has taken its place then,
+ * and counts from its enqueue. */
+static int64_t due_of(sqlite3_stmt *row, int64_t created_at_ms)
+{
+    if (sqlite3_column_int(row, CULEX__SQLITE_COLUMN_is_delayed) != 0)
+        return sqlite3_column_int64(row, CULEX__SQLITE_COLUMN_at_ms);
+    return sqlite3_column_int64(row, CULEX__SQLITE_COLUMN_attempt) == 0 ? created_at_ms : 0;
+}
+
 culex_status culex__sqlite_grant_run(struct culex_grant *grant, sqlite3_stmt *statement,
                                      const struct culex_sqlite_run *run, uint32_t attempt,
                                      const void *payload, culex_error *error)
@@ -49,6 +58,8 @@ culex_status culex__sqlite_grant_run(struct culex_grant *grant, sqlite3_stmt *st
                                             .timeout_ms = run->timeout_ms,
                                             .expires_at_ms = run->expires_at_ms,
                                             .fingerprint = (uint64_t)fingerprint}};
+    if (sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_attempt) < attempt)
+        grant->facts.due_ms = due_of(statement, created_at_ms);
     const char *limits = (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_limits);
     return grant_copy(grant, job, limits, payload, (size_t)run->payload_len, error);
 }
@@ -89,6 +100,7 @@ culex_status culex__sqlite_grant_body(struct culex_grant *grant,
                                             .attempt = 1,
                                             .counters = {.attempts_max = kind->attempts_max},
                                             .created_at_ms = body->born_ms,
+                                            .due_ms = body->born_ms,
                                             .timeout_ms = kind->timeout_ms,
                                             .fingerprint = kind->fingerprint}};
     return grant_copy(grant, kind->job, NULL, body->payload, body->len, error);

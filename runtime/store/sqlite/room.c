@@ -341,6 +341,15 @@ static culex_status reserved_wait(struct culex_store *base, const char *queue,
     return culex__sqlite_wait(base, queue, ids, count, note_ms, ret_states, error);
 }
 
+/* The reserve is not for figures, which can wait. */
+static culex_status reserved_figures_add(struct culex_store *base, const char *queue,
+                                         const char *session, uint64_t number,
+                                         const struct culex_figure_row *rows, size_t count,
+                                         culex_error *error)
+{
+    return culex__sqlite_figures_add(base, queue, session, number, rows, count, error);
+}
+
 #define MEMBER_ADDS(name)    .name = reserved_##name,
 #define MEMBER_MANAGES(name) .name = reserved_##name,
 #define MEMBER_READS(name)   .name = culex__sqlite_##name,

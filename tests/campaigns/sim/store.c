@@ -730,6 +730,8 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
 #define FRONT_wait_arm          ASKED
 #define FRONT_batch             ASKED
 #define FRONT_batch_look        ASKED
+#define FRONT_figures_add       ASKED
+#define FRONT_figures           ASKED
 
 /* A new verb has no FRONT yet and does not compile before it has one: SIM_OTHER is right for one of
  * an operator. Until then the compiler points here, and at verbs behind it that have theirs. */

@@ -588,6 +588,32 @@ static void test_schedules_have_their_form(void **state)
     }
 }
 
+static void test_figures_have_their_form(void **state)
+{
+    static const char *const bad[][3] = {{"HSET", "figures", "00000001|j nonsense"},
+                                         {"HSET", "figures", "00000001|j 1,0,0,0,0;;"},
+                                         {"HSET", "figures", "00000001|j 1,0,0,0,0,0;2:1:3;"},
+                                         {"HSET", "figures", "00000001|j 1,0,0,0,0,0;208:1;"},
+                                         {"HSET", "figures", "00000001|k 1,0,0,0,0,0;;"},
+                                         {"HSET", "figures", "1|j 1,0,0,0,0,0;;"},
+                                         {"HSET", "figures", "@bb 7"},
+                                         {"HSET", "figures", "@aa x"},
+                                         {"ZADD", "figures_rows", "0 00000001|k"},
+                                         {"ZREM", "figures_rows", "00000001|j"},
+                                         {"ZADD", "figures_calls", "1 bb"},
+                                         {"ZREM", "figures_calls", "aa"}};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        again(fixture);
+        fixture_say(fixture, "HSET culex:{q}:figures 00000001|j 1,0,0,0,0,0;2:1;3:1 %s 5", "@aa");
+        fixture_say(fixture, "ZADD culex:{q}:figures_rows 0 %s", "00000001|j");
+        fixture_say(fixture, "ZADD culex:{q}:figures_calls 1 %s", "aa");
+        look_damage(fixture, bad[i][0], bad[i][1], bad[i][2], stranger);
+        look_expect(fixture, 1, 0);
+        assert_int_equal(look_drain(fixture), LIVE_COUNT);
+    }
+}
+
 /* What is remembered of the call in seed() and its times, each rebuilt or dropped by the other. */
 static void test_remembered_calls_are_in_order(void **state)
 {
@@ -905,6 +931,7 @@ int main(void)
         TEST(test_field_that_is_no_id_is_put_aside),
         TEST(test_time_to_live_is_lifted),
         TEST(test_schedules_have_their_form),
+        TEST(test_figures_have_their_form),
         TEST(test_remembered_calls_are_in_order),
         TEST(test_numbers_of_runs_go_on_behind_the_greatest),
         TEST(test_salt_that_is_none_is_that_of_the_open_queue),

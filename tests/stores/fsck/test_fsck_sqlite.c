@@ -639,6 +639,12 @@ static const struct {
     {BATCH "INSERT INTO member SELECT seq + 99, 1 FROM run WHERE unique_key = 'bb';"
            " UPDATE queue SET batches = 1",
      1},
+    /* Figures in their form, and out of it. */
+    {"INSERT INTO figure SELECT queue, 1, 'j', '1,0,0,0,0,0;2:1;3:1' FROM queue", 0},
+    {"INSERT INTO figure SELECT queue, 1, 'j', '1,0,0,0,0,0;2:1;3:1' FROM queue UNION ALL"
+     " SELECT queue, 1, 'k', '1,0,0,0,0,0;2:1' FROM queue UNION ALL"
+     " SELECT queue, 2, 'k', '' FROM queue",
+     2},
 };
 
 static void test_each_damage_of_unique_keys_is_repaired(void **state)

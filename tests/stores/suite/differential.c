@@ -1,7 +1,8 @@
 /* suite/differential.c - random operations on a store and on the model, replies and content
  * compared.
  *
- *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound] [--trace]
+ *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound]
+ *                        [--figures] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "core/figures.h"
+#include "store/figure_list.h"
 #include "store/limit_list.h"
 #include "store/metadata_list.h"
 #include "store/schedule_list.h"
@@ -86,6 +89,7 @@ struct world {
     bool has_limits;     /* the store keeps them */
     bool has_follow_ups; /* some of the successes have */
     bool has_bound;      /* some of the calls are */
+    bool has_figures;    /* and sessions tell what they count */
     bool is_crowded;     /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
@@ -99,6 +103,7 @@ struct world {
     size_t call_count;
     struct known_grant grants[GRANTS];
     size_t grant_count;
+    uint64_t figures[SESSIONS]; /* number of the newest call that told some */
     struct last_step last[SESSIONS];
     struct last_act acts[SESSIONS][QUEUES];
     uint64_t nonce;
@@ -1378,6 +1383,90 @@ static bool op_limits(struct world *world, int queue)
     return is_same || differs("LIMITS: status %d, or other limits", (int)status);
 }
 
+/* --- figures --------------------------------------------------------------------------------- */
+
+static size_t draw(struct world *world, size_t limit)
+{
+    return (size_t)below(world, (int64_t)limit);
+}
+
+static void figure_draw(struct world *world, char ret_text[CULEX_FIGURE_TEXT_SIZE])
+{
+    struct culex_figure figure = {.counts = {0}};
+    for (size_t i = 0; i < CULEX_FIGURE_COUNTS; i++)
+        figure.counts[i] = draw(world, 5);
+    for (size_t i = draw(world, 6); i > 0; i--) {
+        figure.waited.of[draw(world, CULEX_FIGURE_BUCKETS)] += 1 + draw(world, 100);
+        figure.ran.of[draw(world, 12)] = chance(world, 5) ? CULEX_FIGURE_MAX - 1 : 1;
+    }
+    culex__figure_write(&figure, ret_text);
+}
+
+/* Now and then a call that was made before, or a later one of the session. */
+static bool op_figures_add(struct world *world, int queue)
+{
+    static const char *const jobs[] = {"a", "a.b", "shop.send_email", "\xc3\xa9"};
+    enum { JOBS = sizeof jobs / sizeof jobs[0] };
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    char texts[JOBS][CULEX_FIGURE_TEXT_SIZE];
+    struct culex_figure_row rows[JOBS];
+    size_t first = draw(world, JOBS), count = 1 + draw(world, JOBS);
+    int session = (int)draw(world, SESSIONS);
+    uint64_t number = world->figures[session];
+    culex_status status;
+    if (number == 0 || !chance(world, 20))
+        number = world->figures[session] += 1 + draw(world, 3);
+    for (size_t i = 0; i < count; i++) {
+        figure_draw(world, texts[i]);
+        rows[i] = (struct culex_figure_row){.job = jobs[(first + i) % JOBS], .text = texts[i]};
+    }
+    TRACE(world, "figures of session %d, call %d, %zu rows", session, (int)number, count);
+    PERSIST(world, status,
+            store->ops->figures_add(store, queues[queue], world->sessions[session], number, rows,
+                                    count, NULL));
+    return same_status(world, "FIGURES_ADD", status,
+                       model->ops->figures_add(model, queues[queue], world->sessions[session],
+                                               number, rows, count, NULL));
+}
+
+static bool same_figures(const struct culex_figure_list *theirs,
+                         const struct culex_figure_list *mine)
+{
+    bool is_same = theirs->count == mine->count && theirs->is_more == mine->is_more;
+    for (size_t i = 0; i < mine->count && is_same; i++)
+        is_same = culex__figure_order(&theirs->rows[i], &mine->rows[i]) == 0 &&
+                  strcmp(theirs->rows[i].text, mine->rows[i].text) == 0;
+    return is_same;
+}
+
+static bool op_figures(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *job = chance(world, 30) ? "a.b" : NULL;
+    unsigned hours = 1 + (unsigned)draw(world, CULEX_FIGURES_HOURS);
+    size_t most = 1 + draw(world, 6);
+    struct culex_figure_list theirs = {0}, mine = {0}, last = {0};
+    bool is_same = true, goes_on = true;
+    culex_status status;
+    TRACE(world, "figures of %u hours, %zu a page", hours, most);
+    while (is_same && goes_on) {
+        const struct culex_figure_row *after = last.count > 0 ? &last.rows[last.count - 1] : NULL;
+        PERSIST(world, status,
+                store->ops->figures(store, queues[queue], job, hours, after, most, &theirs, NULL));
+        is_same = status == CULEX_OK &&
+                  model->ops->figures(model, queues[queue], job, hours, after, most, &mine, NULL) ==
+                      CULEX_OK &&
+                  same_figures(&theirs, &mine);
+        goes_on = mine.is_more;
+        culex__figure_list_release(&last);
+        culex__figure_list_release(&theirs);
+        last = mine;
+        mine = (struct culex_figure_list){.rows = NULL};
+    }
+    culex__figure_list_release(&last);
+    return is_same || differs("FIGURES: status %d, or others", (int)status);
+}
+
 static bool op_hello(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1573,6 +1662,8 @@ struct operation {
 #define OPERATION_now          /* the clock is driven */
 #define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
 #define OPERATION_wake_take    /* as wake_arm */
+#define OPERATION_figures_add  /* figures_operate, with --figures */
+#define OPERATION_figures      /* as figures_add */
 #define OPERATION_wait         {6, op_wait},
 #define OPERATION_wait_arm     /* op_wait */
 #define OPERATION_batch        /* conformance, cases_batch.c */
@@ -1607,9 +1698,19 @@ static size_t live_count(const struct model *model)
     return live;
 }
 
+/* Apart from the others, whose seeds are chosen for what comes about there. */
+static bool figures_operate(struct world *world, int queue)
+{
+    if (!world->has_figures || !chance(world, 10))
+        return true;
+    return op_figures_add(world, queue) && op_figures(world, queue);
+}
+
 static bool operate(struct world *world)
 {
     int queue = chance(world, 20);
+    if (!figures_operate(world, queue))
+        return false;
     const struct operation *operation = operation_pick(world);
     if ((operation->run == op_enqueue || operation->run == op_enqueue_each) &&
         live_count(world->compare.model) > LIVE_MAX)
@@ -1700,6 +1801,8 @@ int main(int argc, char **argv)
             world.has_follow_ups = true;
         else if (strcmp(argv[i], "--bound") == 0)
             world.has_bound = true;
+        else if (strcmp(argv[i], "--figures") == 0)
+            world.has_figures = true;
         else if (strcmp(argv[i], "--seed") == 0)
             seed = number_of(argv[++i]);
         else if (strcmp(argv[i], "--ops") == 0)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/progress.h"
+#include "store/figure_list.h"
 #include "store/limit_list.h"
 #include "store/metadata_list.h"
 #include "store/schedule_list.h"
@@ -3011,6 +3012,135 @@ static culex_status model_wake_take(struct culex_store *store, bool *ret_woken, 
     return CULEX_OK;
 }
 
+/* NULL: there is none. */
+static struct model_figure *figure_find(struct model *model, const struct model_queue *queue,
+                                        int64_t hour, const char *job)
+{
+    for (size_t i = 0; i < model->figure_count; i++) {
+        struct model_figure *row = model->figures[i];
+        if (!row->is_gone && row->queue == queue && row->hour == hour && strcmp(row->job, job) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static size_t figures_count(const struct model *model, const struct model_queue *queue)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < model->figure_count; i++)
+        count += !model->figures[i]->is_gone && model->figures[i]->queue == queue;
+    return count;
+}
+
+static void figures_forget(struct model *model, const struct model_queue *queue)
+{
+    int64_t now = now_of(model);
+    for (size_t i = 0; i < model->figure_count; i++) {
+        struct model_figure *row = model->figures[i];
+        int64_t age = now / CULEX_HOUR_MS - row->hour;
+        row->is_gone =
+            row->is_gone ||
+            (row->queue == queue && (age >= CULEX_FIGURES_HOURS || -age >= CULEX_FIGURES_HOURS));
+    }
+    for (size_t i = 0; i < model->figure_call_count; i++) {
+        struct model_figure_call *call = model->figure_calls[i];
+        int64_t age = now - call->seen_ms;
+        call->is_gone = call->is_gone || (call->queue == queue && (age > CULEX_FIGURES_REPEAT_MS ||
+                                                                   -age > CULEX_FIGURES_REPEAT_MS));
+    }
+}
+
+static struct model_figure_call *figure_call_of(struct model *model, struct model_queue *queue,
+                                                const char *session)
+{
+    for (size_t i = 0; i < model->figure_call_count; i++) {
+        struct model_figure_call *call = model->figure_calls[i];
+        if (!call->is_gone && call->queue == queue && strcmp(call->session, session) == 0)
+            return call;
+    }
+    struct model_figure_call *made = APPEND(model, model->figure_calls, model->figure_call_count);
+    *made = (struct model_figure_call){.queue = queue, .session = keep_text(model, session)};
+    return made;
+}
+
+static void figure_row_add(struct model *model, struct model_queue *queue,
+                           const struct culex_figure_row *row)
+{
+    int64_t hour = now_of(model) / CULEX_HOUR_MS;
+    const char *job = row->job;
+    struct culex_figure more;
+    struct model_figure *found = figure_find(model, queue, hour, job);
+    if (found == NULL && figures_count(model, queue) >= CULEX_FIGURES_ROWS_MAX) {
+        job = "";
+        found = figure_find(model, queue, hour, job);
+    }
+    if (found == NULL) {
+        found = APPEND(model, model->figures, model->figure_count);
+        *found = (struct model_figure){.queue = queue, .hour = hour, .job = keep_text(model, job)};
+    }
+    if (!culex__figure_read(row->text, &more))
+        abort();
+    culex__figure_add(&found->figure, &more);
+}
+
+static culex_status model_figures_add(struct culex_store *store, const char *name,
+                                      const char *session, uint64_t number,
+                                      const struct culex_figure_row *rows, size_t count,
+                                      culex_error *error)
+{
+    struct model *model = of(store);
+    culex_status status = queue_check(model, name, error);
+    if (status != CULEX_OK)
+        return status;
+    struct model_queue *queue = queue_of(model, name);
+    struct model_figure_call *call = figure_call_of(model, queue, session);
+    if (number <= call->number)
+        return CULEX_OK;
+    figures_forget(model, queue);
+    call->is_gone = false;
+    call->number = number;
+    call->seen_ms = now_of(model);
+    for (size_t i = 0; i < count; i++)
+        figure_row_add(model, queue, &rows[i]);
+    return CULEX_OK;
+}
+
+static int figure_row_order(const void *left, const void *right)
+{
+    return culex__figure_order(left, right);
+}
+
+static culex_status model_figures(struct culex_store *store, const char *name, const char *job,
+                                  unsigned hours, const struct culex_figure_row *after, size_t most,
+                                  struct culex_figure_list *ret_list, culex_error *error)
+{
+    struct model *model = of(store);
+    struct culex_figure_list all = {.now_ms = now_of(model)};
+    int64_t now = all.now_ms / CULEX_HOUR_MS;
+    char text[CULEX_FIGURE_TEXT_SIZE];
+    (void)error;
+    for (size_t i = 0; i < model->figure_count; i++) {
+        const struct model_figure *row = model->figures[i];
+        const struct culex_figure_row made = {row->hour, row->job, text};
+        if (row->is_gone || strcmp(row->queue->name, name) != 0 || row->hour > now ||
+            row->hour <= now - (int64_t)hours || (job != NULL && strcmp(job, row->job) != 0) ||
+            (after != NULL && culex__figure_order(&made, after) <= 0))
+            continue;
+        culex__figure_write(&row->figure, text);
+        if (!culex__figure_list_add(&all, &made))
+            abort();
+    }
+    if (all.count > 1)
+        qsort(all.rows, all.count, sizeof *all.rows, figure_row_order);
+    *ret_list = (struct culex_figure_list){.now_ms = all.now_ms, .is_more = all.count > most};
+    for (size_t i = 0; i < all.count && i < most; i++) {
+        if (!culex__figure_list_add(ret_list, &all.rows[i]))
+            abort();
+    }
+    culex__figure_list_release(&all);
+    return CULEX_OK;
+}
+
 static culex_status model_wait_arm(struct culex_store *store, const char *const *queues,
                                    size_t count, int64_t timeout_ms, int *ret_fd,
                                    culex_error *error)
@@ -3077,6 +3207,8 @@ static void model_close(struct culex_store *store)
     free(model->uniques);
     free(model->limits);
     free(model->turns);
+    free(model->figures);
+    free(model->figure_calls);
     free(model->buckets);
     free(model);
 }

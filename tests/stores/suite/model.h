@@ -8,6 +8,7 @@
 #ifndef CULEX_SUITE_MODEL_H
 #define CULEX_SUITE_MODEL_H
 
+#include "core/figures.h"
 #include "core/needs.h"
 #include "store/store.h"
 
@@ -124,6 +125,24 @@ struct model_bucket {
     int64_t least_us, most_us;
 };
 
+/* Of an hour and a job: what was counted. */
+struct model_figure {
+    struct model_queue *queue;
+    int64_t hour;
+    const char *job;
+    struct culex_figure figure;
+    bool is_gone;
+};
+
+/* The last call that told figures, of one session. */
+struct model_figure_call {
+    struct model_queue *queue;
+    const char *session;
+    uint64_t number;
+    int64_t seen_ms;
+    bool is_gone;
+};
+
 /* Of one key of a fair share, and of runs that need the same: the newest grant. */
 struct model_turn {
     const struct model_limit *limit;
@@ -201,6 +220,10 @@ struct model {
     size_t limit_count;
     struct model_bucket **buckets;
     size_t bucket_count;
+    struct model_figure **figures;
+    size_t figure_count;
+    struct model_figure_call **figure_calls;
+    size_t figure_call_count;
     struct model_turn **turns;
     size_t turn_count;
     uint64_t grants; /* all there were */
