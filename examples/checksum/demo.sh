@@ -36,6 +36,7 @@ progress=$!
 wait "$progress" || { cat "$scratch/worker.log" >&2; echo "demo: some runs failed" >&2; exit 1; }
 progress=
 
+"$bin/report" --times
 "$bin/report" | sort >"$scratch/culex.sums"
 xargs -0 -r sha256sum <"$scratch/files" | sort >"$scratch/expected.sums"
 if cmp -s "$scratch/culex.sums" "$scratch/expected.sums"; then

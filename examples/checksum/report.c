@@ -1,6 +1,7 @@
 /* checksum/report.c - what became of the runs.
  * report            prints "SUM  PATH" of every finished run, as sha256sum does
- * report --progress draws a progress line until every run has ended */
+ * report --progress draws a progress line until every run has ended
+ * report --times    prints how long runs waited and how long they took */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -75,16 +76,42 @@ static int progress_show(culex_client *client, culex_error *error)
     }
 }
 
+/* Whoever looks for what is slow begins here: runs that wait want more workers, runs that take long
+ * a faster handler. */
+static void spread_print(const char *what, const culex_spread *spread)
+{
+    printf("%-6s %6llu  half within %8.1f ms, 99 of 100 within %8.1f ms\n", what,
+           (unsigned long long)spread->count, (double)spread->p50_us / 1000,
+           (double)spread->p99_us / 1000);
+}
+
+static int times_print(culex_client *client, culex_error *error)
+{
+    culex_figures figures;
+    if (culex_client_figures(client, queue(), checksum_job_type.name, 2, &figures, error) !=
+        CULEX_OK)
+        return 1;
+    printf("done %llu, failed attempts %llu, dead %llu in this hour and the last\n",
+           (unsigned long long)figures.done, (unsigned long long)(figures.failed + figures.crashed),
+           (unsigned long long)figures.dead);
+    spread_print("waited", &figures.wait);
+    spread_print("took", &figures.run);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     culex_error error = {CULEX_OK, "", ""};
     culex_client *client = NULL;
     bool is_progress = argc > 1 && strcmp(argv[1], "--progress") == 0;
+    bool is_times = argc > 1 && strcmp(argv[1], "--times") == 0;
     if (culex_client_open(NULL, NULL, &client, &error) != CULEX_OK) {
         fprintf(stderr, "report: %s\n", error.text);
         return 1;
     }
-    int code = is_progress ? progress_show(client, &error) : results_print(client, &error);
+    int code = is_progress ? progress_show(client, &error)
+               : is_times  ? times_print(client, &error)
+                           : results_print(client, &error);
     if (code != 0 && error.text[0] != '\0')
         fprintf(stderr, "report: %s\n", error.text);
     culex_client_close(client);

@@ -5,6 +5,7 @@
 #include "core/backoff.h"
 #include "handler/follow_up.h"
 #include "worker/ack_log.h"
+#include "worker/figures.h"
 #include "worker/flight_pool.h"
 #include "worker/worker_private.h"
 
@@ -143,7 +144,10 @@ void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
     struct culex_acks *acks = &lane->acks;
     for (size_t i = 0; i < acks->count; i++) {
         assert(acks->flights[i]->state == CULEX_FLIGHT_ENDED);
+        struct culex_tally before = lane->worker->tally;
         culex__ack_log(acks->flights[i], answers[i], &acks->sent[i]);
+        if (answers[i] != CULEX_ANSWER_STALE && answers[i] != CULEX_ANSWER_GONE)
+            culex__figures_note(acks->flights[i], &before);
         if (acks->flights[i]->run.end.is_not_understood && lane->worker->options.drain)
             culex__unread_note(lane, acks->sent[i].id);
         culex__flight_recycle(lane->worker, acks->flights[i]);

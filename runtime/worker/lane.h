@@ -14,6 +14,7 @@
 #include "worker/acks.h"
 #include "worker/appetite.h"
 #include "worker/beats.h"
+#include "worker/figures.h"
 #include "worker/greeting.h"
 #include "worker/outage.h"
 #include "worker/order.h"
@@ -63,6 +64,7 @@ struct culex_lane {
     struct culex_acks acks;
     struct culex_beats beats;
     struct culex_unread unread;
+    struct culex_lane_figures figures;
     struct culex_lane_step step;
     size_t granted; /* by the last answer, not in flight yet */
     bool was_fed;   /* the last step has brought runs for the handlers */

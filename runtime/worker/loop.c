@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "worker/appetite.h"
 #include "worker/discovery.h"
+#include "worker/figures.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/neighbours.h"
@@ -149,6 +150,7 @@ static culex_status worker_turn(culex_worker *worker, enum turn *ret_turn, culex
         status = culex__lanes_greet(worker, error);
     culex__neighbours_turn(worker, now_ns);
     culex__presence_turn(worker, now_ns);
+    culex__figures_turn(worker, now_ns);
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);

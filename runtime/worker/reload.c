@@ -175,6 +175,7 @@ static size_t fixed_tell(const culex_worker *worker, const culex_worker_options 
         VALUE("lease", lease_ms),
         VALUE("drain", drain),
         VALUE("unlisted", unlisted),
+        VALUE("uncounted", uncounted),
         VALUE("log-format", log_format),
         VALUE("core-dumps", core_dumps),
     };

@@ -12,6 +12,7 @@
 #include "worker/overstay.h"
 #include "worker/setup.h"
 #include "worker/crew.h"
+#include "worker/figures.h"
 #include "worker/flight_pool.h"
 #include "worker/discovery.h"
 #include "worker/lanes.h"
@@ -181,6 +182,7 @@ culex_status culex__worker_open(culex_worker *worker, culex_error *error)
 void culex__worker_end(culex_worker *worker)
 {
     culex__crew_end(worker);
+    culex__figures_leave(worker);
     culex__presence_leave(worker);
     culex__overstay_forget_all(worker);
     if (worker->store != NULL)

@@ -4,6 +4,7 @@
 #include "worker/beacon.h"
 #include "worker/crew.h"
 #include "worker/discovery.h"
+#include "worker/figures.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/lane.h"
@@ -42,6 +43,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     next_ns = culex__min_ns(next_ns, culex__wake_next_ns(worker, now_ns));
     next_ns = culex__min_ns(next_ns, culex__neighbours_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__presence_next_ns(worker));
+    next_ns = culex__min_ns(next_ns, culex__figures_next_ns(worker));
     return culex__min_ns(next_ns, culex__pace_stall_ns(worker, queued));
 }
 

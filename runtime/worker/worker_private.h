@@ -28,7 +28,7 @@
  *   flight_pool.c  their structs                      roster.c   which of them has which run
  *   overstay.c     handlers that go on
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
- *   tick.c         periodic jobs
+ *   tick.c         periodic jobs                     figures.c      what is counted of runs
  *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   lifeline.c     how neighbours see its death
  *   repair.c       FSCK of a queue after trouble

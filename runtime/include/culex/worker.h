@@ -218,6 +218,7 @@ typedef struct culex_worker_options {
                                   process by itself. Not with CULEX_ISOLATION_NONE */
     culex_order order;         /* between the queues */
     bool unlisted;             /* culex_client_workers does not show it, and it takes no orders */
+    bool uncounted;            /* nothing is told of its runs to culex/figures.h */
     const char *const *offers; /* what jobs may need: "gpu=2" is 2 units of what `needs "gpu" 1`
                                   takes one of; 1 to 1,000,000 units of up to 16 names. Never are
                                   runs at work or in hand that need more together. NULL: only jobs

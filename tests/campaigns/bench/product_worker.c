@@ -46,6 +46,7 @@ static culex_worker *worker_make(const struct knobs *knobs, bool is_drain, produ
                                     .concurrency = (unsigned)knobs->handlers,
                                     .batch = (unsigned)knobs->batch,
                                     .drain = is_drain,
+                                    .uncounted = knobs->is_uncounted,
                                     .isolation = knobs->isolation,
                                     .log_level = 1,
                                     .store_timeout_ms = 60000,

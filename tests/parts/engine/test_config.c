@@ -97,6 +97,7 @@ static const char whole[] = "\xef\xbb\xbf; comment\n"
                             "log-level = warn\n"
                             "drain = yes\n"
                             "unlisted = on\n"
+                            "uncounted = on\n"
                             "core-dumps = 1\n"
                             "cgroup = /sys/fs/cgroup/x\n"
                             "queues = mail, \n"
@@ -128,7 +129,7 @@ static void test_file_says_every_option(void **state)
     assert_string_equal(options->name, "one two");
     assert_int_equal(options->log_format, CULEX_LOG_JSON);
     assert_int_equal(options->log_level, 2);
-    assert_true(options->drain && options->unlisted && options->core_dumps);
+    assert_true(options->drain && options->unlisted && options->uncounted && options->core_dumps);
     assert_string_equal(options->cgroup, "/sys/fs/cgroup/x");
     assert_int_equal(options->queue_count, 2);
     assert_string_equal(options->queues[1], "b:2");

@@ -175,6 +175,28 @@ static void test_null_for_metadata_is_refused(void **state)
     culex_arena_free(arena);
 }
 
+static bool figures_seen(const culex_figures *figures, void *user)
+{
+    (void)figures, (void)user;
+    return true;
+}
+
+static void test_null_for_figures_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    culex_figures figures;
+    (void)state;
+    REFUSED(culex_client_figures(NULL, "q", NULL, 1, &figures, &error));
+    REFUSED(culex_client_figures_by_job(NULL, "q", 1, figures_seen, NULL, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_figures(client, NULL, NULL, 1, &figures, &error));
+    REFUSED_AS("no place for the figures",
+               culex_client_figures(client, "q", NULL, 1, NULL, &error));
+    REFUSED(culex_client_figures_by_job(client, NULL, 1, figures_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_figures_by_job(client, "q", 1, NULL, NULL, &error));
+    culex_client_close(client);
+}
+
 static bool schedule_seen(const culex_schedule_info *schedule, void *user)
 {
     (void)schedule, (void)user;
@@ -556,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_batch_is_refused),
         cmocka_unit_test(test_null_for_a_wait_is_refused),
+        cmocka_unit_test(test_null_for_figures_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_worker_is_refused),
         cmocka_unit_test(test_null_beside_a_worker_is_refused),

@@ -11,9 +11,10 @@
  * "stale N lost N crashed N" nap workers                prints "NAME concurrency N of N quiet N
  * stopping N pending N done N failed N runs N queues N told MILLISECONDS ID" of each worker that is
  *                            listed, and a line "run JOB in QUEUE" of each of its runs
- * nap order WHAT [ID]        orders worker ID, or all: on, off (quiet), stop, or a concurrency
- * nap OPTIONS                runs as a worker; each start of a handler is one line on stdout:
- *                            "start ATTEMPT PID MILLISECONDS"
+ * nap figures                prints "JOB done N failed N crashed N dead N waited N ran N" of each
+ * job, and "short" behind it when its runs took less than 20 ms nap order WHAT [ID]        orders
+ * worker ID, or all: on, off (quiet), stop, or a concurrency nap OPTIONS                runs as a
+ * worker; each start of a handler is one line on stdout: "start ATTEMPT PID MILLISECONDS"
  * $NAP_PROGRAM is a command that the handler of `look` runs. */
 #include <signal.h>
 #include <stdio.h>
@@ -451,6 +452,17 @@ static bool worker_print(const culex_worker_info *worker, void *user)
     return true;
 }
 
+static bool figures_print(const culex_figures *figures, void *user)
+{
+    (void)user;
+    printf("%s done %llu failed %llu crashed %llu dead %llu waited %llu ran %llu%s\n", figures->job,
+           (unsigned long long)figures->done, (unsigned long long)figures->failed,
+           (unsigned long long)figures->crashed, (unsigned long long)figures->dead,
+           (unsigned long long)figures->wait.count, (unsigned long long)figures->run.count,
+           figures->run.p50_us < 20000 ? " short" : "");
+    return true;
+}
+
 static culex_status order_give(culex_client *client, const char *what, const char *id,
                                culex_error *error)
 {
@@ -474,6 +486,9 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return each_run(client, run_print, error);
     if (strcmp(argv[1], "workers") == 0)
         return culex_client_workers(client, worker_print, NULL, error);
+    if (strcmp(argv[1], "figures") == 0)
+        return culex_client_figures_by_job(client, "naps", CULEX_FIGURES_HOURS_MAX, figures_print,
+                                           NULL, error);
     if (strcmp(argv[1], "order") == 0)
         return order_give(client, argv[2], argc > 3 ? argv[3] : NULL, error);
     if (strcmp(argv[1], "text") == 0)
