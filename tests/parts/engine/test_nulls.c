@@ -258,6 +258,7 @@ static void test_null_for_the_workers_is_refused(void **state)
 static void test_null_for_a_client_is_refused(void **state)
 {
     const struct number params = {7};
+    culex_enqueue_item item = culex_enqueue_item_make(&type, &params, NULL);
     culex_uuid id;
     culex_run_info *run;
     culex_queue_stats stats;
@@ -272,6 +273,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_new_ticket(NULL, &id, &error));
     REFUSED(culex_client_enqueue(NULL, &type, &params, NULL, &id, &error));
     REFUSED(culex_client_enqueue_many(NULL, &type, &params, 8, 1, NULL, &id, NULL, &error));
+    REFUSED_AS("no client", culex_client_enqueue_all(NULL, &item, 1, &error));
     REFUSED(culex_client_get(NULL, "q", no_id, &run, &error));
     REFUSED(culex_client_list(NULL, "q", CULEX_RUN_DONE, &cursor, 0, run_seen, NULL, &error));
     REFUSED(culex_client_cancel(NULL, "q", no_id, NULL, &error));
@@ -365,6 +367,8 @@ static void test_null_beside_a_client_is_refused(void **state)
 {
     const struct number params = {7};
     const culex_enqueue_options no_tags = {.tag_count = 2};
+    culex_enqueue_item no_type = culex_enqueue_item_make(NULL, &params, NULL);
+    culex_enqueue_item no_params = culex_enqueue_item_make(&type, NULL, NULL);
     culex_client *client = NULL;
     culex_fsck_counts counts;
     culex_list_cursor cursor = {.place = 0};
@@ -376,6 +380,9 @@ static void test_null_beside_a_client_is_refused(void **state)
     REFUSED(culex_client_enqueue(client, &type, &params, &no_tags, NULL, &error));
     REFUSED(culex_client_enqueue_many(client, NULL, &params, 8, 1, NULL, NULL, NULL, &error));
     REFUSED(culex_client_enqueue_many(client, &type, NULL, 8, 1, NULL, NULL, NULL, &error));
+    REFUSED_AS("no items", culex_client_enqueue_all(client, NULL, 1, &error));
+    REFUSED(culex_client_enqueue_all(client, &no_type, 1, &error));
+    REFUSED(culex_client_enqueue_all(client, &no_params, 1, &error));
     assert_int_equal(culex_client_enqueue(client, &type, &params, NULL, NULL, NULL), CULEX_OK);
     REFUSED(culex_client_get(client, NULL, no_id, NULL, &error));
     REFUSED(culex_client_get(client, "q", no_id, NULL, &error));
