@@ -109,7 +109,7 @@ def page_faults(page):
     told = page_rows(page)
     settings = {symbol: word.strip('"') for symbol, word, *_ in rows("SETTING")}
     yield from (f"no row of the table is about '{word}'" for word in settings.values() if word not in told)
-    yield from (f"'{word}' is no setting" for word in told if word not in [*settings.values(), "returns"])
+    yield from (f"'{word}' is no setting" for word in told if word not in [*settings.values(), "returns", "metadata"])
     for symbol, _, form, unset, least, most, _ in rows("SCALAR"):
         if form != "COUNT" or settings[symbol] not in told:
             continue

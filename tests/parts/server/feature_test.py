@@ -445,7 +445,7 @@ class Completion(Feature):
         declarations = ["package", "import", "enum", "struct", "type", "retry_policy", "defaults", "job"]
         table = (ROOT / "codegen/front/settings.def").read_text()
         settings = re.findall(r'^SETTING\(\w+, "(\w+)", SETTING,', table, re.M)
-        own = ["params", "returns", *re.findall(r'^SETTING\(\w+, "(\w+)", JOB,', table, re.M)]
+        own = ["params", "returns", "metadata", *re.findall(r'^SETTING\(\w+, "(\w+)", JOB,', table, re.M)]
         for text, words in (
                 ("§", declarations), ("job a;\n§", declarations), ("job a { } §", declarations),
                 ("job a { params {\njob b { }\n§", None), ("defaults { §", settings),
@@ -583,7 +583,7 @@ class Completion(Feature):
                 uri = self.client.open(self.folder / f"f{seen}.job", text.replace("§", filled + " "))
                 self.assertEqual(self.client.diagnostics(uri), [], filled)
                 seen += 1
-        self.assertEqual(seen, 18)
+        self.assertEqual(seen, 19)
 
     def test_no_snippets_where_they_would_be_taken_for_text(self):
         self.start()
