@@ -343,9 +343,10 @@ static void apply_field_attr(struct checker *checker, struct ir_field *field,
 
 void check_field_attrs(struct checker *checker, struct ir_field *field, enum field_home home)
 {
-    static const unsigned places[] = {
-        [HOME_STRUCT] = ON_FIELD, [HOME_PARAMS] = ON_PARAM, [HOME_RETURNS] = ON_FIELD | ON_RESULT,
-        [HOME_METADATA] = ON_FIELD};
+    static const unsigned places[] = {[HOME_STRUCT] = ON_FIELD,
+                                      [HOME_PARAMS] = ON_PARAM,
+                                      [HOME_RETURNS] = ON_FIELD | ON_RESULT,
+                                      [HOME_METADATA] = ON_FIELD};
     unsigned place = places[home];
     for (const struct ast_attr *attr = field->attrs; attr != NULL; attr = attr->next) {
         if (check_attr(checker, field->attrs, attr, place))

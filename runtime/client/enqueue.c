@@ -193,7 +193,8 @@ static culex_status payload_encode(const struct order *order, size_t index, stru
     return CULEX_OK;
 }
 
-/* Encodes as many runs from `first` on as one call may carry. Those that are made go as they are. */
+/* Encodes as many runs from `first` on as one call may carry. Those that are made go as they are.
+ */
 static culex_status batch_fill(struct batch *batch, const struct order *order, size_t first,
                                culex_error *error)
 {

@@ -41,7 +41,7 @@ struct culex_enqueue_way {
     const struct culex_enqueue_gate *gate; /* NULL: there is none */
     const struct culex_keys *keys;         /* which seal; the same */
     const struct culex_env *env;
-    const char *refusal; /* why it takes no ticket and no place for the outcome, */
+    const char *refusal;       /* why it takes no ticket and no place for the outcome, */
     const char *batch_refusal; /* and is in no batch */
 };
 

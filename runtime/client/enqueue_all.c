@@ -153,8 +153,8 @@ static culex_status part_check(const struct part *part, culex_error *error)
 }
 
 /* Fails for more than goes into one call. */
-static culex_status part_gather(const struct convocation *all, size_t number,
-                                struct part *ret_part, culex_error *error)
+static culex_status part_gather(const struct convocation *all, size_t number, struct part *ret_part,
+                                culex_error *error)
 {
     size_t bytes = 0;
     ret_part->count = 0;
@@ -210,8 +210,7 @@ static culex_status part_send(const struct convocation *all, struct part *part, 
 }
 
 /* Nothing is sent before every part is known to fit. */
-static culex_status parts_send(const struct convocation *all, struct part *part,
-                               culex_error *error)
+static culex_status parts_send(const struct convocation *all, struct part *part, culex_error *error)
 {
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < all->parts && status == CULEX_OK; i++)
@@ -234,8 +233,8 @@ static culex_status arguments_check(const culex_client *client, const culex_enqu
     return CULEX_OK;
 }
 
-culex_status culex_client_enqueue_all(culex_client *client, culex_enqueue_item *items,
-                                      size_t count, culex_error *error)
+culex_status culex_client_enqueue_all(culex_client *client, culex_enqueue_item *items, size_t count,
+                                      culex_error *error)
 {
     culex_status status = arguments_check(client, items, count, error);
     if (status != CULEX_OK || count == 0)

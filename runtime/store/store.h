@@ -194,8 +194,9 @@ struct culex_new_run {
     bool unique_replaces;   /* a holder that nobody has claimed yet becomes this run; one that was
                                claimed, and waits again, leaves it the key, if that is kept by its
                                states, and not while it is active */
-    bool unique_refuses; /* or that there is a holder is a failure: in a bound call no run comes then */
-    bool is_bound;       /* all runs of its call come, or none: see ENQUEUE */
+    bool unique_refuses;    /* or that there is a holder is a failure: in a bound call no run comes
+                               then */
+    bool is_bound;          /* all runs of its call come, or none: see ENQUEUE */
     const char *idempotency_key; /* NULL or "": none; else UTF-8 without control characters, at most
                                     CULEX_STORE_IDEMPOTENCY_MAX bytes */
     int64_t window_ms;           /* how long the store remembers that key; 1 or more with a key */
@@ -225,8 +226,8 @@ enum culex_enqueued {
 struct culex_enqueue_result {
     enum culex_enqueued outcome;
     culex_uuid id; /* of the new run; DUPLICATE, CONFLICT: of the run for which the key was given,
-                      be it there or not; UNIQUE_TAKEN, REPLACED: of the holder; FULL, HELD, and when
-                      it is a run of this call, which is held: zeroes */
+                      be it there or not; UNIQUE_TAKEN, REPLACED: of the holder; FULL, HELD, and
+                      when it is a run of this call, which is held: zeroes */
 };
 
 /* --- STEP ---------------------------------------------------------------------- */

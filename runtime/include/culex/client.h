@@ -224,7 +224,7 @@ typedef struct culex_enqueue_item {
                                              what follows tells */
     bool is_enqueued; /* the store has it, and *outcome tells how: the next call leaves it out */
     bool is_unknown;  /* it may have it: see culex_client_enqueue_all */
-    culex_uuid id;    /* of the run, as from culex_client_enqueue; of one that is unknown its ticket */
+    culex_uuid id; /* of the run, as from culex_client_enqueue; of one that is unknown its ticket */
     culex_enqueue_outcome outcome;
 } culex_enqueue_item;
 
@@ -238,8 +238,8 @@ static inline culex_enqueue_item culex_enqueue_item_make(const culex_job_type *t
 }
 
 /* Enqueues runs of several jobs and into several queues. What goes into one queue comes together,
- * or nothing of it does: also when one run is refused, for its queue is full, its idempotency key is
- * another content's, or its unique key is taken and its job has `on_conflict error`. Queues are
+ * or nothing of it does: also when one run is refused, for its queue is full, its idempotency key
+ * is another content's, or its unique key is taken and its job has `on_conflict error`. Queues are
  * served one after the other, in the order in which the items name them first; the first that fails
  * ends the call with its failure, and what came into those before it stays: each item tells. So the
  * call may be made again with the same array, until it is CULEX_OK; after CULEX_EUNKNOWN that is

@@ -133,7 +133,10 @@ static void unique_add(struct culex__redis_request *request, const struct culex_
     char text[32 + CULEX_STORE_KEY_MAX + 1] = "";
     if (text_or_empty(run->unique_key)[0] != '\0')
         snprintf(text, sizeof text, "%u|%" PRId64 "|%d|%s", run->unique_while, run->unique_for_ms,
-                 run->unique_replaces ? 1 : run->unique_refuses ? 2 : 0, run->unique_key);
+                 run->unique_replaces  ? 1
+                 : run->unique_refuses ? 2
+                                       : 0,
+                 run->unique_key);
     culex__redis_request_text(request, text);
 }
 

@@ -25,8 +25,8 @@ culex_status culex__sqlite_enqueue_within(struct culex_sqlite *store, const char
                                           const struct culex_new_run *runs, size_t count,
                                           struct culex_enqueue_result *results, culex_error *error);
 
-/* What an ENQUEUE whose body ended with `status` is to its caller: a bound one fails within, so that
- * nothing of it lasts, when a run is refused, and that is CULEX_OK. */
+/* What an ENQUEUE whose body ended with `status` is to its caller: a bound one fails within, so
+ * that nothing of it lasts, when a run is refused, and that is CULEX_OK. */
 culex_status culex__sqlite_enqueue_end(const struct culex_new_run *runs, size_t count,
                                        const struct culex_enqueue_result *results,
                                        culex_status status);

@@ -250,17 +250,17 @@ static void test_most_of_a_queue(void **state)
         items[i].options = NULL;
     }
     items[MOST].type = &scene->types[1];
-    assert_int_equal(
-        culex_client_enqueue_all(scene->world->client, items, MOST + 2, &scene->error),
-        CULEX_ELIMIT);
+    assert_int_equal(culex_client_enqueue_all(scene->world->client, items, MOST + 2, &scene->error),
+                     CULEX_ELIMIT);
     assert_non_null(strstr(scene->error.text, "queue 'numbers': at most 200 runs"));
     assert_int_equal(scene->world->enqueues, 0);
-    assert_int_equal(
-        culex_client_enqueue_all(scene->world->client, items, MOST + 1, &scene->error), CULEX_OK);
+    assert_int_equal(culex_client_enqueue_all(scene->world->client, items, MOST + 1, &scene->error),
+                     CULEX_OK);
     assert_enqueued(scene, MOST, 1);
 }
 
-/* --- the client's hook ------------------------------------------------------------------------- */
+/* --- the client's hook -------------------------------------------------------------------------
+ */
 
 /* Moves all to a queue whose name is gone when it returns, with a tag of its own. */
 static culex_status move_all(culex_enqueue_call *call, void *user, culex_error *error)

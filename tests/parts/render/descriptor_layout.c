@@ -129,7 +129,7 @@ LAYOUT(culex_need, NEED_MEMBERS)
     MEMBER(const char *, queue, of)                                                                \
     MEMBER(const culex_struct_type *, params, of)                                                  \
     MEMBER(const culex_struct_type *, result, of)                                                  \
-    MEMBER(const culex_struct_type *, metadata, of)                                                  \
+    MEMBER(const culex_struct_type *, metadata, of)                                                \
     MEMBER(uint64_t, fingerprint, of)                                                              \
     MEMBER(int, priority, of)                                                                      \
     MEMBER(int64_t, timeout_ms, of)                                                                \

@@ -1214,11 +1214,9 @@ static struct culex_enqueue_result bound_key(struct model *model, const struct m
 }
 
 /* What its unique key meets, of the runs before it, which come, or of what was there. */
-static struct culex_enqueue_result bound_unique(struct model *model,
-                                                const struct model_queue *queue,
-                                                const struct culex_new_run *runs,
-                                                const struct culex_enqueue_result *results,
-                                                size_t index)
+static struct culex_enqueue_result
+bound_unique(struct model *model, const struct model_queue *queue, const struct culex_new_run *runs,
+             const struct culex_enqueue_result *results, size_t index)
 {
     const struct culex_new_run *run = &runs[index];
     const struct model_unique *holder = unique_holder(model, queue, run->unique_key);
