@@ -295,9 +295,8 @@ static culex_status result_status(const struct order *order, const struct batch 
     case CULEX_ENQUEUED_NEW:
     case CULEX_ENQUEUED_DUPLICATE:
     case CULEX_ENQUEUED_REPLACED:
+    case CULEX_ENQUEUED_HELD: /* what it is held for tells */
         return CULEX_OK;
-    case CULEX_ENQUEUED_HELD:
-        return CULEX_OK; /* what it is held for tells */
     case CULEX_ENQUEUED_CONFLICT:
         return culex__fail(error, CULEX_ECONFLICT,
                            "%s%s was enqueued with this idempotency key and with another job or "
@@ -392,7 +391,7 @@ static void repeat_advise(const struct order *order, culex_status status, culex_
 static culex_status outcome_judge(const struct order *order, const struct batch *batch,
                                   const struct culex_effort *effort, culex_error *error)
 {
-    bool is_bound = batch->runs[0].is_bound;
+    bool is_bound = order->made != NULL && order->made[0].is_bound;
     culex_status status =
         is_bound ? held_status(order, batch, error) : result_status(order, batch, 0, error);
     if (!effort->is_unknown ||
@@ -565,7 +564,7 @@ static culex_status results_take(const struct order *order, const struct batch *
         *ret_enqueued += batch->count;
         return CULEX_OK;
     }
-    if (batch->runs[0].is_bound) {
+    if (order->made != NULL && order->made[0].is_bound) {
         culex_status status = held_status(order, batch, error);
         if (status != CULEX_OK)
             return status;

@@ -1,6 +1,7 @@
 /* client/enqueue_all.c - several jobs and queues in one call.
  *
  * First all runs are made, and kept in an arena; then those of each queue are sent as one call. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ struct convocation {
 /* What one queue is sent. */
 struct part {
     struct culex_new_run runs[CULEX_ENQUEUE_BATCH_MAX];
-    struct member *members[CULEX_ENQUEUE_BATCH_MAX];
+    struct member *members[CULEX_ENQUEUE_BATCH_MAX], *first;
     culex_uuid ids[CULEX_ENQUEUE_BATCH_MAX];
     culex_enqueue_outcome outcomes[CULEX_ENQUEUE_BATCH_MAX];
     size_t count;
@@ -139,7 +140,7 @@ static culex_status members_make(struct convocation *all, culex_enqueue_item *it
 /* Whether all that is unknown of it is of one call, and nothing else is there. */
 static culex_status part_check(const struct part *part, culex_error *error)
 {
-    const culex_enqueue_item *first = part->members[0]->item;
+    const culex_enqueue_item *first = part->first->item;
     for (size_t i = 1; i < part->count; i++) {
         const culex_enqueue_item *item = part->members[i]->item;
         if (item->is_unknown != first->is_unknown ||
@@ -147,7 +148,7 @@ static culex_status part_check(const struct part *part, culex_error *error)
             return culex__fail(error, CULEX_EINVAL,
                                "queue '%s': after CULEX_EUNKNOWN the call is repeated with the "
                                "same items, and others take a call of their own",
-                               part->members[0]->queue);
+                               part->first->queue);
     }
     return CULEX_OK;
 }
@@ -158,10 +159,13 @@ static culex_status part_gather(const struct convocation *all, size_t number, st
 {
     size_t bytes = 0;
     ret_part->count = 0;
+    ret_part->first = NULL;
     for (size_t i = 0; i < all->count; i++) {
         struct member *member = &all->members[i];
         if (member->part != number)
             continue;
+        if (ret_part->first == NULL)
+            ret_part->first = member;
         bytes += member->run.payload_len;
         if (ret_part->count == CULEX_ENQUEUE_BATCH_MAX || bytes > PART_BYTES)
             return culex__fail(error, CULEX_ELIMIT,
@@ -170,6 +174,7 @@ static culex_status part_gather(const struct convocation *all, size_t number, st
         ret_part->members[ret_part->count] = member;
         ret_part->runs[ret_part->count++] = member->run;
     }
+    assert(ret_part->first != NULL); /* a part begins with a member */
     for (size_t i = 0; i < ret_part->count; i++)
         ret_part->runs[i].is_bound = ret_part->count > 1;
     return part_check(ret_part, error);
@@ -193,9 +198,9 @@ static void part_tell(const struct part *part, culex_status status)
 
 static culex_status part_send(const struct convocation *all, struct part *part, culex_error *error)
 {
-    const culex_enqueue_item *first = part->members[0]->item;
+    const culex_enqueue_item *first = part->first->item;
     const struct culex_enqueue_made made = {.client = all->client,
-                                            .queue = part->members[0]->queue,
+                                            .queue = part->first->queue,
                                             .runs = part->runs,
                                             .count = part->count,
                                             .has_ticket = first->is_unknown,
@@ -223,32 +228,31 @@ static culex_status parts_send(const struct convocation *all, struct part *part,
     return status;
 }
 
-static culex_status arguments_check(const culex_client *client, const culex_enqueue_item *items,
-                                    size_t count, culex_error *error)
+static culex_status all_send(struct convocation *all, culex_enqueue_item *items, size_t count,
+                             struct part *part, culex_error *error)
 {
-    if (client == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no client");
-    if (items == NULL && count > 0)
-        return culex__fail(error, CULEX_EINVAL, "no items");
-    return CULEX_OK;
+    culex_status status = members_make(all, items, count, error);
+    return status == CULEX_OK ? parts_send(all, part, error) : status;
 }
 
 culex_status culex_client_enqueue_all(culex_client *client, culex_enqueue_item *items, size_t count,
                                       culex_error *error)
 {
-    culex_status status = arguments_check(client, items, count, error);
-    if (status != CULEX_OK || count == 0)
-        return status;
+    if (client == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no client");
+    if (items == NULL && count > 0)
+        return culex__fail(error, CULEX_EINVAL, "no items");
+    if (count == 0)
+        return CULEX_OK;
+    culex_status status;
     struct convocation all = {.client = client,
                               .arena = culex_arena_create(),
                               .members = calloc(count, sizeof *all.members)};
     struct part *part = malloc(sizeof *part);
     if (all.arena == NULL || all.members == NULL || part == NULL)
         status = culex__fail(error, CULEX_ENOMEM, "no memory for %zu runs", count);
-    if (status == CULEX_OK)
-        status = members_make(&all, items, count, error);
-    if (status == CULEX_OK)
-        status = parts_send(&all, part, error);
+    else
+        status = all_send(&all, items, count, part, error);
     free(part);
     free(all.members);
     culex_arena_free(all.arena);

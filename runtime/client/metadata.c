@@ -1,5 +1,6 @@
 #include "client/metadata.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <culex/metadata.h>
@@ -38,6 +39,7 @@ static culex_status value_read(const struct culex_metadata_place *place,
                                void *ret_value, culex_error *error)
 {
     const void *value = NULL;
+    assert(place->type != NULL); /* whoever has a place has looked */
     const void *text = list->count > 0 ? list->rows[0].bytes : nothing;
     size_t len = list->count > 0 ? list->rows[0].len : sizeof nothing - 1;
     culex_status status = culex_decode(place->type, arena, text, len, &value, error);

@@ -3,6 +3,7 @@
  * They go the way of the client that handlers are lent, with the fence of the run. */
 #include <culex/metadata.h>
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -65,6 +66,7 @@ culex_status culex_run_metadata_set(culex_run *run, const culex_struct_type *typ
     culex_client *client = client_find(run, error);
     if (client == NULL)
         return CULEX_EINVAL;
+    assert(run->terms.fence != NULL);
     const char *session = strrchr(run->terms.fence, '-'); /* "ID-ATTEMPT-SESSION" */
     const struct culex_holder holder = {run->facts.id, run->facts.attempt,
                                         session != NULL ? session + 1 : ""};

@@ -1202,15 +1202,16 @@ static struct culex_enqueue_result bound_key(struct model *model, const struct m
 {
     const struct model_key *key = key_find(model, queue, runs[index].idempotency_key);
     uint64_t content = key != NULL ? key->content : 0;
+    culex_uuid id = key != NULL ? key->id : (culex_uuid){{0}};
     *ret_is_known = key != NULL;
     for (size_t i = index; i-- > 0 && !*ret_is_known;) {
         content = runs[i].content;
+        id = results[i].id; /* of the one that it would replace; none of a new one */
         *ret_is_known = has_brought(&results[i]) &&
                         is_same_text(runs[i].idempotency_key, runs[index].idempotency_key);
     }
-    return (struct culex_enqueue_result){content == runs[index].content ? CULEX_ENQUEUED_DUPLICATE
-                                                                        : CULEX_ENQUEUED_CONFLICT,
-                                         key != NULL ? key->id : (culex_uuid){{0}}};
+    return (struct culex_enqueue_result){
+        content == runs[index].content ? CULEX_ENQUEUED_DUPLICATE : CULEX_ENQUEUED_CONFLICT, id};
 }
 
 /* What its unique key meets, of the runs before it, which come, or of what was there. */
