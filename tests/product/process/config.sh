@@ -49,7 +49,7 @@ exec "$nap" "\$@"
 END
 chmod +x run_deaf
 for run in 1 2 3 4 5 6; do "$nap" enqueue nap 60000; done
-nap=./run_deaf worker_start tuned --config worker.conf --grace 30s
+worker=./run_deaf worker_start tuned --config worker.conf --grace 30s
 at_work() { [ "$(grep -c '^start ' "$scratch/tuned")" -ge "$1" ]; }
 wait_until 20 at_work 2
 echo 'oops' >>worker.conf

@@ -16,7 +16,7 @@ real=$nap
 
 # A closed terminal sends it twice: by the shell and by the kernel.
 "$real" enqueue nap 1000
-nap=$scratch/run_plain worker_start patient --grace 30s
+worker=$scratch/run_plain worker_start patient --grace 30s
 wait_until 10 started patient 1
 kill -HUP "$background"
 wait_until 10 grep -q 'stopping: 1 runs' "$scratch/patient.log"
@@ -24,7 +24,7 @@ kill -HUP "$background"
 worker_expect 0
 expect 'finished within the grace' 'done attempt 1 losses 0 failures 0 crashes 0' "$("$real" state)"
 
-nap=$scratch/run_deaf worker_start deaf
+worker=$scratch/run_deaf worker_start deaf
 "$real" enqueue nap 300
 wait_until 10 started deaf 1
 kill -HUP "$background"
