@@ -43,7 +43,7 @@ static unsigned since_of(const redisReply *pairs)
 /* All scripts, as the build renders them: one text. */
 static char *scripts_read(const char *path)
 {
-    static char text[1024 * 1024];
+    static char text[2 * 1024 * 1024];
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     size_t len = fread(text, 1, sizeof text - 1, file);
