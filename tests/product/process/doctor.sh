@@ -49,7 +49,7 @@ worker_start killed --lease 1s
 "$nap" enqueue nap
 wait_until 10 started killed 1
 examine
-says '^ok  *queues  *runs of 1 queue are at work, as far as their leases tell$'
+says '^ok  *queues  *runs of 1 queue are at work, as far as their leases tell; no run waits in 1 queue$'
 kill -KILL "$background"
 wait "$background" 2>/dev/null || true
 background=

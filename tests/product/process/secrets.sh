@@ -35,7 +35,7 @@ examine() { # examine NAME
     kill -TERM "$background" 2>/dev/null || true
     worker_expect 0
     grep -q "$password" "$scratch/$1" "$scratch/$1.log" && fail "$1: in a line of the log"
-    grep -q 'serves 1 queue(s) at redis+unix://.*' "$scratch/$1.log" || fail "$1: $(cat "$scratch/$1.log")"
+    grep -q 'serves 2 queue(s) at redis+unix://.*' "$scratch/$1.log" || fail "$1: $(cat "$scratch/$1.log")"
 }
 
 worker_start file --url-file "$scratch/url" --lease 900ms
