@@ -2,7 +2,7 @@
  * compared.
  *
  *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound]
- *                        [--figures] [--trace]
+ *                        [--wait] [--figures] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
@@ -89,6 +89,7 @@ struct world {
     bool has_limits;     /* the store keeps them */
     bool has_follow_ups; /* some of the successes have */
     bool has_bound;      /* some of the calls are */
+    bool has_waits;      /* somebody waits for ends */
     bool has_figures;    /* and sessions tell what they count */
     bool is_crowded;     /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
@@ -1664,7 +1665,7 @@ struct operation {
 #define OPERATION_wake_take    /* as wake_arm */
 #define OPERATION_figures_add  /* figures_operate, with --figures */
 #define OPERATION_figures      /* as figures_add */
-#define OPERATION_wait         {6, op_wait},
+#define OPERATION_wait         /* wait_operate, with --wait */
 #define OPERATION_wait_arm     /* op_wait */
 #define OPERATION_batch        /* conformance, cases_batch.c */
 #define OPERATION_batch_look   /* as batch */
@@ -1699,6 +1700,12 @@ static size_t live_count(const struct model *model)
 }
 
 /* Apart from the others, whose seeds are chosen for what comes about there. */
+/* An option of its own, so that the courses of the other seeds stay what they are. */
+static bool wait_operate(struct world *world, int queue)
+{
+    return !world->has_waits || !chance(world, 4) || op_wait(world, queue);
+}
+
 static bool figures_operate(struct world *world, int queue)
 {
     if (!world->has_figures || !chance(world, 10))
@@ -1709,7 +1716,7 @@ static bool figures_operate(struct world *world, int queue)
 static bool operate(struct world *world)
 {
     int queue = chance(world, 20);
-    if (!figures_operate(world, queue))
+    if (!wait_operate(world, queue) || !figures_operate(world, queue))
         return false;
     const struct operation *operation = operation_pick(world);
     if ((operation->run == op_enqueue || operation->run == op_enqueue_each) &&
@@ -1803,6 +1810,8 @@ int main(int argc, char **argv)
             world.has_bound = true;
         else if (strcmp(argv[i], "--figures") == 0)
             world.has_figures = true;
+        else if (strcmp(argv[i], "--wait") == 0)
+            world.has_waits = true;
         else if (strcmp(argv[i], "--seed") == 0)
             seed = number_of(argv[++i]);
         else if (strcmp(argv[i], "--ops") == 0)
