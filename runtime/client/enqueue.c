@@ -13,12 +13,12 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "core/codec_encode.h"
 #include "core/duration.h"
 #include "core/queue_name.h"
 #include "client/client_private.h"
 #include "client/convoy.h"
 #include "client/enqueue.h"
-#include "core/codec_encode.h"
 #include "client/enqueue_gate.h"
 #include "client/enqueue_options.h"
 #include "client/forward.h"
@@ -72,6 +72,7 @@ struct batch_room {
 static culex_status batch_apply(struct order *order, const culex_enqueue_options *options,
                                 culex_error *error)
 {
+    order->called = NULL;
     if (options->batch == NULL)
         return options->batch_when == CULEX_BATCH_MEMBER
                    ? CULEX_OK
@@ -311,6 +312,11 @@ static culex_status result_status(const struct order *order, const struct batch 
     return culex__fail(error, CULEX_ESTORE, "the store gave an answer that does not exist");
 }
 
+static bool order_is_bound(const struct order *order)
+{
+    return order->made != NULL && order->made[0].is_bound;
+}
+
 /* Why a batch that comes whole or not at all has not come. */
 static culex_status held_status(const struct order *order, const struct batch *batch,
                                 culex_error *error)
@@ -391,11 +397,11 @@ static void repeat_advise(const struct order *order, culex_status status, culex_
 static culex_status outcome_judge(const struct order *order, const struct batch *batch,
                                   const struct culex_effort *effort, culex_error *error)
 {
-    bool is_bound = order->made != NULL && order->made[0].is_bound;
-    culex_status status =
-        is_bound ? held_status(order, batch, error) : result_status(order, batch, 0, error);
-    if (!effort->is_unknown ||
-        (status == CULEX_OK && batch->results[0].outcome != CULEX_ENQUEUED_UNIQUE_TAKEN))
+    if (!effort->is_unknown)
+        return CULEX_OK;
+    culex_status status = order_is_bound(order) ? held_status(order, batch, error)
+                                                : result_status(order, batch, 0, error);
+    if (status == CULEX_OK && batch->results[0].outcome != CULEX_ENQUEUED_UNIQUE_TAKEN)
         return CULEX_OK;
     if (batch->results[0].outcome == CULEX_ENQUEUED_UNIQUE_TAKEN)
         taken_tell(&batch->results[0], error);
@@ -564,7 +570,7 @@ static culex_status results_take(const struct order *order, const struct batch *
         *ret_enqueued += batch->count;
         return CULEX_OK;
     }
-    if (order->made != NULL && order->made[0].is_bound) {
+    if (order_is_bound(order)) {
         culex_status status = held_status(order, batch, error);
         if (status != CULEX_OK)
             return status;
