@@ -1832,6 +1832,7 @@ int main(int argc, char **argv)
     world.is_crowded = seed % 2 == 1;
     world.compare.store = stores_open(&world.env, STORE_NAME);
     world.compare.model = (struct model *)model_open(&world.env);
+    world.compare.model->has_ties_by_id = strcmp(argv[1], "redis") == 0;
     bool is_good = world.compare.store != NULL && handles_open(&world) && world_run(&world, ops);
     if (!is_good)
         fprintf(stderr, "differential %s --seed %" PRIu64 " --ops %lu failed at operation %lu\n",

@@ -1521,6 +1521,14 @@ static bool has_dead_excess(const struct model *model, const struct model_queue 
     return queue->stats.dead_limit > 0 && dead_count(model, queue) > queue->stats.dead_limit;
 }
 
+/* Of two that are forgotten at one instant stores take either. */
+static bool is_forgotten_before(const struct model *model, const struct model_run *run,
+                                const struct model_run *other)
+{
+    return run->at_ms < other->at_ms || (model->has_ties_by_id && run->at_ms == other->at_ms &&
+                                         memcmp(&run->id, &other->id, sizeof run->id) < 0);
+}
+
 /* The dead run that would be forgotten first. */
 static struct model_run *first_dead(const struct model *model, const struct model_queue *queue)
 {
@@ -1528,7 +1536,7 @@ static struct model_run *first_dead(const struct model *model, const struct mode
     for (size_t i = 0; i < model->run_count; i++) {
         struct model_run *run = model->runs[i];
         if (run->queue == queue && !run->is_gone && run->state == CULEX_RUN_DEAD &&
-            (first == NULL || run->at_ms < first->at_ms))
+            (first == NULL || is_forgotten_before(model, run, first)))
             first = run;
     }
     return first;

@@ -229,6 +229,7 @@ struct model {
     uint64_t grants; /* all there were */
     unsigned told;   /* ends of runs that somebody waited for; the caller takes them */
     uint32_t newest_salt;
+    bool has_ties_by_id;     /* the store forgets those of one instant in the order of their ids */
     const culex_uuid *given; /* ids of the next call's runs; NULL: the model makes them */
     const char *id_fault;    /* what is wrong with an id that was given; NULL: nothing */
     int64_t back, front;     /* places given out */
