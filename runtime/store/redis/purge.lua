@@ -132,6 +132,16 @@ local function ends_purge()
   plan_write()
 end
 
+-- How many may be left of that state.
+local function rest()
+  if state == WAITING then
+    return call('LLEN', ready) + call('ZCARD', urgent) + line_left() + left(limited, '-inf', '+inf')
+      + left(scheduled, '-inf', now)
+  end
+  local low = state == SCHEDULED and '(' .. now or '-inf'
+  return left(sets[state], low, '+inf') + (state == DONE and left(block_ends, '-inf', '+inf') or 0)
+end
+
 call('HDEL', meta, 'calm')
 if state == WAITING then
   set_purge(urgent, '-inf', '+inf')
@@ -140,14 +150,10 @@ if state == WAITING then
   if deleted < limit then limited_purge() end
   if deleted < limit then set_purge(scheduled, '-inf', now) end
   plan_write()
-  if look_soonest then wake_one() end
-  return {deleted, call('LLEN', ready) + call('ZCARD', urgent) + line_left() + left(limited, '-inf', '+inf')
-    + left(scheduled, '-inf', now)}
+else
+  set_purge(sets[state], state == SCHEDULED and '(' .. now or '-inf', '+inf')
+  if state == DONE and deleted < limit then ends_purge() end
 end
-local low = state == SCHEDULED and '(' .. now or '-inf'
-set_purge(sets[state], low, '+inf')
-if state ~= DONE then return {deleted, left(sets[state], low, '+inf')} end
-if deleted < limit then ends_purge() end
 if batches_settle then batches_settle() end
-if batch_told then wake_one() end
-return {deleted, left(done, '-inf', '+inf') + left(block_ends, '-inf', '+inf')}
+if look_soonest or batch_told then wake_one() end
+return {deleted, rest()}

@@ -219,6 +219,25 @@ void case_batch__takes_no_member_once_it_has_ended(struct suite *suite)
     assert_counts(suite, batch, 0, 0, 0, 0);
 }
 
+/* Of each state that a run can be purged in before its end. */
+void case_batch__delayed_member_that_is_purged_counts_as_cancelled(struct suite *suite)
+{
+    culex_uuid batch = open_one(suite);
+    struct culex_new_run run = suite_run(suite);
+    run.has_batch = true;
+    run.batch = batch;
+    run.delay_ms = SUITE_MINUTE_MS;
+    call_all(suite, batch);
+    suite_put_run(suite, &run);
+    suite_put_run(suite, &run);
+    close_one(suite, batch);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_SCHEDULED, 1), 1);
+    assert_counts(suite, batch, 2, 0, 0, 1);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_SCHEDULED, 10), 1);
+    assert_counts(suite, batch, 2, 0, 0, 2);
+    assert_called(suite, "c");
+}
+
 void case_batch__member_that_goes_counts_as_cancelled(struct suite *suite)
 {
     culex_uuid batch = open_one(suite), cancelled = member(suite, batch);

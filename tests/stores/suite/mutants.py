@@ -212,6 +212,7 @@ MUTANTS = [
     ("a member that is kept for no time is not counted", LUA + "lib_acks.lua", "    if batch_end then batch_end(id, 'done') end\n", "", "redis"),
     ("a plain success of a member is not counted", LUA + "lib_acks.lua", "    if batch_end and attempt and member_of(id) then attempt = false end\n", "", "redis"),
     ("a purged member is not counted", LUA + "purge.lua", "  for at = 1, batch_end and #ids or 0 do batch_end(ids[at], 'cancelled') end\n", "", "redis"),
+    ("a member that is purged while it is delayed is not counted", LUA + "purge.lua", "end\nif batches_settle then batches_settle() end\n", "end\nif batches_settle and state == WAITING then batches_settle() end\n", "redis"),
     ("a cancelled member is not counted", LUA + "cancel.lua", "batches_begin(facts[3], now)\n", "", "redis"),
     ("a batch ends while it is open", LUA + "lib_batches.lua", "if b.state ~= 'C' or b.added", "if b.added", "redis"),
     ("a batch ends with a member left", LUA + "lib_batches.lua", "b.added > b.done + b.dead + b.cancelled then", "b.added > b.done + b.dead + b.cancelled + 1 then", "redis"),
