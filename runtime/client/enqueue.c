@@ -839,6 +839,17 @@ culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, c
     return status;
 }
 
+/* What cannot be where nobody waits for the store. */
+static culex_status order_refuse(const struct order *order, const struct culex_enqueue_way *way,
+                                 culex_error *error)
+{
+    if (order->has_ticket || order->outcomes != NULL)
+        return culex__fail(error, CULEX_EINVAL, "%s", way->refusal);
+    if (order->called != NULL || order->policy.has_batch)
+        return culex__fail(error, CULEX_EINVAL, "%s", way->batch_refusal);
+    return CULEX_OK;
+}
+
 culex_status culex__enqueue_make(const struct culex_enqueue_way *way, const culex_job_type *type,
                                  const void *params, const culex_enqueue_options *options,
                                  culex__enqueue_take take, void *user, culex_error *error)
@@ -848,12 +859,12 @@ culex_status culex__enqueue_make(const struct culex_enqueue_way *way, const cule
     culex_status status = order_check_job(&order, way->keys, way->env, error);
     if (status == CULEX_OK)
         status = order_prepare(&order, options, error);
-    if (status == CULEX_OK && (order.has_ticket || order.outcomes != NULL))
-        status = culex__fail(error, CULEX_EINVAL, "%s", way->refusal);
-    if (status == CULEX_OK && (order.called != NULL || order.policy.has_batch))
-        status = culex__fail(error, CULEX_EINVAL, "%s", way->batch_refusal);
+    if (status == CULEX_OK)
+        status = order_refuse(&order, way, error);
     if (status == CULEX_OK && way->gate != NULL)
         status = order_pass(&order, way->gate, &draft, options, error);
+    if (status == CULEX_OK)
+        status = order_refuse(&order, way, error); /* the hook may have added it */
     return status == CULEX_OK ? order_hand_over(&order, take, user, error) : status;
 }
 
@@ -878,6 +889,9 @@ culex_status culex_client_enqueue_many(culex_client *client, const culex_job_typ
     status = order_prepare(&order, options, error);
     if (status == CULEX_OK)
         status = order_pass(&order, &client->gate, &draft, options, error);
+    if (status == CULEX_OK && order.called != NULL)
+        status = culex__fail(error, CULEX_EINVAL,
+                             "the callback of a batch is given by culex_client_enqueue");
     if (status == CULEX_OK)
         status = order_run(&order, &enqueued, error);
     if (ret_enqueued != NULL)

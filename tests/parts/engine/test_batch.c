@@ -1,0 +1,141 @@
+/* Batches as a client has them: who is enqueued at once, and who is a callback. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <culex/batch.h>
+#include <culex/hooks.h>
+
+#include "world.h"
+
+static int setup(void **state)
+{
+    *state = world_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static culex_batch batch_open(struct world *world)
+{
+    culex_batch batch;
+    assert_int_equal(culex_batch_open(world->client, "numbers", NULL, &batch, NULL), CULEX_OK);
+    return batch;
+}
+
+static culex_enqueue_options callback_of(const culex_batch *batch)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.batch = batch;
+    options.batch_when = CULEX_BATCH_ON_COMPLETE;
+    return options;
+}
+
+static uint64_t enqueued(struct world *world)
+{
+    culex_queue_stats stats = {0};
+    culex_status status = culex_client_stats(world->client, "numbers", &stats, NULL);
+    assert_true(status == CULEX_OK || status == CULEX_ENOTFOUND);
+    return stats.enqueued;
+}
+
+static void test_callback_waits_for_its_batch(void **state)
+{
+    struct world *world = *state;
+    const culex_job_type type = number_type();
+    const struct number params = {7};
+    const culex_batch batch = batch_open(world);
+    const culex_enqueue_options options = callback_of(&batch);
+    culex_batch_info info;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, NULL),
+                     CULEX_OK);
+    assert_int_equal(enqueued(world), 0);
+    assert_int_equal(culex_batch_look(world->client, &batch, &info, NULL), CULEX_OK);
+    assert_int_equal(info.added, 0);
+}
+
+/* However many. */
+static void test_call_of_many_gives_no_callback(void **state)
+{
+    struct world *world = *state;
+    const culex_job_type type = number_type();
+    const struct number params[2] = {{7}, {8}};
+    const culex_batch batch = batch_open(world);
+    const culex_enqueue_options options = callback_of(&batch);
+    for (size_t count = 1; count <= 2; count++) {
+        culex_error error = {0};
+        assert_int_equal(culex_client_enqueue_many(world->client, &type, params, sizeof params[0],
+                                                   count, &options, NULL, NULL, &error),
+                         CULEX_EINVAL);
+        assert_string_not_equal(error.text, "");
+    }
+    assert_int_equal(enqueued(world), 0);
+}
+
+/* --- hooks -------------------------------------------------------------------------------------
+ */
+
+static culex_status take_batch_out(culex_enqueue_call *call, void *user, culex_error *error)
+{
+    (void)user, (void)error;
+    call->options->batch = NULL;
+    call->options->batch_when = CULEX_BATCH_MEMBER;
+    return CULEX_OK;
+}
+
+static void test_hook_that_takes_the_batch_out_leaves_an_ordinary_run(void **state)
+{
+    struct world *world = *state;
+    const culex_job_type type = number_type();
+    const struct number params = {7};
+    const culex_batch batch = batch_open(world);
+    const culex_enqueue_options options = callback_of(&batch);
+    culex_uuid id = {{0}};
+    assert_int_equal(culex_client_on_enqueue(world->client, take_batch_out, NULL, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, &id, NULL),
+                     CULEX_OK);
+    assert_int_equal(enqueued(world), 1);
+    assert_int_equal(world_state(world, id), CULEX_RUN_WAITING);
+}
+
+static culex_status put_batch_in(culex_enqueue_call *call, void *user, culex_error *error)
+{
+    (void)error;
+    call->options->batch = user;
+    call->options->batch_when = CULEX_BATCH_ON_COMPLETE;
+    return CULEX_OK;
+}
+
+/* Where runs are made for others to send: items, as follow-ups. */
+static void test_hook_puts_no_batch_where_none_can_be(void **state)
+{
+    struct world *world = *state;
+    const culex_job_type type = number_type();
+    const struct number params = {7};
+    culex_batch batch = batch_open(world);
+    culex_enqueue_item item = culex_enqueue_item_make(&type, &params, NULL);
+    culex_error error = {0};
+    assert_int_equal(culex_client_on_enqueue(world->client, put_batch_in, &batch, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue_all(world->client, &item, 1, &error), CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "in no batch"));
+    assert_int_equal(enqueued(world), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_callback_waits_for_its_batch, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_call_of_many_gives_no_callback, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hook_that_takes_the_batch_out_leaves_an_ordinary_run,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hook_puts_no_batch_where_none_can_be, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
