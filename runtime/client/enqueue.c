@@ -474,10 +474,8 @@ static culex_status batch_put(const struct order *order, struct batch *batch,
                               const struct culex_effort *effort, culex_error *error)
 {
     culex_client *client = order->client;
-    struct culex_spooling_call call = {.queue = order->queue,
-                                       .runs = batch->runs,
-                                       .count = batch->count,
-                                       .is_strict = batch->runs[0].unique_refuses};
+    struct culex_spooling_call call = {
+        .queue = order->queue, .runs = batch->runs, .count = batch->count};
     if (effort->is_unknown) {
         call.ticket = batch->ticket;
         call.tried_ms = culex__storeclock_now_ms(&client->clock, client->env) - client->timeout_ms;

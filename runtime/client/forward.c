@@ -119,8 +119,10 @@ static void key_set(struct load *load, size_t index)
 {
     const struct culex_spool_entry *entry = &load->batch.entries[index];
     struct culex_new_run *run = &load->runs[index];
+    run->idempotency_key = entry->key;
+    run->window_ms = entry->key != NULL ? entry->window_ms : 0;
     if (entry->has_ticket)
-        return;
+        return; /* as the call was */
     snprintf(load->keys[index], sizeof load->keys[index], "culex-spool:%016" PRIx64 ":%" PRId64,
              entry->salt, entry->number);
     run->idempotency_key = entry->key != NULL ? entry->key : load->keys[index];

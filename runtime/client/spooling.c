@@ -160,23 +160,38 @@ bool culex__spooling_is_away(const struct culex_spooling *spooling)
     return culex__env_boottime_ns(spooling->env) < spooling->away_until_ns;
 }
 
-static struct culex_spool_entry entry_of(const struct culex_spooling_call *call,
-                                         const struct culex_new_run *run, int64_t asked_ms)
+static bool is_keyed(const struct culex_new_run *run)
 {
-    bool is_keyed = run->idempotency_key != NULL && run->idempotency_key[0] != '\0';
-    bool is_unknown = call->ticket.producer != 0;
+    return run->idempotency_key != NULL && run->idempotency_key[0] != '\0';
+}
+
+/* Whether the call that may have been applied is told by its ticket: then it goes as a whole, as it
+ * was. Keys tell where each run has one. */
+static bool needs_ticket(const struct culex_spooling_call *call)
+{
+    for (size_t i = 0; i < call->count && call->ticket.producer != 0; i++) {
+        if (!is_keyed(&call->runs[i]))
+            return true;
+    }
+    return false;
+}
+
+static struct culex_spool_entry entry_of(const struct culex_spooling_call *call,
+                                         const struct culex_new_run *run, bool has_ticket,
+                                         int64_t asked_ms)
+{
     struct culex_spool_entry entry = {.queue = call->queue,
                                       .asked_ms = asked_ms,
                                       .delay_ms = run->delay_ms > 0 ? run->delay_ms : 0,
                                       .at_ms = run->at_ms,
-                                      .is_strict = call->is_strict};
-    if (is_keyed) {
+                                      .has_ticket = has_ticket,
+                                      .is_strict = run->unique_refuses};
+    if (is_keyed(run)) {
         entry.key = run->idempotency_key;
         entry.window_ms = run->window_ms;
-        entry.tried_ms = is_unknown ? call->tried_ms : 0;
+        entry.tried_ms = call->ticket.producer != 0 && !has_ticket ? call->tried_ms : 0;
     }
-    entry.has_ticket = is_unknown && !is_keyed;
-    if (entry.has_ticket)
+    if (has_ticket)
         entry.ticket = culex__ticket_format(call->ticket);
     return entry;
 }
@@ -187,12 +202,13 @@ static culex_status entries_make(const struct culex_spooling *spooling,
                                  struct culex_spool_entry *entries, culex_error *error)
 {
     int64_t asked_ms = culex__env_clock_ms(spooling->env);
+    bool has_ticket = needs_ticket(call);
     for (size_t i = 0; i < call->count; i++) {
         size_t before = bodies->len;
         culex_status status = culex__template_write(&call->runs[i], bodies, error);
         if (status != CULEX_OK)
             return status;
-        entries[i] = entry_of(call, &call->runs[i], asked_ms);
+        entries[i] = entry_of(call, &call->runs[i], has_ticket, asked_ms);
         entries[i].body_len = bodies->len - before;
     }
     const char *at = bodies->data;

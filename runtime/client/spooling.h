@@ -46,7 +46,6 @@ struct culex_spooling_call {
     struct culex_ticket
         ticket;       /* of a try that may have been applied; producer 0: there was none */
     int64_t tried_ms; /* with a ticket: when that was at the earliest, by the store's clock */
-    bool is_strict;   /* as of an entry */
 };
 
 /* Returns when they are on the disk. */

@@ -86,6 +86,79 @@ static void test_what_comes_into_a_copy_is_no_repeat(void **state)
     culex_client_close(other);
 }
 
+/* --- several jobs in a call ------------------------------------------------------------------ */
+
+/* Three runs, the second with a key of its own, the third with the params of the first. */
+static void items_add(culex_client *client, const culex_job_type *types)
+{
+    static const struct number numbers[] = {{1}, {2}, {1}};
+    culex_enqueue_options plain = culex_enqueue_options_make(), keyed = plain;
+    plain.queue = keyed.queue = "q";
+    keyed.idempotency_key = "order 7";
+    culex_enqueue_item items[] = {culex_enqueue_item_make(&types[0], &numbers[0], &plain),
+                                  culex_enqueue_item_make(&types[1], &numbers[1], &keyed),
+                                  culex_enqueue_item_make(&types[2], &numbers[2], &plain)};
+    culex_error error = {0};
+    if (culex_client_enqueue_all(client, items, 3, &error) != CULEX_OK)
+        fail_msg("%s", error.text);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(items[i].outcome, CULEX_ENQUEUE_SPOOLED);
+}
+
+/* As numbers_add_unheard. */
+static void items_bring(struct scene *scene, bool arrives)
+{
+    const culex_job_type types[3] = {number_type(), number_type(), number_type()};
+    culex_client *hasty;
+    culex_uuid ticket;
+    scene->client = client_open(scene, 0);
+    number_add(scene->client, 0, CULEX_ENQUEUE_NEW);
+    hasty = client_open_for(scene, HASTY_MS, 0);
+    if (arrives)
+        number_add(hasty, 1, CULEX_ENQUEUE_NEW);
+    else
+        assert_int_equal(culex_client_new_ticket(hasty, &ticket, NULL), CULEX_OK);
+    assert_int_equal(kill(scene->server.pid, SIGSTOP), 0);
+    items_add(hasty, types);
+    assert_int_equal(kill(scene->server.pid, SIGCONT), 0);
+    culex_client_close(hasty);
+    forward_all(scene->client);
+    assert_int_equal(stats_of(scene->client).aside, 0);
+    assert_int_equal(count_in(scene->client, "q", CULEX_RUN_WAITING), 4 + arrives);
+}
+
+static void test_several_that_came_in_unheard_come_once(void **state)
+{
+    items_bring(*state, true);
+}
+
+static void test_several_that_did_not_come_in_come_once(void **state)
+{
+    items_bring(*state, false);
+}
+
+/* Whichever of them is the first. */
+static void test_each_of_several_stands_aside_as_its_job_says(void **state)
+{
+    struct scene *scene = *state;
+    culex_job_type types[3] = {number_type(), number_type(), number_type()};
+    const culex_unique unique = {.is_unique = true, .while_states = 1u << CULEX_RUN_WAITING};
+    const struct number taken = {1};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.queue = "q";
+    types[0].unique = types[2].unique = unique;
+    types[2].unique.on_conflict = CULEX_ON_CONFLICT_ERROR;
+    scene->client = client_open(scene, 0);
+    assert_int_equal(culex_client_enqueue(scene->client, &types[0], &taken, &options, NULL, NULL),
+                     CULEX_OK);
+    redis_server_kill(&scene->server);
+    items_add(scene->client, types);
+    assert_true(redis_server_restart(&scene->server));
+    forward_all(scene->client);
+    assert_int_equal(stats_of(scene->client).aside, 1);
+    assert_int_equal(count_in(scene->client, "q", CULEX_RUN_WAITING), 2);
+}
+
 /* --- calls without an answer ----------------------------------------------------------------- */
 
 static void numbers_add(culex_client *client, int64_t first, size_t count)
@@ -528,6 +601,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_what_comes_into_a_copy_is_no_repeat),
+        TEST(test_several_that_came_in_unheard_come_once),
+        TEST(test_several_that_did_not_come_in_come_once),
+        TEST(test_each_of_several_stands_aside_as_its_job_says),
         TEST(test_a_call_of_which_a_part_came_in_brings_the_rest),
         TEST(test_a_call_of_which_a_part_comes_in_brings_the_rest),
         TEST(test_a_call_of_which_nothing_came_in_brings_all),
