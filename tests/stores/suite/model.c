@@ -3214,6 +3214,7 @@ static void model_close(struct culex_store *store)
     free(model->uniques);
     free(model->limits);
     free(model->turns);
+    free(model->batches);
     free(model->figures);
     free(model->figure_calls);
     free(model->buckets);
