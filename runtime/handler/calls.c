@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "core/codec_encode.h"
 #include "core/duration.h"
+#include "core/secret.h"
 #include "client/enqueue.h"
 #include "handler/follow_up.h"
 #include "handler/loan.h"
@@ -144,6 +145,16 @@ culex_outcome culex_run_snooze(culex_run *run, culex_duration delay)
     return CULEX_SNOOZED;
 }
 
+/* Those of a result that was set before are no longer of the run. */
+static culex_status result_secrets_collect(culex_run *run, const culex_struct_type *type,
+                                           const void *value, culex_error *error)
+{
+    culex__buf_cut(&run->secrets, run->params_secrets_len);
+    if (culex__secrets_collect(type, value, &run->secrets))
+        return CULEX_OK;
+    return culex__fail(error, CULEX_ENOMEM, "no memory for its secrets");
+}
+
 culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type, const void *value,
                                   culex_error *error)
 {
@@ -156,6 +167,8 @@ culex_status culex_run_set_result(culex_run *run, const culex_struct_type *type,
     culex_buf_init(&fresh, 0);
     const struct culex__sealing sealing = culex__run_sealing(run, CULEX_SEALED_RESULT);
     status = culex__encode_sealed(&sealing, type, value, &fresh, error);
+    if (status == CULEX_OK)
+        status = result_secrets_collect(run, type, value, error);
     if (status != CULEX_OK) {
         culex_buf_release(&fresh);
         return status;

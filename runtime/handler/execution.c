@@ -75,6 +75,7 @@ static culex_status params_decode(struct culex_run *run, const void **ret_params
                                                run->payload_len, ret_params, error);
     if (status == CULEX_OK && !culex__secrets_collect(type, *ret_params, &run->secrets))
         return culex__fail(error, CULEX_ENOMEM, "no memory for its secrets");
+    run->params_secrets_len = run->secrets.len;
     return status;
 }
 

@@ -75,6 +75,7 @@ void culex__run_forget_secrets(struct culex_run *run)
     if (run->secrets.cap > CULEX_RUN_KEEP_BYTES)
         culex_buf_release(&run->secrets);
     culex__buf_cut(&run->secrets, 0);
+    run->params_secrets_len = 0;
 }
 
 void culex__run_forget_follow_ups(struct culex_run *run)

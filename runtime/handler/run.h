@@ -90,8 +90,9 @@ struct culex_run {
 
     /* Filled by the handler's thread. */
     culex_arena *arena; /* the thread's, while the handler runs */
-    culex_buf secrets;  /* of its params (core/secret.h): in none of its texts */
-    char *text;         /* CULEX_ERROR_TEXT_MAX + 1 bytes, NULL until needed */
+    culex_buf secrets; /* of its params, then of its result (core/secret.h): in none of its texts */
+    size_t params_secrets_len; /* how much of them is of the params */
+    char *text;                /* CULEX_ERROR_TEXT_MAX + 1 bytes, NULL until needed */
     culex_buf result;
     bool has_result;
     culex_buf follow_ups;             /* follow_up.h; they count when it is done */

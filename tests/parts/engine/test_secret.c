@@ -1,4 +1,4 @@
-/* What a handler says holds none of its secret params. */
+/* What a handler says holds none of the secrets of its params and of its result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,7 +179,10 @@ struct one {
 static const culex_field one_fields[] = {
     {.name = "token", .wire = "token", .kind = CULEX_KIND_STRING, .flags = CULEX_FIELD_SECRET}};
 static const culex_struct_type one_type = {"t.one", sizeof(struct one), one_fields, 1};
+static const culex_struct_type none_type = {"t.none", 1, NULL, 0};
 static const culex_job_type job_type = {.name = "t.one", .wire = "t.one", .params = &one_type};
+static const culex_job_type maker_type = {
+    .name = "t.maker", .wire = "t.maker", .params = &none_type, .result = &one_type};
 
 static culex_outcome blab(culex_run *run, culex_handler_fn handler, const void *params, void *user)
 {
@@ -189,6 +192,20 @@ static culex_outcome blab(culex_run *run, culex_handler_fn handler, const void *
     culex_run_progress(run, 5, "progress %s", one->token);
     return *(bool *)user ? culex_run_discard(run, "discard %4090s %s", "", one->token)
                          : culex_run_fail(run, "fail %s", one->token);
+}
+
+/* Says what it has in its result. */
+static culex_outcome make(culex_run *run, culex_handler_fn handler, const void *params, void *user)
+{
+    const struct one first = {"hunter2"}, second = {"correct horse"};
+    (void)handler;
+    (void)params;
+    (void)user;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(culex_run_set_result(run, &one_type, &first, NULL), CULEX_OK);
+    culex_run_progress(run, 5, "%s", first.token);
+    assert_int_equal(culex_run_set_result(run, &one_type, &second, NULL), CULEX_OK);
+    return culex_run_fail(run, "fail %s", second.token);
 }
 
 static void blab_run(bool is_long, const char *payload, struct culex_run *run)
@@ -227,12 +244,34 @@ static void test_run__secrets_leave_in_no_text(void **state)
     culex__run_free(run);
 }
 
+static void test_run__secrets_of_its_result_leave_in_no_text(void **state)
+{
+    (void)state;
+    struct culex_run *run = culex__run_create();
+    char progress[CULEX_PROGRESS_MAX + 1];
+    const struct culex_log log = {
+        .sink = {sink_write, NULL, NULL}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
+    culex_arena *arena = culex_arena_create();
+    written_len = 0;
+    run->job = (struct culex_job){.type = &maker_type, .call = make};
+    run->log = &log;
+    assert_true(culex__run_set_payload(run, "{}", 2));
+    culex__run_execute(run, arena, culex__env_system());
+    culex_arena_free(arena);
+    culex__news_take_progress(&run->news, 0, progress);
+    assert_string_equal(progress, "5 [secret]");
+    assert_string_equal(run->end.text, "fail [secret]");
+    assert_true(run->secrets.cap < 1000); /* the last result's */
+    culex__run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scrub__each_kind_as_it_is_and_as_in_the_payload),
         cmocka_unit_test(test_scrub__a_value_that_the_text_breaks_off_goes_too),
         cmocka_unit_test(test_run__secrets_leave_in_no_text),
+        cmocka_unit_test(test_run__secrets_of_its_result_leave_in_no_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
