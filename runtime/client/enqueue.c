@@ -381,7 +381,10 @@ static void payloads_trim(culex_buf *payloads)
  * nothing of an earlier call with this ticket, and reads as if it did. */
 static void repeat_advise(const struct order *order, culex_status status, culex_error *error)
 {
-    if (status == CULEX_EUNKNOWN)
+    if (status == CULEX_EUNKNOWN && order->made != NULL)
+        culex__error_context(error, "these runs may be in the store, repeat the call with the same "
+                                    "items until CULEX_OK");
+    else if (status == CULEX_EUNKNOWN)
         culex__error_context(error,
                              "%s may be in the store, repeat the call with the ticket that "
                              "it returns in place of an id until CULEX_OK",

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "client/client_private.h"
 #include "client/enqueue.h"
+#include "client/newrun.h"
 
 /* An item that is to be sent. */
 struct member {
@@ -137,10 +138,35 @@ static culex_status members_make(struct convocation *all, culex_enqueue_item *it
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-/* Whether all that is unknown of it is of one call, and nothing else is there. */
+static uint64_t place_of(const char *queue)
+{
+    return culex__content_hash(queue, "", 0);
+}
+
+/* Whether keys tell by themselves what became of each run, in however many calls. */
+static bool part_is_keyed(const struct part *part)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        if (!culex__run_is_keyed(&part->runs[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Whether all that is unknown of it is of one call to this queue, and nothing else is there. */
 static culex_status part_check(const struct part *part, culex_error *error)
 {
     const culex_enqueue_item *first = part->first->item;
+    for (size_t i = 0; i < part->count; i++) {
+        const culex_enqueue_item *item = part->members[i]->item;
+        if (item->is_unknown && item->place != place_of(part->first->queue))
+            return culex__fail(error, CULEX_EINVAL,
+                               "the call that was CULEX_EUNKNOWN went to another queue than '%s': "
+                               "repeat it as it was",
+                               part->first->queue);
+    }
+    if (part_is_keyed(part))
+        return CULEX_OK;
     for (size_t i = 1; i < part->count; i++) {
         const culex_enqueue_item *item = part->members[i]->item;
         if (item->is_unknown != first->is_unknown ||
@@ -193,6 +219,7 @@ static void part_tell(const struct part *part, culex_status status)
             item->id = part->ids[i];
         else if (status == CULEX_EUNKNOWN)
             item->id = part->ids[0];
+        item->place = item->is_unknown ? place_of(part->first->queue) : 0;
     }
 }
 
@@ -203,7 +230,7 @@ static culex_status part_send(const struct convocation *all, struct part *part, 
                                             .queue = part->first->queue,
                                             .runs = part->runs,
                                             .count = part->count,
-                                            .has_ticket = first->is_unknown,
+                                            .has_ticket = first->is_unknown && !part_is_keyed(part),
                                             .ticket = first->id,
                                             .ids = part->ids,
                                             .outcomes = part->outcomes};

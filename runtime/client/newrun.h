@@ -26,6 +26,12 @@ const char *culex__job_queue(const culex_job_type *type);
 culex_status culex__tags_join(const char *const *tags, size_t count, char ret_text[CULEX_TAGS_SIZE],
                               culex_error *error);
 
+/* Whether it has an idempotency key. */
+static inline bool culex__run_is_keyed(const struct culex_new_run *run)
+{
+    return run->idempotency_key != NULL && run->idempotency_key[0] != '\0';
+}
+
 /* Policy of `type`; delay, keys (run_key.h), tags ("") and payload are left to the caller. */
 struct culex_new_run culex__new_run_make(const culex_job_type *type);
 

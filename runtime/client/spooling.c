@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/instant.h"
 #include "base/misspelt.h"
+#include "client/newrun.h"
 #include "store/register.h"
 #include "store/template.h"
 
@@ -160,17 +161,12 @@ bool culex__spooling_is_away(const struct culex_spooling *spooling)
     return culex__env_boottime_ns(spooling->env) < spooling->away_until_ns;
 }
 
-static bool is_keyed(const struct culex_new_run *run)
-{
-    return run->idempotency_key != NULL && run->idempotency_key[0] != '\0';
-}
-
 /* Whether the call that may have been applied is told by its ticket: then it goes as a whole, as it
  * was. Keys tell where each run has one. */
 static bool needs_ticket(const struct culex_spooling_call *call)
 {
     for (size_t i = 0; i < call->count && call->ticket.producer != 0; i++) {
-        if (!is_keyed(&call->runs[i]))
+        if (!culex__run_is_keyed(&call->runs[i]))
             return true;
     }
     return false;
@@ -186,7 +182,7 @@ static struct culex_spool_entry entry_of(const struct culex_spooling_call *call,
                                       .at_ms = run->at_ms,
                                       .has_ticket = has_ticket,
                                       .is_strict = run->unique_refuses};
-    if (is_keyed(run)) {
+    if (culex__run_is_keyed(run)) {
         entry.key = run->idempotency_key;
         entry.window_ms = run->window_ms;
         entry.tried_ms = call->ticket.producer != 0 && !has_ticket ? call->tried_ms : 0;

@@ -226,6 +226,7 @@ typedef struct culex_enqueue_item {
     bool is_unknown;  /* it may have it: see culex_client_enqueue_all */
     culex_uuid id; /* of the run, as from culex_client_enqueue; of one that is unknown its ticket */
     culex_enqueue_outcome outcome;
+    uint64_t place; /* of one that is unknown: tells its queue from others; not for programs */
 } culex_enqueue_item;
 
 /* One that is yet to be enqueued. */
@@ -233,7 +234,7 @@ static inline culex_enqueue_item culex_enqueue_item_make(const culex_job_type *t
                                                          const void *params,
                                                          const culex_enqueue_options *options)
 {
-    culex_enqueue_item item = {type, params, options, false, false, {{0}}, CULEX_ENQUEUE_NEW};
+    culex_enqueue_item item = {type, params, options, false, false, {{0}}, CULEX_ENQUEUE_NEW, 0};
     return item;
 }
 

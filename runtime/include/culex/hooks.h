@@ -124,10 +124,11 @@ typedef struct culex_enqueue_call {
 typedef culex_status (*culex_enqueue_hook)(culex_enqueue_call *call, void *user,
                                            culex_error *error);
 
-/* From now on culex_client_enqueue and culex_client_enqueue_many of this client call `hook`; NULL:
- * none. The last one counts. Not while another thread uses the client. CULEX_EUNSUPPORTED for the
- * client of culex_run_client, see culex_worker_on_enqueue; CULEX_EINVAL without a client, or for
- * that of another process.
+/* From now on calls of this client that enqueue call `hook`: culex_client_enqueue,
+ * culex_client_enqueue_many, and for each of its items culex_client_enqueue_all. NULL: none. The
+ * last one counts. Not while another thread uses the client. CULEX_EUNSUPPORTED for the client of
+ * culex_run_client, see culex_worker_on_enqueue; CULEX_EINVAL without a client, or for that of
+ * another process.
  *
  * No hook is called for the ticks of a periodic job, which the store enqueues, nor by
  * culex_sqlite_enqueue and by other programs. */

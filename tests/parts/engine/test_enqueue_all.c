@@ -221,6 +221,37 @@ static void test_other_items_are_no_part_of_a_repeat(void **state)
     assert_enqueued(scene, 3, 2);
 }
 
+/* A ticket is known in its queue alone: sent to another, the runs would come twice. */
+static void test_repeat_goes_to_no_other_queue(void **state)
+{
+    struct scene *scene = *state;
+    lose(scene, WORLD_LOSE_REPLY, UINT_MAX, 1);
+    assert_int_equal(call(scene), CULEX_EUNKNOWN);
+    lose(scene, WORLD_OK, 0, 0);
+    scene->options[1].queue = scene->options[3].queue = "third";
+    assert_int_equal(call(scene), CULEX_EINVAL);
+    assert_non_null(strstr(scene->error.text, "to another queue than 'third'"));
+    assert_int_equal(enqueued(scene, "third"), 0);
+    scene->options[1].queue = scene->options[3].queue = NULL;
+    assert_int_equal(call(scene), CULEX_OK);
+    assert_enqueued(scene, 3, 2);
+}
+
+/* Where each run has a key, that tells: also when the ticket is too old. */
+static void test_repeat_of_keyed_runs_is_told_by_their_keys(void **state)
+{
+    struct scene *scene = *state;
+    scene->options[1].idempotency_key = "order 1";
+    scene->options[3].idempotency_key = "order 3";
+    lose(scene, WORLD_LOSE_REPLY, UINT_MAX, 1);
+    assert_int_equal(call(scene), CULEX_EUNKNOWN);
+    lose(scene, WORLD_OK, 0, 0);
+    world_pass(scene->world, 11 * 60000);
+    assert_int_equal(call(scene), CULEX_OK);
+    assert_int_equal(scene->items[3].outcome, CULEX_ENQUEUE_DUPLICATE);
+    assert_enqueued(scene, 3, 2);
+}
+
 /* Nothing is sent before all is known to be right. */
 static void test_item_that_cannot_be_enqueued_holds_all(void **state)
 {
@@ -303,6 +334,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_unknown_stays_so_until_it_is_known, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_other_items_are_no_part_of_a_repeat, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_repeat_goes_to_no_other_queue, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_repeat_of_keyed_runs_is_told_by_their_keys, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_item_that_cannot_be_enqueued_holds_all, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_most_of_a_queue, setup, teardown),
