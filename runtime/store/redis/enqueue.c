@@ -279,7 +279,8 @@ static bool outcome_read(char letter, enum culex_enqueued *ret_outcome)
     return true;
 }
 
-static bool results_read(const redisReply *reply, size_t count,
+/* Only what is bound is held. */
+static bool results_read(const redisReply *reply, bool is_bound, size_t count,
                          struct culex_enqueue_result *results)
 {
     struct culex_run_id_parts parts = {.lane = 0};
@@ -293,6 +294,8 @@ static bool results_read(const redisReply *reply, size_t count,
     for (size_t i = 0; i < count; i++) {
         results[i] = (struct culex_enqueue_result){.outcome = CULEX_ENQUEUED_NEW};
         if (len > 0 && !outcome_read(letters[i], &results[i].outcome))
+            return false;
+        if (results[i].outcome == CULEX_ENQUEUED_HELD && !is_bound)
             return false;
         if (results[i].outcome == CULEX_ENQUEUED_NEW) {
             results[i].id = culex__run_id_make(parts);
@@ -385,7 +388,7 @@ static culex_status call_finish(struct culex__redis *redis,
     if (status != CULEX_OK)
         return status;
     status = call_refused(reply, queue, error);
-    if (status == CULEX_OK && !results_read(reply, count, results))
+    if (status == CULEX_OK && !results_read(reply, runs[0].is_bound, count, results))
         status = culex__redis_bad_reply(redis, "ENQUEUE", error);
     freeReplyObject(reply);
     return status;
