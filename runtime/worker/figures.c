@@ -139,6 +139,8 @@ static void tell(struct culex_lane *lane, int64_t now_ns)
     struct culex_figures_sent *sent = &figures->sent;
     culex_error error = {0};
     figures->due_ns = now_ns + TELL_MS * CULEX_MS_NS;
+    if (sent->count > 0 && now_ns - sent->since_ns > GIVE_UP_MS * CULEX_MS_NS)
+        sent_drop(sent); /* a worker that was stopped for long: the store may have forgotten it */
     if (sent->count == 0 && !sent_fill(lane, now_ns))
         return;
     culex_status status = store->ops->figures_add(store, lane->name, sent->session, sent->number,
