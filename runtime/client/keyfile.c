@@ -55,7 +55,8 @@ static culex_status text_load(const char *path, int fd, char *text, size_t *ret_
     return CULEX_OK;
 }
 
-/* Pages of their own, which are in no swap where the system grants so much locked memory. */
+/* Pages of their own, which are in no core file, and in no swap where the system grants so much
+ * locked memory. */
 static struct culex_keys *keys_make(void)
 {
     struct culex_keys *keys =
@@ -63,6 +64,7 @@ static struct culex_keys *keys_make(void)
     if (keys == MAP_FAILED)
         return NULL;
     (void)mlock(keys, sizeof *keys);
+    (void)madvise(keys, sizeof *keys, MADV_DONTDUMP);
     return keys;
 }
 

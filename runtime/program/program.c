@@ -72,7 +72,8 @@ static int failure_tell(const char *program, culex_status status, const culex_er
         return EXIT_MOVED;
     if (status == CULEX_ELEFT)
         return EXIT_LEFT;
-    return status == CULEX_EUSAGE || status == CULEX_EURL ? EXIT_USAGE : EXIT_FAILED;
+    bool is_usage = status == CULEX_EUSAGE || status == CULEX_EURL || status == CULEX_ENOKEY;
+    return is_usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int worker_serve(culex_worker *worker, const char *program, culex_worker_setup setup,

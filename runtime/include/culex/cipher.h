@@ -38,7 +38,13 @@ typedef struct culex_cipher {
 extern CULEX_API const culex_cipher culex_cipher_xchacha20poly1305;
 
 /* For generated code: makes a program need the library that has the cipher. */
-#if defined(__GNUC__)
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define CULEX_USED __attribute__((used, retain)) /* or a linker that collects sections drops it */
+#endif
+#endif
+#if defined(CULEX_USED)
+#elif defined(__GNUC__)
 #define CULEX_USED __attribute__((used))
 #else
 #define CULEX_USED

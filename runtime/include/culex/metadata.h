@@ -13,13 +13,17 @@
  *
  *     do {
  *         status = P_metadata_get(run, &kept, &version, &error);
+ *         if (status != CULEX_OK)
+ *             break;
  *         kept.count++;
- *         if (status == CULEX_OK)
- *             status = P_metadata_set(run, &kept, &version, &error);
+ *         status = P_metadata_set(run, &kept, &version, &error);
  *     } while (status == CULEX_ECONFLICT);
  *
  * It is set at the call, not with the end of the run: a run that fails afterwards has set it, and
  * its next attempt finds it so. A run whose lease is over sets nothing (CULEX_ESTALE).
+ *
+ * In Redis who sets needs the rights of a worker, and who lists (culex_client_metadata) those of an
+ * operator.
  *
  * What a newer schema wrote is read by an older one, which skips what it does not know; when that
  * one sets it, what it did not know is gone, and has its default again. */
