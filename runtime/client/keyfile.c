@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "platform/pages.h"
 
 enum { FILE_MAX = 64 * 1024 };
 
@@ -55,25 +55,12 @@ static culex_status text_load(const char *path, int fd, char *text, size_t *ret_
     return CULEX_OK;
 }
 
-/* Pages of their own, which are in no core file, and in no swap where the system grants so much
- * locked memory. */
-static struct culex_keys *keys_make(void)
-{
-    struct culex_keys *keys =
-        mmap(NULL, sizeof *keys, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (keys == MAP_FAILED)
-        return NULL;
-    (void)mlock(keys, sizeof *keys);
-    (void)madvise(keys, sizeof *keys, MADV_DONTDUMP);
-    return keys;
-}
-
 void culex__keys_free(struct culex_keys *keys)
 {
     if (keys == NULL)
         return;
     explicit_bzero(keys, sizeof *keys);
-    munmap(keys, sizeof *keys);
+    culex__pages_free(keys, sizeof *keys);
 }
 
 static culex_status file_read(const char *path, int fd, struct culex_keys *keys, culex_error *error)
@@ -103,7 +90,7 @@ culex_status culex__keyfile_read(const char *path, struct culex_keys **ret_keys,
     if (path[0] == '\0')
         return culex__fail(error, CULEX_EUSAGE,
                            "the name of the file of keys is empty: name one, or unset CULEX_KEYS");
-    struct culex_keys *keys = keys_make();
+    struct culex_keys *keys = culex__pages_hide(sizeof *keys);
     if (keys == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the keys");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

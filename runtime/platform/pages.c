@@ -27,6 +27,16 @@ void *culex__pages_keep(size_t size)
     return NULL;
 }
 
+void *culex__pages_hide(size_t size)
+{
+    void *memory = pages_map(size, MAP_PRIVATE);
+    if (memory == NULL)
+        return NULL;
+    (void)mlock(memory, size);
+    (void)madvise(memory, size, MADV_DONTDUMP);
+    return memory;
+}
+
 void culex__pages_free(void *memory, size_t size)
 {
     if (memory != NULL && size > 0)

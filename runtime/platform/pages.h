@@ -11,6 +11,10 @@ void *culex__pages_share(size_t size);
  * also where the system has no such memory. */
 void *culex__pages_keep(size_t size);
 
+/* `size` bytes, zeros at first: in no core file, and in no swap where the system grants so much
+ * locked memory. NULL with errno. */
+void *culex__pages_hide(size_t size);
+
 /* Gives up some of what came from here; NULL and `size` 0 are nothing. */
 void culex__pages_free(void *memory, size_t size);
 

@@ -12,6 +12,7 @@ if refusal then return refusal end
 if not is_known() then return {} end
 local now, state, limit = clock(), ARGV[2], tonumber(ARGV[3])
 local sets = {[SCHEDULED] = scheduled, [DONE] = done, [CANCELLED] = cancelled, [DEAD] = dead}
+local low = state == SCHEDULED and '(' .. now or '-inf' -- of its scores
 local deleted = 0
 waits_begin(facts[2], now)
 batches_begin(facts[3], now)
@@ -138,7 +139,6 @@ local function rest()
     return call('LLEN', ready) + call('ZCARD', urgent) + line_left() + left(limited, '-inf', '+inf')
       + left(scheduled, '-inf', now)
   end
-  local low = state == SCHEDULED and '(' .. now or '-inf'
   return left(sets[state], low, '+inf') + (state == DONE and left(block_ends, '-inf', '+inf') or 0)
 end
 
@@ -151,7 +151,7 @@ if state == WAITING then
   if deleted < limit then set_purge(scheduled, '-inf', now) end
   plan_write()
 else
-  set_purge(sets[state], state == SCHEDULED and '(' .. now or '-inf', '+inf')
+  set_purge(sets[state], low, '+inf')
   if state == DONE and deleted < limit then ends_purge() end
 end
 if batches_settle then batches_settle() end

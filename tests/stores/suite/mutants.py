@@ -477,7 +477,7 @@ MUTANTS = [
     ("the line is not purged", LUA + "purge.lua", "  if deleted < limit then line_purge() end\n", "", "redis"),
     ("a purge passes its limit on the line", LUA + "purge.lua", "math.min(first + limit - deleted, last + 1) - 1", "last", "redis"),
     ("a purge of the line tells no more", LUA + "purge.lua", "call('ZCARD', urgent) + line_left() +", "call('ZCARD', urgent) +", "redis"),
-    ("done runs of blocks are not purged", LUA + "purge.lua", "if deleted < limit then ends_purge() end", "", "redis"),
+    ("done runs of blocks are not purged", LUA + "purge.lua", "if state == DONE and deleted < limit then ends_purge() end", "", "redis"),
     ("a purge passes its limit in blocks", LUA + "purge.lua", "      if deleted == limit then break end\n      if find", "      if find", "redis"),
     ("held runs of blocks are purged", LUA + "purge.lua", "if find(sub(b.chars, place, place), '%a') then", "if find(sub(b.chars, place, place), '%w') then", "redis"),
     ("a purged run keeps its body", LUA + "purge.lua", "        plan_add('body_drops', b.first + place - 1)\n", "", "redis"),
