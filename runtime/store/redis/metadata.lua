@@ -4,7 +4,7 @@
 -- level: reads
 --
 -- ARGV[2]: the job; '' for all of the queue, METADATA_MAX at most (ARGV[3]). Reply: now, then of each job its name,
--- version, when it was set, and the bytes. What cannot be read is left out.
+-- version, when it was set, and the bytes.
 
 local refusal = layout_check()
 if refusal then return refusal end

@@ -14,7 +14,7 @@ local job, before, version = ARGV[2], ARGV[3], ARGV[4]
 local kept = call('HGET', metadata, job)
 local m = metadata_parse(kept)
 local there = m and m.version or '0'
-if there == version and (m or not kept) then return 1 end
+if there == version then return 1 end
 
 local function is_held(id, attempt, session)
   local text = call('HGET', runs, id)

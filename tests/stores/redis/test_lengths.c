@@ -1,6 +1,8 @@
 /* Lengths that only somebody else can have written: one run's bytes never cost the others. */
 #include "fixture.h"
 
+#include "store/metadata_list.h"
+
 enum { LONG = 2 << 20 /* thirty of them are more than a reply may have */ };
 
 /* Has the server make `len` bytes of the value of every run in `key`. */
@@ -236,6 +238,46 @@ static void test_list__long_bodies_come_in_portions(void **state)
     }
 }
 
+/* --- metadata --------------------------------------------------------------------------------- */
+
+static culex_status metadata_set(struct fixture *f, uint64_t before, uint64_t version)
+{
+    const struct culex_metadata_set set = {
+        .job = "j", .before = before, .version = version, .bytes = "{}", .len = 2};
+    return f->store->ops->metadata_set(f->store, "q", &set, NULL);
+}
+
+/* What somebody else has written there. It is told, so that nobody takes it for nothing. */
+static void assert_metadata_stands_as(struct fixture *f, const char *text, size_t len)
+{
+    struct culex_metadata_list told;
+    assert_int_equal(metadata_set(f, 0, 7), CULEX_ECONFLICT);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(f->store->ops->metadata(f->store, "q", i == 0 ? "j" : NULL, &told, NULL));
+        assert_int_equal(told.count, 1);
+        assert_int_equal(told.rows[0].version, 1);
+        assert_int_equal(told.rows[0].len, len);
+        assert_memory_equal(told.rows[0].bytes, text, strlen(text));
+        culex__metadata_list_release(&told);
+    }
+    assert_int_equal(metadata_set(f, 1, 8), CULEX_OK);
+    assert_int_equal(metadata_set(f, 8, 0), CULEX_OK);
+}
+
+static void test_metadata__out_of_form_is_never_taken_for_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const struct culex_new_run run = fixture_run();
+    fixture_enqueue(f, &run);
+    fixture_say(f, "HSET culex:{q}:metadata j %s", "{\"count\":3}");
+    assert_metadata_stands_as(f, "{\"count\":3}", strlen("{\"count\":3}"));
+    fixture_say(f, "HSET culex:{q}:metadata j %s", "|");
+    assert_metadata_stands_as(f, "|", 1);
+    fixture_say(f, "EVAL %s 0",
+                "redis.call('HSET', 'culex:{q}:metadata', 'j', '5|6|' .. string.rep('x', 3e6))");
+    assert_metadata_stands_as(f, "xxx", CULEX_METADATA_BYTES_MAX);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -248,6 +290,7 @@ int main(void)
         TEST(test_get__answers_whatever_lies_beside_the_record),
         TEST(test_long_body__is_set_aside_and_kept),
         TEST(test_list__long_bodies_come_in_portions),
+        TEST(test_metadata__out_of_form_is_never_taken_for_nothing),
     };
     return cmocka_run_group_tests(tests, fixture_group_setup, fixture_group_teardown);
 }
