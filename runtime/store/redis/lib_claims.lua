@@ -141,11 +141,20 @@ local function fresh_gates(text, has_limits)
   return list and #list > 0 == has_limits and not place_lacks(list) and list or nil
 end
 
+-- The record of one that came due by its time as it would be without that; and the instant, nil for all others.
+local function fresh_of(text)
+  local due, rest = match(text, RECORD_DUE)
+  if not due then return text end
+  return RECORD_NOT_DUE .. sub(text, rest), due
+end
+
 -- True when `id` is dealt with, false when it and all after it must stay, nil when it alone must.
 local function candidate(id, text, payload, is_list)
   if not text then ghosts_met = ghosts_met + 1 return true end
   -- Most runs were never granted and never expire: only the beginning of their records changes.
-  local begins, list = sub(text, 1, #RECORD_FRESH), nil
+  local stored, due, list = text, nil, nil
+  if not is_list then text, due = fresh_of(text) end
+  local begins = sub(text, 1, #RECORD_FRESH)
   local has_limits = begins == RECORD_LIMITED
   local is_plain = (has_limits or begins == RECORD_FRESH) and payload and not decided[id]
     and #payload <= PAYLOAD_BYTES_MAX and #text <= RECORD_BYTES_MAX
@@ -153,10 +162,10 @@ local function candidate(id, text, payload, is_list)
     list = fresh_gates(text, has_limits)
     is_plain = list
   end
-  if not is_plain then return candidate_parsed(id, text, payload, is_list) end
+  if not is_plain then return candidate_parsed(id, stored, payload, is_list) end
   if not is_room(payload) then return false end
   if has_limits then begin_again(place_grant(id, list)) end
-  grant(id, (granted.count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1,', payload)
+  grant(id, (granted.count < starts and start_text or ahead_text) .. sub(text, FRESH_REST), '1,', payload, due)
   return true
 end
 

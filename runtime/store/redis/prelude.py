@@ -74,7 +74,8 @@ def skip_pattern(fields):
 def hot_definitions(version, fields, split):
     """What lets a claim and a success take the beginning of a record off and put another one
     before the rest: RECORD_FRESH is the whole head of a waiting run that never began, RECORD_LIMITED
-    that of one with limits, FRESH_REST where the rest begins, and RECORD_END finds behind either of them where
+    that of one with limits, RECORD_DUE finds in a fresh one that came due the instant where they have RECORD_NOT_DUE up to
+    there, FRESH_REST where the rest begins, and RECORD_END finds behind either of them where
     the unique key ends, the states that keep it, and the limits; RECORD_HELD stands behind the owner and finds the
     rest's place, `behind`, where created_at_ms begins and ends, the time to keep it, and the unique key with its
     place, and HELD_LIMITS behind that the limits. RECORD_UNKEYED ends each record with neither limits nor a unique key, and REST_WINDOW and REST_UNTIL find the end of a key's time in what follows created_at_ms."""
@@ -99,6 +100,8 @@ def hot_definitions(version, fields, split):
     return {
         "RECORD_FRESH": f"local RECORD_FRESH = '{'|'.join(fresh)}|'",
         "RECORD_LIMITED": f"local RECORD_LIMITED = '{'|'.join([*fresh[:-1], '1'])}|'",
+        "RECORD_DUE": f"local RECORD_DUE = '^{'|'.join(fresh[:4])}|([1-9]%d*)()|'",
+        "RECORD_NOT_DUE": f"local RECORD_NOT_DUE = '{'|'.join(fresh[:5])}'",
         "RECORD_END": f"local RECORD_END = '^{end}$'",
         "HELD_LIMITS": f"local HELD_LIMITS = '^{skip_pattern(fields[key + 1:-1])}({PATTERNS['name']})$'",
         "FRESH_REST": f"local FRESH_REST = {len('|'.join(fresh[:leased + 1])) + 2}",
