@@ -297,13 +297,14 @@ static culex_status refusal_judge(struct forwarding *forwarding, const culex_err
     struct load *load = forwarding->load;
     bool has_ticket = load->batch.entries[0].has_ticket;
     bool is_one = load->batch.count == 1 || has_ticket;
+    bool is_over = has_ticket && refusal->code == CULEX_EEXPIRED;
     for (size_t i = 0; i < load->batch.count; i++) {
         if (is_open(refusal->code))
             load->changes[i].fate = CULEX_SPOOL_KEPT;
         else
             untried_set(load, i);
         if (is_one && is_for_good(refusal->code))
-            aside_set(load, i, has_ticket ? DOUBT : refusal->text);
+            aside_set(load, i, is_over ? DOUBT : refusal->text);
     }
     if (!is_one)
         forwarding->narrow = load->batch.count;
@@ -471,6 +472,7 @@ culex_status culex__forward_before(struct culex_effort *effort, const char *queu
     if (status != CULEX_OK || state.runs == 0)
         return status;
     if (!culex__spooling_is_away(spooling)) {
+        spooling->reason = (culex_error){.code = CULEX_OK}; /* what it was before may be over */
         if (forward(&forwarding, &is_ours, &reason) != CULEX_OK)
             spooling->reason = reason;
         status = look(&forwarding, queue, &state, error);

@@ -160,6 +160,7 @@ static void test_who_goes_behind_others_says_so(void **state)
     struct culex_spool *file = scene->client->spooling->file;
     assert_int_equal(culex__spool_lock(file, &is_ours, NULL), CULEX_OK);
     assert_true(is_ours);
+    other->spooling->reason = (culex_error){.code = CULEX_ECONNECT, .text = "of an hour ago"};
     number_add(other, 1, CULEX_ENQUEUE_SPOOLED);
     assert_string_equal(other->spooling->reason.text, "queue 'q' has others before it");
     assert_int_equal(culex_client_forward(other, 0, NULL, NULL), CULEX_EBUSY);

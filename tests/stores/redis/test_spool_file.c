@@ -180,7 +180,7 @@ static bool disk_scene_begin(struct scene *scene)
     return true;
 }
 
-static void test_a_full_disk_forwards_all_that_it_has(void **state)
+static void test_a_full_disk_forwards_all_that_it_has__where_it_may_mount(void **state)
 {
     struct scene *scene = *state;
     if (!disk_scene_begin(scene))
@@ -218,7 +218,7 @@ static void aside_settle(struct scene *scene, settle_fn settle)
     assert_int_equal(stats_of(scene->client).aside, 0);
 }
 
-static void test_a_full_disk_puts_all_back(void **state)
+static void test_a_full_disk_puts_all_back__where_it_may_mount(void **state)
 {
     struct scene *scene = *state;
     if (!disk_scene_begin(scene))
@@ -228,7 +228,7 @@ static void test_a_full_disk_puts_all_back(void **state)
     disk_unmount(scene);
 }
 
-static void test_a_full_disk_drops_all(void **state)
+static void test_a_full_disk_drops_all__where_it_may_mount(void **state)
 {
     struct scene *scene = *state;
     if (!disk_scene_begin(scene))
@@ -238,7 +238,7 @@ static void test_a_full_disk_drops_all(void **state)
     disk_unmount(scene);
 }
 
-static void test_a_disk_that_is_read_only_is_told(void **state)
+static void test_a_disk_that_is_read_only_is_told__where_it_may_mount(void **state)
 {
     struct scene *scene = *state;
     culex_client *other = NULL;
@@ -431,10 +431,10 @@ int main(int argc, char **argv)
         TEST(test_a_full_spool_refuses_and_loses_nothing),
         TEST(test_what_the_disk_does_not_confirm_may_be_there),
         TEST(test_a_full_disk_refuses_and_loses_nothing),
-        TEST(test_a_full_disk_forwards_all_that_it_has),
-        TEST(test_a_full_disk_puts_all_back),
-        TEST(test_a_full_disk_drops_all),
-        TEST(test_a_disk_that_is_read_only_is_told),
+        TEST(test_a_full_disk_forwards_all_that_it_has__where_it_may_mount),
+        TEST(test_a_full_disk_puts_all_back__where_it_may_mount),
+        TEST(test_a_full_disk_drops_all__where_it_may_mount),
+        TEST(test_a_disk_that_is_read_only_is_told__where_it_may_mount),
         TEST(test_files_that_are_no_spool_are_refused),
         TEST(test_a_damaged_spool_is_told),
         TEST(test_a_spool_that_was_removed_takes_nothing),

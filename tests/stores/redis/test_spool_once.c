@@ -595,6 +595,23 @@ static void test_a_damaged_ticket_stands_aside(void **state)
     claims_expect(scene, "q", 0, 5);
 }
 
+/* The store tells that it knows the ticket of other runs: nothing of this is too late. */
+static void test_a_call_that_is_not_as_it_was_says_so(void **state)
+{
+    struct scene *scene = *state;
+    char reason[CULEX_ERROR_TEXT_SIZE] = "";
+    scene->client = client_open(scene, 0);
+    number_add(scene->client, 0, CULEX_ENQUEUE_NEW);
+    numbers_add_unheard(scene, 1, 3, true);
+    file_change(scene, "DELETE FROM entry WHERE number = (SELECT max(number) FROM entry) + %lld",
+                0);
+    assert_int_equal(culex_client_forward(scene->client, 0, NULL, NULL), CULEX_OK);
+    assert_int_equal(stats_of(scene->client).aside, 1);
+    assert_int_equal(culex_client_spool_aside(scene->client, reason_note, reason, NULL), CULEX_OK);
+    assert_non_null(strstr(reason, "the ticket came with other runs before"));
+    claims_expect(scene, "q", 0, 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 
 int main(int argc, char **argv)
@@ -621,6 +638,7 @@ int main(int argc, char **argv)
         TEST(test_many_of_which_some_went_at_once_come_in_order),
         TEST(test_who_looks_into_the_spool_connects_to_nothing),
         TEST(test_a_damaged_ticket_stands_aside),
+        TEST(test_a_call_that_is_not_as_it_was_says_so),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
