@@ -1268,6 +1268,12 @@ waits_begin(facts[2], now)
 batches_begin(facts[3], now)
 -- A queue that is called calm is looked at less closely by those who claim.
 if is_repairing then call('HDEL', meta, 'calm') end
-if shares[share] then return shares[share]() end
-line_shares.begin()
-return line_shares[share]()
+local function share_run()
+  if shares[share] then return shares[share]() end
+  line_shares.begin()
+  return line_shares[share]()
+end
+local reply = share_run()
+-- Runs that ended may have been the last of their batches.
+if batch_told then wake_one() end
+return reply

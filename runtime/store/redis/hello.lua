@@ -113,5 +113,6 @@ if last == 0 then
   call('ZADD', sessions_seen, now, mark)
   call('HSET', meta, mark, ARGV[3], 'served', '1', 'layout', facts[3] or LAYOUT)
 end
-if (released > 0 or look_soonest) and not is_paused_at(facts[2], now) then wake_one() end
+-- Callbacks of batches come in during a pause too.
+if batch_told or (released > 0 or look_soonest) and not is_paused_at(facts[2], now) then wake_one() end
 return {now, released, last, stayed + block_stayed * 4294967296}

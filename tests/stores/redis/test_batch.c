@@ -105,6 +105,41 @@ static void test_callback_of_a_cancel_is_brought_by_the_next_step(void **state)
     assert_int_equal(waiting(f, "away"), 1);
 }
 
+/* Nobody else would look before a while is over; a pause keeps runs from starting, not callbacks
+ * from coming in. */
+static void test_death_that_a_hello_brings_wakes_a_worker(void **state)
+{
+    struct fixture *f = *state;
+    char session[sizeof SESSION_A] = SESSION_A;
+    culex_uuid id = batch_make(f);
+    size_t released;
+    int64_t now_ms;
+    for (int i = 0; fixture_state(f, id) != CULEX_RUN_DEAD && i < 20; i++) {
+        struct culex_step_reply reply;
+        assert_ok(f->store->ops->pause(f->store, "q", false, &call_error));
+        assert_ok(
+            f->store->ops->hello(f->store, "q", "ann", session, &released, &now_ms, &call_error));
+        struct culex_step step = fixture_step(f, session, 1);
+        fixture_run_step(f, &step, &reply);
+        assert_int_equal(reply.grant_count, 1);
+        struct culex_beat beat = {
+            .id = id, .attempt = reply.grants[0].facts.attempt, .is_started = true};
+        f->store->ops->step_release(f->store, &reply);
+        step = fixture_step(f, session, 0);
+        step.beats = &beat;
+        step.beat_count = 1;
+        fixture_run_step(f, &step, &reply);
+        f->store->ops->step_release(f->store, &reply);
+        assert_ok(f->store->ops->pause(f->store, "q", true, &call_error));
+        fixture_say(f, "DEL culex:{q}:%s", "wake");
+        snprintf(session, sizeof session, "%016x", (unsigned)i + 1);
+        assert_ok(
+            f->store->ops->hello(f->store, "q", "ann", session, &released, &now_ms, &call_error));
+    }
+    assert_int_equal(fixture_state(f, id), CULEX_RUN_DEAD);
+    assert_int_equal(fixture_say(f, "LLEN culex:{q}:%s", "wake"), 1);
+}
+
 static culex_fsck_counts fsck(struct fixture *f, bool is_repairing)
 {
     culex_fsck_counts counts = {0};
@@ -155,7 +190,9 @@ static void test_fsck_ends_a_member_without_a_run(void **state)
     culex_batch_info info;
     culex_uuid id = batch_make(f);
     freeReplyObject(redis_server_command(&f->server, "HDEL culex:{q}:runs %b", id.b, sizeof id.b));
+    fixture_say(f, "DEL culex:{q}:%s", "wake");
     assert_true(fsck(f, true).wrong > 0);
+    assert_int_equal(fixture_say(f, "LLEN culex:{q}:%s", "wake"), 1);
     assert_int_equal(fsck(f, false).wrong, 0);
     assert_ok(f->store->ops->batch_look(f->store, "q", batch, &info, &call_error));
     assert_int_equal(info.cancelled, 1);
@@ -187,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_queue_that_refuses_a_callback_gets_it_later),
         TEST(test_callback_of_a_cancel_is_brought_by_the_next_step),
+        TEST(test_death_that_a_hello_brings_wakes_a_worker),
         TEST(test_fsck_finds_what_is_wrong_of_batches),
         TEST(test_fsck_ends_a_member_without_a_run),
         TEST(test_batch_that_cannot_be_read_is_put_aside),

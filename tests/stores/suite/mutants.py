@@ -223,6 +223,8 @@ MUTANTS = [
     ("a batch that has ended takes members", LUA + "enqueue_batch.lua", "not b or b.state == 'E'", "not b", "redis"),
     ("a callback that comes too late is lost", LUA + "batch.lua", "  if is_told(kind) then batch_tell(b, kind) end\n", "", "redis"),
     ("another callback takes the place of the first", LUA + "batch.lua", "  if before ~= '' then return before == content and 'OK' or '!' end\n", "", "redis"),
+    ("a death at a hello wakes nobody for its batch", LUA + "hello.lua", "if batch_told or (released", "if (released", "redis"),
+    ("an end that FSCK brings wakes nobody for its batch", LUA + "fsck.lua", "if batch_told then wake_one() end\n", "", "redis"),
     ("a batch is never forgotten", LUA + "lib_batch_ends.lua", "      call('HDEL', batches, id, 'c' .. id, 's' .. id, 'd' .. id)\n", "", "redis"),
     ("a member's end is not counted", SQL + "run.c", "status == CULEX_OK && culex__run_state_is_final(to))\n        status = culex__sqlite_member_end", "false)\n        status = culex__sqlite_member_end", "memory"),
     ("a purged member is not counted", SQL + "run.c", "!culex__run_state_is_final(run->state))\n        status = culex__sqlite_member_end", "false)\n        status = culex__sqlite_member_end", "memory"),
@@ -1386,6 +1388,7 @@ def tests_of(build, store, mutant):
     if store == "redis":
         yield "verbs", [build / "tests/stores/redis/test_redis_verbs"]
         yield "places", [build / "tests/stores/redis/test_redis_places"]
+        yield "batch", [build / "tests/stores/redis/test_redis_batch"]
     if store in ("memory", "sqlite"):
         yield "blocks", [build / "tests/stores/sqlite/test_sqlite_block"]
         yield "enqueue", [build / "tests/stores/sqlite/test_sqlite_enqueue"]
@@ -1413,7 +1416,7 @@ def build_all(build):
     return subprocess.run(["ninja", "-C", build, "-j1", "tests/stores/suite/conformance",
                            "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis", "tests/stores/fsck/test_fsck_line", "tests/stores/fsck/test_fsck_limits",
                            "tests/stores/fsck/test_fsck_sqlite", "tests/stores/sqlite/test_sqlite_block",
-                           "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/redis/test_redis_verbs", "tests/stores/redis/test_redis_places",
+                           "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/redis/test_redis_verbs", "tests/stores/redis/test_redis_places", "tests/stores/redis/test_redis_batch",
                            "tests/stores/redis/test_redis_fast", "tests/stores/redis/test_redis_wake",
                            "tests/parts/engine/test_config", "tests/parts/engine/test_order", "tests/parts/engine/test_reload"],
                           capture_output=True, check=False).returncode == 0
