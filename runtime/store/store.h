@@ -66,7 +66,7 @@
  * ON_DEATH with the first member that is dead, ON_COMPLETE with the end of the batch, ON_SUCCESS
  * with it when all members are done and it has not expired. Nobody else's call fails for one that a
  * queue refuses; it stays, and STEPs of the batch's queue, which is not empty then, try again. A
- * batch is forgotten by STEP keep_ms after its end.
+ * batch is forgotten by STEP keep_ms after its end, and not before its callbacks are in.
  *
  * Figures. Workers tell from time to time how many runs of each job have ended how, how long they
  * had waited and how long they took. The store adds that up by the hours of its clock, and keeps it

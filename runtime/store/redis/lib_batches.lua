@@ -1,7 +1,7 @@
 -- store/redis/lib_batches.lua - batches: what they have come to, and whose callbacks come in (store/store.h).
 --
 -- `batches`: a batch by its id, 16 bytes; behind a letter and its id a callback that waits, c on complete, s on success, d on
--- death, as `follow_ups` takes it; behind an 'm' and the id of a run, or of a batch, the id of the one that it is a member of.
+-- death, as `follow_ups` takes it, or its place there once it is to come in; behind an 'm' and the id of a run, or of a batch, the id of the one that it is a member of.
 -- `batches_until`: the ids of all batches, by the time at which one that is open is closed, or one that has ended is
 -- forgotten. `batches` of `meta` is there as long as there are some.
 -- A callback that is to come in goes to `follow_ups`, from where STEPs bring it.
@@ -37,9 +37,10 @@ function batch_tell(b, kind)
   local text = call('HGET', batches, kind .. b.id)
   b[kind] = 't' .. string.sub(b[kind], 2)
   if not text then return end
+  local place = call('HINCRBY', meta, 'follow_ups', 1)
   -- Each entry of `follow_ups` has an id of its own in front.
-  call('ZADD', follow_ups, call('HINCRBY', meta, 'follow_ups', 1), string.sub(b.id, 1, 15) .. kind .. text)
-  call('HDEL', batches, kind .. b.id)
+  call('ZADD', follow_ups, place, string.sub(b.id, 1, 15) .. kind .. text)
+  call('HSET', batches, kind .. b.id, place)
   call('HDEL', meta, 'calm')
   batch_told = true
 end

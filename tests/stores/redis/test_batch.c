@@ -140,6 +140,28 @@ static void test_death_that_a_hello_brings_wakes_a_worker(void **state)
     assert_int_equal(fixture_say(f, "LLEN culex:{q}:%s", "wake"), 1);
 }
 
+/* Until then it may be looked at, as it may from the callback itself. */
+static void test_batch_is_kept_while_its_callback_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_step_reply reply;
+    culex_batch_info info;
+    culex_uuid id = batch_make(f);
+    fixture_say(f, "HSET culex:{away}:meta layout %s", "99");
+    end(f, id, &reply);
+    f->store->ops->step_release(f->store, &reply);
+    f->now_ms += 3600000;
+    pass(f, SESSION_A);
+    assert_ok(f->store->ops->batch_look(f->store, "q", batch, &info, &call_error));
+    fixture_say(f, "DEL culex:{away}:%s", "meta");
+    pass(f, SESSION_A);
+    assert_int_equal(waiting(f, "away"), 1);
+    f->now_ms += 60000;
+    pass(f, SESSION_A);
+    assert_int_equal(f->store->ops->batch_look(f->store, "q", batch, &info, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(fixture_say(f, "EXISTS culex:{q}:%s", "batches"), 0);
+}
+
 static culex_fsck_counts fsck(struct fixture *f, bool is_repairing)
 {
     culex_fsck_counts counts = {0};
@@ -225,6 +247,7 @@ int main(void)
         TEST(test_queue_that_refuses_a_callback_gets_it_later),
         TEST(test_callback_of_a_cancel_is_brought_by_the_next_step),
         TEST(test_death_that_a_hello_brings_wakes_a_worker),
+        TEST(test_batch_is_kept_while_its_callback_waits),
         TEST(test_fsck_finds_what_is_wrong_of_batches),
         TEST(test_fsck_ends_a_member_without_a_run),
         TEST(test_batch_that_cannot_be_read_is_put_aside),

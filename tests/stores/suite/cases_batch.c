@@ -412,6 +412,23 @@ void case_batch__is_forgotten_by_time(struct suite *suite)
                      CULEX_ENOTFOUND);
 }
 
+/* Its callback may look at it, however short it is kept. */
+void case_batch__is_kept_until_its_callbacks_are_in(struct suite *suite)
+{
+    struct culex_batch_order order = order_of(suite, suite_id(suite));
+    culex_batch_info info;
+    order.keep_ms = 0;
+    assert_ok(give(suite, &order));
+    call_all(suite, order.id);
+    close_one(suite, order.id);
+    assert_called(suite, "cs");
+    assert_true(look(suite, order.id).is_ended);
+    suite_pass(suite, SUITE_MINUTE_MS);
+    assert_int_equal(
+        suite->store->ops->batch_look(suite->store, suite->queue, order.id, &info, NULL),
+        CULEX_ENOTFOUND);
+}
+
 void case_batch__in_a_batch_is_a_member_of_it(struct suite *suite)
 {
     culex_uuid outer = open_one(suite), inner = open_in(suite, outer), bad = open_in(suite, outer);

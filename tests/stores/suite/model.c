@@ -28,6 +28,7 @@ enum {
     FORGET_GAP_MS = 1000,
     FAIR_PLACES = 16,
     BATCHES_IN_EACH_OTHER = 8,
+    CALL_LEFT_MS = 60000,
 };
 
 /* --- memory, kept until close --------------------------------------------------------- */
@@ -610,13 +611,27 @@ static void member_end(struct model *model, struct model_run *run, culex_run_sta
         batch_count(model, batch, state);
 }
 
+static bool batch_has_calls_left(const struct model_batch *batch)
+{
+    for (int when = 1; when <= CULEX_BATCH_ON_DEATH; when++) {
+        if (batch->calls[when].is_given && !batch->calls[when].is_brought &&
+            batch_tells(batch, when))
+            return true;
+    }
+    return false;
+}
+
 /* STEP. */
 static void batches_pass(struct model *model, const struct model_queue *queue)
 {
     for (size_t i = 0; i < model->batch_count; i++) {
         struct model_batch *batch = model->batches[i];
-        if (batch->queue != queue || batch->at_ms > now_of(model))
+        if (batch->queue != queue || batch->is_gone || batch->at_ms > now_of(model))
             continue;
+        if (batch->info.is_ended && batch_has_calls_left(batch)) {
+            batch->at_ms = now_of(model) + CALL_LEFT_MS;
+            continue;
+        }
         batch->is_gone = batch->info.is_ended;
         if (batch->info.is_closed)
             continue;

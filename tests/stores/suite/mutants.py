@@ -225,6 +225,7 @@ MUTANTS = [
     ("another callback takes the place of the first", LUA + "batch.lua", "  if before ~= '' then return before == content and 'OK' or '!' end\n", "", "redis"),
     ("a death at a hello wakes nobody for its batch", LUA + "hello.lua", "if batch_told or (released", "if (released", "redis"),
     ("an end that FSCK brings wakes nobody for its batch", LUA + "fsck.lua", "if batch_told then wake_one() end\n", "", "redis"),
+    ("a batch is forgotten before its callback is in", LUA + "lib_batch_ends.lua", "b.state == 'E' and has_calls_left(id) then", "false then", "redis"),
     ("a batch is never forgotten", LUA + "lib_batch_ends.lua", "      call('HDEL', batches, id, 'c' .. id, 's' .. id, 'd' .. id)\n", "", "redis"),
     ("a member's end is not counted", SQL + "run.c", "status == CULEX_OK && culex__run_state_is_final(to))\n        status = culex__sqlite_member_end", "false)\n        status = culex__sqlite_member_end", "memory"),
     ("a purged member is not counted", SQL + "run.c", "!culex__run_state_is_final(run->state))\n        status = culex__sqlite_member_end", "false)\n        status = culex__sqlite_member_end", "memory"),
