@@ -11,9 +11,11 @@
  * revives with culex_client_retry has been counted, and is no member any more.
  *
  * A batch that is closed takes new members as long as it has not ended, so a member may add some
- * while it runs, with culex_run_client(). Once it has ended that is CULEX_ESTATE. Only a run that
- * is new is a member, none that a unique or idempotency key leads to. Follow-ups and scheduled jobs
- * are in no batch. A client with a spool sends members to the store or fails.
+ * while it runs, with culex_run_client(). Once it has ended that is CULEX_ESTATE, but for a run
+ * that its idempotency key leads to. Only a run that is new is a member, none that a unique or
+ * idempotency key leads to. A callback that is given again must be as before, also in its queue,
+ * delay, priority, expiry and tags: another one of its kind is CULEX_ECONFLICT. Follow-ups and
+ * scheduled jobs are in no batch. A client with a spool sends members to the store or fails.
  *
  * Clients, threads and errors are as in culex/client.h; each call may be repeated.
  */

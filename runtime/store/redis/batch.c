@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "core/number.h"
 #include "store/argument.h"
+#include "store/digest.h"
 #include "store/redis/scripts.h"
 #include "store/refusal.h"
 
@@ -37,16 +38,16 @@ static const char *const kinds[] = {
 static void call_add(struct culex__redis_request *request, const struct culex_batch_order *order)
 {
     struct culex__redis_request run = {.data = NULL};
-    char content[24];
+    char digest[24];
     culex__redis_run_add(&run, &order->call->run);
     struct culex__redis_piece pieces[] = {
         {order->call->queue, strlen(order->call->queue)},
         {"\n", 1},
         {run.data + CULEX__REDIS_HEAD_ROOM, run.len - CULEX__REDIS_HEAD_ROOM}};
-    snprintf(content, sizeof content, "%016" PRIx64, order->call->run.content);
+    snprintf(digest, sizeof digest, "%016" PRIx64, culex__callback_digest(order->call));
     culex__redis_request_text(request, "call");
     culex__redis_request_text(request, kinds[order->when]);
-    culex__redis_request_text(request, content);
+    culex__redis_request_text(request, digest);
     culex__redis_request_join(request, pieces, 3);
     request->is_too_long |= run.is_too_long;
     culex__redis_request_release(&run);

@@ -4,7 +4,7 @@
 -- level: produces
 --
 -- ARGV[3]: the batch; ARGV[4]: open, then ARGV[5] is the batch that it is in, '' for none, ARGV[6] for how long it is open, ARGV[7] for
--- how long it is kept; call, then ARGV[5] is the kind, ARGV[6] its content, ARGV[7] as `follow_ups` takes it; close.
+-- how long it is kept; call, then ARGV[5] is the kind, ARGV[6] its digest, ARGV[7] as `follow_ups` takes it; close.
 -- Reply: OK; '-' where the batch or its parent is not there, '.' for a parent that has ended, '>' where it would be too deep,
 -- '!' for another callback of that kind.
 
@@ -40,10 +40,10 @@ local function is_told(kind)
   return b.state == 'E' and (kind == 'c' or b.done == b.added and b.expired == '0')
 end
 
-local function give(kind, content)
+local function give(kind, digest)
   local before = string.sub(b[kind], 2)
-  if before ~= '' then return before == content and 'OK' or '!' end
-  b[kind] = 'w' .. content
+  if before ~= '' then return before == digest and 'OK' or '!' end
+  b[kind] = 'w' .. digest
   call('HSET', batches, kind .. id, ARGV[7])
   if is_told(kind) then batch_tell(b, kind) end
   batch_save(b)

@@ -8,7 +8,15 @@
 -- Reply: as of redis/enqueue.lua; '-' alone where there is no such batch, '.' where it has ended.
 
 local b = batch_find(ARGV[6])
-if not b or b.state == 'E' then return {b and '.' or '-'} end
+
+-- Then it is no matter what has become of the batch.
+local function is_known_all()
+  for at = 7, #ARGV, ENQUEUE_STRIDE do
+    if not key_find(string.match(ARGV[at + 3], '^%d+|%x+|(.*)$') or '') then return false end
+  end
+  return true
+end
+if (not b or b.state == 'E') and not is_known_all() then return {b and '.' or '-'} end
 -- They are counted before they are there, so that the batch ends behind the last of them.
 members_write = function(ids)
   local puts = {}

@@ -12,7 +12,7 @@ local batch_told = false -- a callback is to come in
 local batch_find, batch_save, batch_tell, batch_settle, members_read, member_of, member_end, batches_write
 do
 -- State (O open, C closed, E ended), whether it has expired, counts, how long it is kept, depth; of each kind of callback its
--- content behind w as long as it waits, then t; the batch that it is in.
+-- digest behind w as long as it waits, then t; the batch that it is in.
 local BATCH = '^([OCE])|([01])|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|([wt]?%x*)|([wt]?%x*)|([wt]?%x*)|(.*)$'
 local known, changed, members, leavers = {}, {}, {}, {}
 

@@ -13,6 +13,7 @@
 #include "store/sqlite/verb.h"
 #include "store/sqlite/verbs.h"
 #include "store/argument.h"
+#include "store/digest.h"
 #include "store/refusal.h"
 #include "store/template.h"
 #include "base/buf.h"
@@ -85,13 +86,13 @@ static culex_status call_add(struct culex_sqlite *store, struct culex_sqlite_que
     culex_buf_init(&run, 0);
     culex_status status = culex__template_write(&call->run, &run, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_finish(store,
-                                      SQL_BIND(store, CALL_ADD, SQL_INT(batch->key),
-                                               SQL_INT(order->when), SQL_INT(queue->key),
-                                               SQL_INT(is_due), SQL_INT((int64_t)call->run.content),
-                                               SQL_TEXT(call->queue), SQL_INT(call->run.delay_ms),
-                                               SQL_BYTES(run.data, run.len)),
-                                      error);
+        status = culex__sqlite_finish(
+            store,
+            SQL_BIND(store, CALL_ADD, SQL_INT(batch->key), SQL_INT(order->when),
+                     SQL_INT(queue->key), SQL_INT(is_due),
+                     SQL_INT((int64_t)culex__callback_digest(call)), SQL_TEXT(call->queue),
+                     SQL_INT(call->run.delay_ms), SQL_BYTES(run.data, run.len)),
+            error);
     culex_buf_release(&run);
     queue->has_news = queue->has_news || is_due;
     return status;
@@ -106,7 +107,8 @@ static culex_status batch_call(struct culex_sqlite *store, struct culex_sqlite_q
         return status;
     sqlite3_stmt *row = SQL_BIND(store, CALL_FIND, SQL_INT(batch.key), SQL_INT(order->when));
     int has = culex__sqlite_next(store, row, error);
-    bool is_same = has > 0 && (uint64_t)sqlite3_column_int64(row, 0) == order->call->run.content;
+    bool is_same =
+        has > 0 && (uint64_t)sqlite3_column_int64(row, 0) == culex__callback_digest(order->call);
     culex__sqlite_end(row);
     if (has < 0)
         return (culex_status)has;

@@ -174,11 +174,24 @@ culex_status culex__sqlite_member_end(struct culex_sqlite *store, struct culex_s
 
 /* --- new ones ------------------------------------------------------------------------------- */
 
+/* Whether one of them was not answered by what its idempotency key leads to. */
+static bool is_any_judged(const struct culex_sqlite_call *call)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        if (call->results[i].outcome != CULEX_ENQUEUED_DUPLICATE &&
+            call->results[i].outcome != CULEX_ENQUEUED_CONFLICT)
+            return true;
+    }
+    return false;
+}
+
 culex_status culex__sqlite_members_take(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue,
                                         const struct culex_sqlite_call *call, culex_error *error)
 {
     struct culex_sqlite_batch batch;
+    if (!is_any_judged(call))
+        return CULEX_OK;
     culex_status status =
         culex__sqlite_batch_find_live(store, queue, call->runs[0].batch, &batch, error);
     for (size_t i = 0; i < call->count && status == CULEX_OK; i++) {

@@ -41,7 +41,8 @@ culex_status culex__sqlite_batch_settle(struct culex_sqlite *store,
 
 bool culex__sqlite_batch_is_success(const struct culex_sqlite_batch *batch);
 
-/* The new runs of a call are members of its batch. */
+/* The new runs of a call are members of its batch. CULEX_ENOTFOUND and CULEX_ESTATE, as above, for
+ * a call that has a run which its idempotency key does not answer. */
 culex_status culex__sqlite_members_take(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue,
                                         const struct culex_sqlite_call *call, culex_error *error);

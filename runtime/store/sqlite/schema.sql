@@ -355,7 +355,7 @@ CREATE TABLE batch_call (
     kind INTEGER NOT NULL,                      -- ORDER culex_batch_when
     queue INTEGER NOT NULL,                     -- of the batch
     is_due INTEGER NOT NULL,                    -- it is to be brought
-    content INTEGER NOT NULL,                   -- tells a repeat from another callback
+    digest INTEGER NOT NULL,                    -- tells a repeat from another callback: see store/digest.h
     target TEXT NOT NULL,                       -- the queue that it goes to
     delay_ms INTEGER NOT NULL,
     run BLOB,                                   -- as in store/template.h; NULL once it was brought

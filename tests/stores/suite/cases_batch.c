@@ -355,6 +355,64 @@ void case_batch__repeats_change_nothing(struct suite *suite)
     assert_called(suite, "");
 }
 
+/* The same params are not the same callback. */
+void case_batch__callback_that_is_to_come_in_otherwise_is_another_one(struct suite *suite)
+{
+    culex_uuid batch = open_one(suite);
+    struct culex_new_run first = callback(suite, CULEX_BATCH_ON_COMPLETE), other = first;
+    assert_ok(call_as(suite, batch, CULEX_BATCH_ON_COMPLETE, "calls", &first));
+    assert_int_equal(call_as(suite, batch, CULEX_BATCH_ON_COMPLETE, "other", &first),
+                     CULEX_ECONFLICT);
+    other.delay_ms = 1000;
+    assert_int_equal(call_as(suite, batch, CULEX_BATCH_ON_COMPLETE, "calls", &other),
+                     CULEX_ECONFLICT);
+    other = first;
+    other.priority = 3;
+    assert_int_equal(call_as(suite, batch, CULEX_BATCH_ON_COMPLETE, "calls", &other),
+                     CULEX_ECONFLICT);
+    other = first;
+    other.expires_ms = 1000;
+    assert_int_equal(call_as(suite, batch, CULEX_BATCH_ON_COMPLETE, "calls", &other),
+                     CULEX_ECONFLICT);
+    other = first;
+    other.tags = "t";
+    assert_int_equal(call_as(suite, batch, CULEX_BATCH_ON_COMPLETE, "calls", &other),
+                     CULEX_ECONFLICT);
+    assert_ok(call_as(suite, batch, CULEX_BATCH_ON_COMPLETE, "calls", &first));
+}
+
+/* What a key leads to is the answer, whatever became of the batch; what is new is refused. */
+void case_batch__that_has_ended_answers_what_a_key_leads_to(struct suite *suite)
+{
+    culex_uuid batch = open_one(suite);
+    struct culex_new_run runs[2] = {suite_run(suite), suite_run(suite)};
+    struct culex_enqueue_result result, results[2];
+    for (size_t i = 0; i < 2; i++) {
+        runs[i].has_batch = true;
+        runs[i].batch = batch;
+        runs[i].idempotency_key = i == 0 ? "k" : "l";
+        runs[i].window_ms = 2 * HOUR_MS;
+    }
+    culex_uuid id = suite_put_run(suite, &runs[0]);
+    close_one(suite, batch);
+    end(suite, id, CULEX_EVENT_DONE);
+    assert_true(look(suite, batch).is_ended);
+    assert_ok(suite_call(suite, NULL, &runs[0], 1, &result));
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_DUPLICATE);
+    assert_true(suite_same_id(result.id, id));
+    assert_int_equal(suite_call(suite, NULL, runs, 2, results), CULEX_ESTATE);
+    runs[0].content++;
+    assert_ok(suite_call(suite, NULL, &runs[0], 1, &result));
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_CONFLICT);
+    runs[0].content--;
+    suite_pass(suite, HOUR_MS);
+    assert_ok(suite_call(suite, NULL, &runs[0], 1, &result));
+    assert_int_equal(result.outcome, CULEX_ENQUEUED_DUPLICATE);
+    assert_int_equal(suite_call(suite, NULL, runs, 2, results), CULEX_ENOTFOUND);
+    suite_pass(suite, HOUR_MS);
+    assert_int_equal(suite_call(suite, NULL, &runs[0], 1, &result), CULEX_ENOTFOUND);
+}
+
 void case_batch__callback_of_what_is_told_already_comes_in(struct suite *suite)
 {
     culex_uuid batch = open_one(suite);

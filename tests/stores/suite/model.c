@@ -1350,11 +1350,21 @@ static culex_status ticket_judge(struct model *model, const struct model_queue *
                : culex__fail(error, CULEX_EEXPIRED, "the ticket is too old or too new");
 }
 
+static bool are_all_known(struct model *model, const struct model_queue *queue,
+                          const struct culex_new_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (key_find(model, queue, runs[i].idempotency_key) == NULL)
+            return false;
+    }
+    return true;
+}
+
 static culex_status batch_judge(struct model *model, const struct model_queue *queue,
-                                const struct culex_new_run *run, culex_error *error)
+                                const struct culex_new_run *run, size_t count, culex_error *error)
 {
     const struct model_batch *batch = batch_find(model, queue, run->batch);
-    if (!run->has_batch)
+    if (!run->has_batch || are_all_known(model, queue, run, count))
         return CULEX_OK;
     if (batch == NULL)
         return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", queue->name);
@@ -1383,7 +1393,7 @@ static culex_status model_enqueue(struct culex_store *store, const char *name,
         return CULEX_OK;
     }
     if (status == CULEX_OK && repeat == NULL && count > 0)
-        status = batch_judge(model, queue, &runs[0], error);
+        status = batch_judge(model, queue, runs, count, error);
     for (size_t i = 0; i < count && status == CULEX_OK && repeat == NULL; i++)
         results[i] = enqueue_one(model, queue, &runs[i], i, queue->stats.limit);
     if (ticket != NULL && status == CULEX_OK && repeat == NULL)
@@ -2943,12 +2953,21 @@ static culex_status model_now(struct culex_store *store, int64_t *ret_now_ms, cu
     return CULEX_OK;
 }
 
+static bool is_same_callback(const struct culex_follow_up *a, const struct culex_follow_up *b)
+{
+    const char *a_tags = a->run.tags != NULL ? a->run.tags : "";
+    const char *b_tags = b->run.tags != NULL ? b->run.tags : "";
+    return a->run.content == b->run.content && a->run.delay_ms == b->run.delay_ms &&
+           a->run.priority == b->run.priority && a->run.expires_ms == b->run.expires_ms &&
+           strcmp(a_tags, b_tags) == 0 && strcmp(a->queue, b->queue) == 0;
+}
+
 static culex_status model_batch_call(struct model *model, struct model_batch *batch,
                                      const struct culex_batch_order *order, culex_error *error)
 {
     struct model_call *call = &batch->calls[order->when];
     if (call->is_given)
-        return call->call.run.content == order->call->run.content
+        return is_same_callback(&call->call, order->call)
                    ? CULEX_OK
                    : culex__fail(error, CULEX_ECONFLICT,
                                  "the batch has another callback of this kind");
