@@ -65,7 +65,8 @@
  * when one of its members is, else cancelled. A callback comes in as a follow-up does, once:
  * ON_DEATH with the first member that is dead, ON_COMPLETE with the end of the batch, ON_SUCCESS
  * with it when all members are done and it has not expired. Nobody else's call fails for one that a
- * queue refuses; it stays, and STEPs of the batch's queue, which is not empty then, try again. A
+ * queue refuses, and no other waits for it; it stays, and STEPs of the batch's queue, which is not
+ * empty then, try again. One that nobody can read is put aside. A
  * batch is forgotten by STEP keep_ms after its end, and not before its callbacks are in.
  *
  * Figures. Workers tell from time to time how many runs of each job have ended how, how long they

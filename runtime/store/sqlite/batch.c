@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "store/sqlite/error.h"
+#include "store/sqlite/follow_up.h"
 #include "store/sqlite/members.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -53,9 +53,10 @@ static culex_status parent_join(struct culex_sqlite *store, const struct culex_s
 static culex_status batch_open(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                const struct culex_batch_order *order, culex_error *error)
 {
-    struct culex_sqlite_batch parent, before;
-    culex_status status = culex__sqlite_batch_find(store, queue, order->id, &before, NULL);
-    if (status != CULEX_ENOTFOUND)
+    struct culex_sqlite_batch parent;
+    bool is_there;
+    culex_status status = culex__sqlite_batch_is_there(store, queue, order->id, &is_there, error);
+    if (status != CULEX_OK || is_there)
         return status;
     status = parent_join(store, queue, order->parent, &parent, error);
     if (status != CULEX_OK)
@@ -67,22 +68,13 @@ static culex_status batch_open(struct culex_sqlite *store, struct culex_sqlite_q
 
 /* --- CALL ----------------------------------------------------------------------------------- */
 
-/* Whether what it tells has come about. */
-static bool is_told(const struct culex_sqlite_batch *batch, culex_batch_when when)
-{
-    if (when == CULEX_BATCH_ON_DEATH)
-        return batch->dead > 0;
-    return batch->state == 'E' &&
-           (when == CULEX_BATCH_ON_COMPLETE || culex__sqlite_batch_is_success(batch));
-}
-
 static culex_status call_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              const struct culex_sqlite_batch *batch,
                              const struct culex_batch_order *order, culex_error *error)
 {
     culex_buf run;
     const struct culex_follow_up *call = order->call;
-    bool is_due = is_told(batch, order->when);
+    bool is_due = culex__sqlite_batch_tells(batch, order->when);
     culex_buf_init(&run, 0);
     culex_status status = culex__template_write(&call->run, &run, error);
     if (status == CULEX_OK)
@@ -199,110 +191,154 @@ culex_status culex__sqlite_batch_outlook(struct culex_sqlite *store,
     return status;
 }
 
-enum { ROUNDS_MAX = 64, LEFT_MS = 1000 };
-
-/* One that is to come in. */
-struct call {
-    int64_t batch, when, delay_ms;
-    char target[CULEX_QUEUE_NAME_MAX + 1];
-    culex_buf bytes;
+enum {
+    ROUNDS_MAX = 64, /* of a step; the next one goes on */
+    LEFT_MS = 1000   /* until one that was refused is tried again */
 };
 
-static bool call_take(sqlite3_stmt *row, struct call *call)
-{
-    const char *target = (const char *)sqlite3_column_text(row, 2);
-    call->batch = sqlite3_column_int64(row, 0);
-    call->when = sqlite3_column_int64(row, 1);
-    call->delay_ms = sqlite3_column_int64(row, 3);
-    if (target == NULL || strlen(target) > CULEX_QUEUE_NAME_MAX)
-        return false;
-    strcpy(call->target, target);
-    const void *bytes = sqlite3_column_blob(row, 4);
-    return bytes != NULL &&
-           culex__buf_append(&call->bytes, bytes, (size_t)sqlite3_column_bytes(row, 4)) == CULEX_OK;
-}
+/* What comes of those of a queue. */
+struct bringing {
+    struct culex_sqlite *store;
+    const char *queue;
+    struct culex_step_reply *reply;
+    struct culex_sqlite_callback callback; /* the one that is under way */
+    bool is_there;                         /* there is one that may be tried */
+    bool is_sound;                         /* somebody can read it */
+    bool has_left;                         /* there are only others */
+};
 
-/* *ret_is_there false: there is none. */
-static culex_status call_next(struct culex_sqlite *store, const char *queue, struct call *call,
-                              bool *ret_is_there, culex_error *error)
+static culex_status callback_next(struct bringing *all, culex_error *error)
 {
-    sqlite3_stmt *row = SQL_BIND(store, CALL_NEXT, SQL_TEXT(queue));
+    struct culex_sqlite *store = all->store;
+    int64_t left = 0;
+    all->is_there = false;
+    sqlite3_stmt *row =
+        SQL_BIND(store, CALL_NEXT, SQL_TEXT(all->queue), SQL_INT(store->now_ms), SQL_INT(LEFT_MS));
     int has = culex__sqlite_next(store, row, error);
-    bool is_good = has > 0 && call_take(row, call);
+    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    if (has > 0)
+        status = culex__sqlite_callback_take(row, &all->callback, error);
     culex__sqlite_end(row);
-    *ret_is_there = has > 0;
-    if (has < 0)
-        return (culex_status)has;
-    return has == 0 || is_good ? CULEX_OK : culex__sqlite_no_memory(error);
-}
-
-static culex_status call_bring(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               void *request, culex_error *error)
-{
-    const struct call *call = request;
-    struct culex_run_limit limits[CULEX_RUN_LIMITS_MAX];
-    struct culex_new_run run;
-    culex_status status =
-        culex__template_read(call->bytes.data, call->bytes.len, limits, &run, error);
-    if (status != CULEX_OK)
-        return status;
-    run.delay_ms = call->delay_ms;
-    status = culex__sqlite_enqueue_unbounded(store, queue, &run, error);
-    return status == CULEX_OK
-               ? culex__sqlite_finish(
-                     store, SQL_BIND(store, CALL_DONE, SQL_INT(call->batch), SQL_INT(call->when)),
-                     error)
-               : status;
-}
-
-/* The first of those of `queue`. */
-static culex_status one_bring(struct culex_sqlite *store, const char *queue, struct call *call,
-                              bool *ret_is_there, culex_error *error)
-{
-    struct culex_sqlite_aim aim = {.target_count = 0};
-    culex_status status = culex__sqlite_begin(store, error);
-    if (status != CULEX_OK)
-        return status;
-    status = call_next(store, queue, call, ret_is_there, error);
-    if (status == CULEX_OK && *ret_is_there)
-        status = culex__sqlite_verb_part(store, call->target, CULEX__SQLITE_ABSENT_MADE, call_bring,
-                                         call, &aim, error);
-    if (status != CULEX_OK)
-        culex__error_context(error, "a callback of a batch into queue %s", call->target);
-    status = culex__sqlite_end_transaction(store, status, error);
-    if (status == CULEX_OK && *ret_is_there)
-        culex__sqlite_wake_send_later(store, &aim);
-    culex__sqlite_wake_tell(store, status == CULEX_OK);
+    all->is_there = has > 0;
+    all->is_sound = all->callback.target[0] != '\0';
+    if (has == 0)
+        status = culex__sqlite_first_int(store, SQL_BIND(store, CALL_LEFT, SQL_TEXT(all->queue)), 0,
+                                         &left, error);
+    all->has_left = left != 0;
     return status;
 }
 
+static culex_status callback_enqueue(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                     void *request, culex_error *error)
+{
+    struct bringing *all = request;
+    struct culex_run_limit limits[CULEX_RUN_LIMITS_MAX];
+    struct culex_new_run run;
+    culex_status status = culex__sqlite_callback_run(&all->callback, limits, &run, error);
+    all->is_sound = status == CULEX_OK;
+    if (status == CULEX_OK)
+        status = culex__sqlite_enqueue_unbounded(store, queue, &run, error);
+    return status == CULEX_OK
+               ? culex__sqlite_finish(store,
+                                      SQL_BIND(store, CALL_DONE, SQL_INT(all->callback.batch),
+                                               SQL_INT(all->callback.when)),
+                                      error)
+               : status;
+}
+
+static culex_status callback_bring(struct bringing *all, struct culex_sqlite_aim *aim,
+                                   culex_error *error)
+{
+    const char *target = all->callback.target;
+    struct culex_run_limit limits[CULEX_RUN_LIMITS_MAX];
+    struct culex_new_run run;
+    culex_status status =
+        all->is_sound ? culex__sqlite_verb_part(all->store, target, CULEX__SQLITE_ABSENT_MADE,
+                                                callback_enqueue, all, aim, error)
+                      : culex__sqlite_callback_run(&all->callback, limits, &run, error);
+    if (status != CULEX_OK)
+        culex__error_context(error, "a callback of a batch%s%s",
+                             target[0] != '\0' ? " into queue " : "", target);
+    return status;
+}
+
+/* The next of those that may be tried. */
+static culex_status one_bring(struct bringing *all, culex_error *error)
+{
+    struct culex_sqlite_aim aim = {.target_count = 0};
+    culex_status status = culex__sqlite_begin(all->store, error);
+    if (status != CULEX_OK)
+        return status;
+    status = callback_next(all, error);
+    if (status == CULEX_OK && all->is_there)
+        status = callback_bring(all, &aim, error);
+    status = culex__sqlite_end_transaction(all->store, status, error);
+    if (status == CULEX_OK && all->is_there)
+        culex__sqlite_wake_send_later(all->store, &aim);
+    culex__sqlite_wake_tell(all->store, status == CULEX_OK);
+    return status;
+}
+
+/* It keeps nobody else: it is tried again in a while, or not at all when nobody can read it. */
+static culex_status one_leave(struct bringing *all)
+{
+    culex_error ignored, *error = &ignored; /* the reason why it stays is told */
+    struct culex_sqlite *store = all->store;
+    culex_status status = culex__sqlite_begin(store, error);
+    if (status != CULEX_OK)
+        return status;
+    int64_t at_ms = culex__sqlite_later(store->now_ms, LEFT_MS);
+    status = culex__sqlite_finish(store,
+                                  SQL_BIND(store, CALL_LEAVE, SQL_INT(all->is_sound ? 1 : 2),
+                                           SQL_INT(at_ms), SQL_INT(all->callback.batch),
+                                           SQL_INT(all->callback.when)),
+                                  error);
+    return culex__sqlite_end_transaction(store, status, error);
+}
+
+/* The first reason is told. */
 static void left_tell(struct culex_step_reply *reply, const culex_error *error)
 {
-    reply->follow_ups_left = *error;
+    if (reply->follow_ups_left.code == CULEX_OK)
+        reply->follow_ups_left = *error;
     reply->is_empty = false;
     if (reply->due_in_ms < 0 || reply->due_in_ms > LEFT_MS)
         reply->due_in_ms = LEFT_MS;
 }
 
+/* One, or why not. False: that was all, or nothing of the file can be written now. */
+static bool some_bring(struct bringing *all)
+{
+    culex_error error = {0};
+    all->is_there = all->is_sound = false;
+    culex_status status = one_bring(all, &error);
+    if (status == CULEX_OK && all->is_there) {
+        all->reply->has_brought = true;
+        all->reply->is_empty =
+            all->reply->is_empty && strcmp(all->callback.target, all->queue) != 0;
+    }
+    if (status == CULEX_OK)
+        return all->is_there;
+    left_tell(all->reply, &error);
+    bool is_kept = all->is_there && (!all->is_sound || culex__sqlite_refusal_lasts(status));
+    return is_kept && one_leave(all) == CULEX_OK;
+}
+
 void culex__sqlite_batch_bring(struct culex_sqlite *store, const char *queue,
                                struct culex_step_reply *reply)
 {
-    bool is_there = true;
-    culex_status status = CULEX_OK;
-    culex_error error = {0};
-    struct call call;
-    culex_buf_init(&call.bytes, 0);
-    for (int i = 0; i < ROUNDS_MAX && is_there && status == CULEX_OK; i++) {
-        culex__buf_cut(&call.bytes, 0);
-        call.target[0] = '\0';
-        status = one_bring(store, queue, &call, &is_there, &error);
-        reply->has_brought |= status == CULEX_OK && is_there;
-        reply->is_empty = reply->is_empty && strcmp(call.target, queue) != 0;
-    }
-    culex_buf_release(&call.bytes);
-    if (status != CULEX_OK)
-        left_tell(reply, &error);
-    else if (is_there)
+    struct bringing all = {.store = store, .queue = queue, .reply = reply};
+    const culex_error waits = {.code = CULEX_EBUSY,
+                               .text = "callbacks of batches that a queue has refused wait to be "
+                                       "tried again"};
+    bool is_more = true;
+    culex_buf_init(&all.callback.run, 0);
+    for (int i = 0; i < ROUNDS_MAX && is_more; i++)
+        is_more = some_bring(&all);
+    culex_buf_release(&all.callback.run);
+    if (is_more)
         reply->due_in_ms = 0;
-    reply->is_empty = reply->is_empty && !is_there;
+    if (all.has_left)
+        left_tell(reply, &waits);
+    reply->is_empty = reply->is_empty && !is_more;
 }

@@ -7,18 +7,18 @@
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, the
  * counters of the queue's row and its rear, which holds the last number, what is counted for
- * limits, who has a unique key, who waits for an end, and the form of figures. A run that has lost
- * its mark cannot be told from one whose key somebody else has taken: with its next claim it has
- * the key again, if nobody holds it by then.
+ * limits, who has a unique key, who waits for an end, batches and their callbacks, and the form of
+ * figures. A run that has lost its mark cannot be told from one whose key somebody else has taken:
+ * with its next claim it has the key again, if nobody holds it by then.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "core/end_text.h"
 #include "core/run_id.h"
-#include "store/sqlite/members.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/figures.h"
+#include "store/sqlite/fsck_batches.h"
 #include "store/sqlite/fsck_limits.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
@@ -39,6 +39,7 @@ enum {
     SHARE_TOTALS,
     SHARE_LIMITS,
     SHARE_KEYS,
+    SHARE_CALLBACKS,
     SHARE_COUNT
 };
 
@@ -649,17 +650,23 @@ static culex_status keys_share(struct fsck *fsck, culex_error *error)
         status = culex__sqlite_figures_check(fsck->store, fsck->queue, fsck->is_repairing,
                                              &fsck->counts.wrong, error);
     return status == CULEX_OK
-               ? culex__sqlite_batches_check(fsck->store, fsck->queue, fsck->is_repairing,
-                                             &fsck->counts.wrong, error)
+               ? culex__sqlite_fsck_batches(fsck->store, fsck->queue, fsck->is_repairing,
+                                            &fsck->counts.wrong, error)
                : status;
+}
+
+static culex_status callbacks_share(struct fsck *fsck, culex_error *error)
+{
+    return culex__sqlite_fsck_callbacks(fsck->store, fsck->queue, fsck->is_repairing, &fsck->place,
+                                        &fsck->counts, error);
 }
 
 /* --- one share -------------------------------------------------------------------------- */
 
 /* ORDER FSCK_SHARE */
 static culex_status (*const shares[SHARE_COUNT])(struct fsck *fsck, culex_error *error) = {
-    bodies_share,   blocks_share, ended_share,  runs_share,
-    payloads_share, totals_share, limits_share, keys_share};
+    bodies_share, blocks_share, ended_share, runs_share,     payloads_share,
+    totals_share, limits_share, keys_share,  callbacks_share};
 
 static culex_status share_run(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                               void *user, culex_error *error)
@@ -707,7 +714,8 @@ culex_status culex__sqlite_fsck(struct culex_store *base, const char *queue, uin
     /* Counting for long must not keep writers out: under their lock only if it must be. */
     fsck.is_repairing = is_repairing && fsck.share < SHARE_TOTALS;
     culex_status status = share_transact(store, queue, &fsck, error);
-    if (status == CULEX_OK && is_repairing && !fsck.is_repairing && fsck.counts.wrong > 0) {
+    if (status == CULEX_OK && is_repairing && !fsck.is_repairing &&
+        fsck.counts.wrong + fsck.counts.damaged > 0) {
         fsck = again;
         fsck.is_repairing = true;
         status = share_transact(store, queue, &fsck, error);

@@ -2,9 +2,15 @@
 
 #include <string.h>
 
+#include "store/sqlite/error.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
+#include "store/argument.h"
 #include "store/refusal.h"
+#include "store/template.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "core/queue_name.h"
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
@@ -46,6 +52,17 @@ culex_status culex__sqlite_batch_find(struct culex_sqlite *store,
     return status == CULEX_ENOTFOUND ? culex__refuse_batch(queue->name, error) : status;
 }
 
+culex_status culex__sqlite_batch_is_there(struct culex_sqlite *store,
+                                          const struct culex_sqlite_queue *queue, culex_uuid id,
+                                          bool *ret_is_there, culex_error *error)
+{
+    struct culex_sqlite_batch batch;
+    culex_status status = batch_read(
+        store, SQL_BIND(store, BATCH_FIND, SQL_INT(queue->key), SQL_ID(&id)), &batch, error);
+    *ret_is_there = status == CULEX_OK;
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
 culex_status culex__sqlite_batch_find_live(struct culex_sqlite *store,
                                            const struct culex_sqlite_queue *queue, culex_uuid id,
                                            struct culex_sqlite_batch *ret_batch, culex_error *error)
@@ -71,6 +88,62 @@ culex_status culex__sqlite_batch_save(struct culex_sqlite *store,
 bool culex__sqlite_batch_is_success(const struct culex_sqlite_batch *batch)
 {
     return batch->done == batch->added && batch->is_expired == 0;
+}
+
+bool culex__sqlite_batch_tells(const struct culex_sqlite_batch *batch, culex_batch_when when)
+{
+    if (when == CULEX_BATCH_ON_DEATH)
+        return batch->dead > 0;
+    return batch->state == 'E' &&
+           (when == CULEX_BATCH_ON_COMPLETE || culex__sqlite_batch_is_success(batch));
+}
+
+culex_status culex__sqlite_batch_by_key(struct culex_sqlite *store, int64_t key,
+                                        struct culex_sqlite_batch *ret_batch, culex_error *error)
+{
+    return batch_read(store, SQL_BIND(store, BATCH_BY, SQL_INT(key)), ret_batch, error);
+}
+
+/* --- callbacks ------------------------------------------------------------------------------ */
+
+/* ORDER CALLBACK: as CALL_NEXT and FSCK_CALL of statement.def. */
+culex_status culex__sqlite_callback_take(sqlite3_stmt *row, struct culex_sqlite_callback *callback,
+                                         culex_error *error)
+{
+    const char *target = (const char *)sqlite3_column_text(row, 2);
+    const void *bytes = sqlite3_column_blob(row, 4);
+    callback->batch = sqlite3_column_int64(row, 0);
+    callback->when = sqlite3_column_int64(row, 1);
+    callback->delay_ms = sqlite3_column_int64(row, 3);
+    callback->target[0] = '\0';
+    culex__buf_cut(&callback->run, 0);
+    if (target == NULL || bytes == NULL || culex__queue_check(target, NULL) != CULEX_OK)
+        return CULEX_OK;
+    strcpy(callback->target, target);
+    size_t len = (size_t)sqlite3_column_bytes(row, 4);
+    return culex__buf_append(&callback->run, bytes, len) == CULEX_OK
+               ? CULEX_OK
+               : culex__sqlite_no_memory(error);
+}
+
+culex_status culex__sqlite_callback_run(const struct culex_sqlite_callback *callback,
+                                        struct culex_run_limit ret_limits[CULEX_RUN_LIMITS_MAX],
+                                        struct culex_new_run *ret_run, culex_error *error)
+{
+    culex_error why = {.text = "its row is damaged"};
+    culex_status status =
+        callback->target[0] != '\0'
+            ? culex__template_read(callback->run.data, callback->run.len, ret_limits, ret_run, &why)
+            : CULEX_ECORRUPT;
+    if (status == CULEX_OK) {
+        ret_run->delay_ms = callback->delay_ms;
+        status = culex__argument_enqueue(callback->target, NULL, ret_run, 1, &why);
+    }
+    return status == CULEX_OK ? status
+                              : culex__fail(error, CULEX_ECORRUPT,
+                                            "it cannot be read (%.100s), and is put aside: "
+                                            "culex_client_fsck takes it away",
+                                            why.text);
 }
 
 /* --- ends ----------------------------------------------------------------------------------- */
@@ -133,7 +206,7 @@ culex_status culex__sqlite_batch_settle(struct culex_sqlite *store,
     culex_status status = end_look(store, queue, batch, &has_ended, error);
     while (status == CULEX_OK && has_ended && batch->parent != 0) {
         culex_run_state state = end_of(batch);
-        status = batch_read(store, SQL_BIND(store, BATCH_BY, SQL_INT(batch->parent)), batch, error);
+        status = culex__sqlite_batch_by_key(store, batch->parent, batch, error);
         if (status == CULEX_OK && batch->state == 'E')
             return CULEX_OK;
         if (status == CULEX_OK)
@@ -165,7 +238,7 @@ culex_status culex__sqlite_member_end(struct culex_sqlite *store, struct culex_s
     culex_status status = member_take(store, seq, &key, error);
     if (status != CULEX_OK || key == 0)
         return status;
-    status = batch_read(store, SQL_BIND(store, BATCH_BY, SQL_INT(key)), &batch, error);
+    status = culex__sqlite_batch_by_key(store, key, &batch, error);
     if (status != CULEX_OK || batch.state == 'E')
         return status == CULEX_ENOTFOUND ? CULEX_OK : status;
     status = count(store, queue, &batch, state, error);
@@ -272,60 +345,4 @@ culex_status culex__sqlite_batches_next(struct culex_sqlite *store,
         return CULEX_OK;
     return culex__sqlite_first_int(store, SQL_BIND(store, BATCH_NEXT, SQL_INT(queue->key)),
                                    INT64_MAX, ret_at_ms, error);
-}
-
-/* --- FSCK ----------------------------------------------------------------------------------- */
-
-/* The field of the queue is told by the rows there are. */
-static culex_status mark_check(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               uint64_t *wrong, culex_error *error)
-{
-    int64_t any;
-    if (queue->batches != 0)
-        return CULEX_OK;
-    culex_status status = culex__sqlite_first_int(
-        store, SQL_BIND(store, BATCH_ANY, SQL_INT(queue->key)), 0, &any, error);
-    if (status == CULEX_OK && any != 0) {
-        ++*wrong;
-        culex__sqlite_batches_note(queue);
-    }
-    return status;
-}
-
-/* Members whose run is not there, or has ended: what brought that end told nobody. */
-static culex_status strays_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               culex_error *error)
-{
-    enum { ROUND = 64 };
-    int64_t seqs[ROUND];
-    size_t count = ROUND;
-    culex_status status = CULEX_OK;
-    while (status == CULEX_OK && count == ROUND) {
-        status = culex__sqlite_collect(store,
-                                       SQL_BIND(store, FSCK_MEMBERS,
-                                                SQL_INT(culex__sqlite_queue_first(queue)),
-                                                SQL_INT(culex__sqlite_queue_last(queue))),
-                                       ROUND, seqs, &count, error);
-        for (size_t i = 0; i < count && status == CULEX_OK; i++)
-            status = culex__sqlite_member_end(store, queue, seqs[i], CULEX_RUN_CANCELLED, error);
-    }
-    return status;
-}
-
-culex_status culex__sqlite_batches_check(struct culex_sqlite *store,
-                                         struct culex_sqlite_queue *queue, bool is_repairing,
-                                         uint64_t *wrong, culex_error *error)
-{
-    int64_t strays = 0;
-    culex_status status = mark_check(store, queue, wrong, error);
-    if (status != CULEX_OK || queue->batches == 0)
-        return status;
-    status = culex__sqlite_first_int(store,
-                                     SQL_BIND(store, FSCK_MEMBERS_COUNT,
-                                              SQL_INT(culex__sqlite_queue_first(queue)),
-                                              SQL_INT(culex__sqlite_queue_last(queue))),
-                                     0, &strays, error);
-    *wrong += (uint64_t)strays;
-    return status == CULEX_OK && strays > 0 && is_repairing ? strays_end(store, queue, error)
-                                                            : status;
 }

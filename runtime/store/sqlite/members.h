@@ -3,6 +3,10 @@
 #ifndef CULEX_STORE_SQLITE_MEMBERS_H
 #define CULEX_STORE_SQLITE_MEMBERS_H
 
+#include <sqlite3.h>
+
+#include <culex/codec.h>
+
 #include "store/sqlite/producer.h"
 #include "store/sqlite/queue.h"
 #include "store/store.h"
@@ -25,7 +29,11 @@ culex_status culex__sqlite_batch_find(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue, culex_uuid id,
                                       struct culex_sqlite_batch *ret_batch, culex_error *error);
 
-/* The same of one that takes new members; CULEX_ESTATE for one that has ended. */
+culex_status culex__sqlite_batch_is_there(struct culex_sqlite *store,
+                                          const struct culex_sqlite_queue *queue, culex_uuid id,
+                                          bool *ret_is_there, culex_error *error);
+
+/* As batch_find, of one that takes new members; CULEX_ESTATE for one that has ended. */
 culex_status culex__sqlite_batch_find_live(struct culex_sqlite *store,
                                            const struct culex_sqlite_queue *queue, culex_uuid id,
                                            struct culex_sqlite_batch *ret_batch,
@@ -40,6 +48,28 @@ culex_status culex__sqlite_batch_settle(struct culex_sqlite *store,
                                         struct culex_sqlite_batch *batch, culex_error *error);
 
 bool culex__sqlite_batch_is_success(const struct culex_sqlite_batch *batch);
+
+/* Whether what such a callback waits for has come about. */
+bool culex__sqlite_batch_tells(const struct culex_sqlite_batch *batch, culex_batch_when when);
+
+/* CULEX_ENOTFOUND, without a text, where there is none. */
+culex_status culex__sqlite_batch_by_key(struct culex_sqlite *store, int64_t key,
+                                        struct culex_sqlite_batch *ret_batch, culex_error *error);
+
+/* Row of table batch_call. */
+struct culex_sqlite_callback {
+    int64_t batch, when, delay_ms;
+    char target[CULEX_QUEUE_NAME_MAX + 1]; /* "": the row is damaged */
+    culex_buf run;                         /* its bytes (store/template.h) */
+};
+
+culex_status culex__sqlite_callback_take(sqlite3_stmt *row, struct culex_sqlite_callback *callback,
+                                         culex_error *error);
+
+/* What it brings; borrows from it and from `ret_limits`. CULEX_ECORRUPT: nobody can read it. */
+culex_status culex__sqlite_callback_run(const struct culex_sqlite_callback *callback,
+                                        struct culex_run_limit ret_limits[CULEX_RUN_LIMITS_MAX],
+                                        struct culex_new_run *ret_run, culex_error *error);
 
 /* The new runs of a call are members of its batch. CULEX_ENOTFOUND and CULEX_ESTATE, as above, for
  * a call that has a run which its idempotency key does not answer. */
@@ -59,10 +89,5 @@ culex_status culex__sqlite_batches_forget(struct culex_sqlite *store,
 culex_status culex__sqlite_batches_next(struct culex_sqlite *store,
                                         const struct culex_sqlite_queue *queue, int64_t *ret_at_ms,
                                         culex_error *error);
-
-/* FSCK, of the queue. */
-culex_status culex__sqlite_batches_check(struct culex_sqlite *store,
-                                         struct culex_sqlite_queue *queue, bool is_repairing,
-                                         uint64_t *wrong, culex_error *error);
 
 #endif

@@ -354,7 +354,8 @@ CREATE TABLE batch_call (
     batch INTEGER NOT NULL,
     kind INTEGER NOT NULL,                      -- ORDER culex_batch_when
     queue INTEGER NOT NULL,                     -- of the batch
-    is_due INTEGER NOT NULL,                    -- it is to be brought
+    is_due INTEGER NOT NULL,                    -- 1: it is to be brought; 2: it was, and nobody could read it
+    at_ms INTEGER NOT NULL,                     -- not tried again before, as its queue has refused it; 0: not yet
     digest INTEGER NOT NULL,                    -- tells a repeat from another callback: see store/digest.h
     target TEXT NOT NULL,                       -- the queue that it goes to
     delay_ms INTEGER NOT NULL,
@@ -362,7 +363,7 @@ CREATE TABLE batch_call (
     PRIMARY KEY (batch, kind)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX batch_call_due ON batch_call (queue) WHERE is_due = 1;
+CREATE INDEX batch_call_due ON batch_call (queue, at_ms) WHERE is_due = 1;
 
 -- What workers have counted of their runs, by hours since 1970: see core/figures.h.
 CREATE TABLE figure (

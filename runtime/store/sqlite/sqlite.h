@@ -17,6 +17,7 @@
  *   wait.c        WAIT
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
  *   fsck_limits.c what is counted for limits          figures.c     what workers count of runs
+ *   fsck_batches.c  what is counted of batches, and callbacks
  *   memo.c        a session's last step               claim.c       granting ready runs
  *   scan_needs.c  runs that need what a worker offers
  *   scan.c        what a claim looks at               grant.c       a row as a grant

@@ -239,7 +239,14 @@ MUTANTS = [
     ("a batch in another one is no member of it", SQL + "members.c", "has_ended && batch->parent != 0) {", "has_ended && batch->parent < 0) {", "memory"),
     ("a member stays one behind its end", SQL + "members.c", "culex__sqlite_finish(store, SQL_BIND(store, MEMBER_DROP, SQL_INT(seq)), error);", "CULEX_OK;", "memory"),
     ("a callback comes in twice", SQL + "statement.def", "UPDATE batch_call SET is_due = 0, run = NULL", "UPDATE batch_call SET run = run", "memory"),
-    ("a callback that comes too late is lost", SQL + "batch.c", "bool is_due = is_told(batch, order->when);", "bool is_due = false;", "memory"),
+    ("a callback that comes too late is lost", SQL + "batch.c", "bool is_due = culex__sqlite_batch_tells(batch, order->when);", "bool is_due = false;", "memory"),
+    ("a callback that is refused keeps the others", SQL + "batch.c", "return is_kept && one_leave(all) == CULEX_OK;", "return false;", "memory"),
+    ("a callback that nobody can read is tried again", SQL + "batch.c", "SQL_INT(all->is_sound ? 1 : 2), SQL_INT(at_ms),", "SQL_INT(1), SQL_INT(at_ms),", "memory"),
+    ("a clock that is set back keeps a callback", SQL + "statement.def", "at_ms NOT BETWEEN ?2 + 1 AND ?2 + ?3 ORDER", "at_ms <= ?2 + 0 * ?3 ORDER", "memory"),
+    ("nobody says that callbacks wait", SQL + "batch.c", "    if (all.has_left)\n        left_tell(reply, &waits);\n", "    (void)waits;\n", "memory"),
+    ("lost members keep their batch", SQL + "fsck_batches.c", "batch.cancelled += batch.added - there;", "(void)there;", "memory"),
+    ("members that are there are not counted", SQL + "fsck_batches.c", "        batch.added = there;\n", "        (void)there;\n", "memory"),
+    ("batches in a batch are no members for FSCK", SQL + "statement.def", "ifnull(runs, 0) + ifnull(batches, 0) OR", "ifnull(runs, 0) OR", "memory"),
     ("another callback is taken for a repeat", SQL + "batch.c", "return is_same ? CULEX_OK : culex__refuse_callback(error);", "return CULEX_OK;", "memory"),
     ("a batch is never forgotten", SQL + "members.c", "    if (batch->state == 'E')\n        return batch_forget(store, batch, error);\n", "", "memory"),
     ("figures of a call that is repeated count twice", LUA + "figures_add.lua", "if last and number <= last then return 1 end", "", "redis"),
@@ -1398,6 +1405,7 @@ def tests_of(build, store, mutant):
     if store in ("memory", "sqlite"):
         yield "blocks", [build / "tests/stores/sqlite/test_sqlite_block"]
         yield "enqueue", [build / "tests/stores/sqlite/test_sqlite_enqueue"]
+        yield "batch", [build / "tests/stores/sqlite/test_sqlite_batch"]
 
 
 def killer(build, store, mutant):
@@ -1422,7 +1430,7 @@ def build_all(build):
     return subprocess.run(["ninja", "-C", build, "-j1", "tests/stores/suite/conformance",
                            "tests/stores/suite/differential", "tests/stores/fsck/test_fsck_redis", "tests/stores/fsck/test_fsck_line", "tests/stores/fsck/test_fsck_limits",
                            "tests/stores/fsck/test_fsck_sqlite", "tests/stores/sqlite/test_sqlite_block",
-                           "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/redis/test_redis_verbs", "tests/stores/redis/test_redis_places", "tests/stores/redis/test_redis_batch",
+                           "tests/stores/sqlite/test_sqlite_enqueue", "tests/stores/sqlite/test_sqlite_batch", "tests/stores/redis/test_redis_verbs", "tests/stores/redis/test_redis_places", "tests/stores/redis/test_redis_batch",
                            "tests/stores/redis/test_redis_fast", "tests/stores/redis/test_redis_wake",
                            "tests/parts/engine/test_config", "tests/parts/engine/test_order", "tests/parts/engine/test_reload"],
                           capture_output=True, check=False).returncode == 0
