@@ -3,10 +3,10 @@
 -- uses: following
 -- level: reads
 --
--- Reply: their names.
+-- ARGV[2]: the place at which to begin. Reply: that of those behind, 0 at the end; then their names.
 
-local names, is_known = {}, {}
-follow_ups_walk(follow_ups, function(_, queue)
+local names, is_known = {0}, {}
+names[1] = follow_ups_walk(follow_ups, tonumber(ARGV[2]), function(_, queue)
   if queue and not is_known[queue] then
     is_known[queue] = true
     names[#names + 1] = queue

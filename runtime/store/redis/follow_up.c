@@ -104,6 +104,7 @@ static culex_status target_send(const struct bringing *all, const char *target, 
     culex__redis_request_text(request, "");
     culex__redis_request_int(request, 0);
     culex__redis_request_text(request, target);
+    culex__redis_request_int(request, all->queue->follow_from);
     culex_status status =
         culex__redis_finish(all->redis, &culex__redis_script_follow, &reply, error);
     if (status == CULEX_OK)
@@ -147,29 +148,36 @@ static bool target_try(struct bringing *all, const char *target)
     return true;
 }
 
-static culex_status targets_list(struct bringing *all, redisReply **ret_names, culex_error *error)
+/* Behind the place of those that come next, 0 at the end, their queues. */
+static culex_status targets_list(struct bringing *all, redisReply **ret_names, int64_t *ret_next,
+                                 culex_error *error)
 {
     const struct culex__redis_script *script = &culex__redis_script_follow_list;
     culex_status status = culex__redis_begin(all->redis, script, all->queue->name, error);
-    if (status == CULEX_OK)
-        status = culex__redis_finish(all->redis, script, ret_names, error);
-    if (status != CULEX_OK || (*ret_names)->type == REDIS_REPLY_ARRAY)
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_request_int(&all->redis->request, all->queue->follow_from);
+    status = culex__redis_finish(all->redis, script, ret_names, error);
+    if (status != CULEX_OK || culex__redis_reply_int(*ret_names, 0, ret_next))
         return status;
     freeReplyObject(*ret_names);
     return culex__redis_bad_reply(all->redis, "FOLLOW_LIST", error);
 }
 
-/* Some of them. False when that was all, or nothing more can be brought now. */
+/* Some of them. False when that was all, or nothing more can be brought now. Those that stay keep
+ * none behind them: what was looked at without avail is passed, until the next time from the first
+ * on. */
 static bool some_bring(struct bringing *all)
 {
     redisReply *names = NULL;
     culex_error error = {0};
     size_t brought = 0;
-    if (targets_list(all, &names, &error) != CULEX_OK) {
+    int64_t next = 0;
+    if (targets_list(all, &names, &next, &error) != CULEX_OK) {
         put_off(all, all->queue, &error);
         return false;
     }
-    for (size_t i = 0; i < names->elements; i++) {
+    for (size_t i = 1; i < names->elements; i++) {
         const char *name;
         size_t len;
         if (culex__redis_reply_text(names, i, &name, &len) &&
@@ -177,7 +185,10 @@ static bool some_bring(struct bringing *all)
             brought += target_try(all, name);
     }
     freeReplyObject(names);
-    return brought > 0;
+    bool is_again = all->queue->follow_from > 0 && !has_left(all); /* those before are others now */
+    if (brought == 0)
+        all->queue->follow_from = next;
+    return brought > 0 || next > 0 || is_again;
 }
 
 /* Whether it has kept some just now. */

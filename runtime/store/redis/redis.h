@@ -54,6 +54,7 @@ struct culex__redis_queue {
     /* Follow-ups into it, and listing those that it keeps, are not tried before; why they were not
      * brought. */
     int64_t follow_ns;
+    int64_t follow_from; /* the place of those that are looked at next, behind some that stay */
     culex_error follow_error;
     /* By its last step here, the next one may be tried fast until then; 0: it may not. */
     int64_t calm_until_ns;

@@ -123,7 +123,10 @@ static void test_what_a_dead_worker_has_left_is_brought(void **state)
 static void test_what_cannot_be_read_is_put_aside(void **state)
 {
     static const char *const wrongs[] = {"0123456789abcdefq\n$3\r\nab",
-                                         "0123456789abcdefq\n$1\r\na\r\n", "0123456789abcdefq\n$x"};
+                                         "0123456789abcdefq\n$1\r\na\r\n", "0123456789abcdefq\n$x",
+                                         /* Of a run in form, and not in sense. */
+                                         ("0123456789abcdefq\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n"
+                                          "$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n")};
     struct fixture *f = *state;
     struct culex_new_run run = fixture_run();
     fixture_enqueue(f, &run);
