@@ -23,19 +23,20 @@ enum {
     SHARE_RECORDS,
     SHARE_WALK,
     SHARE_VERIFY,
-    SHARE_COUNT = SHARE_VERIFY + 36
+    SHARE_BATCH_COUNTS = SHARE_VERIFY + 31,
+    SHARE_COUNT = SHARE_VERIFY + 37
 };
 static const char *const shares[SHARE_COUNT] = {
-    "blocks",        "spans",      "block_leases", "block_ends",       "chars",
-    "numbers",       "bodies",     "counts",       "records",          "walk",
-    "verify",        "urgent",     "scheduled",    "scheduled_urgent", "active",
-    "done",          "dead",       "cancelled",    "payloads",         "results",
-    "errors",        "progress",   "unique",       "producers",        "producers_until",
-    "keys",          "keys_until", "sessions",     "sessions_seen",    "schedules",
-    "unique_until",  "limited",    "slots",        "buckets",          "refills",
-    "limits",        "follow_ups", "waits",        "waits_until",      "batches",
-    "batches_until", "metadata",   "figures",      "figures_rows",     "figures_calls",
-    "totals"};
+    "blocks",        "spans",        "block_leases", "block_ends",       "chars",
+    "numbers",       "bodies",       "counts",       "records",          "walk",
+    "verify",        "urgent",       "scheduled",    "scheduled_urgent", "active",
+    "done",          "dead",         "cancelled",    "payloads",         "results",
+    "errors",        "progress",     "unique",       "producers",        "producers_until",
+    "keys",          "keys_until",   "sessions",     "sessions_seen",    "schedules",
+    "unique_until",  "limited",      "slots",        "buckets",          "refills",
+    "limits",        "follow_ups",   "waits",        "waits_until",      "batches",
+    "batches_until", "batch_counts", "metadata",     "figures",          "figures_rows",
+    "figures_calls", "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 
@@ -268,7 +269,7 @@ static bool counts_read(const redisReply *reply, int64_t *ret_place, culex_fsck_
     return true;
 }
 
-/* Whether the counters were not compared. */
+/* Whether what the share counts was not compared. */
 static bool skipped_read(const redisReply *reply, culex_fsck_counts *counts)
 {
     int64_t skipped;
@@ -286,7 +287,8 @@ static culex_status reply_read(struct culex__redis *redis, unsigned share, const
     bool is_full = false;
     int64_t next;
     if (!counts_read(reply, &next, ret_counts) ||
-        (share == SHARE_COUNTS && !skipped_read(reply, ret_counts)) ||
+        ((share == SHARE_COUNTS || share == SHARE_BATCH_COUNTS) &&
+         !skipped_read(reply, ret_counts)) ||
         (share == SHARE_RECORDS && !suspects_read(redis->fsck, reply, &is_full)) ||
         (share_is_of_line(share) && !line_read(&redis->fsck->line, share, reply)))
         return culex__redis_bad_reply(redis, "FSCK", error);

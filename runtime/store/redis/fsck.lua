@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls
--- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends metadata figures
+-- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -24,7 +24,7 @@
 -- Reply: next place ('0' at the end), records, wrong, damaged; then for records: id, attempt,
 -- expiry of the runs that must be in the ready list; for walk: entries; for chars, numbers and bodies:
 -- runs held and kept, the greatest number, the first that waits (0 for none), and a mark of the line as
--- it was left, which comes back as ARGV[6]; for counts: 1 when they were left out, else 0.
+-- it was left, which comes back as ARGV[6]; for counts and batch_counts: 1 when they were left out, else 0.
 --
 -- Fields are read in one call and written in the same, so a run that moves between calls is met
 -- in its old or new place. HSCAN and its kin show what stays in a collection during a whole
@@ -570,7 +570,7 @@ local function follow_ups_share()
   local page = call('ZSCAN', follow_ups, place, 'COUNT', 25)
   for at = 1, #page[2], 2 do
     local member = page[2][at]
-    if not find(member, '^[%w._:%-]+\n', 17) then
+    if not find(member, '^[%w._:%-]+\n', 17) or not follow_up_arguments(member) then
       spoilt = spoilt + 1
       if is_repairing then
         call('HSET', damaged, sub(member, 1, 16), member)
@@ -622,13 +622,29 @@ end
 
 -- Batches, their members and callbacks. A member that has nothing to end any more would keep its batch for ever: it is
 -- counted by the end that its run has come to, or as cancelled.
-local batches_share
+local batches_share, batch_counts_share
 do
 local END_COUNT = {[DONE] = 'done', [DEAD] = 'dead'}
 
 local function wrong_drop(field)
   wrong = wrong + 1
   if is_repairing then call('HDEL', batches, field) end
+end
+
+-- One that waits and cannot come in may be given anew.
+local function callbacks_check(id, b)
+  for _, kind in ipairs({'c', 's', 'd'}) do
+    local text = sub(b[kind], 1, 1) == 'w' and call('HGET', batches, kind .. id)
+    if sub(b[kind], 1, 1) == 'w' and not (text and follow_up_arguments(string.rep('-', 16) .. text)) then
+      spoilt = spoilt + 1
+      if is_repairing then
+        if text then call('HSET', damaged, sub(id, 1, 15) .. kind, text) end
+        call('HDEL', batches, kind .. id)
+        b[kind] = ''
+        batch_save(b)
+      end
+    end
+  end
 end
 
 -- One whose time is lost gets another one: none ends it too early.
@@ -644,12 +660,14 @@ local function batch_check(id, text)
     wrong = wrong + 1
     if is_repairing then call('ZADD', batches_until, b.state == 'C' and BATCH_NEVER or now + 604800000, id) end
   end
+  if b then callbacks_check(id, b) end
 end
 
 local function member_check(id, field, batch)
   local text = call('HGET', runs, id)
   local r = text and record_parse(text)
-  if not batch_find(batch) then return wrong_drop(field) end
+  local b = batch_find(batch)
+  if not b or b.state == 'E' then return wrong_drop(field) end
   if batch_find(id) or text and not (r and IS_FINAL[r.state]) then return end
   wrong = wrong + 1
   if is_repairing then member_end(id, r and END_COUNT[r.state] or 'cancelled', now) end
@@ -674,6 +692,45 @@ function batches_share()
     if is_repairing then call('HSET', meta, 'batches', 1) end
   end
   return answer(page[1])
+end
+
+-- How many members each batch has, and the ids of the batches. A scan may show a field twice.
+local function members_count()
+  local ids, left, is_seen, cursor = {}, {}, {}, '0'
+  repeat
+    local page = call('HSCAN', batches, cursor, 'COUNT', 1000)
+    for at = 1, #page[2], 2 do
+      local field, id = page[2][at], page[2][at + 1]
+      if not is_seen[field] and #field == 16 then ids[#ids + 1] = field end
+      if not is_seen[field] and #field == 17 and sub(field, 1, 1) == 'm' then left[id] = (left[id] or 0) + 1 end
+      is_seen[field] = true
+    end
+    cursor = page[1]
+  until cursor == '0'
+  return ids, left
+end
+
+-- What is counted of batches, against their members: at one moment, so of a bounded number. Of a batch that members were
+-- lost of, no more than those are left once the others have ended. Who is counted and not there counts as cancelled.
+local MEMBERS_MAX = 20000
+function batch_counts_share()
+  more[1] = call('HLEN', batches) > MEMBERS_MAX and 1 or 0
+  if more[1] == 1 then return answer('0') end
+  local ids, left = members_count()
+  local changed = {}
+  for _, id in ipairs(ids) do
+    local b, there = batch_find(id), left[id] or 0
+    if b and b.state ~= 'E' and (b.added ~= b.done + b.dead + b.cancelled + there or b.state == 'C' and there == 0) then
+      wrong, changed[#changed + 1] = wrong + 1, b
+      there = there + b.done + b.dead + b.cancelled
+      b.cancelled, b.added = b.cancelled + math.max(b.added - there, 0), math.max(b.added, there)
+    end
+  end
+  if is_repairing then
+    for _, b in ipairs(changed) do batch_settle(b, now) end
+    batches_write()
+  end
+  return answer('0')
 end
 end
 
@@ -1253,6 +1310,7 @@ local shares = {
   end,
   limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
   waits = waits_share, waits_until = waits_until_share, batches = batches_share, batches_until = batches_until_share,
+  batch_counts = batch_counts_share,
   figures = figures_share, figures_rows = function() return figures_set_share(figures_rows, '') end,
   figures_calls = function() return figures_set_share(figures_calls, '@') end,
   follow_ups = follow_ups_share, slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,

@@ -105,6 +105,27 @@ static void test_callback_of_a_cancel_is_brought_by_the_next_step(void **state)
     assert_int_equal(waiting(f, "away"), 1);
 }
 
+/* However many there are that another queue refuses, and however old. */
+static void test_callback_waits_for_no_other_queue(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_step_reply reply;
+    culex_uuid id = batch_make(f);
+    fixture_say(f, "HSET culex:{shut}:meta layout %s", "99");
+    freeReplyObject(redis_server_command(
+        &f->server, "EVAL %s 1 culex:{q}:follow_ups",
+        "for at = 1, 700 do redis.call('ZADD', KEYS[1], at, string.format('%016d', at) .. "
+        "'shut\\n$1\\r\\na\\r\\n') end"));
+    fixture_say(f, "HSET culex:{q}:meta follow_ups %s", "700");
+    end(f, id, &reply);
+    assert_int_equal(reply.follow_ups_left.code, CULEX_EVERSION);
+    assert_false(reply.is_empty);
+    f->store->ops->step_release(f->store, &reply);
+    pass(f, SESSION_A);
+    assert_int_equal(waiting(f, "away"), 1);
+    assert_int_equal(fixture_say(f, "ZCARD culex:{q}:%s", "follow_ups"), 700);
+}
+
 /* Nobody else would look before a while is over; a pause keeps runs from starting, not callbacks
  * from coming in. */
 static void test_death_that_a_hello_brings_wakes_a_worker(void **state)
@@ -222,6 +243,71 @@ static void test_fsck_ends_a_member_without_a_run(void **state)
     assert_int_equal(waiting(f, "away"), 1);
 }
 
+static void say(struct fixture *f, const char *command)
+{
+    freeReplyObject(redis_server_command(&f->server, command, batch.b, sizeof batch.b));
+}
+
+/* It would wait for ever for what nobody knows of. */
+static void test_fsck_counts_members_that_are_gone_as_cancelled(void **state)
+{
+    struct fixture *f = *state;
+    culex_batch_info info;
+    culex_uuid id = batch_make(f);
+    freeReplyObject(
+        redis_server_command(&f->server, "HDEL culex:{q}:batches m%b", id.b, sizeof id.b));
+    fixture_say(f, "DEL culex:{q}:%s", "wake");
+    assert_int_equal(fsck(f, false).wrong, 1);
+    assert_int_equal(fsck(f, true).wrong, 1);
+    assert_int_equal(fsck(f, false).wrong, 0);
+    assert_int_equal(fixture_say(f, "LLEN culex:{q}:%s", "wake"), 1);
+    assert_ok(f->store->ops->batch_look(f->store, "q", batch, &info, &call_error));
+    assert_int_equal(info.added, 1);
+    assert_int_equal(info.cancelled, 1);
+    assert_true(info.is_ended);
+    assert_ends_once(f, id);
+}
+
+/* And it would not wait for who is there. */
+static void test_fsck_counts_members_that_are_there(void **state)
+{
+    struct fixture *f = *state;
+    culex_batch_info info;
+    culex_uuid id = batch_make(f);
+    freeReplyObject(redis_server_command(
+        &f->server, "EVAL %s 1 culex:{q}:batches %b",
+        "redis.call('HSET', KEYS[1], ARGV[1], (string.gsub(redis.call('HGET', KEYS[1], ARGV[1]), "
+        "'^C|0|1|', 'C|0|0|')))",
+        batch.b, sizeof batch.b));
+    assert_int_equal(fsck(f, false).wrong, 1);
+    assert_int_equal(fsck(f, true).wrong, 1);
+    assert_int_equal(fsck(f, false).wrong, 0);
+    assert_ok(f->store->ops->batch_look(f->store, "q", batch, &info, &call_error));
+    assert_false(info.is_ended);
+    assert_int_equal(info.added, 1);
+    assert_ends_once(f, id);
+}
+
+/* It is lost, and may be given anew. */
+static void test_fsck_tells_a_callback_that_is_gone(void **state)
+{
+    static const char *const damages[] = {"HDEL culex:{q}:batches c%b",
+                                          "HSET culex:{q}:batches c%b away"};
+    struct fixture *f = *state;
+    const struct culex_follow_up call = {"away", fixture_run()};
+    culex_uuid id = batch_make(f);
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        say(f, damages[i]);
+        assert_int_equal(fsck(f, false).damaged, 1);
+        assert_int_equal(fsck(f, true).damaged, 1);
+        culex_fsck_counts counts = fsck(f, false);
+        assert_int_equal(counts.wrong + counts.damaged, 0);
+        give(f, (struct culex_batch_order){
+                    .act = CULEX_BATCH_CALL, .when = CULEX_BATCH_ON_COMPLETE, .call = &call});
+    }
+    assert_ends_once(f, id);
+}
+
 static void test_batch_that_cannot_be_read_is_put_aside(void **state)
 {
     struct fixture *f = *state;
@@ -246,10 +332,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_queue_that_refuses_a_callback_gets_it_later),
         TEST(test_callback_of_a_cancel_is_brought_by_the_next_step),
+        TEST(test_callback_waits_for_no_other_queue),
         TEST(test_death_that_a_hello_brings_wakes_a_worker),
         TEST(test_batch_is_kept_while_its_callback_waits),
         TEST(test_fsck_finds_what_is_wrong_of_batches),
         TEST(test_fsck_ends_a_member_without_a_run),
+        TEST(test_fsck_counts_members_that_are_gone_as_cancelled),
+        TEST(test_fsck_counts_members_that_are_there),
+        TEST(test_fsck_tells_a_callback_that_is_gone),
         TEST(test_batch_that_cannot_be_read_is_put_aside),
     };
     return cmocka_run_group_tests_name("redis_batch", tests, fixture_group_setup,
