@@ -60,6 +60,15 @@ static culex_status options_apply(const culex_client *client, const culex_batch_
         order->open_ms = culex__duration_ms_up(options->open_for);
     if (options->keep > 0)
         order->keep_ms = culex__duration_ms_up(options->keep);
+    if (options->again != NULL) {
+        culex_status status = batch_check(client, options->again, error);
+        if (status == CULEX_OK && strcmp(options->again->queue, queue) != 0)
+            status = culex__fail(error, CULEX_EINVAL, "the batch to open again is of queue '%s'",
+                                 options->again->queue);
+        if (status != CULEX_OK)
+            return status;
+        order->id = options->again->id;
+    }
     if (options->parent == NULL)
         return CULEX_OK;
     culex_status status = batch_check(client, options->parent, error);
@@ -81,18 +90,18 @@ culex_status culex_batch_open(culex_client *client, const char *queue,
                                       .keep_ms = KEEP_DEFAULT_MS};
     if (client == NULL || ret_batch == NULL)
         return culex__fail(error, CULEX_EINVAL, "no client, or no place for the batch");
+    order.id = id_draw(client->env);
     culex_status status = culex__queue_check(queue, error);
     if (status == CULEX_OK)
         status = options_apply(client, options, queue, &order, error);
     if (status != CULEX_OK)
         return status;
-    order.id = id_draw(client->env);
     status = culex__client_perform(client, order_give, &order, error);
-    if (status != CULEX_OK)
+    if (status != CULEX_OK && status != CULEX_EUNKNOWN)
         return status;
     ret_batch->id = order.id;
     snprintf(ret_batch->queue, sizeof ret_batch->queue, "%s", queue);
-    return CULEX_OK;
+    return status;
 }
 
 culex_status culex_batch_close(culex_client *client, const culex_batch *batch, culex_error *error)

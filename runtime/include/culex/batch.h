@@ -17,6 +17,12 @@
  * delay, priority, expiry and tags: another one of its kind is CULEX_ECONFLICT. Follow-ups and
  * scheduled jobs are in no batch. A client with a spool sends members to the store or fails.
  *
+ * Callbacks come in, and batches that nobody has closed are closed, by the calls of workers of the
+ * batch's own queue: without any, neither happens. A callback counts as come in also when another
+ * run has its unique key then: that run stands for it, whatever the job's on_conflict says, or is
+ * replaced by it as any run would be. culex_sqlite_enqueue takes members, and no callbacks:
+ * CULEX_EUNSUPPORTED.
+ *
  * Clients, threads and errors are as in culex/client.h; each call may be repeated.
  */
 #ifndef CULEX_BATCH_H
@@ -39,6 +45,7 @@ typedef struct culex_batch_options {
     const culex_batch *parent; /* the batch, of the same queue, that it is a member of: done when
                                   it ends with success, dead when a member is, else cancelled; eight
                                   in each other at most */
+    const culex_batch *again;  /* the batch of an open that was CULEX_EUNKNOWN, to repeat it */
 } culex_batch_options;
 
 typedef struct culex_batch_info {
@@ -53,7 +60,8 @@ typedef struct culex_batch_info {
 
 /* Begins a batch for runs of `queue`, which begins with it when it is new. `options` may be NULL.
  * CULEX_ENOTFOUND and CULEX_ESTATE: there is no such parent, or it has ended; CULEX_ELIMIT: too
- * many in each other. */
+ * many in each other. CULEX_EUNKNOWN: the batch may be there, and *ret_batch is it; repeat the call
+ * with it as options.again, or, if a parent waits for it, close it once it can be reached. */
 CULEX_API CULEX_MUST_USE culex_status culex_batch_open(culex_client *client, const char *queue,
                                                        const culex_batch_options *options,
                                                        culex_batch *ret_batch, culex_error *error);

@@ -1,4 +1,5 @@
 /* Batches as a client has them: who is enqueued at once, and who is a callback. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,6 +60,33 @@ static void test_callback_waits_for_its_batch(void **state)
     assert_int_equal(enqueued(world), 0);
     assert_int_equal(culex_batch_look(world->client, &batch, &info, NULL), CULEX_OK);
     assert_int_equal(info.added, 0);
+}
+
+/* Whether it was done is not known: the very open can be repeated, and leaves one batch. */
+static void test_open_without_an_answer_is_repeated(void **state)
+{
+    struct world *world = *state;
+    culex_batch outer = batch_open(world), inner = {.queue = ""}, twin;
+    culex_batch_options options = {.parent = &outer};
+    culex_batch_info info;
+    world->fault = WORLD_LOSE_REPLY;
+    world->fault_count = UINT_MAX;
+    assert_int_equal(culex_batch_open(world->client, "numbers", &options, &inner, NULL),
+                     CULEX_EUNKNOWN);
+    world->fault_count = 0;
+    assert_string_equal(inner.queue, "numbers");
+    options.again = &inner;
+    assert_int_equal(culex_batch_open(world->client, "numbers", &options, &twin, NULL), CULEX_OK);
+    assert_memory_equal(twin.id.b, inner.id.b, sizeof twin.id.b);
+    assert_string_equal(twin.queue, inner.queue);
+    assert_int_equal(culex_batch_look(world->client, &outer, &info, NULL), CULEX_OK);
+    assert_int_equal(info.added, 1);
+    assert_int_equal(culex_batch_close(world->client, &inner, NULL), CULEX_OK);
+    assert_int_equal(culex_batch_close(world->client, &outer, NULL), CULEX_OK);
+    assert_int_equal(culex_batch_look(world->client, &outer, &info, NULL), CULEX_OK);
+    assert_true(info.is_ended);
+    assert_int_equal(culex_batch_open(world->client, "others", &options, &twin, NULL),
+                     CULEX_EINVAL);
 }
 
 /* However many. */
@@ -132,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_callback_waits_for_its_batch, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_open_without_an_answer_is_repeated, setup, teardown),
         cmocka_unit_test_setup_teardown(test_call_of_many_gives_no_callback, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hook_that_takes_the_batch_out_leaves_an_ordinary_run,
                                         setup, teardown),

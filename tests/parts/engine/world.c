@@ -562,7 +562,11 @@ static culex_status fake_limit_keys(struct culex_store *store, const char *queue
 static culex_status fake_batch(struct culex_store *store, const struct culex_batch_order *order,
                                culex_error *error)
 {
-    return store_of(store)->ops->batch(store_of(store), order, error);
+    enum world_fault fault = fault_take((struct world *)store);
+    if (fault == WORLD_REFUSE)
+        return fault_fail(fault, error);
+    culex_status status = store_of(store)->ops->batch(store_of(store), order, error);
+    return fault == WORLD_LOSE_REPLY && status == CULEX_OK ? fault_fail(fault, error) : status;
 }
 
 static culex_status fake_batch_look(struct culex_store *store, const char *queue, culex_uuid id,
