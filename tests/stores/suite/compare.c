@@ -398,11 +398,12 @@ bool compare_step(struct compare *compare, const struct culex_step *step,
 {
     bool is_repeat;
     struct model_session *session = model_step_settle(compare->model, step, &is_repeat);
-    return same_answers("ack", reply->acks, session->acks, step->ack_count) &&
-           same_answers("beat", reply->beats, session->beats, step->beat_count) &&
-           (is_repeat ? same_memory(compare, step, reply, session)
-                      : take_claims(compare, step, reply, session)) &&
-           same_outlook(compare, step, reply, session, is_repeat);
+    bool is_same = same_answers("ack", reply->acks, session->acks, step->ack_count) &&
+                   same_answers("beat", reply->beats, session->beats, step->beat_count) &&
+                   (is_repeat ? same_memory(compare, step, reply, session)
+                              : take_claims(compare, step, reply, session));
+    model_callbacks_bring(compare->model, session->queue);
+    return is_same && same_outlook(compare, step, reply, session, is_repeat);
 }
 
 /* --- everything ------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
  * compared.
  *
  *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound]
- *                        [--wait] [--figures] [--trace]
+ *                        [--wait] [--figures] [--batch] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
@@ -34,6 +34,7 @@ enum {
     LIVE_MAX = 60,
     ACTIVE_MAX = 30,
     WAITS_MAX = 6,
+    BATCHES = 12,
     PRODUCERS = 4,
     CALLS = 24,
     LIMITS_POOL = 1024, /* more than there are in known calls */
@@ -91,6 +92,7 @@ struct world {
     bool has_bound;      /* some of the calls are */
     bool has_waits;      /* somebody waits for ends */
     bool has_figures;    /* and sessions tell what they count */
+    bool has_batches;    /* a third of the calls are of one */
     bool is_crowded;     /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
@@ -102,6 +104,8 @@ struct world {
     struct culex_ticket producers[PRODUCERS]; /* newest ticket of each */
     struct known_call calls[CALLS];
     size_t call_count;
+    struct known_id batches[BATCHES];
+    size_t batch_count;
     struct known_grant grants[GRANTS];
     size_t grant_count;
     uint64_t figures[SESSIONS]; /* number of the newest call that told some */
@@ -440,12 +444,30 @@ static void call_bind(struct world *world, struct known_call *call)
     }
 }
 
+/* One that was opened: it may have ended or be forgotten by now. */
+static const struct known_id *batch_pick(struct world *world)
+{
+    size_t known = world->batch_count < BATCHES ? world->batch_count : BATCHES;
+    return known > 0 ? &world->batches[below(world, (int64_t)known)] : NULL;
+}
+
+static void call_batch(struct world *world, struct known_call *call)
+{
+    const struct known_id *batch = batch_pick(world);
+    for (size_t i = 0; batch != NULL && batch->queue == call->queue && i < call->count; i++) {
+        call->runs[i].has_batch = true;
+        call->runs[i].batch = batch->id;
+    }
+}
+
 static bool op_enqueue(struct world *world, int queue)
 {
     bool is_repeat = world->call_count > 0 && chance(world, 20);
     struct known_call call = is_repeat ? call_repeat(world) : call_make(world, queue);
     if (world->has_bound && !is_repeat && chance(world, 40))
         call_bind(world, &call);
+    if (world->has_batches && !is_repeat && !call.runs[0].is_bound && chance(world, 60))
+        call_batch(world, &call);
     if (call_was_left(world, &call))
         return true;
     if (!is_repeat)
@@ -474,7 +496,7 @@ static struct known_calls calls_make(struct world *world, int queue)
         bool is_among = false;
         call.queue = queue;
         call.count = 1;
-        call.runs[0].is_bound = false;
+        call.runs[0].is_bound = call.runs[0].has_batch = false;
         for (size_t i = 0; i < made.count; i++)
             is_among |= made.calls[i].ticket.producer == call.ticket.producer;
         if (!is_among && !call_was_left(world, &call))
@@ -1620,6 +1642,120 @@ static bool op_clock(struct world *world, int queue)
     return true;
 }
 
+/* --- batches -------------------------------------------------------------------------------- */
+
+/* By culex_batch_when: nothing but callbacks goes there, so that their number tells what came in.
+ */
+static const char *const call_queues[] = {"", "on:complete", "on:success", "on:death"};
+
+static bool batch_give(struct world *world, const char *act, const struct culex_batch_order *order)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_status status;
+    TRACE(world, "batch %s %02x%02x", act, order->id.b[0], order->id.b[1]);
+    PERSIST(world, status, store->ops->batch(store, order, NULL));
+    return same_status(world, act, status, model->ops->batch(model, order, NULL));
+}
+
+static bool batch_open(struct world *world, int queue)
+{
+    const struct known_id *parent = chance(world, 40) ? batch_pick(world) : NULL;
+    struct culex_batch_order order = {.act = CULEX_BATCH_OPEN,
+                                      .queue = queues[queue],
+                                      .open_ms =
+                                          1 + below(world, chance(world, 30) ? 5000 : 900000),
+                                      .keep_ms = 1 + below(world, 100000)};
+    const uint64_t words[2] = {random_next(world), random_next(world)};
+    memcpy(order.id.b, words, sizeof order.id.b);
+    if (parent != NULL && parent->queue == queue)
+        order.parent = parent->id;
+    world->batches[world->batch_count++ % BATCHES] = (struct known_id){order.id, queue};
+    return batch_give(world, "open", &order);
+}
+
+static bool batch_call(struct world *world, const struct known_id *batch)
+{
+    culex_batch_when when = (culex_batch_when)(1 + below(world, CULEX_BATCH_ON_DEATH));
+    struct culex_follow_up call = {call_queues[when], run_make(world)};
+    struct culex_batch_order order = {.act = CULEX_BATCH_CALL,
+                                      .queue = queues[batch->queue],
+                                      .id = batch->id,
+                                      .when = when,
+                                      .call = &call};
+    call.run.idempotency_key = call.run.unique_key = NULL;
+    call.run.delay_ms = call.run.at_ms = call.run.expires_ms = 0;
+    call.run.limits = NULL;
+    call.run.limit_count = 0;
+    return batch_give(world, "call", &order);
+}
+
+static bool batch_close(struct world *world, const struct known_id *batch)
+{
+    const struct culex_batch_order order = {
+        .act = CULEX_BATCH_CLOSE, .queue = queues[batch->queue], .id = batch->id};
+    return batch_give(world, "close", &order);
+}
+
+static bool batch_compare(struct world *world, const struct known_id *batch)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    culex_batch_info mine = {0}, theirs = {0};
+    culex_status status;
+    PERSIST(world, status,
+            store->ops->batch_look(store, queues[batch->queue], batch->id, &theirs, NULL));
+    culex_status expected =
+        model->ops->batch_look(model, queues[batch->queue], batch->id, &mine, NULL);
+    bool is_same = mine.added == theirs.added && mine.done == theirs.done &&
+                   mine.dead == theirs.dead && mine.cancelled == theirs.cancelled &&
+                   mine.is_closed == theirs.is_closed && mine.is_ended == theirs.is_ended &&
+                   mine.is_expired == theirs.is_expired;
+    if (status != expected || !is_same)
+        return differs("BATCH_LOOK: status %d, model %d; %" PRIu64 " added, %" PRIu64
+                       " done, %" PRIu64 " dead, %" PRIu64 " cancelled, %d%d%d; model %" PRIu64
+                       ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %d%d%d",
+                       (int)status, (int)expected, theirs.added, theirs.done, theirs.dead,
+                       theirs.cancelled, theirs.is_closed, theirs.is_ended, theirs.is_expired,
+                       mine.added, mine.done, mine.dead, mine.cancelled, mine.is_closed,
+                       mine.is_ended, mine.is_expired);
+    return true;
+}
+
+/* Each as often as it was to, and then they go. A step that the model knows nothing of, as it is
+ * late, brings some all the same: those that are to come are brought first. */
+static bool calls_compare(struct world *world)
+{
+    for (int queue = 0; queue < QUEUES; queue++) {
+        if (!settle_down(world, queue))
+            return false;
+    }
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    for (int when = CULEX_BATCH_ON_COMPLETE; when <= CULEX_BATCH_ON_DEATH; when++) {
+        struct culex_purge_reply mine = {0}, theirs = {0};
+        culex_status status;
+        PERSIST(world, status,
+                store->ops->purge(store, call_queues[when], CULEX_RUN_WAITING, 500, &theirs, NULL));
+        model->ops->purge(model, call_queues[when], CULEX_RUN_WAITING, 500, &mine, NULL);
+        if (mine.deleted != theirs.deleted)
+            return differs("%zu callbacks came in %s, model %zu", theirs.deleted, call_queues[when],
+                           mine.deleted);
+    }
+    return true;
+}
+
+static bool batch_operate(struct world *world, int queue)
+{
+    const struct known_id *batch = world->has_batches ? batch_pick(world) : NULL;
+    if (!world->has_batches || !chance(world, 15))
+        return true;
+    if (batch == NULL || chance(world, 20))
+        return batch_open(world, queue);
+    if (chance(world, 40))
+        return batch_call(world, batch);
+    if (chance(world, 40))
+        return batch_close(world, batch);
+    return batch_compare(world, batch) && calls_compare(world);
+}
+
 /* --- the run --------------------------------------------------------------------------- */
 
 struct operation {
@@ -1667,7 +1803,7 @@ struct operation {
 #define OPERATION_figures      /* as figures_add */
 #define OPERATION_wait         /* wait_operate, with --wait */
 #define OPERATION_wait_arm     /* op_wait */
-#define OPERATION_batch        /* conformance, cases_batch.c */
+#define OPERATION_batch        /* batch_operate, with --batch */
 #define OPERATION_batch_look   /* as batch */
 
 static const struct operation operations[] = {
@@ -1716,7 +1852,8 @@ static bool figures_operate(struct world *world, int queue)
 static bool operate(struct world *world)
 {
     int queue = chance(world, 20);
-    if (!wait_operate(world, queue) || !figures_operate(world, queue))
+    if (!wait_operate(world, queue) || !figures_operate(world, queue) ||
+        !batch_operate(world, queue))
         return false;
     const struct operation *operation = operation_pick(world);
     if ((operation->run == op_enqueue || operation->run == op_enqueue_each) &&
@@ -1810,6 +1947,8 @@ int main(int argc, char **argv)
             world.has_bound = true;
         else if (strcmp(argv[i], "--figures") == 0)
             world.has_figures = true;
+        else if (strcmp(argv[i], "--batch") == 0)
+            world.has_batches = true;
         else if (strcmp(argv[i], "--wait") == 0)
             world.has_waits = true;
         else if (strcmp(argv[i], "--seed") == 0)

@@ -1965,8 +1965,7 @@ static void bring_follow_ups(struct model *model, const struct culex_step *step,
     }
 }
 
-/* Of the queue's batches. */
-static void bring_callbacks(struct model *model, const struct model_queue *queue)
+void model_callbacks_bring(struct model *model, const struct model_queue *queue)
 {
     for (size_t i = 0; i < model->batch_count; i++) {
         struct model_batch *batch = model->batches[i];
@@ -1992,7 +1991,7 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
     bool is_held = !is_repeat && claim_all(model, step, session, &expired_count, &has_passed);
     if (!is_repeat)
         bring_follow_ups(model, step, session->acks);
-    bring_callbacks(model, session->queue);
+    model_callbacks_bring(model, session->queue);
 
     struct culex_step_reply reply = {.now_ms = now_of(model),
                                      .is_held = is_held,

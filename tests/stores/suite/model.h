@@ -253,6 +253,9 @@ void model_give_ids(struct model *model, const culex_uuid *ids);
  */
 struct model_session *model_step_settle(struct model *model, const struct culex_step *step,
                                         bool *ret_is_repeat);
+
+/* A STEP of the queue: callbacks of its batches come in. */
+void model_callbacks_bring(struct model *model, const struct model_queue *queue);
 void model_claim(struct model *model, const struct culex_step *step, struct model_session *session,
                  struct model_run *run);
 
