@@ -1,5 +1,5 @@
 -- store/redis/step_fast.lua - a step of which all is ordinary: groups of successes, and a claim off the line.
--- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake slots refills buckets
+-- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake slots refills buckets batches_until
 -- uses: layout
 -- level: works
 --
@@ -10,13 +10,14 @@
 -- It looks at everything first. Most steps are this one, and there each function costs its making and each
 -- command about as much as granting two runs: so it is one piece of straight code.
 
+local BATCH_NEVER = 9999999999999 -- as redis/lib_batches.lua has it
 local PORTION = 32 -- bodies that are read at a time, as in step.lua
 
 local call, sub, find, match = redis.call, string.sub, string.find, string.match
 local session, nonce, want, group_count = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[11])
 
 -- ORDER FAST_FACTS
-local facts = call('HMGET', meta, 'layout', 'calm', 'salt', 'taken', 'line', 'held', 'kept', 'done', 'lease', 'looked', 'limits')
+local facts = call('HMGET', meta, 'layout', 'calm', 'salt', 'taken', 'line', 'held', 'kept', 'done', 'lease', 'looked', 'limits', 'batches')
 local now = tonumber(ARGV[1])
 if now < 0 then
   local time = call('TIME')
@@ -216,6 +217,12 @@ if not has_more then
     local full = tonumber(call('ZRANGE', buckets, 0, 0, 'WITHSCORES')[2] or nil)
     full = full and math.max(math.ceil(full / 1000), now + FORGET_GAP_MS)
     if full and (not soonest or full < soonest) then soonest = full end
+  end
+  -- Who has not closed a batch in time may leave no work that would bring a worker by.
+  if facts[12] then
+    local over = tonumber(call('ZRANGE', batches_until, 0, 0, 'WITHSCORES')[2] or nil)
+    over = over and over < BATCH_NEVER and math.max(over, now + FORGET_GAP_MS) or nil
+    if over and (not soonest or over < soonest) then soonest = over end
   end
   due_in = soonest and math.max(soonest - now, 0) or -1
   is_empty = live == 0 and call('HLEN', bodies) <= kept

@@ -232,6 +232,7 @@ MUTANTS = [
     ("lost members keep their batch", LUA + "fsck.lua", "b.cancelled + math.max(b.added - there, 0), math", "b.cancelled, math", "redis"),
     ("members that are there are not counted", LUA + "fsck.lua", "math.max(b.added - there, 0), math.max(b.added, there)", "math.max(b.added - there, 0), b.added", "redis"),
     ("a callback that is gone is not told", LUA + "fsck.lua", "  if b then callbacks_check(id, b) end\n", "", "redis"),
+    ("a quick step tells nothing of a batch's time", LUA + "step_fast.lua", "  if facts[12] then\n", "  if false then\n", "redis"),
     ("a death at a hello wakes nobody for its batch", LUA + "hello.lua", "if batch_told or (released", "if (released", "redis"),
     ("an end that FSCK brings wakes nobody for its batch", LUA + "fsck.lua", "if batch_told then wake_one() end\n", "", "redis"),
     ("a batch is forgotten before its callback is in", LUA + "lib_batch_ends.lua", "b.state == 'E' and has_calls_left(id) then", "false then", "redis"),
@@ -1406,6 +1407,7 @@ def tests_of(build, store, mutant):
         yield "verbs", [build / "tests/stores/redis/test_redis_verbs"]
         yield "places", [build / "tests/stores/redis/test_redis_places"]
         yield "batch", [build / "tests/stores/redis/test_redis_batch"]
+        yield "batches", [suite / "differential", store, "--ops", "4000", "--seed", "2", "--batch"]
     if store in ("memory", "sqlite"):
         yield "blocks", [build / "tests/stores/sqlite/test_sqlite_block"]
         yield "enqueue", [build / "tests/stores/sqlite/test_sqlite_enqueue"]
