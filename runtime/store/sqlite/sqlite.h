@@ -9,7 +9,8 @@
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
  *   workers.c     the registry of workers             metadata.c    what jobs keep from run to run
- *   step.c        STEP                                batch.c       BATCH, and callbacks that come in
+ *   step.c        STEP
+ *   batch.c       BATCH, and callbacks that come in
  *   follow_up.c   runs that come in with the ends of others
  *   enqueue.c     runs coming in
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
