@@ -1,9 +1,9 @@
 # culex_add_jobs(TARGET [SCOPE PRIVATE|PUBLIC|INTERFACE]
 #                FILES FILE.job... [IMPORT_DIRS DIR...] [ARGS ARG...]
-#                [CPP [CPP_ARGS ARG...]])
+#                [LIBRARY LIBRARY] [CPP [CPP_ARGS ARG...]])
 #
 # Generates NAME_job.c and NAME_job.h from each NAME.job, makes them part of TARGET, and links
-# culex::culex to it. With SCOPE PUBLIC, what links TARGET may include the headers too; PRIVATE
+# culex::culex to it, or LIBRARY: culex::client_redis, for instance, where TARGET only enqueues. With SCOPE PUBLIC, what links TARGET may include the headers too; PRIVATE
 # is the default; INTERFACE is for a TARGET that compiles nothing itself. IMPORT_DIRS are where
 # imports are looked for; ARGS go to `culexc gen`. An edited import regenerates. With CPP there is
 # NAME_job.hpp too, for C++17 and later: `culexc gen --plugin cpp`, to which CPP_ARGS go, as
@@ -12,7 +12,7 @@
 # The files land in a folder per target, so that two targets may share a schema.
 
 function(culex_add_jobs target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CPP" "SCOPE" "FILES;IMPORT_DIRS;ARGS;CPP_ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CPP" "SCOPE;LIBRARY" "FILES;IMPORT_DIRS;ARGS;CPP_ARGS")
   if(NOT TARGET "${target}")
     message(FATAL_ERROR "culex_add_jobs: there is no target '${target}'")
   elseif(arg_UNPARSED_ARGUMENTS)
@@ -21,6 +21,9 @@ function(culex_add_jobs target)
     message(FATAL_ERROR "culex_add_jobs: no FILES are given")
   elseif(arg_CPP_ARGS AND NOT arg_CPP)
     message(FATAL_ERROR "culex_add_jobs: CPP_ARGS are for CPP, which is not given")
+  endif()
+  if(NOT arg_LIBRARY)
+    set(arg_LIBRARY culex::culex)
   endif()
   if(NOT arg_SCOPE)
     set(arg_SCOPE PRIVATE)
@@ -98,5 +101,5 @@ function(culex_add_jobs target)
     target_sources("${target}" PRIVATE ${sources})
   endif()
   target_include_directories("${target}" "${arg_SCOPE}" "$<BUILD_INTERFACE:${out}>")
-  target_link_libraries("${target}" "${arg_SCOPE}" culex::culex)
+  target_link_libraries("${target}" "${arg_SCOPE}" "${arg_LIBRARY}")
 endfunction()

@@ -13,6 +13,8 @@
 # CULEX_JOBS       where schemas are (.)
 # CULEX_FLAGS      more arguments of `culexc gen`, such as -I DIR
 # CULEX_CPP_FLAGS  more of them for NAME_job.hpp, such as --option namespace=acme
+# CULEX_LIBRARY    what $(CULEX_LIBS) are of (culex): culex-client-redis, for instance, where a program
+#                  only enqueues
 # CULEXC           the compiler; in a cross build the one of the machine that builds
 # PKG_CONFIG       pkg-config; in a cross build the one of the other machine
 #
@@ -25,10 +27,11 @@ culex_goal := $(.DEFAULT_GOAL)
 PKG_CONFIG ?= pkg-config
 CULEX_OUT ?= gen
 CULEX_JOBS ?= .
+CULEX_LIBRARY ?= culex
 ifndef CULEXC
 CULEXC := $(shell $(PKG_CONFIG) --variable=culexc culex)
 endif
-CULEX_LIBS := $(shell $(PKG_CONFIG) --libs culex)
+CULEX_LIBS := $(shell $(PKG_CONFIG) --libs $(CULEX_LIBRARY))
 CPPFLAGS += -I$(CULEX_OUT) $(shell $(PKG_CONFIG) --cflags culex)
 
 # A pattern rule with two targets runs once for both; any other rule would run once for each.

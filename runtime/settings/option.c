@@ -8,6 +8,7 @@
 #define AT CULEX_OPTION_AT
 
 const struct culex_option culex__options[] = {
+#ifndef CULEX_PRODUCER_ONLY /* which has no command line */
     {"url", "CULEX_URL", CULEX_OPTION_TEXT, "URL", AT(url), 0, 0,
      "store: sqlite:PATH, memory:, redis://HOST:PORT/DB\n[sqlite:culex.db]", CULEX_OPTION_OF_ALL},
     {"url-file", "CULEX_URL_FILE", CULEX_OPTION_TEXT, "PATH", AT(url_file), 0, 0,
@@ -68,6 +69,7 @@ const struct culex_option culex__options[] = {
      "of the lines on stderr [text]", CULEX_OPTION_OF_WORKER},
     {"log-level", "CULEX_LOG_LEVEL", CULEX_OPTION_CHOICE, "error|warn|info|debug", AT(log_level), 0,
      0, "least important line that is written [info]", CULEX_OPTION_OF_WORKER},
+#endif
     {"prefix", "CULEX_PREFIX", CULEX_OPTION_TEXT, "TEXT", AT(prefix), 0, 0,
      "Redis: first part of every key [culex]", CULEX_OPTION_OF_ALL},
     {"store-timeout", "CULEX_STORE_TIMEOUT", CULEX_OPTION_DURATION, "TIME", AT(store_timeout_ms),
@@ -75,6 +77,7 @@ const struct culex_option culex__options[] = {
      "longest wait for one answer of the store [5s]", CULEX_OPTION_OF_ALL},
     {"synchronous", "CULEX_SYNCHRONOUS", CULEX_OPTION_CHOICE, "full|normal|off", AT(synchronous), 0,
      0, "SQLite: what survives a power cut [full]", CULEX_OPTION_OF_WORKER},
+#ifndef CULEX_PRODUCER_ONLY
     {"core-dumps", "CULEX_CORE_DUMPS", CULEX_OPTION_FLAG, NULL, AT(core_dumps), 0, 0,
      "let debuggers and core dumps see the worker's memory,\nwhich may hold the store's password",
      CULEX_OPTION_OF_WORKER},
@@ -92,6 +95,7 @@ const struct culex_option culex__options[] = {
     {"help", NULL, CULEX_OPTION_HELP, NULL, 0, 0, 0, "show this and exit", CULEX_OPTION_OF_ALL},
     {"version", NULL, CULEX_OPTION_VERSION, NULL, 0, 0, 0, "show the version and exit",
      CULEX_OPTION_OF_ALL},
+#endif
 };
 
 const size_t culex__option_count = sizeof culex__options / sizeof culex__options[0];

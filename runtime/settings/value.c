@@ -257,16 +257,20 @@ culex_status culex__value_apply(struct culex_settings *settings, const struct cu
     switch (option->kind) {
     case CULEX_OPTION_TEXT:
         return set_text(settings, option, from, value, error);
+    case CULEX_OPTION_DURATION:
+        return set_duration(settings, option, from, value, error);
+    case CULEX_OPTION_CHOICE:
+        return set_choice(settings, option, from, value, error);
+#ifdef CULEX_PRODUCER_ONLY
+    default: /* of these none is an option there */
+        break;
+#else
     case CULEX_OPTION_QUEUES:
         return set_queues(settings, option, from, value, error);
     case CULEX_OPTION_OFFERS:
         return set_offers(settings, value, error);
     case CULEX_OPTION_NUMBER:
         return set_number(settings, option, from, value, error);
-    case CULEX_OPTION_DURATION:
-        return set_duration(settings, option, from, value, error);
-    case CULEX_OPTION_CHOICE:
-        return set_choice(settings, option, from, value, error);
     case CULEX_OPTION_FLAG:
         return set_flag(settings, option, from, value, error);
     case CULEX_OPTION_CONFIG:
@@ -291,6 +295,7 @@ culex_status culex__value_apply(struct culex_settings *settings, const struct cu
     case CULEX_OPTION_VERSION:
         settings->wants_version = true;
         return CULEX_OK;
+#endif
     }
     return CULEX_OK;
 }

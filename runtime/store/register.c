@@ -14,13 +14,9 @@
 
 const struct culex__store_kind *culex__store_kind_at(size_t index)
 {
-#define STORE(name) culex__##name##_kinds,
-    static const struct culex__store_kind *const stores[] = {
-#include "store/stores.def"
-    };
-#undef STORE
-    for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
-        for (const struct culex__store_kind *kind = stores[i]; kind->scheme != NULL; kind++) {
+    for (size_t i = 0; culex__stores[i] != NULL; i++) {
+        for (const struct culex__store_kind *kind = culex__stores[i]; kind->scheme != NULL;
+             kind++) {
             if (index-- == 0)
                 return kind;
         }
@@ -96,8 +92,8 @@ static culex_status scheme_unknown(const char *url, size_t len, culex_error *err
         if (kind->refusal == NULL)
             list_add(&known, kind->scheme);
     }
-    return culex__fail(error, CULEX_EURL, "store URL has the unknown scheme '%.*s'; known are %s",
-                       (int)len, url, list_end(&known, " and "));
+    return culex__fail(error, CULEX_EURL, "store URL has the unknown scheme '%.*s'; known are %s%s",
+                       (int)len, url, list_end(&known, " and "), culex__stores_note);
 }
 
 static culex_status scheme_refuse(const char *url, culex_error *error)

@@ -31,6 +31,11 @@ struct culex__store_kind {
 #include "store/stores.def"
 #undef STORE
 
+/* Those of this library, NULL behind the last; and what is said besides to whoever asks for another
+ * one, "" where there is no other. In store/stores.c, or in the file of a library for producers. */
+extern const struct culex__store_kind *const culex__stores[];
+extern const char culex__stores_note[];
+
 /* The kind whose scheme `url` begins with; NULL when there is none. */
 const struct culex__store_kind *culex__store_kind_find(const char *url);
 

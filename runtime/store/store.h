@@ -590,6 +590,9 @@ struct culex_fsck_reply {
  * enqueued and worked off; without wake_arm workers ask for work from time to time. step needs
  * step_release, list needs list_release, and wake_arm and wait_arm need wake_take and wake_disarm.
  */
+#define CULEX__STORE_PRODUCER_LACKS                                                                \
+    "this program is linked with a library that only enqueues; link libculex for this"
+
 struct culex_store_ops {
     const char *name;  /* "sqlite", "redis" */
     const char *lacks; /* the error text for verbs that are left out; NULL: the common one */

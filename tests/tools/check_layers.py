@@ -34,6 +34,7 @@ RUNTIME = {
     "test": (["include", "base", "core", "platform", "settings", "client", "handler", "executor", "worker"],
              ["store.h", "verbs.def"]),
     "tools": (["include/culex", "base", "core", "settings", "client"], ["register.h", "storeurl.h"]),
+    "producer": (["include/culex", "base", "client"], ["register.h"]),
     "seal": (["include/culex"], []),
 }
 

@@ -10,6 +10,8 @@ import pathlib
 import re
 import sys
 
+# A room whose functions stand in the place of others of the same names.
+DOUBLES = "producer"
 SUFFIXES = {".c", ".h", ".re"}
 BLANK = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -53,7 +55,7 @@ def file_of(root: pathlib.Path, path: pathlib.Path) -> str:
 
 def arrows(root: pathlib.Path, folder: str) -> dict:
     """From a file to the files that it calls, with the place and the name of one call."""
-    texts = {path: plain(path.read_text()) for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES}
+    texts = {path: plain(path.read_text()) for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES and path.parent.name != DOUBLES}
     owners = {name: file_of(root, path) for path, text in texts.items() for name in offered(path, text)}
     graph = collections.defaultdict(dict)
     for path, text in texts.items():

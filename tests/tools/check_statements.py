@@ -11,7 +11,7 @@ import sys
 
 def main() -> int:
     folder = pathlib.Path(sys.argv[1]) / "runtime/store/sqlite"
-    rows = re.findall(r"^STATEMENT\((\w+)", (folder / "statement.def").read_text(), re.M)
+    rows = re.findall(r"^STATEMENT(?:_OF_PRODUCERS)?\((\w+)", (folder / "statement.def").read_text(), re.M)
     code = "\n".join(path.read_text() for path in sorted(folder.glob("*.c")))
     bound = set(re.findall(r"\bCULEX__SQLITE_(\w+)", code)) | set(re.findall(r"\bSQL_BIND\([^,]+,\s*(\w+)", code))
     idle = [name for name in rows if name not in bound]

@@ -13,6 +13,11 @@
  * several bounded calls when they have much to do. One thing no program can bound: an SQLite file
  * on a disk that has stopped answering holds its caller in the kernel until the disk goes on.
  *
+ * A program that only enqueues and waits may link libculex-client-redis or libculex-client-sqlite
+ * in place of libculex (docs/guide.md): of the calls of this header these have all that enqueue,
+ * wait, read a run or are about a client's life. The others are missing when such a program is
+ * linked.
+ *
  * A client belongs to the process that opened it. In a forked one every call returns CULEX_EINVAL
  * and touches nothing of the store; open a client there after fork().
  */

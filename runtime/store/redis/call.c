@@ -184,6 +184,22 @@ static culex_status script_reply(struct culex__redis *redis, redisReply *reply,
     return status;
 }
 
+/* To a server that has not seen it yet. */
+static culex_status script_teach(struct culex__redis *redis,
+                                 const struct culex__redis_script *script,
+                                 struct culex__redis_request *request, int64_t deadline_ns,
+                                 redisReply **ret_reply, culex_error *error)
+{
+    char *unpacked = NULL;
+    if (script->text == NULL && (unpacked = culex__redis_unpack(script->at + script->len)) == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory for a script");
+    const char *text = unpacked != NULL ? unpacked + script->at : script->text;
+    culex_status status =
+        script_exchange(redis, "EVAL", text, script->len, request, deadline_ns, ret_reply, error);
+    free(unpacked);
+    return status;
+}
+
 /* Runs the script of `request` on the open connection. */
 static culex_status script_run(struct culex__redis *redis, const struct culex__redis_script *script,
                                struct culex__redis_request *request, int64_t deadline_ns,
@@ -194,8 +210,7 @@ static culex_status script_run(struct culex__redis *redis, const struct culex__r
         script_exchange(redis, "EVALSHA", script->digest, 40, request, deadline_ns, &reply, error);
     if (status == CULEX_OK && is_noscript(reply)) {
         freeReplyObject(reply);
-        status = script_exchange(redis, "EVAL", script->text, script->len, request, deadline_ns,
-                                 &reply, error);
+        status = script_teach(redis, script, request, deadline_ns, &reply, error);
     }
     if (status != CULEX_OK)
         return status;

@@ -35,12 +35,18 @@ static void place_tell(const struct culex_store *base, char *ret_text, size_t si
 
 static const struct culex_store_ops redis_ops = {
     .name = "redis",
-#define VERB(name, effect, parameters, arguments, check) .name = culex__redis_##name,
-#include "store/verbs.def"
-#undef VERB
+#define VERB_OF_PRODUCERS(name, effect, parameters, arguments, check) .name = culex__redis_##name,
+#ifdef CULEX_PRODUCER_ONLY
+    .lacks = CULEX__STORE_PRODUCER_LACKS,
+#define VERB(name, effect, parameters, arguments, check)
+#else
     .step_send = culex__redis_step_send,
     .step_release = culex__redis_step_release,
     .list_release = culex__redis_list_release,
+#define VERB VERB_OF_PRODUCERS
+#endif
+#include "store/verbs.def"
+#undef VERB
     .wake_disarm = culex__redis_wake_disarm,
     .place_tell = place_tell,
     .close = redis_close,

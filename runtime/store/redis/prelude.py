@@ -1,9 +1,9 @@
 """Renders the Lua scripts of the Redis store into one C file.
 
-    prelude.py RULES.def OUT.c OUT.h [DEPFILE]
+    prelude.py RULES.def OUT.c OUT.h [DEPFILE [NAME...]]
 
 The scripts are those that stand beside this program; the depfile names them and their folder, so
-that a new one is noticed. Every script gets a prelude that holds what it mentions and nothing more:
+that a new one is noticed. With names it is these alone, and packed: packing.py. Every script gets a prelude that holds what it mentions and nothing more:
 names for its KEYS, the rules of run_rules.def as Lua values, and the libraries it asks for. A script
 says so in its first lines:
 
@@ -29,6 +29,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the source's folder stays as it is
 import closures  # noqa: E402
+import packing  # noqa: E402
 
 ROW = re.compile(r"^(STATE|EVENT|TRANSITION|LIMIT|RECORD_FIELD)\(([^)]*)\)", re.M)
 PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
@@ -252,7 +253,7 @@ EFFECTS = {"reads": {"READS"}, "produces": {"ADDS"}, "works": {"MANAGES", "ADDS"
 
 def effects_read(path):
     """Verb -> its effect in verbs.def."""
-    return dict(re.findall(r"^VERB\((\w+), (\w+),", path.read_text(), re.M))
+    return dict(re.findall(r"^VERB(?:_OF_PRODUCERS)?\((\w+), (\w+),", path.read_text(), re.M))
 
 
 def effects_check(folder, scripts, effects):
@@ -383,21 +384,37 @@ def c_string(text):
     return "\n".join(f'    "{line}\\n"' for line in lines if line)
 
 
-def source_text(scripts):
+def bytes_text(data):
+    rows = (", ".join(map(str, data[at:at + 24])) for at in range(0, len(data), 24))
+    return "\n".join(f"    {row}," for row in rows)
+
+
+def packed_text(texts):
+    packed = packing.pack("".join(texts).encode())
+    return [f"const unsigned char culex__redis_packed[{len(packed)}] = {{", bytes_text(packed), "};",
+            f"const size_t culex__redis_packed_len = {len(packed)};", ""]
+
+
+def source_text(scripts, is_packed):
     out = ["/* Rendered by prelude.py from the Lua scripts and run_rules.def. */",
            '#include "store/redis/scripts.h"', "",
            "/* Compilers take them; the standard only promises 4095 characters. */",
            '#pragma GCC diagnostic ignored "-Woverlength-strings"', ""]
     for name, keys, _, text in scripts:
         out += [f"static const unsigned char {name}_keys[] = {{"
-                + ", ".join(str(KEYS.index(key)) for key in keys) + "};",
-                f"static const char {name}_text[] =", c_string(text) + ";", ""]
+                + ", ".join(str(KEYS.index(key)) for key in keys) + "};"]
+        if not is_packed:
+            out += [f"static const char {name}_text[] =", c_string(text) + ";", ""]
+    at = 0
     for name, keys, level, text in scripts:
         digest = hashlib.sha1(text.encode()).hexdigest()
+        place = f"NULL, {at}, {len(text)}" if is_packed else f"{name}_text, 0, sizeof {name}_text - 1"
         out += [f"const struct culex__redis_script culex__redis_script_{name} = {{",
-                f'    "{name}", CULEX__REDIS_{level.upper()}, "{digest}", {name}_text, sizeof {name}_text - 1, {name}_keys, {len(keys)},',
+                f'    "{name}", CULEX__REDIS_{level.upper()}, "{digest}", {place}, {name}_keys, {len(keys)},',
                 "};"]
-    out += ["", "const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT] = {",
+        at += len(text)
+    out += [""] + packed_text([text for *_, text in scripts] if is_packed else ["-"])
+    out += ["const char *const culex__redis_key_names[CULEX__REDIS_KEY_COUNT] = {",
             "    " + ", ".join(f'"{key}"' for key in KEYS) + "};", ""]
     return "\n".join(out)
 
@@ -420,24 +437,26 @@ def changed_write(path, text):
         path.write_text(text)
 
 
-def main(rules, out_c, out_h, depfile=None):
+def main(rules, out_c, out_h, depfile=None, *names):
     rows = rows_read(rules)
     definitions, limits = definitions_make(rows), dict(rows["LIMIT"])
     folder = pathlib.Path(__file__).parent
     paths = sorted(folder.glob("*.lua"))
     allowed = commands_allowed(folder)
     scripts = [(path.stem, *script_render(path, definitions, limits, allowed))
-               for path in paths if not path.name.startswith("lib_")]
+               for path in paths if not path.name.startswith("lib_") and (not names or path.stem in names)]
+    if names and len(names) != len(scripts):
+        fail("no such script: " + ", ".join(sorted(set(names) - {name for name, *_ in scripts})))
     verbs = folder.parent / "verbs.def"
     effects_check(folder, scripts, effects_read(verbs))
-    changed_write(out_c, source_text(scripts))
+    changed_write(out_c, source_text(scripts, bool(names)))
     changed_write(out_h, header_text(scripts))
     if depfile:
-        needed = " ".join(str(path).replace(" ", "\\ ") for path in [folder, folder / "closures.py", verbs, *paths])
+        needed = " ".join(str(path).replace(" ", "\\ ") for path in [folder, folder / "closures.py", folder / "packing.py", verbs, *paths])
         depfile.write_text(f"{out_c}: {needed}\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (4, 5):
-        fail("usage: prelude.py RULES.def OUT.c OUT.h [DEPFILE]")
-    main(*map(pathlib.Path, sys.argv[1:]))
+    if len(sys.argv) < 4:
+        fail("usage: prelude.py RULES.def OUT.c OUT.h [DEPFILE [NAME...]]")
+    main(*map(pathlib.Path, sys.argv[1:5]), *sys.argv[5:])

@@ -20,6 +20,7 @@
  *   greeting.c  makes a connection ready          conn.c         the connection
  *   request.c   what goes over it                 reply.c        what comes back
  *   record.c    the text of a run's record        target.c       what the URL says
+ *   unpack.c    the texts of scripts that are packed
  *
  * schemas/record.md specifies keys and records. */
 #ifndef CULEX_STORE_REDIS_REDIS_H
@@ -162,6 +163,11 @@ culex_status culex__redis_register(struct culex__redis *redis, const char *queue
 /* Key `index` of `queue`, or PREFIX:queues for a NULL queue, as an argument of `request`. */
 void culex__redis_key(const struct culex__redis *redis, struct culex__redis_request *request,
                       const char *queue, size_t index);
+
+/* --- redis/unpack.c ------------------------------------------------------------------ */
+
+/* The first `len` bytes of the packed texts, to be freed; NULL when out of memory. */
+char *culex__redis_unpack(size_t len);
 
 /* --- redis/enqueue.c ----------------------------------------------------------------- */
 

@@ -16,10 +16,15 @@ struct culex__redis_script {
     const char *name;
     enum culex__redis_level level;
     const char *digest; /* SHA-1, 40 hex characters: its name for EVALSHA */
-    const char *text;
+    const char *text;   /* NULL: it is packed, */
+    size_t at;          /* and begins so far into what all packed ones are together */
     size_t len;
     const unsigned char *keys; /* indexes of culex__redis_key_names, in the order of KEYS */
     size_t key_count;
 };
+
+/* The packed texts one behind the other, as packing.py writes them. */
+extern const unsigned char culex__redis_packed[];
+extern const size_t culex__redis_packed_len;
 
 #endif

@@ -356,11 +356,17 @@ static culex_status reserved_figures_add(struct culex_store *base, const char *q
 
 const struct culex_store_ops culex__sqlite_ops = {
     .name = "sqlite",
-#define VERB(name, effect, parameters, arguments, check) MEMBER_##effect(name)
-#include "store/verbs.def"
-#undef VERB
+#define VERB_OF_PRODUCERS(name, effect, parameters, arguments, check) MEMBER_##effect(name)
+#ifdef CULEX_PRODUCER_ONLY
+    .lacks = CULEX__STORE_PRODUCER_LACKS,
+#define VERB(name, effect, parameters, arguments, check)
+#else
     .step_release = culex__sqlite_step_release,
     .list_release = culex__sqlite_list_release,
+#define VERB VERB_OF_PRODUCERS
+#endif
+#include "store/verbs.def"
+#undef VERB
     .wake_disarm = culex__sqlite_wake_disarm,
     .place_tell = culex__sqlite_place_tell,
     .close = culex__sqlite_close,

@@ -54,6 +54,26 @@ def built(folder: pathlib.Path, env: dict, hello: pathlib.Path) -> None:
         expect("worker", "Hello, world!\n", run(folder / "out/worker", "--drain", env=env))
 
 
+# A producer with the library for producers alone.
+PRODUCER = """
+enable_language(C)
+find_package(culex REQUIRED)
+add_executable(enqueue {hello}/enqueue.c)
+culex_add_jobs(enqueue LIBRARY culex::client_sqlite FILES {hello}/hello.job)
+"""
+
+
+def producer(folder: pathlib.Path, env: dict, hello: pathlib.Path) -> None:
+    env = dict(env, CULEX_URL=f"sqlite:{folder}/produced.db")
+    for is_static in (False, True):
+        choice = f"set(CULEX_USE_STATIC_LIBS {is_static})\n"
+        configured(folder, env, choice + PRODUCER.format(hello=hello))
+        run("cmake", "--build", folder / "out", env=env)
+        needed = run("ldd", folder / "out/enqueue", env=env)
+        expect(f"static {is_static}", (not is_static, False), ("libculex-client-sqlite" in needed, "hiredis" in needed))
+        run(folder / "out/enqueue", env=env)
+
+
 # C++ of the same schema, in the C of a library that the program links.
 CPP = """
 enable_language(C CXX)
@@ -153,6 +173,7 @@ def main() -> None:
             expect(f"version {wanted}", "found: 1 0.1.0" if is_found else "found: 0",
                    "found: 1 0.1.0" if "found: 1 0.1.0" in said else "found: 0")
         built(folder, env, pathlib.Path(sys.argv[1]) / "examples/hello")
+        producer(folder, env, pathlib.Path(sys.argv[1]) / "examples/hello")
         clashing(folder, env)
         if shutil.which("c++"):
             cpp(folder, env, pathlib.Path(sys.argv[1]) / "examples/parcels")

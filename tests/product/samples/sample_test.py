@@ -101,7 +101,7 @@ def sources(commands: pathlib.Path, root: pathlib.Path) -> list:
              for row in json.loads(commands.read_text())}
     paths = {str(path.relative_to(root)) for path in files if path.is_relative_to(root)}
     return sorted(path for path in paths if path.startswith(("codegen/", "runtime/"))
-                  and not path.startswith("runtime/tools/"))
+                  and not path.startswith(("runtime/tools/", "runtime/producer/")))
 
 
 def same_sources(repository: pathlib.Path, build: pathlib.Path, project: Project) -> None:
