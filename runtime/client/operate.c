@@ -2,6 +2,8 @@
  *
  * A verb is its row (struct verb) and its public function; what all have in common stands in
  * operate(). Arguments are checked by the store's own front (store/verbs.def). */
+#include <culex/events.h>
+
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -281,6 +283,19 @@ culex_status culex_client_dead_limit(culex_client *client, const char *queue, ui
 {
     static const struct verb dead_limit = {.ask = dead_limit_ask, .is_about_queue = true};
     return operate(client, &dead_limit, &(struct call){.queue = queue, .most = most}, error);
+}
+
+static culex_status events_keep_ask(struct culex_store *store, struct call *call,
+                                    culex_error *error)
+{
+    return store->ops->events_keep(store, call->queue, call->most, error);
+}
+
+culex_status culex_client_events_keep(culex_client *client, const char *queue, uint64_t most,
+                                      culex_error *error)
+{
+    static const struct verb events_keep = {.ask = events_keep_ask, .is_about_queue = true};
+    return operate(client, &events_keep, &(struct call){.queue = queue, .most = most}, error);
 }
 
 static culex_status purge_ask(struct culex_store *store, struct call *call, culex_error *error)

@@ -714,3 +714,23 @@ culex_status culex__argument_figures(const char *queue, const char *job, unsigne
         return culex__fail(error, CULEX_EINVAL, "figures have no such page");
     return culex__queue_check(queue, error);
 }
+
+/* --- events ------------------------------------------------------------------------------ */
+
+culex_status culex__argument_events_keep(const char *queue, uint64_t most, culex_error *error)
+{
+    if (most > CULEX_EVENTS_KEPT_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a queue keeps at most %d events, or 0 for none",
+                           CULEX_EVENTS_KEPT_MAX);
+    return culex__queue_check(queue, error);
+}
+
+culex_status culex__argument_events(const char *queue, uint64_t after, size_t most,
+                                    culex_error *error)
+{
+    if (after >= UINT64_C(1) << 53 && after != CULEX_EVENTS_NOW)
+        return culex__fail(error, CULEX_EINVAL, "events have no such position");
+    if (most == 0 || most > CULEX_EVENTS_PAGE_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d events", CULEX_EVENTS_PAGE_MAX);
+    return culex__queue_check(queue, error);
+}

@@ -48,6 +48,9 @@ culex_status culex__argument_figures_add(const char *queue, const char *session,
 culex_status culex__argument_figures(const char *queue, const char *job, unsigned hours,
                                      const struct culex_figure_row *after, size_t most,
                                      culex_error *error);
+culex_status culex__argument_events_keep(const char *queue, uint64_t most, culex_error *error);
+culex_status culex__argument_events(const char *queue, uint64_t after, size_t most,
+                                    culex_error *error);
 culex_status culex__argument_wait(const char *queue, size_t count, int64_t note_ms,
                                   culex_error *error);
 culex_status culex__argument_queues(const char *const *queues, size_t count, culex_error *error);

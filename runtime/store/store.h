@@ -74,6 +74,11 @@
  * FIGURES_HOURS. A queue has FIGURES_ROWS_MAX rows of a job and an hour, and one more an hour for
  * what finds no room. No other verb knows of them.
  *
+ * Events. While a queue keeps some (EVENTS_KEEP), each verb that changes what culex/events.h tells
+ * of notes that in the transaction that changes it, all of one call as one entry, and the newest
+ * ones are kept. Their positions are counted from 1 and go on when none are kept for a while. A
+ * queue that keeps none pays for none.
+ *
  * Waits. WAIT notes that its handle waits for the end of a run. Whoever brings that end, or deletes
  * the run before it, forgets the note and tells the handle, whose WAKE_TAKE says so; the record of
  * a run that ends while it is waited for is kept CULEX_WAIT_KEEP_MS at the least, also when it
@@ -147,6 +152,7 @@
 #include <culex/batch.h>
 #include <culex/client.h>
 #include <culex/error.h>
+#include <culex/events.h>
 #include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/workers.h>
@@ -542,6 +548,20 @@ struct culex_figure_list {
     int64_t now_ms;
 };
 
+/* A page of events, in their order: see store/event_entry.h. */
+struct culex_event_job {
+    struct culex_event_job *next;
+    char name[];
+};
+struct culex_event_list {
+    culex_event *of;
+    size_t count, capacity;
+    uint64_t position; /* as culex_events, and is_gap */
+    bool is_gap;
+    bool is_from_oldest; /* nothing before the first one is missed */
+    struct culex_event_job *jobs;
+};
+
 /* An entry is there for so long before and after what the store's clock said when it was told. */
 enum { CULEX_WORKER_GONE_MS = 30000 };
 
@@ -663,10 +683,11 @@ enum {
                                        LIMIT_KEYS */
     CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
     CULEX_STORE_FIGURES_MAX = 64, /* rows of a call of figures */
-    CULEX_STORE_WAIT_MAX = 200,   /* runs that one WAIT asks about */
-    CULEX_STORE_SESSION_MAX = 32, /* hex digits */
-    CULEX_STORE_WORKER_MAX = 127, /* bytes of a worker's name */
-    CULEX_STORE_KEY_MAX = 64,     /* bytes of a unique key */
+    CULEX_STORE_EVENTS_BYTES = 262144, /* entries of a page of events, but for its first one */
+    CULEX_STORE_WAIT_MAX = 200,        /* runs that one WAIT asks about */
+    CULEX_STORE_SESSION_MAX = 32,      /* hex digits */
+    CULEX_STORE_WORKER_MAX = 127,      /* bytes of a worker's name */
+    CULEX_STORE_KEY_MAX = 64,          /* bytes of a unique key */
     CULEX_STORE_METADATA_MAX = 256,    /* jobs of a queue that keep metadata */
     CULEX_STORE_WORKERS_MAX = 2048,    /* entries of the registry of workers */
     CULEX_STORE_SHEET_MAX = 8192,      /* bytes of what a worker tells of itself */

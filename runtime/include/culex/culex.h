@@ -12,6 +12,7 @@
 #include <culex/error.h>
 #include <culex/exception.h>
 #include <culex/export.h>
+#include <culex/events.h>
 #include <culex/figures.h>
 #include <culex/hooks.h>
 #include <culex/job.h>

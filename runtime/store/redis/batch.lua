@@ -1,6 +1,6 @@
 -- store/redis/batch.lua - makes a batch, gives it a callback, or closes it.
 -- keys: runs meta wake bodies follow_ups batches batches_until limited slots
--- uses: base layout wake intake batches
+-- uses: base events layout wake intake batches
 -- level: produces
 --
 -- ARGV[3]: the batch; ARGV[4]: open, then ARGV[5] is the batch that it is in, '' for none, ARGV[6] for how long it is open, ARGV[7] for

@@ -1,17 +1,18 @@
 -- store/redis/cancel.lua - cancels a run, or flags an active one.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until
--- uses: base layout unique plan slots parking bodies blocks wake waits batches batch_ends
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until events
+-- uses: base events layout unique plan slots parking bodies blocks wake waits batches batch_ends
 -- level: works
 --
 -- ARGV[2]: the run. Reply: the state's letter after the call, '' for an unknown run, '!' and
 -- the letter when it was final, '?' when damaged.
 
-local facts = call('HMGET', meta, 'layout', 'waits', 'batches')
+local facts = call('HMGET', meta, 'layout', 'waits', 'batches', 'events')
 local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
 local now, id = clock(), ARGV[2]
 waits_begin(facts[2], now)
 batches_begin(facts[3], now)
+events_begin(facts[4])
 local text = call('HGET', runs, id)
 local o = not text and ordinary_find(id)
 if not text and not o then return '' end
@@ -34,6 +35,7 @@ r.timeout_from_ms = 0
 finish(id, r, NEXT[r.state .. '_CANCEL'], keep_until(r, now, TAIL_keep_success_ms))
 plan_put('record_puts', id, record_text(r))
 plan_write()
+if event_note then events_write(now) end
 -- The next of a limit may come in.
 if look_soonest or batch_told then wake_one() end
 return r.state

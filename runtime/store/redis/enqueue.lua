@@ -1,6 +1,6 @@
 -- store/redis/enqueue.lua - takes new runs into a queue; see redis/enqueue_plain.lua.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills
--- uses: lone base layout wake limit memory intake producers unique slots enqueue
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills events
+-- uses: lone base events layout wake limit memory intake producers unique slots enqueue
 -- lead: lone
 -- rare: slots
 -- level: produces

@@ -1,6 +1,6 @@
 -- store/redis/enqueue_batch.lua - takes new runs into a queue that are members of a batch; see redis/enqueue.lua.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills follow_ups batches batches_until
--- uses: base layout wake limit memory intake producers unique slots enqueue batches
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills follow_ups batches batches_until events
+-- uses: base events layout wake limit memory intake producers unique slots enqueue batches
 -- rare: slots
 -- level: produces
 --

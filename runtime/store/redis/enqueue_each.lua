@@ -1,6 +1,6 @@
 -- store/redis/enqueue_each.lua - takes new runs into a queue, each as a call of its own; see redis/enqueue_each_plain.lua.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills
--- uses: base layout wake limit memory intake callers unique slots enqueue
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills events
+-- uses: base events layout wake limit memory intake callers unique slots enqueue
 -- rare: slots
 -- level: produces
 --

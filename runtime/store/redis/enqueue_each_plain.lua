@@ -1,6 +1,6 @@
 -- store/redis/enqueue_each_plain.lua - takes ordinary runs into a queue, each as a call of its own.
--- keys: bodies ready urgent scheduled active meta wake producers producers_until slots
--- uses: base layout limit memory intake callers line
+-- keys: bodies ready urgent scheduled active meta wake producers producers_until slots events
+-- uses: base events layout limit memory intake callers line
 -- level: produces
 --
 -- ARGV: as the libraries say. Reply: as of redis/enqueue.lua; the number of the first new run has its lane.

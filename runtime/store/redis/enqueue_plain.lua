@@ -1,6 +1,6 @@
 -- store/redis/enqueue_plain.lua - takes ordinary runs into a queue: most calls are this one.
--- keys: bodies ready urgent scheduled active meta wake producers producers_until slots
--- uses: single base layout limit memory intake producers line
+-- keys: bodies ready urgent scheduled active meta wake producers producers_until slots events
+-- uses: single base events layout limit memory intake producers line
 -- lead: single
 -- level: produces
 --

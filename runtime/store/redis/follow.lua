@@ -1,6 +1,6 @@
 -- store/redis/follow.lua - takes the runs into a queue that come in with the ends of others.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills damaged
--- uses: base layout wake limit memory intake producers unique slots enqueue following follow_up
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies limits limited slots buckets refills damaged events
+-- uses: base events layout wake limit memory intake producers unique slots enqueue following follow_up
 -- rare: slots
 -- level: produces
 --

@@ -1,14 +1,22 @@
 -- store/redis/forget.lua - deletes a run that is over.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta bodies blocks spans block_leases block_ends
--- uses: base layout unique plan bodies blocks
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta bodies blocks spans block_leases block_ends events
+-- uses: base events layout unique plan bodies blocks
 -- level: works
 --
 -- ARGV[2]: the run. Reply: 'O', '' unknown, '!' not final.
 
-local refusal = layout_check()
+local facts = call('HMGET', meta, 'layout', 'events')
+local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
+events_begin(facts[2])
 local id = ARGV[2]
 local text = call('HGET', runs, id)
+
+local function event_tell(attempt)
+  if not event_note then return end
+  event_note('G', id, attempt)
+  events_write(clock())
+end
 
 local function ordinary_forget()
   local o = ordinary_find(id)
@@ -17,6 +25,7 @@ local function ordinary_forget()
   plan_add('body_drops', o.name)
   if o.block then block_leave(o.block, o.place) end
   plan_write()
+  event_tell(o.state == DONE and '1' or '0')
   return 'O'
 end
 
@@ -32,4 +41,5 @@ call('HDEL', results, id)
 call('ZREM', done, id)
 call('ZREM', cancelled, id)
 call('ZREM', dead, id)
+event_tell(r and r.attempt or '0')
 return 'O'

@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls
--- uses: base layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls events
+-- uses: base events layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -769,6 +769,32 @@ local function figures_share()
   return answer(page[1])
 end
 
+-- An entry that cannot be read would be told as missing for as long as it is kept.
+local function event_is_good(text, position)
+  local last, count, at = match(text, '^(%d+)|%d+|(%d+)\n()')
+  if not last or tonumber(last) ~= position then return false end
+  local left = tonumber(count)
+  while at <= #text do
+    local of, stop = match(text, '^[NUSDFKLRXCYMGEPQ]|%d+|(%d+)|[^\n]*\n()', at)
+    if not of then return false end
+    left, at = left - of, stop + of * 16
+  end
+  return left == 0 and at == #text + 1
+end
+
+local function events_share()
+  local page = call('ZSCAN', events, place, 'COUNT', 100)
+  local newest = tonumber(call('HGET', meta, 'event') or nil) or 0
+  for at = 1, #page[2], 2 do
+    local position = tonumber(page[2][at + 1])
+    if position > newest or not event_is_good(page[2][at], position) then
+      wrong = wrong + 1
+      if is_repairing then call('ZREM', events, page[2][at]) end
+    end
+  end
+  return answer(page[1])
+end
+
 local function figures_set_share(set, head)
   local page = call('ZSCAN', set, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
@@ -1310,7 +1336,7 @@ local shares = {
   end,
   limited = function() return set_share(limited, function(r) return r.state == WAITING and r.behind ~= '0' end) end,
   waits = waits_share, waits_until = waits_until_share, batches = batches_share, batches_until = batches_until_share,
-  batch_counts = batch_counts_share,
+  batch_counts = batch_counts_share, events = events_share,
   figures = figures_share, figures_rows = function() return figures_set_share(figures_rows, '') end,
   figures_calls = function() return figures_set_share(figures_calls, '@') end,
   follow_ups = follow_ups_share, slots = slots_share, buckets = buckets_share, refills = refills_share, limits = limits_share,

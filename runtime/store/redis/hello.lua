@@ -1,6 +1,6 @@
 -- store/redis/hello.lua - registers a worker's session, and takes back what its session before held.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until
--- uses: base layout unique paused plan slots parking bodies blocks aside held wake waits batches batch_ends
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake sessions sessions_seen damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until events
+-- uses: base events layout unique paused plan slots parking bodies blocks aside held wake waits batches batch_ends
 -- level: works
 --
 -- ARGV[2]: the worker; ARGV[3]: its session.
@@ -14,7 +14,7 @@
 
 local now = clock()
 local mark = 'worker:' .. ARGV[2]
-local facts = call('HMGET', meta, mark, 'paused', 'layout', 'waits', 'batches')
+local facts = call('HMGET', meta, mark, 'paused', 'layout', 'waits', 'batches', 'events')
 local refusal = layout_refusal(facts[3])
 if refusal then return refusal end
 local before, last, stayed = facts[1], tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -25,6 +25,7 @@ local PAGE = 400
 line_know()
 waits_begin(facts[4], now)
 batches_begin(facts[5], now)
+events_begin(facts[6])
 
 local function take_back(id, text)
   local r = text and record_parse(text)
@@ -115,4 +116,5 @@ if last == 0 then
 end
 -- Callbacks of batches come in during a pause too.
 if batch_told or (released > 0 or look_soonest) and not is_paused_at(facts[2], now) then wake_one() end
+if event_note then events_write(now) end
 return {now, released, last, stayed + block_stayed * 4294967296}

@@ -5,11 +5,12 @@ do
 -- Successes that are kept for no time leave no record behind.
 local forgotten = {}
 
-local function done_forget(id, key)
+local function done_forget(id, key, attempt)
   forgotten[#forgotten + 1] = id
   plan_add('lease_drops', id)
   plan_add('payload_drops', id)
   unique_release(id, key)
+  if event_note then event_note('D', id, attempt) end
   count('done', 1)
 end
 
@@ -51,7 +52,7 @@ local function ack_settle(id, r, order, blob)
   if event == 'DONE' and string.match(r.tail, TAIL_keep_success_ms) == '0' and not (waits_end and is_awaited(id, now)) then
     if r.behind ~= '0' then place_leave(id, r) end
     if batch_end then batch_end(id, 'done') end
-    done_forget(id, string.match(r.tail, TAIL_unique_key))
+    done_forget(id, string.match(r.tail, TAIL_unique_key), attempt)
     return 'O'
   end
   if has_blob == '1' then plan_put(event == 'DONE' and 'result_puts' or 'text_puts', id, blob) end
@@ -122,7 +123,8 @@ function done_settle(id, text, attempt)
     local count = #released + 1
     released[count], released_ids[count] = key, id
   end
-  if keep == '0' then done_forget(id, '') return true end
+  if keep == '0' then done_forget(id, '', attempt) return true end
+  if event_note then event_note('D', id, attempt) end
   local done_text = held.dones[keep] or done_make(held, attempt, keep)
   local pair = dones_count * 2
   dones_count = dones_count + 1
@@ -192,7 +194,10 @@ local function body_end(b, place, body)
   local keep = match(o.head, '^%d+|(%d+)')
   if not stretch_end(b, place, 1, keep) then
     leave(o.id, ordinary_adopt(o, true), 'DONE', 0, now, 0)
-  elseif keep ~= '0' and b.long == '1' then
+    return 'O'
+  end
+  if event_note then event_note('D', o.id, '1') end
+  if keep ~= '0' and b.long == '1' then
     plan_put('body_puts', o.name, sub(body, 1, o.at - 1))
   end
   return 'O'
@@ -204,10 +209,13 @@ function bodies_of(b, place, n)
   return read(bodies, numbers)
 end
 
--- `n` held runs of ours from `place` on have succeeded: returns their answers.
-function stretch_settle(b, place, n)
+-- `n` held runs of ours from `place` on have succeeded: returns their answers. Their ids are behind `ids` of group_ids.
+function stretch_settle(b, place, n, ids)
   local is_plain = b.keep == '0' or b.keep ~= '' and b.long == '0'
-  if is_plain and stretch_end(b, place, n, b.keep) then return string.rep('O', n) end
+  if is_plain and stretch_end(b, place, n, b.keep) then
+    for at = 1, event_note and n or 0 do event_note('D', sub(group_ids, ids + at * 16 - 15, ids + at * 16), '1') end
+    return string.rep('O', n)
+  end
   local texts, answers = bodies_of(b, place, n), {}
   for at = 1, n do answers[at] = body_end(b, place + at - 1, texts[at]) end
   return table.concat(answers)
@@ -231,6 +239,7 @@ function ordinary_settle(id, number, body, order, blob)
   if event == 'DONE' and match(o.head, '^%d+|(%d+)') == '0' then
     if match(order, '^DONE|1|%d+|2') then follow_ups_keep(id, blob) end
     stretch_end(b, place, 1, '0')
+    if event_note then event_note('D', id, '1') end
     return 'O'
   end
   return ack_settle(id, ordinary_adopt(o, event == 'DONE'), order, blob)
@@ -268,7 +277,7 @@ local function group_settle(number, last, since, ids, answers)
       if b.since ~= since then n = same_count(b, place, n, ids) end
     end
     if n > 0 then
-      answers[#answers + 1] = stretch_settle(b, place, n)
+      answers[#answers + 1] = stretch_settle(b, place, n, ids)
     else
       n = 1
       answers[#answers + 1] = number_settle(number, sub(group_ids, ids + 1, ids + 16))

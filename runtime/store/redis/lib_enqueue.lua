@@ -361,6 +361,7 @@ local function runs_write(answers)
   records_write(answers)
   places_drop()
   if is_limited then slots_close() end
+  if event_note then events_write(now) end
 end
 
 -- The record up to created_at_ms of a run that is not like most; when it is due, nil for one that is parked; its priority.
@@ -446,6 +447,7 @@ local function enqueue(from, is_unlimited, is_bound)
       key_take(key, holder, string.match(fresh.tail, '|(.*)$'), states)
       if word then key_put(word, window, content, holder) end
       answer('R', holder)
+      if event_note then event_note('U', holder, '0', string.match(rest, REST_JOB)) end
     elseif holder then
       answer('U', holder)
     elseif room <= 0 then
@@ -473,9 +475,13 @@ local function enqueue(from, is_unlimited, is_bound)
       if word then key_put(word, window, content, id) end
       ids[#ids + 1] = id
       letters[#letters + 1] = 'N'
+      if event_note then event_note('N', id, '0', string.match(rest, REST_JOB)) end
     end
   end
-  if is_bound and is_held(from) then return letters_hold(), first end
+  if is_bound and is_held(from) then
+    events_told.count = 0
+    return letters_hold(), first
+  end
   limits_write()
   local answers = #ids == #letters and '' or table.concat(letters)
   if #ids > 0 or #draft_list > 0 then runs_write(answers) end

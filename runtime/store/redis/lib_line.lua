@@ -6,6 +6,13 @@
 -- and by the same command: a right that was withdrawn stops neither or both, and no run comes twice.
 
 local STRIDE = 500 -- bodies in one command
+
+-- As line_id() of redis/lib_bodies.lua.
+local function event_line_id(number)
+  return struct.pack('>I2I4I2I2I2I4', math.floor(now / 4294967296), now % 4294967296, 28672 + math.floor(salt / 16384),
+    32768 + salt % 16384, 4096 + math.floor(number / 4294967296), number % 4294967296)
+end
+
 local count, answers = #ARGV - 5, ''
 if facts[4] then
   local wanted, kept = count, call('HMGET', meta, 'ghosts', 'kept')
@@ -31,5 +38,9 @@ for from = 1, count, STRIDE do
     last = last + 2
   end
   call('HSET', bodies, unpack(puts))
+end
+if event_note then
+  for at = 1, count do event_note('N', event_line_id(before + at), '0', string.match(ARGV[5 + at], REST_JOB)) end
+  events_write(now)
 end
 return {answers, LANE + before + 1, now, tonumber(salt)}

@@ -107,6 +107,7 @@ local function finish(id, r, state, until_ms)
   end
   if waits_end then until_ms = waits_end(id, until_ms) end
   if batch_end then batch_end(id, state == DONE and 'done' or state == DEAD and 'dead' or 'cancelled') end
+  if event_note then event_note(state == DONE and 'D' or state == DEAD and 'X' or 'C', id, r.attempt) end
   r.state, r.at_ms = state, until_ms
   local key = string.match(r.tail, TAIL_unique_key)
   if key ~= '' then
@@ -190,6 +191,9 @@ local function apply(r, event, is_delayed, is_late)
   return to
 end
 
+-- How an attempt that was no success is told (redis/lib_events.lua), before what it makes of the run.
+local EVENT_LETTERS = {FAIL = 'F', DISCARD = 'F', CRASH = 'K', LOSS = 'L', RELEASE = 'R'}
+
 -- Takes an active run from its holder by `event` and puts it where the rules say. `doubt` is 1 when
 -- the holder vanished, else 0. What has begun once lives on without its expiry, but for the time for its
 -- retries; every end but a RELEASE says that it has, and that one when `has_begun`.
@@ -197,6 +201,7 @@ local function leave(id, r, event, delay, now, doubt, has_begun)
   local until_ms, wait = retry_until(r, event, now), event == 'LOSS' and 0 or math.max(delay, 0)
   local to, is_overdue = apply(r, event, delay > 0, until_ms and now + wait >= until_ms)
   plan_add('lease_drops', id)
+  if event_note and EVENT_LETTERS[event] then event_note(EVENT_LETTERS[event], id, r.attempt) end
   r.timeout_from_ms, r.started = 0, 0
   if to == DONE then
     finish(id, r, to, keep_until(r, now, TAIL_keep_success_ms))

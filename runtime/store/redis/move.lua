@@ -1,14 +1,16 @@
 -- store/redis/move.lua - gives a run that waits, or is scheduled, another time or priority.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
--- uses: base layout paused unique plan slots parking bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills events
+-- uses: base events layout paused unique plan slots parking bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run; ARGV[3]: 'delay_ms|at_ms', '' for the time that it has; ARGV[4]: the priority, '' for the one
 -- that it has. Reply: 'O', '' unknown, '!' and the letter of a state in which it cannot be moved, 'L' when its time
 -- for retries is over by then, '?' damaged.
 
-local refusal = layout_check()
+local facts = call('HMGET', meta, 'layout', 'events')
+local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
+events_begin(facts[2])
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
 local o = not text and ordinary_find(id)
@@ -65,6 +67,10 @@ if is_timed then
 end
 plan_put('record_puts', id, record_text(r))
 plan_write()
+if event_note then
+  event_note('M', id, r.attempt)
+  events_write(now)
+end
 
 -- Who waits for work may know of nothing that is due so soon.
 local is_next = to == WAITING or call('ZRANGEBYSCORE', scheduled, '-inf', '+inf', 'LIMIT', 0, 1)[1] == id

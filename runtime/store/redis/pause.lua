@@ -1,6 +1,6 @@
 -- store/redis/pause.lua - pauses and resumes a queue.
--- keys: runs ready urgent scheduled meta wake bodies slots
--- uses: base layout known waiting wake
+-- keys: runs ready urgent scheduled meta wake bodies slots events
+-- uses: base events layout known waiting wake
 -- level: works
 --
 -- ARGV[2]: '-1' pauses until it is resumed, '0' resumes, more pauses for so many ms. Reply: 1; 0 when nobody
@@ -20,9 +20,11 @@ local function needs_ring()
   end
 end
 
-local refusal = layout_check()
+local facts = call('HMGET', meta, 'layout', 'events', 'paused')
+local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
 if not is_known() then return 0 end
+events_begin(facts[2])
 local span = tonumber(ARGV[2])
 -- Whoever finds a queue calm does not ask whether it is paused.
 call('HDEL', meta, 'calm')
@@ -37,5 +39,10 @@ else
   local live = call('LLEN', ready) + call('ZCARD', urgent) + call('ZCARD', scheduled) + call('ZLEXCOUNT', slots, '[P', '(Q')
   if live + line_waiting(counted[1], counted[2]) > 0 then wake_one() end
   needs_ring()
+end
+local is_paused = call('HGET', meta, 'paused')
+if event_note and facts[3] ~= is_paused then
+  event_note(is_paused and 'P' or 'Q', NO_RUN_ID, '0')
+  events_write(clock())
 end
 return 1

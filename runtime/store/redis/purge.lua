@@ -1,12 +1,12 @@
 -- store/redis/purge.lua - deletes runs of one state.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until
--- uses: base layout known waiting unique plan slots parking bodies blocks wake waits batches batch_ends
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until events
+-- uses: base events layout known waiting unique plan slots parking bodies blocks wake waits batches batch_ends
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
 -- Reply: deleted, is_more; empty when nobody has used the queue.
 
-local facts = call('HMGET', meta, 'layout', 'waits', 'batches')
+local facts = call('HMGET', meta, 'layout', 'waits', 'batches', 'events')
 local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
 if not is_known() then return {} end
@@ -16,6 +16,7 @@ local low = state == SCHEDULED and '(' .. now or '-inf' -- of its scores
 local deleted = 0
 waits_begin(facts[2], now)
 batches_begin(facts[3], now)
+events_begin(facts[4])
 
 local function keys_release(ids, texts)
   for at, id in ipairs(ids) do
@@ -155,5 +156,9 @@ else
   if state == DONE and deleted < limit then ends_purge() end
 end
 if batches_settle then batches_settle() end
+if event_note and deleted > 0 then
+  event_note('E', NO_RUN_ID, deleted)
+  events_write(now)
+end
 if look_soonest or batch_told then wake_one() end
 return {deleted, rest()}

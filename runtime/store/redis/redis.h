@@ -15,6 +15,7 @@
  *   wait.c      WAIT, and sleeping until a run has ended
  *   metadata.c  what jobs keep from run to run
  *   figures.c   what workers count of runs
+ *   events.c    what became of runs
  *   wake.c      sleeping until there is work
  *   call.c      one script, called once: keys, arguments, EVALSHA and EVAL
  *   greeting.c  makes a connection ready          conn.c         the connection
@@ -59,6 +60,7 @@ struct culex__redis_queue {
     culex_error follow_error;
     /* By its last step here, the next one may be tried fast until then; 0: it may not. */
     int64_t calm_until_ns;
+    bool tells_events; /* by its last step here: then a fast one says which runs have ended */
     char name[];
 };
 

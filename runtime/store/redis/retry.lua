@@ -1,13 +1,15 @@
 -- store/redis/retry.lua - revives a dead run.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills
--- uses: base layout unique paused plan slots parking bodies blocks wake
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills events
+-- uses: base events layout unique paused plan slots parking bodies blocks wake
 -- level: works
 --
 -- ARGV[2]: the run, which gets fresh counters. Reply: 'O', '' unknown, 'U' when another
 -- live run took its unique key, '!' when it is not dead, '?' when damaged.
 
-local refusal = layout_check()
+local facts = call('HMGET', meta, 'layout', 'events')
+local refusal = layout_refusal(facts[1])
 if refusal then return refusal end
+events_begin(facts[2])
 local now, id = clock(), ARGV[2]
 local text = call('HGET', runs, id)
 if not text then
@@ -36,6 +38,10 @@ call('HSET', runs, id, record_text(r))
 if takes_key then
   unique_set(key, id)
   plan_write()
+end
+if event_note then
+  event_note('Y', id, r.attempt)
+  events_write(now)
 end
 if not is_paused_at(call('HGET', meta, 'paused'), now) then wake_one() end
 return 'O'

@@ -228,10 +228,10 @@ static culex_status request_make(struct culex__redis *redis, const struct culex_
     if (status != CULEX_OK)
         return status;
     step_add(redis, step, order);
-    if (!is_fast)
-        group_ids_add(redis, step, order);
-    else if (order->ends > 0)
+    if (is_fast && order->ends > 0)
         culex__redis_request_int(&redis->request, salt_of(&order->end[0]));
+    if (!is_fast || redis->call_queue->tells_events)
+        group_ids_add(redis, step, order);
     culex__redis_request_text(&redis->request, step->offers != NULL ? step->offers : "");
     return CULEX_OK;
 }
@@ -547,7 +547,8 @@ enum {
     FLAG_CALM = 32,
     FLAG_SHORT = 64,
     FLAG_FOLLOW_UPS = 128,
-    FLAG_EXPIRED = 256,
+    FLAG_EVENTS = 256,
+    FLAG_EXPIRED = 512,
     EXPIRED_MAX = 1024 /* more than a step looks at */
 };
 
@@ -577,6 +578,12 @@ static int64_t calm_until(const struct culex__redis *redis, const redisReply *re
     if (!culex__redis_reply_int(reply, 2, &flags) || (flags & FLAG_CALM) == 0)
         return 0;
     return culex__env_boottime_ns(redis->base.env) + CALM_NS;
+}
+
+static bool tells_events(const redisReply *reply)
+{
+    int64_t flags;
+    return culex__redis_reply_int(reply, 2, &flags) && (flags & FLAG_EVENTS) != 0;
 }
 
 static bool has_follow_ups(const redisReply *reply)
@@ -683,6 +690,7 @@ culex_status culex__redis_step(struct culex_store *base, const struct culex_step
         return status;
     status = culex__redis_step_read(reply, step, ret_reply, error);
     redis->call_queue->calm_until_ns = status == CULEX_OK ? calm_until(redis, reply) : 0;
+    redis->call_queue->tells_events = status == CULEX_OK && tells_events(reply);
     if (status != CULEX_OK) {
         freeReplyObject(reply);
         return status;

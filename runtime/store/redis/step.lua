@@ -1,6 +1,6 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until batches batches_until
--- uses: lean base request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases waits batches batch_ends acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until batches batches_until events
+-- uses: lean base events request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases waits batches batch_ends acks claims
 -- lead: lean
 -- level: works
 -- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases waits batches batch_ends acks claims
@@ -10,20 +10,21 @@
 --        record payload
 -- Acks: a letter for each listed one, then one for each run of the groups. Flags: 1 paused, 2 empty, 4 held,
 -- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 short, 128: follow-ups are left to be brought,
--- 256 for each expired run. Bodies: an array, of the ordinary runs that are
+-- 256: the queue tells events, 512 for each expired run. Bodies: an array, of the ordinary runs that are
 -- granted; the number of its first item is `first` (0: it is empty), of each other one more; nil for a
 -- number of which nothing is granted. Since: when they were claimed, which their acks tell. Before: so many items of it come before this grant.
 
 local function reply(is_paused, due, is_empty, acks, beats, is_next_fast)
   local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (granted.is_held and 4 or 0)
     + (granted.is_replaced and 8 or 0) + (granted.passed > 0 and 16 or 0) + (is_next_fast and 32 or 0)
-    + (granted.is_short and 64 or 0) + (counted.has_follow_ups and 128 or 0) + 256 * granted.expired
+    + (granted.is_short and 64 or 0) + (counted.has_follow_ups and 128 or 0) + (event_note and 256 or 0)
+    + 512 * granted.expired
   return {now, due, flags, acks, beats, line.salt, take.first or 0, take.since or now, take.bodies, unpack(granted.list)}
 end
 
 -- ORDER STEP_FACTS
 local facts = call('HMGET', meta, 'paused', 'layout', 'ghosts', 'lease', 'looked', 'salt', 'taken', 'line', 'held',
-  'kept', 'calm', 'limits', 'dead_limit', 'follow_ups', 'waits', 'batches')
+  'kept', 'calm', 'limits', 'dead_limit', 'follow_ups', 'waits', 'batches', 'events')
 local refusal = layout_refusal(facts[2])
 if refusal then return refusal end
 -- As redis/lib_paused.lua has it; and when a pause is over that ends by itself.
@@ -69,7 +70,11 @@ end
 -- The server refuses a script under memory pressure only when its first write is one that
 -- may need memory. This one does nothing, so acks and beats pass.
 call('ZREM', active, '')
-if facts[1] and not is_paused then call('HDEL', meta, 'paused') end
+events_begin(facts[17])
+if facts[1] and not is_paused then
+  call('HDEL', meta, 'paused')
+  if event_note then event_note('Q', NO_RUN_ID, '0') end
+end
 
 waits_begin(facts[15], now)
 batches_begin(facts[16], now)
@@ -155,6 +160,12 @@ is_cut = is_cut or counted.is_cut
 if granted.count > 0 then grants_write() end
 step_remember()
 if is_claiming then claimed_drop() end
+if event_note and granted.count > 0 then
+  for at = 1, #granted.memo, 2 do event_note('S', granted.memo[at], match(granted.memo[at + 1], '^%d+')) end
+  for at, body in ipairs(take.bodies) do
+    if body then event_note('S', line_id(take.first + at - 1, body_ms(body)), '1') end
+  end
+end
 if is_upkeep or (want > 0 and granted.count == 0) then calls_forget() end
 if granted.count > 0 then lease_end = lease_end and math.min(lease_end, now + lease) or now + lease end
 
@@ -192,11 +203,12 @@ if counted.has_follow_ups and call('ZCARD', follow_ups) == 0 then
   counted.has_follow_ups = false
 end
 if waits_end and call('ZCARD', waits_until) == 0 then call('HDEL', meta, 'waits') end
+if event_note then events_write(now) end
 local is_calm_now = listed + ranked == 0 and not is_paused and not is_cut and calm > now and not counted.has_follow_ups
 if is_calm_now then
   call('HSET', meta, 'calm', calm)
 else
-  local ranked_calm = ranked > 0 and not batch_end and not counted.has_follow_ups and not waits_end and ranked_until()
+  local ranked_calm = ranked > 0 and not batch_end and not counted.has_follow_ups and not waits_end and not event_note and ranked_until()
   if ranked_calm then
     call('HSET', meta, 'calm', ranked_calm)
   elseif is_calm then

@@ -1,10 +1,10 @@
 -- store/redis/step_fast.lua - a step of which all is ordinary: groups of successes, and a claim off the line.
--- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake slots refills buckets batches_until
+-- keys: meta bodies blocks spans block_leases block_ends sessions active scheduled done dead cancelled wake slots refills buckets batches_until events
 -- uses: layout
 -- level: works
 --
--- ARGV: as in redis/lib_request.lua, without listed acks and beats, and in place of the groups' ids the salt
--- that all of them have. Where runs wait that need something, a worker that offers something takes a full step.
+-- ARGV: as in redis/lib_request.lua, without listed acks and beats, and before the groups' ids the salt
+-- that all of them have; the ids only where the queue tells events. Where runs wait that need something, a worker that offers something takes a full step.
 -- Reply: as of redis/step.lua; 'F' alone, and nothing is written, when something is out of the ordinary: then
 -- the same step is sent to that script, which comes to the same replies and keys.
 -- It looks at everything first. Most steps are this one, and there each function costs its making and each
@@ -17,7 +17,8 @@ local call, sub, find, match = redis.call, string.sub, string.find, string.match
 local session, nonce, want, group_count = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[11])
 
 -- ORDER FAST_FACTS
-local facts = call('HMGET', meta, 'layout', 'calm', 'salt', 'taken', 'line', 'held', 'kept', 'done', 'lease', 'looked', 'limits', 'batches')
+local facts = call('HMGET', meta, 'layout', 'calm', 'salt', 'taken', 'line', 'held', 'kept', 'done', 'lease', 'looked', 'limits',
+  'batches', 'events', 'event')
 local now = tonumber(ARGV[1])
 if now < 0 then
   local time = call('TIME')
@@ -46,6 +47,8 @@ local names = {first}
 for group = 1, group_count do names[group + 1] = ARGV[9 + group * 3] end
 local texts = call('HMGET', blocks, unpack(names))
 if texts[1] or group_count > 0 and ARGV[12 + group_count * 3] ~= facts[3] then return {'F'} end
+local group_ids = group_count > 0 and #ARGV == 14 + group_count * 3 and ARGV[13 + group_count * 3] or ''
+if facts[13] and group_count > 0 and group_ids == '' then return {'F'} end
 
 -- What becomes of them. A group is held by this session, all of it; it may go on in the block behind.
 local changed, known, body_drops, ended = {}, {}, {}, 0
@@ -188,9 +191,33 @@ end
 if #unleased > 0 then call('ZREM', block_leases, unpack(unleased)) end
 local acks = string.rep('O', ended)
 call('HSET', sessions, session, nonce .. '|' .. last_seen .. '|' .. acks .. '||' .. (count > 0 and '#' .. first .. ';' or ''))
+-- What becomes of them is one entry, as events_write() of redis/lib_events.lua makes it.
+local told = facts[13] and ended + count or 0
+local last_told = (tonumber(facts[14] or nil) or 0) + told
+if told > 0 then
+  local parts, ms, head = {}, nil, nil
+  for at = 1, count do
+    local born = match(list[at], '^%d+')
+    if born ~= ms then
+      ms = born
+      head = struct.pack('>I2I4I2I2', math.floor(ms / 4294967296), ms % 4294967296, 28672 + math.floor(facts[3] / 16384),
+        32768 + facts[3] % 16384)
+    end
+    parts[at] = head .. struct.pack('>I2I4', 4096 + math.floor((taken + at) / 4294967296), (taken + at) % 4294967296)
+  end
+  local text = string.format('%.0f', last_told)
+  call('ZADD', events, text, text .. '|' .. now .. '|' .. told .. '\n' .. (ended > 0 and 'D|1|' .. ended .. '|\n' .. group_ids or '')
+    .. (count > 0 and 'S|1|' .. count .. '|\n' .. table.concat(parts) or ''))
+  local beyond = last_told - facts[13]
+  if beyond > 0 and math.floor(last_told / EVENTS_TRIM) ~= math.floor((last_told - told) / EVENTS_TRIM) then
+    local old = call('ZRANGEBYSCORE', events, '-inf', string.format('%.0f', beyond), 'LIMIT', 0, EVENTS_TRIM * 2)
+    if #old > 0 then call('ZREM', events, unpack(old)) end
+  end
+end
 local sums = {'taken', taken + count, 'held', held + count, 'calm', calm}
 if ended > 0 then sums[7], sums[8] = 'done', dones + ended end
-if kept > (tonumber(facts[7]) or 0) then sums[9], sums[10] = 'kept', kept end
+if kept > (tonumber(facts[7]) or 0) then sums[#sums + 1], sums[#sums + 2] = 'kept', kept end
+if told > 0 then sums[#sums + 1], sums[#sums + 2] = 'event', string.format('%.0f', last_told) end
 call('HSET', meta, unpack(sums))
 local has_more = last_number > taken + count and call('HLEN', bodies) > held + count + kept
 if has_more and call('LLEN', wake) == 0 then call('RPUSH', wake, '1') end
@@ -227,4 +254,4 @@ if not has_more then
   due_in = soonest and math.max(soonest - now, 0) or -1
   is_empty = live == 0 and call('HLEN', bodies) <= kept
 end
-return {now, due_in, is_empty and 34 or 32, acks, '', tonumber(facts[3]), count > 0 and first or 0, now, list}
+return {now, due_in, (is_empty and 34 or 32) + (facts[13] and 256 or 0), acks, '', tonumber(facts[3]), count > 0 and first or 0, now, list}

@@ -1,6 +1,6 @@
 -- store/redis/tick.lua - enqueues the run of a schedule whose time has come.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies schedules limits limited slots buckets refills
--- uses: base layout wake limit memory intake producers unique slots enqueue schedules periodic
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active unique unique_until meta wake keys keys_until producers producers_until bodies schedules limits limited slots buckets refills events
+-- uses: base events layout wake limit memory intake producers unique slots enqueue schedules periodic
 -- rare: slots
 -- level: produces
 --

@@ -26,6 +26,7 @@ static void borrowed_close(struct culex_store *base)
         return;
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
+    culex__event_notes_release(&store->events);
     free(store->recent.name);
     free(store->path);
     free(store->schema);

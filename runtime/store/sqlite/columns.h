@@ -26,6 +26,8 @@
     NEXT(longest_fill_ms, longest_fill_ms)                                                         \
     NEXT(waits, waits)                                                                             \
     NEXT(batches, batches)                                                                         \
+    NEXT(events_kept, events_kept)                                                                 \
+    NEXT(events_last, events_last)                                                                 \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \
     NEXT(active, kept[CULEX_RUN_ACTIVE])                                                           \
     NEXT(kept_done, kept[CULEX_RUN_DONE])                                                          \

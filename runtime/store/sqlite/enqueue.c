@@ -5,6 +5,7 @@
 
 #include "store/sqlite/body.h"
 #include "store/sqlite/columns.h"
+#include "store/sqlite/event_notes.h"
 #include "store/sqlite/idempotency.h"
 #include "store/sqlite/kind.h"
 #include "store/sqlite/members.h"
@@ -372,6 +373,11 @@ static culex_status enqueue_one(struct culex_sqlite *store, struct culex_sqlite_
         status = run_take(store, queue, run, &unique, &result.id, error);
     if (status == CULEX_OK && has_brought(&result) && culex__sqlite_has_key(run))
         status = culex__sqlite_key_keep(store, queue, run, result.id, error);
+    if (status == CULEX_OK && has_brought(&result))
+        culex__sqlite_event(store, queue,
+                            result.outcome == CULEX_ENQUEUED_NEW ? CULEX_EVENTS_ENQUEUED
+                                                                 : CULEX_EVENTS_REPLACED,
+                            result.id, 0, run->job);
     if (status == CULEX_OK)
         *ret_result = result;
     return status;

@@ -17,6 +17,7 @@
 #include "core/end_text.h"
 #include "core/run_id.h"
 #include "store/sqlite/body.h"
+#include "store/sqlite/events.h"
 #include "store/sqlite/figures.h"
 #include "store/sqlite/fsck_batches.h"
 #include "store/sqlite/fsck_limits.h"
@@ -649,6 +650,9 @@ static culex_status keys_share(struct fsck *fsck, culex_error *error)
     if (status == CULEX_OK)
         status = culex__sqlite_figures_check(fsck->store, fsck->queue, fsck->is_repairing,
                                              &fsck->counts.wrong, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_events_check(fsck->store, fsck->queue, fsck->is_repairing,
+                                            &fsck->counts.wrong, error);
     return status == CULEX_OK
                ? culex__sqlite_fsck_batches(fsck->store, fsck->queue, fsck->is_repairing,
                                             &fsck->counts.wrong, error)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/sqlite/block.h"
+#include "store/sqlite/event_notes.h"
 #include "store/sqlite/kind.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
@@ -162,6 +163,8 @@ culex_status culex__sqlite_group_ack(struct culex_sqlite *store, struct culex_sq
         return status;
     int64_t keep_ms = group.keep_ms[group.order[0]];
     group_count(queue, &group, keep_ms > 0);
+    for (size_t i = 0; i < group.count; i++)
+        culex__sqlite_event(store, queue, CULEX_EVENTS_DONE, *group.ids[group.order[i]], 1, NULL);
     return group_leave(store, queue, &group, keep_ms, error);
 }
 

@@ -5,6 +5,7 @@
 
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/event_notes.h"
 #include "store/sqlite/memo.h"
 #include "store/sqlite/retention.h"
 #include "store/sqlite/run.h"
@@ -221,6 +222,7 @@ static culex_status forget_run(struct culex_sqlite *store, struct culex_sqlite_q
 {
     if (!culex__run_state_is_final(run->state))
         return culex__refuse_forget(error);
+    culex__sqlite_event(store, queue, CULEX_EVENTS_FORGOTTEN, run->id, run->attempt, NULL);
     return culex__sqlite_run_forget(store, queue, run, error);
 }
 
@@ -284,6 +286,8 @@ static culex_status queue_pause(struct culex_sqlite *store, struct culex_sqlite_
         return CULEX_OK;
     queue->paused_until_ms = until_ms;
     queue->is_changed = true;
+    culex__sqlite_event(store, queue, until_ms == 0 ? CULEX_EVENTS_RESUMED : CULEX_EVENTS_PAUSED,
+                        (culex_uuid){{0}}, 0, NULL);
     queue->has_new_work = until_ms == 0;
     queue->has_news = until_ms != 0 && until_ms != INT64_MAX; /* or nobody knows when it is over */
     return until_ms == 0 ? needs_ring(store, queue, error) : CULEX_OK;
@@ -428,6 +432,9 @@ static culex_status purge_page(struct culex_sqlite *store, struct culex_sqlite_q
     request->reply.is_more = count == left;
     for (size_t i = 0; i < count && status == CULEX_OK; i++)
         status = purge_one(store, queue, request, seqs[i], error);
+    if (request->reply.deleted > 0)
+        culex__sqlite_event(store, queue, CULEX_EVENTS_PURGED, (culex_uuid){{0}},
+                            (uint32_t)request->reply.deleted, NULL);
     return status;
 }
 

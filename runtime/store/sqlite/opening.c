@@ -42,6 +42,7 @@ void culex__sqlite_close(struct culex_store *base)
     free(store->idle.queue);
     free(store->recent.name);
     culex__sqlite_ledger_free(store);
+    culex__event_notes_release(&store->events);
     free(store->path);
     free(store->given);
     free(store->uri);

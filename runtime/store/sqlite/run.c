@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/sqlite/columns.h"
+#include "store/sqlite/event_notes.h"
 #include "store/sqlite/error.h"
 #include "store/sqlite/members.h"
 #include "store/sqlite/parking.h"
@@ -206,6 +207,26 @@ static void count_event(struct culex_sqlite_queue *queue, enum culex_run_event e
     queue->is_changed = true;
 }
 
+/* An attempt that was no success is told before what it has made of the run. */
+static void event_tell(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                       const struct culex_sqlite_run *run, enum culex_run_event event)
+{
+    static const culex_events_kind ends[] = {
+        [CULEX_EVENT_FAIL] = CULEX_EVENTS_FAILED,      [CULEX_EVENT_DISCARD] = CULEX_EVENTS_FAILED,
+        [CULEX_EVENT_CRASH] = CULEX_EVENTS_CRASHED,    [CULEX_EVENT_LOSS] = CULEX_EVENTS_LOST,
+        [CULEX_EVENT_RELEASE] = CULEX_EVENTS_RELEASED, [CULEX_EVENT_RETRY] = CULEX_EVENTS_RETRIED,
+    };
+    static const culex_events_kind finals[CULEX_RUN_STATE_COUNT] = {
+        [CULEX_RUN_DONE] = CULEX_EVENTS_DONE,
+        [CULEX_RUN_DEAD] = CULEX_EVENTS_DEAD,
+        [CULEX_RUN_CANCELLED] = CULEX_EVENTS_CANCELLED,
+    };
+    if (event < sizeof ends / sizeof ends[0] && ends[event] != CULEX_EVENTS_ENQUEUED)
+        culex__sqlite_event(store, queue, ends[event], run->id, run->attempt, NULL);
+    if (culex__run_state_is_final(run->state))
+        culex__sqlite_event(store, queue, finals[run->state], run->id, run->attempt, NULL);
+}
+
 /* Where somebody waits for the end he has time to read the record, also of a success that would
  * leave none. */
 static void place_final(struct culex_sqlite *store, struct culex_sqlite_run *run, bool is_awaited)
@@ -306,6 +327,7 @@ culex_status culex__sqlite_run_move(struct culex_sqlite *store, struct culex_sql
     run->state = to == CULEX_RUN_SCHEDULED ? CULEX_RUN_WAITING : to;
     run->is_started = to == CULEX_RUN_WAITING && move->is_doubted;
     count_event(queue, move->event, from, run->state);
+    event_tell(store, queue, run, move->event);
     if (culex__run_state_is_final(to))
         place_final(store, run, is_awaited);
     else
@@ -445,6 +467,8 @@ culex_status culex__sqlite_run_place(struct culex_sqlite *store, struct culex_sq
             error);
     if (status == CULEX_OK && is_ranked)
         run->priority = place->priority;
+    if (is_timed || is_ranked)
+        culex__sqlite_event(store, queue, CULEX_EVENTS_MOVED, run->id, run->attempt, NULL);
     return status == CULEX_OK && (is_timed || is_ranked)
                ? place_settle(store, queue, run, is_timed, error)
                : status;

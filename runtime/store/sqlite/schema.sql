@@ -25,6 +25,9 @@ CREATE TABLE queue (
     longest_fill_ms INTEGER NOT NULL DEFAULT 0, -- in which a bucket of theirs was ever full again
     waits INTEGER NOT NULL DEFAULT 0,           -- 1: table wait may have rows of it
     batches INTEGER NOT NULL DEFAULT 0,         -- 1: table batch may have rows of it
+    -- Of its events: see sqlite/events.c.
+    events_kept INTEGER NOT NULL DEFAULT 0,     -- at most; 0: none, and nothing is noted
+    events_last INTEGER NOT NULL DEFAULT 0,     -- position of the newest by then, as EVENTS_KEEP set that
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state, but see the queue's rear
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
@@ -382,6 +385,12 @@ CREATE TABLE figure_call (
     seen_ms INTEGER NOT NULL,
     PRIMARY KEY (queue, session)
 ) STRICT, WITHOUT ROWID;
+
+-- What became of runs, an entry for each call: see store/event_entry.h.
+CREATE TABLE event (
+    seq INTEGER PRIMARY KEY,                    -- queue << 48 | position of its last event
+    entry BLOB NOT NULL
+) STRICT;
 
 -- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.
 CREATE TABLE waker (

@@ -19,6 +19,7 @@
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
  *   fsck_limits.c what is counted for limits          figures.c     what workers count of runs
  *   fsck_batches.c  what is counted of batches, and callbacks
+ *   events.c      EVENTS_KEEP and EVENTS
  *   memo.c        a session's last step               claim.c       granting ready runs
  *   scan_needs.c  runs that need what a worker offers
  *   scan.c        what a claim looks at               grant.c       a row as a grant
@@ -39,6 +40,7 @@
  *   members.c     batches, and the ends of their members
  *   parking.c     where runs with limits count, and where they stand
  *   ledger.c      limits and their keys, read once and saved before COMMIT
+ *   event_notes.c what becomes of runs, noted by those that change them
  *   bells.c       what runs need that workers are to be told of
  *   transaction.c  one bounded transaction for each operation
  *   queue.c       the row of a queue, changed in memory and saved before COMMIT
@@ -66,6 +68,7 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
+#include "store/event_entry.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/kind.h"
 #include "store/sqlite/option.h"
@@ -119,6 +122,7 @@ struct culex_sqlite {
         int64_t seen_ms; /* of the memo that the step under way has found; INT64_MAX: none */
     } idle;
     struct culex_sqlite_silence silence;
+    struct culex_event_notes events;    /* of the verb under way: sqlite/events.c */
     struct culex_sqlite_ledger *ledger; /* NULL: no run with limits was met yet */
 };
 

@@ -13,6 +13,7 @@
 #include "store/sqlite/lease.h"
 #include "store/sqlite/memo.h"
 #include "store/sqlite/admission.h"
+#include "store/sqlite/event_notes.h"
 #include "store/sqlite/retention.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -223,12 +224,13 @@ static culex_status outlook(struct culex_sqlite *store, const struct culex_sqlit
 }
 
 /* For good, whatever the clock does. */
-static void pause_end(const struct culex_sqlite *store, struct culex_sqlite_queue *queue)
+static void pause_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue)
 {
     if (queue->paused_until_ms == 0 || culex__sqlite_queue_is_paused(store, queue))
         return;
     queue->paused_until_ms = 0;
     queue->is_changed = true;
+    culex__sqlite_event(store, queue, CULEX_EVENTS_RESUMED, (culex_uuid){{0}}, 0, NULL);
 }
 
 static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -253,6 +255,9 @@ static culex_status step_new(struct culex_sqlite *store, struct culex_sqlite_que
         status = culex__sqlite_claim(store, queue, step, reply, &budget, &is_cut, error);
     if (reply->grant_count > 0)
         lease_note(queue, step);
+    for (size_t i = 0; i < reply->grant_count && status == CULEX_OK; i++)
+        culex__sqlite_event(store, queue, CULEX_EVENTS_STARTED, reply->grants[i].facts.id,
+                            reply->grants[i].facts.attempt, NULL);
     if (status == CULEX_OK)
         status = culex__sqlite_memo_keep(store, queue, step, reply, error);
     if (status == CULEX_OK)

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "store/sqlite/event_notes.h"
 #include "store/sqlite/ledger.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/sqlite.h"
@@ -28,11 +29,15 @@ static culex_status run(struct culex_sqlite *store, const char *name,
                         struct culex_sqlite_queue *queue, culex_error *error)
 {
     culex_status status = load(store, name, absent, queue, error);
+    culex__sqlite_events_clear(store);
     if (status == CULEX_OK)
         status = verb(store, queue, request, error);
     if (status == CULEX_OK)
         status = culex__sqlite_ledger_save(store, queue, error);
     culex__sqlite_ledger_clear(store);
+    if (status == CULEX_OK)
+        status = culex__sqlite_events_save(store, queue, error);
+    culex__sqlite_events_clear(store);
     return status == CULEX_OK ? culex__sqlite_queue_save(store, queue, error) : status;
 }
 

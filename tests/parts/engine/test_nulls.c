@@ -175,6 +175,21 @@ static void test_null_for_metadata_is_refused(void **state)
     culex_arena_free(arena);
 }
 
+static void test_null_for_events_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    culex_events *events;
+    (void)state;
+    REFUSED(culex_client_events_keep(NULL, "q", 1, &error));
+    REFUSED(culex_client_events(NULL, "q", 0, 1, 0, &events, &error));
+    culex_events_free(NULL);
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_events_keep(client, NULL, 1, &error));
+    REFUSED(culex_client_events(client, NULL, 0, 1, 0, &events, &error));
+    REFUSED_AS("no place for the events", culex_client_events(client, "q", 0, 1, 0, NULL, &error));
+    culex_client_close(client);
+}
+
 static bool figures_seen(const culex_figures *figures, void *user)
 {
     (void)figures, (void)user;
@@ -585,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_batch_is_refused),
         cmocka_unit_test(test_null_for_a_wait_is_refused),
+        cmocka_unit_test(test_null_for_events_is_refused),
         cmocka_unit_test(test_null_for_figures_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_worker_is_refused),

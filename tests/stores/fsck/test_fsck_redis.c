@@ -588,6 +588,29 @@ static void test_schedules_have_their_form(void **state)
     }
 }
 
+/* What a follower would be told as missing for as long as it is kept. */
+static void test_events_have_their_form(void **state)
+{
+    static const char *const bad[] = {
+        "1|5|1\nP|0|1|\n0123456789abcde", "1|5|2\nP|0|1|\n0123456789abcdef",
+        "2|5|1\nP|0|1|\n0123456789abcdef", "1|5|1\nW|0|1|\n0123456789abcdef", "nonsense"};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct culex_event_list list = {.of = NULL};
+        again(fixture);
+        assert_int_equal(fixture->store->ops->events_keep(fixture->store, "q", 10, NULL), CULEX_OK);
+        assert_int_equal(fixture_say(fixture, "ZADD culex:{q}:events 1 %s", bad[i]), 1);
+        assert_int_equal(fixture_say(fixture, "HSET culex:{q}:meta event %s", "1"), 1);
+        assert_int_equal(fixture->store->ops->events(fixture->store, "q", 0, 5, &list, NULL),
+                         CULEX_OK);
+        assert_int_equal(list.count, 0);
+        assert_true(list.is_gap);
+        assert_int_equal(list.position, 1);
+        look_expect(fixture, 1, 0);
+        assert_int_equal(fixture_say(fixture, "ZCARD culex:{q}:%s", "events"), 0);
+    }
+}
+
 static void test_figures_have_their_form(void **state)
 {
     static const char *const bad[][3] = {{"HSET", "figures", "00000001|j nonsense"},
@@ -931,6 +954,7 @@ int main(void)
         TEST(test_field_that_is_no_id_is_put_aside),
         TEST(test_time_to_live_is_lifted),
         TEST(test_schedules_have_their_form),
+        TEST(test_events_have_their_form),
         TEST(test_figures_have_their_form),
         TEST(test_remembered_calls_are_in_order),
         TEST(test_numbers_of_runs_go_on_behind_the_greatest),

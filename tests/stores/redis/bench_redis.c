@@ -1,6 +1,7 @@
 /* How fast the store is without an engine: enqueue in batches, then claim and ack in batches.
  *
- *   bench_redis [runs] [batch]      on a private server, UNIX socket, no persistence */
+ *   bench_redis [runs] [batch] [events that are kept]      on a private server, UNIX socket, no
+ * persistence */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static unsigned drain(struct culex_store *store, unsigned runs, unsigned batch)
         for (unsigned i = 0; i < held; i++)
             acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
                                          .attempt = reply.grants[i].facts.attempt,
-                                         .event = CULEX_EVENT_DONE};
+                                         .event = CULEX_EVENT_DONE,
+                                         .claim_ms = reply.grants[i].facts.claim_ms};
         store->ops->step_release(store, &reply);
         if (held == 0)
             break;
@@ -86,6 +88,17 @@ static void report(const char *what, unsigned runs, int64_t ns, double cpu_us)
            cpu_us / runs);
 }
 
+static void events_keep(struct culex_store *store, uint64_t most)
+{
+    size_t released;
+    int64_t now_ms;
+    culex_error error;
+    if (store->ops->hello(store, "q", "bench", "0123456789abcdef", &released, &now_ms, &error) !=
+            CULEX_OK ||
+        store->ops->events_keep(store, "q", most, &error) != CULEX_OK)
+        fatal("events", &error);
+}
+
 int main(int argc, char **argv)
 {
     unsigned runs = argc > 1 ? (unsigned)atoi(argv[1]) : 100000;
@@ -98,6 +111,8 @@ int main(int argc, char **argv)
         return 77;
     if (culex__store_open(server.url, NULL, env, &store, &error) != CULEX_OK)
         fatal("open", &error);
+    if (argc > 3)
+        events_keep(store, strtoull(argv[3], NULL, 10));
     double cpu = server_cpu_us(&server);
     int64_t start = culex__env_boottime_ns(env);
     fill(store, runs, batch);

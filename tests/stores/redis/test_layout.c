@@ -121,6 +121,17 @@ static culex_status act_limit(struct fixture *f, culex_error *error)
     return f->store->ops->limit(f->store, "q", 10, error);
 }
 
+static culex_status act_events_keep(struct fixture *f, culex_error *error)
+{
+    return f->store->ops->events_keep(f->store, "q", 10, error);
+}
+
+static culex_status act_events(struct fixture *f, culex_error *error)
+{
+    struct culex_event_list list;
+    return f->store->ops->events(f->store, "q", 0, 1, &list, error);
+}
+
 static culex_status act_dead_limit(struct fixture *f, culex_error *error)
 {
     return f->store->ops->dead_limit(f->store, "q", 10, error);
@@ -197,6 +208,8 @@ static const struct verb {
     {"pause_for", act_pause_for, false},
     {"limit", act_limit, false},
     {"dead_limit", act_dead_limit, false},
+    {"events_keep", act_events_keep, false},
+    {"events", act_events, false},
     {"purge", act_purge, false},
     {"stats", act_stats, false},
     {"get", act_get, false},

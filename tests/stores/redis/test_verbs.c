@@ -719,6 +719,21 @@ static void test_calls__are_forgotten_by_idle_workers(void **state)
 }
 
 /* Keys that are not declared, or that expire, would be lost in a cluster or under eviction. */
+/* No more entries stay than there may be events, but for those that wait for the next look. */
+static void test_events__that_are_too_many_are_dropped(void **state)
+{
+    struct fixture *f = *state;
+    struct culex_new_run run = fixture_run();
+    fixture_enqueue(f, &run);
+    assert_ok(f->store->ops->events_keep(f->store, "q", 10, &call_error));
+    for (int i = 0; i < 600; i++)
+        fixture_enqueue(f, &run);
+    assert_true(fixture_say(f, "ZCARD culex:{q}:%s", "events") <= 10 + CULEX_EVENTS_TRIM);
+    assert_int_equal(fixture_say(f, "EXISTS culex:{q}:%s", "events"), 1);
+    assert_ok(f->store->ops->events_keep(f->store, "q", 0, &call_error));
+    assert_int_equal(fixture_say(f, "EXISTS culex:{q}:%s", "events"), 0);
+}
+
 static void test_keys__share_a_slot_and_never_expire(void **state)
 {
     struct fixture *f = *state;
@@ -796,6 +811,7 @@ int main(void)
         TEST(test_producers__one_that_goes_on_is_never_forgotten),
         TEST(test_keys__are_forgotten_by_new_ones),
         TEST(test_calls__are_forgotten_by_idle_workers),
+        TEST(test_events__that_are_too_many_are_dropped),
         TEST(test_keys__share_a_slot_and_never_expire),
         TEST(test_beat__is_not_cut_short_by_the_timeout_of_another),
     };

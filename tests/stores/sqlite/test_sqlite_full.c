@@ -311,6 +311,12 @@ static culex_status spend_by_dead_limit(const struct spender *spender, int numbe
     return spender->store->ops->dead_limit(spender->store, "q", 1000 + (uint64_t)number, error);
 }
 
+static culex_status spend_by_events_keep(const struct spender *spender, int number,
+                                         culex_error *error)
+{
+    return spender->store->ops->events_keep(spender->store, "q", 1000 + (uint64_t)number, error);
+}
+
 static culex_status spend_by_schedule(const struct spender *spender, int number, culex_error *error)
 {
     enum culex_schedule_act act = number % 2 == 0 ? CULEX_SCHEDULE_PAUSE : CULEX_SCHEDULE_RESUME;
@@ -501,6 +507,7 @@ static void all_spend_half(struct fixture *fixture, int version,
                  {spend_by_forget, cancelled_runs},
                  {spend_by_purge, spare_runs},
                  {spend_by_dead_limit, NULL},
+                 {spend_by_events_keep, NULL},
                  {spend_by_worker, NULL},
                  {spend_by_wish, told_worker}};
     _Static_assert(sizeof cases / sizeof cases[0] == MANAGING, "a case for each verb that manages");

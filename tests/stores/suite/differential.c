@@ -18,6 +18,7 @@
 
 #include "compare.h"
 #include "core/figures.h"
+#include "store/event_entry.h"
 #include "store/figure_list.h"
 #include "store/limit_list.h"
 #include "store/metadata_list.h"
@@ -87,13 +88,15 @@ struct world {
     culex_uuid newcomer; /* id that the model is to give */
     unsigned long op;
     size_t limits_made;
-    bool has_limits;     /* the store keeps them */
-    bool has_follow_ups; /* some of the successes have */
-    bool has_bound;      /* some of the calls are */
-    bool has_waits;      /* somebody waits for ends */
-    bool has_figures;    /* and sessions tell what they count */
-    bool has_batches;    /* a third of the calls are of one */
-    bool is_crowded;     /* most runs have some, so that shares are full: by the seed */
+    bool has_limits;         /* the store keeps them */
+    bool has_follow_ups;     /* some of the successes have */
+    bool has_bound;          /* some of the calls are */
+    bool has_waits;          /* somebody waits for ends */
+    bool has_events;         /* and queues keep some */
+    uint64_t events[QUEUES]; /* up to here they were compared */
+    bool has_figures;        /* and sessions tell what they count */
+    bool has_batches;        /* a third of the calls are of one */
+    bool is_crowded;         /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
                          applied more than once */
@@ -1799,6 +1802,8 @@ struct operation {
 #define OPERATION_now          /* the clock is driven */
 #define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
 #define OPERATION_wake_take    /* as wake_arm */
+#define OPERATION_events_keep  /* events_operate, with --events */
+#define OPERATION_events       /* as events_keep */
 #define OPERATION_figures_add  /* figures_operate, with --figures */
 #define OPERATION_figures      /* as figures_add */
 #define OPERATION_wait         /* wait_operate, with --wait */
@@ -1847,6 +1852,87 @@ static bool figures_operate(struct world *world, int queue)
     if (!world->has_figures || !chance(world, 10))
         return true;
     return op_figures_add(world, queue) && op_figures(world, queue);
+}
+
+static int event_order(const void *left, const void *right)
+{
+    const culex_event *one = left, *other = right;
+    if (one->kind != other->kind)
+        return one->kind < other->kind ? -1 : 1;
+    int order = memcmp(&one->id, &other->id, sizeof one->id);
+    return order != 0 ? order : (one->attempt > other->attempt) - (one->attempt < other->attempt);
+}
+
+/* What one operation has brought comes in any order. */
+static bool same_events(struct culex_event_list *theirs, struct culex_event_list *mine)
+{
+    bool is_same = theirs->count == mine->count && theirs->position == mine->position &&
+                   theirs->is_gap == mine->is_gap;
+    if (mine->count > 1 && is_same) {
+        qsort(theirs->of, theirs->count, sizeof *theirs->of, event_order);
+        qsort(mine->of, mine->count, sizeof *mine->of, event_order);
+    }
+    for (size_t i = 0; i < mine->count && is_same; i++)
+        is_same = event_order(&theirs->of[i], &mine->of[i]) == 0 &&
+                  theirs->of[i].count == mine->of[i].count &&
+                  theirs->of[i].at_ms == mine->of[i].at_ms &&
+                  strcmp(theirs->of[i].job, mine->of[i].job) == 0;
+    return is_same;
+}
+
+static void events_show(const char *whose, const struct culex_event_list *list)
+{
+    printf("%s: up to %" PRIu64 "%s\n", whose, list->position, list->is_gap ? ", a gap" : "");
+    for (size_t i = 0; i < list->count; i++)
+        printf("  %s %02x%02x %u\n", culex_events_kind_name(list->of[i].kind), list->of[i].id.b[14],
+               list->of[i].id.b[15], list->of[i].attempt);
+}
+
+/* What the last operation has brought; never more than are kept, for which of them stay would go by
+ * their order. */
+static bool events_look(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_event_list theirs = {0}, mine = {0};
+    uint64_t *after = &world->events[queue];
+    culex_status status;
+    PERSIST(world, status,
+            store->ops->events(store, queues[queue], *after, CULEX_EVENTS_PAGE_MAX, &theirs, NULL));
+    bool is_same =
+        status == CULEX_OK && model->ops->events(model, queues[queue], *after,
+                                                 CULEX_EVENTS_PAGE_MAX, &mine, NULL) == CULEX_OK;
+    is_same = is_same && same_events(&theirs, &mine);
+    if (!is_same) {
+        events_show("theirs", &theirs);
+        events_show("mine", &mine);
+    }
+    *after = mine.position;
+    culex__event_list_release(&theirs);
+    culex__event_list_release(&mine);
+    return is_same || differs("EVENTS of %s: status %d, or others", queues[queue], (int)status);
+}
+
+static bool op_events_keep(struct world *world, int queue)
+{
+    static const uint64_t mosts[] = {0, 2000, 100000};
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    uint64_t most = mosts[draw(world, sizeof mosts / sizeof mosts[0])];
+    culex_status status;
+    TRACE(world, "%d events are kept", (int)most);
+    PERSIST(world, status, store->ops->events_keep(store, queues[queue], most, NULL));
+    return same_status(world, "EVENTS_KEEP", status,
+                       model->ops->events_keep(model, queues[queue], most, NULL));
+}
+
+static bool events_operate(struct world *world)
+{
+    if (!world->has_events)
+        return true;
+    for (int queue = 0; queue < QUEUES; queue++) {
+        if (!events_look(world, queue))
+            return false;
+    }
+    return world->op % 100 != 1 || op_events_keep(world, (int)(world->op / 100 % QUEUES));
 }
 
 static bool operate(struct world *world)
@@ -1898,7 +1984,7 @@ static bool world_run(struct world *world, unsigned long ops)
         model_doubt(world->compare.model);
         if (world->fault_every > 0 && below(world, (int64_t)world->fault_every) == 0)
             world->is_doubtful = stores_fault((unsigned)random_next(world));
-        if (!operate(world))
+        if (!operate(world) || !events_operate(world))
             return false;
         listing_look(world);
         if (world->op % OPS_PER_COMPARE == 0 && !compare_all(world))
@@ -1949,6 +2035,8 @@ int main(int argc, char **argv)
             world.has_figures = true;
         else if (strcmp(argv[i], "--batch") == 0)
             world.has_batches = true;
+        else if (strcmp(argv[i], "--events") == 0)
+            world.has_events = true;
         else if (strcmp(argv[i], "--wait") == 0)
             world.has_waits = true;
         else if (strcmp(argv[i], "--seed") == 0)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/progress.h"
+#include "store/event_entry.h"
 #include "store/figure_list.h"
 #include "store/limit_list.h"
 #include "store/metadata_list.h"
@@ -72,6 +73,40 @@ static void *grow(void *array, size_t count)
     if (grown == NULL)
         abort();
     return grown;
+}
+
+/* --- events --------------------------------------------------------------------------- */
+
+static int64_t now_of(const struct model *model);
+
+static void tell(struct model *model, struct model_queue *queue, culex_events_kind kind,
+                 culex_uuid id, uint32_t attempt, const char *job)
+{
+    if (queue->events_kept == 0)
+        return;
+    if (queue->event_count == queue->event_room) {
+        queue->event_room = queue->event_room * 2 + 64;
+        queue->events = realloc(queue->events, queue->event_room * sizeof *queue->events);
+        if (queue->events == NULL)
+            abort();
+    }
+    culex_event *event = &queue->events[queue->event_count++];
+    *event = (culex_event){.position = queue->event_count,
+                           .kind = kind,
+                           .id = id,
+                           .attempt = attempt,
+                           .at_ms = now_of(model),
+                           .job = job != NULL ? keep_text(model, job) : ""};
+}
+
+static void tell_of(struct model *model, const struct model_run *run, culex_events_kind kind)
+{
+    tell(model, run->queue, kind, run->id, run->attempt, NULL);
+}
+
+static void tell_queue(struct model *model, struct model_queue *queue, culex_events_kind kind)
+{
+    tell(model, queue, kind, (culex_uuid){{0}}, 0, NULL);
 }
 
 /* --- finding -------------------------------------------------------------------------- */
@@ -665,6 +700,10 @@ static void make_final(struct model *model, struct model_run *run, culex_run_sta
     if (is_told(model, run) && keep_ms < CULEX_WAIT_KEEP_MS)
         keep_ms = CULEX_WAIT_KEEP_MS;
     member_end(model, run, state);
+    tell_of(model, run,
+            state == CULEX_RUN_DONE   ? CULEX_EVENTS_DONE
+            : state == CULEX_RUN_DEAD ? CULEX_EVENTS_DEAD
+                                      : CULEX_EVENTS_CANCELLED);
     run->at_ms = now_of(model) + keep_ms;
     run->is_gone = state == CULEX_RUN_DONE && keep_ms <= 0;
     stats->done += state == CULEX_RUN_DONE;
@@ -852,6 +891,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
         make_final(model, run, CULEX_RUN_DONE);
         break;
     case CULEX_EVENT_FAIL:
+        tell_of(model, run, CULEX_EVENTS_FAILED);
         counters->failures++;
         counters->crash_streak = 0;
         stats->failed++;
@@ -859,6 +899,7 @@ static void settle(struct model *model, struct model_run *run, const struct cule
         give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_CRASH:
+        tell_of(model, run, CULEX_EVENTS_CRASHED);
         counters->crashes++;
         counters->crash_streak++;
         stats->crashed++;
@@ -866,16 +907,19 @@ static void settle(struct model *model, struct model_run *run, const struct cule
         give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_LOSS:
+        tell_of(model, run, CULEX_EVENTS_LOST);
         counters->losses++;
         stats->lost++;
         set_error(model, run, ack->text);
         give_back(model, run, ack, true, is_vanished);
         break;
     case CULEX_EVENT_RELEASE:
+        tell_of(model, run, CULEX_EVENTS_RELEASED);
         set_error(model, run, ack->text);
         give_back(model, run, ack, false, is_vanished);
         break;
     case CULEX_EVENT_DISCARD:
+        tell_of(model, run, CULEX_EVENTS_FAILED);
         counters->failures++;
         counters->crash_streak = 0;
         stats->failed++;
@@ -1190,6 +1234,10 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
     }
     if (has_brought(&result) && is_key(made->idempotency_key))
         key_add(model, queue, result.id, made);
+    if (has_brought(&result))
+        tell(model, queue,
+             result.outcome == CULEX_ENQUEUED_NEW ? CULEX_EVENTS_ENQUEUED : CULEX_EVENTS_REPLACED,
+             result.id, 0, made->job);
     return result;
 }
 
@@ -1635,8 +1683,10 @@ struct model_session *model_step_settle(struct model *model, const struct culex_
         session->acks[i] = ack_one(model, step, &step->acks[i]);
     for (size_t i = 0; i < step->beat_count; i++)
         session->beats[i] = beat_one(model, step, &step->beats[i]);
-    if (!model_is_paused(model, session->queue))
+    if (session->queue->paused_until_ms != 0 && !model_is_paused(model, session->queue)) {
         session->queue->paused_until_ms = 0;
+        tell_queue(model, session->queue, CULEX_EVENTS_RESUMED);
+    }
     maintain(model, session->queue, step->ack_count, step->want);
     return session;
 }
@@ -1855,6 +1905,7 @@ void model_claim(struct model *model, const struct culex_step *step, struct mode
         culex__needs_take(&needs, &session->offers);
     session->ids[session->grant_count] = run->id;
     session->attempts[session->grant_count++] = run->attempt;
+    tell_of(model, run, CULEX_EVENTS_STARTED);
     if (run->made.limit_count > 0) {
         turn_note(model, run);
         held_note(model, run->queue);
@@ -2540,6 +2591,7 @@ static culex_status model_retry(struct culex_store *store, const char *queue, cu
     run->expires_at_ms = 0; /* somebody wants it to run now */
     make_ready(of(store), run, false);
     unique_return(of(store), run);
+    tell_of(of(store), run, CULEX_EVENTS_RETRIED);
     return CULEX_OK;
 }
 
@@ -2552,6 +2604,7 @@ static culex_status model_forget(struct culex_store *store, const char *queue, c
         return status;
     if (!is_final(run->state))
         return culex__fail(error, CULEX_ESTATE, "the run is not over yet");
+    tell_of(of(store), run, CULEX_EVENTS_FORGOTTEN);
     run->is_gone = true;
     return CULEX_OK;
 }
@@ -2588,15 +2641,27 @@ static culex_status model_move(struct culex_store *store, const char *queue, cul
     int64_t before = model_state(model, run) == CULEX_RUN_SCHEDULED ? run->at_ms : now;
     int64_t wait = place->at_ms != 0 ? place->at_ms : now + place->delay_ms;
     wait = wait > now ? wait : now;
-    if (place->has_time && (wait > now || before > now) && !move_in_time(model, run, wait, before))
+    bool is_timed = place->has_time && (wait > now || before > now);
+    if (is_timed && !move_in_time(model, run, wait, before))
         return culex__fail(error, CULEX_ESTATE,
                            "the time for the run's retries is over by then: move it to an earlier "
                            "time, or retry it once it is dead");
-    if (place->priority >= 0 && place->priority != run->made.priority) {
+    bool is_ranked = place->priority >= 0 && place->priority != run->made.priority;
+    if (is_timed || is_ranked)
+        tell_of(model, run, CULEX_EVENTS_MOVED);
+    if (is_ranked) {
         run->made.priority = place->priority;
         run->is_aside = run->state == CULEX_RUN_WAITING && is_of_full_share(model, run);
     }
     return CULEX_OK;
+}
+
+static void pause_until(struct model *model, struct model_queue *queue, int64_t until_ms)
+{
+    if (queue->paused_until_ms == until_ms)
+        return;
+    queue->paused_until_ms = until_ms;
+    tell_queue(model, queue, until_ms == 0 ? CULEX_EVENTS_RESUMED : CULEX_EVENTS_PAUSED);
 }
 
 static culex_status model_pause(struct culex_store *store, const char *queue, bool is_paused,
@@ -2604,7 +2669,7 @@ static culex_status model_pause(struct culex_store *store, const char *queue, bo
 {
     culex_status status = queue_check(of(store), queue, error);
     if (status == CULEX_OK)
-        queue_of(of(store), queue)->paused_until_ms = is_paused ? INT64_MAX : 0;
+        pause_until(of(store), queue_of(of(store), queue), is_paused ? INT64_MAX : 0);
     return status;
 }
 
@@ -2613,8 +2678,42 @@ static culex_status model_pause_for(struct culex_store *store, const char *queue
 {
     culex_status status = queue_check(of(store), queue, error);
     if (status == CULEX_OK)
-        queue_of(of(store), queue)->paused_until_ms = now_of(of(store)) + for_ms;
+        pause_until(of(store), queue_of(of(store), queue), now_of(of(store)) + for_ms);
     return status;
+}
+
+static culex_status model_events_keep(struct culex_store *store, const char *name, uint64_t most,
+                                      culex_error *error)
+{
+    culex_status status = queue_check(of(store), name, error);
+    struct model_queue *queue = queue_of(of(store), name);
+    if (status != CULEX_OK)
+        return status;
+    queue->events_kept = most;
+    if (most == 0)
+        queue->events_dropped = queue->event_count;
+    return CULEX_OK;
+}
+
+static culex_status model_events(struct culex_store *store, const char *name, uint64_t after,
+                                 size_t most, struct culex_event_list *ret_list, culex_error *error)
+{
+    const struct model_queue *queue = queue_of(of(store), name);
+    uint64_t last = queue->event_count, kept = queue->events_kept;
+    uint64_t oldest = last > kept ? last - kept : 0;
+    (void)error;
+    if (oldest < queue->events_dropped)
+        oldest = queue->events_dropped;
+    *ret_list = (struct culex_event_list){.position = after == CULEX_EVENTS_NOW ? last : after};
+    if (ret_list->position > last || ret_list->position < oldest) {
+        ret_list->is_gap = after != CULEX_EVENTS_OLDEST;
+        ret_list->position = oldest;
+    }
+    while (ret_list->count < most && ret_list->position < last) {
+        if (!culex__event_list_add(ret_list, &queue->events[ret_list->position++]))
+            abort();
+    }
+    return CULEX_OK;
 }
 
 static culex_status model_limit(struct culex_store *store, const char *queue, uint64_t most,
@@ -2799,6 +2898,12 @@ static culex_status model_purge(struct culex_store *store, const char *queue, cu
         ret_reply->deleted += run->is_gone;
         if (run->is_gone)
             is_told(model, run);
+    }
+    if (ret_reply->deleted > 0) {
+        struct model_queue *home = queue_of(model, queue);
+        tell_queue(model, home, CULEX_EVENTS_PURGED);
+        if (home->events_kept > 0)
+            home->events[home->event_count - 1].count = (uint32_t)ret_reply->deleted;
     }
     return CULEX_OK;
 }
@@ -3226,6 +3331,8 @@ static culex_status model_fsck(struct culex_store *store, const char *queue, uin
 static void model_close(struct culex_store *store)
 {
     struct model *model = of(store);
+    for (size_t i = 0; i < model->queue_count; i++)
+        free(model->queues[i]->events);
     while (model->blocks != NULL) {
         struct model_block *block = model->blocks;
         model->blocks = block->next;

@@ -160,7 +160,11 @@ struct model_queue {
     culex_queue_stats stats;       /* totals; counts, pause and now are made when asked */
     int64_t paused_until_ms;       /* 0: not paused; INT64_MAX: until it is resumed */
     int64_t longest_lease_ms;
-    bool is_begun; /* a worker said HELLO, or a run was enqueued */
+    bool is_begun;           /* a worker said HELLO, or a run was enqueued */
+    uint64_t events_kept;    /* 0: none */
+    uint64_t events_dropped; /* positions up to this one are told no more */
+    culex_event *events;     /* all there were since it began */
+    size_t event_count, event_room;
 };
 
 /* A batch, with its callbacks by culex_batch_when. */
