@@ -259,7 +259,7 @@ MUTANTS = [
     ("successes of a block are not told", SQL + "group.c", "*group.ids[group.order[i]], 1, NULL", "*group.ids[group.order[0]], 1, NULL", "memory"),
     ("a bound call that is refused is told", LUA + "lib_enqueue.lua", "    events_told.count = 0\n", "", "redis"),
     ("a lean step tells no events", LUA + "step.lua", "not waits_end and not event_note and ranked_until()", "not waits_end and ranked_until()", "redis"),
-    ("straight code tells no ends", LUA + "step_fast.lua", "local told = facts[12] and ended + count or 0", "local told = facts[12] and count or 0", "redis"),
+    ("straight code tells no ends", LUA + "step_fast.lua", "local told = facts[13] and ended + count or 0", "local told = facts[13] and count or 0", "redis"),
     ("an open queue tells events", LUA + "lib_intake.lua", "(facts[4] or facts[5] or facts[6])", "(facts[4] or facts[5])", "redis"),
     ("a success kept for no time is not told", LUA + "lib_acks.lua", "  if event_note then event_note('D', id, attempt) end\n  count('done', 1)\n", "  count('done', 1)\n", "redis"),
     ("figures of a call that is repeated count twice", LUA + "figures_add.lua", "if last and number <= last then return 1 end", "", "redis"),
