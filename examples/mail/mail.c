@@ -48,13 +48,17 @@ static bool dead_retry(const culex_run_info *run, void *user)
     return true;
 }
 
-static int dead_visit(culex_client *client, culex_run_visitor visit)
+/* Those whose error has `part`; all when it is NULL. */
+static int dead_visit(culex_client *client, const char *part, culex_run_visitor visit)
 {
     culex_error error;
     culex_list_cursor cursor = {.place = 0};
+    const culex_list_filter dead = {.states = CULEX_LIST_STATE(CULEX_RUN_DEAD),
+                                    .job = shop_send_email_job_type.wire,
+                                    .error_part = part};
     do {
-        if (culex_client_list(client, shop_send_email_job_type.queue, CULEX_RUN_DEAD, &cursor, 0,
-                              visit, client, &error) != CULEX_OK)
+        if (culex_client_find(client, shop_send_email_job_type.queue, &dead, &cursor, 0, visit,
+                              client, &error) != CULEX_OK)
             return complain(&error);
     } while (cursor.place != 0);
     return 0;
@@ -62,7 +66,7 @@ static int dead_visit(culex_client *client, culex_run_visitor visit)
 
 static int usage(void)
 {
-    fputs("usage: mail send TO SUBJECT [CC]... | mail dead | mail retry\n", stderr);
+    fputs("usage: mail send TO SUBJECT [CC]... | mail dead [PART] | mail retry [PART]\n", stderr);
     return 2;
 }
 
@@ -70,10 +74,10 @@ static int mail_verb(culex_client *client, int argc, char **argv)
 {
     if (argc >= 4 && strcmp(argv[1], "send") == 0)
         return mail_send(client, argc - 2, argv + 2);
-    if (argc == 2 && strcmp(argv[1], "dead") == 0)
-        return dead_visit(client, dead_print);
-    if (argc == 2 && strcmp(argv[1], "retry") == 0)
-        return dead_visit(client, dead_retry);
+    if (argc <= 3 && argc >= 2 && strcmp(argv[1], "dead") == 0)
+        return dead_visit(client, argv[2], dead_print);
+    if (argc <= 3 && argc >= 2 && strcmp(argv[1], "retry") == 0)
+        return dead_visit(client, argv[2], dead_retry);
     return usage();
 }
 

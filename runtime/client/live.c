@@ -124,8 +124,8 @@ static culex_status page_call(struct culex_store *store, void *arg, culex_error 
 {
     struct page_call *call = arg;
     struct culex_list_reply page = {0};
-    culex_status status =
-        store->ops->list(store, call->queue, CULEX_LIST_ANY, call->cursor, PAGE, &page, error);
+    culex_status status = store->ops->list(store, call->queue, CULEX_LIST_OF(CULEX_LIST_ANY),
+                                           call->cursor, PAGE, &page, error);
     if (status == CULEX_ENOTFOUND)
         return culex__advise_queue(store, call->queue, error);
     if (status != CULEX_OK)

@@ -19,6 +19,7 @@ struct call {
     const char *queue;
     culex_uuid id;
     culex_run_state state;
+    const culex_list_filter *filter;
     size_t limit;
     uint64_t most;
     int64_t for_ms;
@@ -359,11 +360,12 @@ culex_status culex_client_stats(culex_client *client, const char *queue,
 
 /* --- lists --------------------------------------------------------------------------------- */
 
-enum { LIST_LIMIT = 1000, LIST_PAGE = 100 };
+/* After so many empty pages in a row a call ends: its caller may want to. */
+enum { LIST_LIMIT = 1000, LIST_PAGE = 100, LIST_EMPTY_MAX = 100 };
 
 static culex_status list_ask(struct culex_store *store, struct call *call, culex_error *error)
 {
-    return store->ops->list(store, call->queue, call->state, call->cursor, call->limit,
+    return store->ops->list(store, call->queue, call->filter, call->cursor, call->limit,
                             &call->ret_list, error);
 }
 
@@ -378,9 +380,10 @@ static bool page_visit(const struct culex_list_reply *page, culex_run_visitor vi
     return true;
 }
 
-culex_status culex_client_list(culex_client *client, const char *queue, culex_run_state state,
-                               culex_list_cursor *cursor, size_t limit, culex_run_visitor visit,
-                               void *user, culex_error *error)
+culex_status culex_client_find(culex_client *client, const char *queue,
+                               const culex_list_filter *filter, culex_list_cursor *cursor,
+                               size_t limit, culex_run_visitor visit, void *user,
+                               culex_error *error)
 {
     static const struct verb list = {.ask = list_ask, .is_about_queue = true};
     culex_status status = CULEX_OK;
@@ -388,13 +391,11 @@ culex_status culex_client_list(culex_client *client, const char *queue, culex_ru
         return culex__fail(error, CULEX_EINVAL, "no cursor");
     if (visit == NULL)
         return culex__fail(error, CULEX_EINVAL, "no visitor");
-    if ((unsigned)state >= CULEX_RUN_STATE_COUNT)
-        return culex__fail(error, CULEX_EINVAL, "no such state of runs");
     size_t left = limit > 0 ? limit : LIST_LIMIT;
     bool is_wanted = true;
-    while (is_wanted && left > 0) {
+    for (int empty = 0; is_wanted && left > 0 && empty < LIST_EMPTY_MAX;) {
         struct call call = {.queue = queue,
-                            .state = state,
+                            .filter = filter != NULL ? filter : CULEX_LIST_OF(CULEX_LIST_ANY),
                             .cursor = *cursor,
                             .limit = left < LIST_PAGE ? left : LIST_PAGE};
         status = operate(client, &list, &call, error);
@@ -402,12 +403,23 @@ culex_status culex_client_list(culex_client *client, const char *queue, culex_ru
             return status;
         is_wanted = page_visit(&call.ret_list, visit, user);
         left -= call.ret_list.count < left ? call.ret_list.count : left;
+        empty = call.ret_list.count > 0 ? 0 : empty + 1;
         *cursor = call.ret_list.cursor;
         client->store->ops->list_release(client->store, &call.ret_list);
         if (cursor->place == 0)
             break;
     }
     return CULEX_OK;
+}
+
+culex_status culex_client_list(culex_client *client, const char *queue, culex_run_state state,
+                               culex_list_cursor *cursor, size_t limit, culex_run_visitor visit,
+                               void *user, culex_error *error)
+{
+    if ((unsigned)state >= CULEX_RUN_STATE_COUNT)
+        return culex__fail(error, CULEX_EINVAL, "no such state of runs");
+    return culex_client_find(client, queue, CULEX_LIST_OF(state), cursor, limit, visit, user,
+                             error);
 }
 
 static culex_status queues_call(struct culex_store *store, void *arg, culex_error *error)

@@ -110,9 +110,10 @@ static bool runs_visit(struct examination *examination, const char *queue, culex
     do {
         struct culex_list_reply page = {0};
         culex_error error = {0};
-        if (!is_answered(examination,
-                         store->ops->list(store, queue, state, cursor, PAGE, &page, &error),
-                         &error))
+        if (!is_answered(
+                examination,
+                store->ops->list(store, queue, CULEX_LIST_OF(state), cursor, PAGE, &page, &error),
+                &error))
             return false;
         for (size_t i = 0; i < page.count; i++)
             visit(&page.runs[i], user);

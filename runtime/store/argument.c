@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/list_filter.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -635,11 +636,77 @@ culex_status culex__argument_purge(const char *queue, culex_run_state state, siz
     return culex__queue_check(queue, error);
 }
 
-culex_status culex__argument_list(const char *queue, culex_run_state state,
+/* --- filters ----------------------------------------------------------------------------- */
+
+/* 2001-01-01, before any store of ours: seconds that were taken for nanoseconds are in 1970. */
+enum { BEGIN_S = 978307200 };
+
+static culex_status time_check(const char *name, bool has, culex_time at, culex_error *error)
+{
+    if (at != 0 && !has)
+        return culex__fail(error, CULEX_EINVAL,
+                           "filter.%s is set and filter.has_%s is not, without which it would be "
+                           "ignored: set both or neither",
+                           name, name);
+    if (has && at < BEGIN_S * CULEX_SECOND)
+        return culex__fail(error, CULEX_EINVAL,
+                           "filter.%s is before 2001: a culex_time is in nanoseconds; "
+                           "culex_time_from_unix(seconds) makes one",
+                           name);
+    return CULEX_OK;
+}
+
+static culex_status times_check(const culex_list_filter *filter, culex_error *error)
+{
+    culex_status status = time_check("since", filter->has_since, filter->since, error);
+    if (status == CULEX_OK)
+        status = time_check("before", filter->has_before, filter->before, error);
+    if (status == CULEX_OK && filter->has_since && filter->has_before &&
+        filter->since >= filter->before)
+        status =
+            culex__fail(error, CULEX_EINVAL,
+                        "filter.since is not before filter.before: no run is enqueued in between");
+    return status;
+}
+
+/* A text that no run can have would find nothing, and nobody would learn why. */
+static culex_status texts_check(const culex_list_filter *filter, culex_error *error)
+{
+    const char *tag = filter->tag, *part = filter->error_part;
+    if (filter->job != NULL) {
+        culex_status status = name_check("job", filter->job, CULEX_JOB_NAME_MAX, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    if (tag != NULL &&
+        (tag[0] == '\0' || !field_is_valid(tag, CULEX_TAG_MAX) || strchr(tag, ',') != NULL))
+        return culex__fail(
+            error, CULEX_EINVAL,
+            "filter.tag is no tag that a run can have: one has 1 to %d bytes of UTF-8 "
+            "without ',', '|' and control characters",
+            CULEX_TAG_MAX);
+    size_t len = part != NULL ? strnlen(part, CULEX_ERROR_TEXT_MAX + 1) : 1;
+    if (len == 0 || len > CULEX_ERROR_TEXT_MAX)
+        return culex__fail(error, CULEX_EINVAL, "filter.error_part has 1 to %d bytes",
+                           CULEX_ERROR_TEXT_MAX);
+    return CULEX_OK;
+}
+
+culex_status culex__filter_check(const culex_list_filter *filter, culex_error *error)
+{
+    if (filter->states >= CULEX_LIST_STATE(CULEX_RUN_STATE_COUNT))
+        return culex__fail(error, CULEX_EINVAL,
+                           "filter.states has the bit of no state: set it by CULEX_LIST_STATE");
+    culex_status status = times_check(filter, error);
+    return status == CULEX_OK ? texts_check(filter, error) : status;
+}
+
+culex_status culex__argument_list(const char *queue, const culex_list_filter *filter,
                                   culex_list_cursor cursor, size_t limit, culex_error *error)
 {
-    if ((unsigned)state > CULEX_LIST_ANY)
-        return culex__fail(error, CULEX_EINVAL, "no such state of runs");
+    culex_status status = culex__filter_check(filter, error);
+    if (status != CULEX_OK)
+        return status;
     if (limit == 0 || limit > CULEX_STORE_PAGE_MAX)
         return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d runs", CULEX_STORE_PAGE_MAX);
     if (cursor.place > CULEX_STORE_CURSOR_MAX)

@@ -40,7 +40,7 @@ culex_status culex__argument_metadata_set(const char *queue, const struct culex_
                                           culex_error *error);
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,
                                    culex_error *error);
-culex_status culex__argument_list(const char *queue, culex_run_state state,
+culex_status culex__argument_list(const char *queue, const culex_list_filter *filter,
                                   culex_list_cursor cursor, size_t limit, culex_error *error);
 culex_status culex__argument_figures_add(const char *queue, const char *session, uint64_t number,
                                          const struct culex_figure_row *rows, size_t count,

@@ -579,6 +579,14 @@ struct culex_place {
 /* In place of a state: runs of every state. */
 #define CULEX_LIST_ANY CULEX_RUN_STATE_COUNT
 
+/* The filter that takes all runs of a state; or of all states, for CULEX_LIST_ANY. */
+#define CULEX_LIST_OF(state) (&(const culex_list_filter){.states = culex__list_states(state)})
+
+static inline unsigned culex__list_states(culex_run_state state)
+{
+    return state == CULEX_LIST_ANY ? 0 : CULEX_LIST_STATE(state);
+}
+
 /* Where a listing begins. */
 #define CULEX_LIST_START ((culex_list_cursor){.place = 0})
 

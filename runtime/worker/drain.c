@@ -68,7 +68,8 @@ static bool state_look(const struct culex_lane *lane, culex_run_state state,
     bool is_stuck;
     do {
         struct culex_list_reply page = {0};
-        if (store->ops->list(store, lane->name, state, cursor, PAGE, &page, NULL) != CULEX_OK)
+        if (store->ops->list(store, lane->name, CULEX_LIST_OF(state), cursor, PAGE, &page, NULL) !=
+            CULEX_OK)
             return false;
         is_stuck = page_look(lane, &page, left);
         cursor = page.cursor;
@@ -173,8 +174,8 @@ static bool next_find(const struct culex_lane *lane, struct scheduled *scheduled
     culex_list_cursor cursor = CULEX_LIST_START;
     for (size_t at = 0; at < PAGES && (at == 0 || cursor.place != 0); at++) {
         struct culex_list_reply page = {0};
-        if (store->ops->list(store, lane->name, CULEX_RUN_SCHEDULED, cursor, PAGE, &page, NULL) !=
-            CULEX_OK)
+        if (store->ops->list(store, lane->name, CULEX_LIST_OF(CULEX_RUN_SCHEDULED), cursor, PAGE,
+                             &page, NULL) != CULEX_OK)
             return false;
         scheduled_look(lane, &page, scheduled);
         cursor = page.cursor;

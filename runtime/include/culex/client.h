@@ -9,9 +9,10 @@
  * Every call is bounded by the client's timeout, which includes waiting for its turn, for the
  * resolver of host names and for the network. CULEX_EBUSY: other threads used the client all that
  * time. A resolver that has not answered in time keeps one thread of the process, however many
- * calls follow, until it gives up. culex_client_list, _purge, _queues, _fsck and _enqueue_many make
- * several bounded calls when they have much to do. One thing no program can bound: an SQLite file
- * on a disk that has stopped answering holds its caller in the kernel until the disk goes on.
+ * calls follow, until it gives up. culex_client_list, _find, _purge, _queues, _fsck and
+ * _enqueue_many make several bounded calls when they have much to do. One thing no program can
+ * bound: an SQLite file on a disk that has stopped answering holds its caller in the kernel until
+ * the disk goes on.
  *
  * A program that only enqueues and waits may link libculex-client-redis or libculex-client-sqlite
  * in place of libculex (docs/guide.md): of the calls of this header these have all that enqueue,
@@ -385,23 +386,65 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_decode_result(
 /* Called for each listed run; return false to stop. The run is borrowed. */
 typedef bool (*culex_run_visitor)(const culex_run_info *run, void *user);
 
+/* The bit of a state in culex_list_filter.states. */
+#define CULEX_LIST_STATE(state) (1u << (state))
+
+/* Which runs are meant: those for which all that is set holds. {0}: all runs. Payloads, results and
+ * what a handler said of its progress are never looked at, so a secret param is not found by its
+ * value. */
+typedef struct culex_list_filter {
+    unsigned states; /* CULEX_LIST_STATE(CULEX_RUN_DEAD) | ...; 0: every state */
+    const char *job; /* as P_job_type.wire has it; NULL for any */
+    const char *tag; /* one that the run has, whole; NULL for any */
+    /* A part of the text of the last failure, letter by letter; NULL for any. A run that waits for
+     * its retry, or is at work at it, has that text as a dead one has. */
+    const char *error_part;
+    /* Enqueued, by the store's clock, whatever has become of it since:
+     * culex_run_info.created_at_ms. */
+    bool has_since;
+    culex_time since; /* then or later */
+    bool has_before;
+    culex_time before; /* earlier than this */
+} culex_list_filter;
+
 /* Where a listing goes on: {0} at first. At its end `place` is 0 again; what else is in it is the
- * store's own, and goes on with the same queue and state only. */
+ * store's own, and goes on with the same queue and filter only, the values behind its pointers
+ * included. */
 typedef struct culex_list_cursor {
     uint64_t place;
     culex_uuid run;
 } culex_list_cursor;
 
-/* Visits runs of `queue` in `state`, at most `limit` (0: 1000), from *cursor on, and stores there
- * where to go on. A run that is in the state from the first call to the last is visited once,
- * whatever becomes of others meanwhile: the visitor may retry, cancel and delete what it is shown.
- * A run that comes, leaves or is moved meanwhile may be missed; and one that moves within its state
- * may be visited twice: an active run whose worker says that it goes on, a waiting one that workers
- * put at another place. A visitor that stops has had its page: *cursor is behind the page, of 100
- * runs at most. Payload, result, error_text, progress and progress_text are left out here, as if
- * the run had none: culex_client_get has them. */
+/* Visits runs of `queue` in `state`, as culex_client_find does with that state alone: at most
+ * `limit` (0: 1000), from *cursor on, and stores there where to go on. A run that is in the state
+ * from the first call to the last is visited once, whatever becomes of others meanwhile: the
+ * visitor may retry, cancel and delete what it is shown. A run that comes, leaves or is moved
+ * meanwhile may be missed; and one that moves within its state may be visited twice: an active run
+ * whose worker says that it goes on, a waiting one that workers put at another place. A visitor
+ * that stops has had its page: *cursor is behind the page, of 100 runs at most. Payload, result,
+ * error_text, progress and progress_text are left out here, as if the run had none:
+ * culex_client_get has them. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_list(culex_client *client, const char *queue,
                                                         culex_run_state state,
+                                                        culex_list_cursor *cursor, size_t limit,
+                                                        culex_run_visitor visit, void *user,
+                                                        culex_error *error);
+
+/* As culex_client_list, of the runs that `filter` takes (NULL: of all). The store looks through
+ * them; each time it is asked it looks at some thousands at the most, so that it has time for
+ * others. When a hundred such looks in a row have found none, the call ends before its `limit`,
+ * maybe without a visit: call again until cursor->place is 0.
+ *
+ * A run that the filter takes from the first call to the last is visited for certain, as above; one
+ * that comes to be taken, or is no longer, meanwhile may be missed. With one state in the filter
+ * runs come in that state's order. With none or several they come in no order, whatever becomes of
+ * their state meanwhile, and one may be visited twice; some more than `limit` may be visited.
+ *
+ * CULEX_EINVAL for a state that is none, for a job, tag or part that no run can have, and for times
+ * without has_since or has_before, before 2001, or with nothing between them. A job that the queue
+ * never had is no mistake: it has no runs. */
+CULEX_API CULEX_MUST_USE culex_status culex_client_find(culex_client *client, const char *queue,
+                                                        const culex_list_filter *filter,
                                                         culex_list_cursor *cursor, size_t limit,
                                                         culex_run_visitor visit, void *user,
                                                         culex_error *error);
@@ -521,6 +564,7 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_queues(culex_client *client,
 /* A function of another type for a callback is an error; see culex/typed.h. */
 #ifdef CULEX_TYPED
 #define culex_client_list(...)   CULEX_TYPED(culex_client_list, __VA_ARGS__)
+#define culex_client_find(...)   CULEX_TYPED(culex_client_find, __VA_ARGS__)
 #define culex_client_queues(...) CULEX_TYPED(culex_client_queues, __VA_ARGS__)
 #endif
 

@@ -392,6 +392,17 @@ CULEX_MUST_USE inline culex_status culex_guarded_list(culex_client *client, cons
                                              guarded.entrance(), &guarded, error));
 }
 
+CULEX_MUST_USE inline culex_status culex_guarded_find(culex_client *client, const char *queue,
+                                                      const culex_list_filter *filter,
+                                                      culex_list_cursor *cursor, size_t limit,
+                                                      culex_run_visitor visit, void *user,
+                                                      culex_error *error)
+{
+    culex::visitor<const culex_run_info *> guarded(visit, user);
+    return guarded.leave((culex_client_find)(client, queue, filter, cursor, limit,
+                                             guarded.entrance(), &guarded, error));
+}
+
 CULEX_MUST_USE inline culex_status culex_guarded_queues(culex_client *client,
                                                         culex_queue_visitor visit, void *user,
                                                         culex_error *error)
@@ -416,6 +427,7 @@ CULEX_MUST_USE inline culex_status culex_guarded_live(culex_client *client, cons
 #define culex_client_on_enqueue culex_guarded_client_on_enqueue
 #define culex_worker_on_enqueue culex_guarded_worker_on_enqueue
 #define culex_client_list       culex_guarded_list
+#define culex_client_find       culex_guarded_find
 #define culex_client_queues     culex_guarded_queues
 #define culex_client_live       culex_guarded_live
 

@@ -15,6 +15,7 @@
 #include "core/progress.h"
 #include "store/redis/scripts.h"
 #include "store/argument.h"
+#include "store/list_filter.h"
 
 static void numbers_fill(culex_run_info *info, const struct culex__redis_record *record)
 {
@@ -221,24 +222,51 @@ culex_status culex__redis_list_read(const redisReply *reply, const char *queue, 
 /* Beyond all places that redis/list.lua gives, and exact in Lua. */
 #define PLACE_MAX (INT64_C(1) << 52)
 
-culex_status culex__redis_list(struct culex_store *base, const char *queue, culex_run_state state,
-                               culex_list_cursor cursor, size_t limit,
-                               struct culex_list_reply *ret_reply, culex_error *error)
+/* The letters of its states, '*' for all. */
+static void states_add(struct culex__redis_request *request, const culex_list_filter *filter)
+{
+    char letters[CULEX_RUN_STATE_COUNT];
+    size_t count = 0;
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        if ((filter->states & CULEX_LIST_STATE(state)) != 0)
+            letters[count++] = culex__run_state_letter((culex_run_state)state);
+    }
+    culex__redis_request_add(request, count > 0 ? letters : "*", count > 0 ? count : 1);
+}
+
+static void text_add(struct culex__redis_request *request, const char *text)
+{
+    culex__redis_request_add(request, text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+}
+
+/* ORDER FILTER: as redis/list.lua reads it. */
+static void filter_add(struct culex__redis_request *request, const culex_list_filter *filter)
+{
+    text_add(request, filter->job);
+    text_add(request, filter->tag);
+    text_add(request, filter->error_part);
+    culex__redis_request_int(request, culex__filter_since_ms(filter));
+    culex__redis_request_int(request, culex__filter_before_ms(filter));
+}
+
+culex_status culex__redis_list(struct culex_store *base, const char *queue,
+                               const culex_list_filter *filter, culex_list_cursor cursor,
+                               size_t limit, struct culex_list_reply *ret_reply, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
-    bool is_any = state == CULEX_LIST_ANY;
-    assert(culex__argument_list(queue, state, cursor, limit, NULL) == CULEX_OK);
+    bool is_any = culex__filter_state(filter) == CULEX_LIST_ANY;
+    assert(culex__argument_list(queue, filter, cursor, limit, NULL) == CULEX_OK);
     if (!is_any && cursor.place > PLACE_MAX)
         cursor.place = PLACE_MAX;
     culex_status status = culex__redis_begin(redis, &culex__redis_script_list, queue, error);
     if (status != CULEX_OK)
         return status;
-    char letter = is_any ? '*' : culex__run_state_letter(state);
     redisReply *reply = NULL;
-    culex__redis_request_add(&redis->request, &letter, 1);
+    states_add(&redis->request, filter);
     culex__redis_request_int(&redis->request, (int64_t)cursor.place);
     culex__redis_request_int(&redis->request, (int64_t)limit);
     culex__redis_id(redis, cursor.run);
+    filter_add(&redis->request, filter);
     status = culex__redis_finish(redis, &culex__redis_script_list, &reply, error);
     if (status != CULEX_OK)
         return status;

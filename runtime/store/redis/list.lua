@@ -1,12 +1,16 @@
 -- store/redis/list.lua - reads a page of a queue's runs.
--- keys: runs ready urgent scheduled active done cancelled dead meta limited bodies blocks spans block_leases block_ends
+-- keys: runs ready urgent scheduled active done cancelled dead meta limited bodies blocks spans block_leases block_ends errors
 -- uses: base layout known waiting plan bodies blocks told
 -- level: reads
 --
--- These are runs in state ARGV[2] from place ARGV[3] and run ARGV[5] on, at most ARGV[4]; in every state
--- for '*', and then about as many: a run may be anywhere in turn while workers claim, a scan of the runs
--- does not mind. It begins with the bodies: an ordinary run may become one with a record meanwhile, and
--- never the other way round.
+-- These are runs in state ARGV[2] from place ARGV[3] and run ARGV[5] on, at most ARGV[4]; for '*', and for
+-- several states, from a scan of all, and then about as many: a run may be anywhere in turn while workers
+-- claim, a scan of the runs does not mind. It begins with the bodies: an ordinary run may become one with a
+-- record meanwhile, and never the other way round.
+--
+-- ORDER FILTER: ARGV[6] on are a job, a tag, a part of an error, '' for any of these, and the first instant of
+-- an enqueue and the one behind the last. The parts below meet all runs, and show() leaves out what the filter
+-- does not take; so there may be much to look at for a short page, and LOOKS is the bound on that.
 --
 -- No page goes on by rank: whoever leaves an index would pull those behind him past it. It goes on behind
 -- the score and the id of the last entry, which may be gone by then, or behind a number. And where a run
@@ -17,7 +21,12 @@
 local refusal = layout_check()
 if refusal then return refusal end
 if ARGV[3] == '0' and not is_known() then return {} end
-local now, state, limit = clock(), ARGV[2], tonumber(ARGV[4])
+local now, states, limit = clock(), ARGV[2], tonumber(ARGV[4])
+local state = #states == 1 and states or '*'
+local job, tag, part_of_error = ARGV[6], ',' .. ARGV[7] .. ',', ARGV[8]
+local since, before = tonumber(ARGV[9]), tonumber(ARGV[10])
+local has_tag = ARGV[7] ~= ''
+local is_filtered = job ~= '' or has_tag or part_of_error ~= '' or since > 0 or before < 10000000000000
 
 -- Where the runs of a state stand has parts, and a place is PART times the parts before it and the place
 -- there, 0 for its beginning. Below 2^53.
@@ -26,25 +35,63 @@ local PART = 281474976710656
 local BYTES_MAX = 1048576
 local NOBODY = string.rep('\0', 16)
 local part, from, after = floor(tonumber(ARGV[3]) / PART), tonumber(ARGV[3]) % PART, ARGV[5]
+-- Runs that a call with a filter looks at, and some more.
+local LOOKS = 2000
 local shown, room, bytes = {0, NOBODY}, limit, 0
+local looks = is_filtered and LOOKS or limit
+
+local function is_full()
+  return room <= 0 or looks <= 0 or bytes >= BYTES_MAX
+end
+
+-- What is told sooner than the fields of a record, or a body, which has no error.
+local function is_likely(id, text)
+  if not find(text, job, 1, true) or not find(text, ARGV[7], 1, true) then return false end
+  if part_of_error == '' then return true end
+  local failure = id and call('HGET', errors, id)
+  bytes = bytes + (failure and #failure or 0)
+  return failure and find(failure, part_of_error, 1, true) ~= nil
+end
+
+-- Of what is likely. `tail`: of its record, or its body.
+local function is_taken(tail)
+  if not is_filtered then return true end
+  local created, its_job, tags = match(tail, TAIL_SOUGHT)
+  if not created then return false end
+  created = tonumber(created)
+  return created >= since and created < before and (job == '' or its_job == job)
+    and (not has_tag or find(',' .. tags .. ',', tag, 1, true) ~= nil)
+end
 
 local function show(id, text)
   shown[#shown + 1] = id
   shown[#shown + 1] = text
+  room = room - 1
 end
+
+-- So many records are read at once.
+local RECORDS = 100
 
 -- Of those that wait the ones with limits move to and fro between the ready order and their limits: they are shown
 -- by the index that has all of them, `has_limits` being true, and nowhere else. Those of the list are left out that
--- are ghosts there.
+-- are ghosts there. How many of `ids` it has looked at: there is room for one at least.
 local function records_show(ids, has_limits, is_list)
-  local texts = read(runs, ids)
-  for at, id in ipairs(ids) do
-    local text = texts[at] and #texts[at] <= RECORD_BYTES_MAX and record_told(texts[at], now)
-    local r = text and record_parse(text)
-    if r and r.state == state and (not is_list or is_listed(r))
-      and (has_limits == nil or (r.behind ~= '0') == has_limits) then show(id, text) end
+  for from = 1, #ids, RECORDS do
+    local last = math.min(from + RECORDS - 1, #ids)
+    local texts = call('HMGET', runs, unpack(ids, from, last))
+    for at = from, last do
+      local text = texts[at - from + 1]
+      text = text and #text <= RECORD_BYTES_MAX and is_likely(ids[at], text) and record_told(text, now)
+      local r = text and record_parse(text)
+      if r and r.state == state and (not is_list or is_listed(r))
+        and (has_limits == nil or (r.behind ~= '0') == has_limits) and is_taken(r.tail) then
+        show(ids[at], text)
+      end
+      looks = looks - 1
+      if is_full() then return at end
+    end
   end
-  room = room - #ids
+  return #ids
 end
 
 -- The last number that a block can have.
@@ -65,11 +112,13 @@ local function ordinary_at(number, body)
   return {id = line_id(number, body_ms(body)), number = number, state = WAITING, body = body, head = head, at = at}
 end
 
-local function ordinary_show(number, body, wanted)
+-- None has an error.
+local function ordinary_show(number, body)
+  looks = looks - 1
+  bytes = bytes + #body
+  if not is_likely(nil, body) or not is_taken(body) then return end
   local o = ordinary_at(number, body)
-  if not o or not o.head or wanted and o.state ~= wanted then return end
-  show(o.id, ordinary_record(o))
-  room = room - 1
+  if o and o.head and (states == '*' or find(states, o.state, 1, true)) then show(o.id, ordinary_record(o)) end
 end
 
 -- Each part: shows what it has from a place and a run on, as far as there is room; the place and the run
@@ -113,16 +162,16 @@ end
 -- place: none is gone on from.
 local function ranks_part(key, first, last, place, run, has_limits)
   if first >= last then return nil end
-  if room == 0 then return place, run end
+  if is_full() then return place, run end
   local rank = place == 0 and first or math.max(first, rank_behind(key, place, run, last))
   if rank >= last then return nil end
-  local entries, ids = call('ZRANGE', key, rank, math.min(rank + room, last) - 1, 'WITHSCORES'), {}
-  for at = 1, #entries, 2 do ids[#ids + 1] = padded(entries[at]) end
-  records_show(ids, has_limits)
-  local at = score_place(entries[#entries])
-  if rank + #ids >= last or at >= PART then return nil end
+  local entries, ids = call('ZRANGE', key, rank, math.min(rank + looks, last) - 1), {}
+  for at, member in ipairs(entries) do ids[at] = #member == 16 and member or padded(member) end
+  local looked = records_show(ids, has_limits)
+  local at = score_place(call('ZSCORE', key, entries[looked]))
+  if rank + looked >= last or at >= PART then return nil end
   if at < 1 then return 1, NOBODY end
-  return at, ids[#ids]
+  return at, ids[looked]
 end
 
 local function set_part(key, has_limits)
@@ -151,18 +200,18 @@ end
 local function list_part(place, run)
   local length, index = call('LLEN', ready), 0
   if length == 0 then return nil end
-  if room == 0 then return place, run end
+  if is_full() then return place, run end
   if place > 0 then
     local further
     index, further = index_behind(run, place, length)
     if further then return further, run end
   end
-  local ids = call('LRANGE', ready, index, index + room - 1)
+  local ids = call('LRANGE', ready, index, index + looks - 1)
   for at = 1, #ids do ids[at] = sub(ids[at], 1, 16) end
-  records_show(ids, false, true)
-  local left = length - index - #ids
+  local looked = records_show(ids, false, true)
+  local left = length - index - looked
   if left <= 0 then return nil end
-  return left, ids[#ids]
+  return left, ids[looked]
 end
 
 -- So many bodies are read at once.
@@ -171,14 +220,11 @@ local BODIES = 16
 -- Shows the ordinary runs of `numbers` that are in the state; how many of the numbers it has looked at.
 local function numbers_show(numbers)
   local at = 1
-  while at <= #numbers and room > 0 and bytes < BYTES_MAX do
+  while at <= #numbers and not is_full() do
     local last = math.min(at + math.min(BODIES, room) - 1, #numbers)
     local texts = call('HMGET', bodies, unpack(numbers, at, last))
     for n = 1, last - at + 1 do
-      if texts[n] then
-        bytes = bytes + #texts[n]
-        ordinary_show(numbers[at + n - 1], texts[n], state)
-      end
+      if texts[n] then ordinary_show(numbers[at + n - 1], texts[n]) end
     end
     at = last + 1
   end
@@ -216,7 +262,7 @@ local function blocks_part(key)
     for _ = 1, BLOCKS do
       local b, score = block_from(number)
       if not score then return nil end
-      if room == 0 or bytes >= BYTES_MAX then return number, NOBODY end
+      if is_full() then return number, NOBODY end
       local numbers = b and block_numbers(b, number) or {}
       local looked = numbers_show(numbers)
       if looked < #numbers then return numbers[looked + 1], NOBODY end
@@ -235,9 +281,9 @@ local function line_part(place)
   line_know()
   place = math.max(place, line.taken + 1)
   if place > last or line_waiting(facts[1], facts[2]) == 0 then return nil end
-  if room == 0 then return place, NOBODY end
+  if is_full() then return place, NOBODY end
   local numbers = {}
-  for number = place, math.min(last, place + HOLES) do numbers[#numbers + 1] = number end
+  for number = place, math.min(last, place + math.max(HOLES, looks)) do numbers[#numbers + 1] = number end
   place = place + numbers_show(numbers)
   if place > last then return nil end
   return place, NOBODY
@@ -287,25 +333,33 @@ end
 local function bodies_scan()
   local fields = scan(bodies, math.min(limit, SCAN_BODIES))
   for at = 1, #fields, 2 do
-    bytes = bytes + #fields[at + 1]
     if find(fields[at], '^[1-9]%d*$') and #fields[at] <= 14 then ordinary_show(tonumber(fields[at]), fields[at + 1]) end
   end
+end
+
+local function record_show(id, text)
+  looks = looks - 1
+  if not is_likely(id, text) then return end
+  text = record_told(text, now)
+  if states == '*' and not is_filtered then return show(id, text) end
+  local r = record_parse(text)
+  if r and (states == '*' or find(states, r.state, 1, true)) and is_taken(r.tail) then show(id, text) end
 end
 
 local function runs_scan()
   local fields = scan(runs, math.max(room, 1))
   for at = 1, #fields, 2 do
-    if #fields[at] == 16 and #fields[at + 1] <= RECORD_BYTES_MAX then show(fields[at], record_told(fields[at + 1], now)) end
+    if #fields[at] == 16 and #fields[at + 1] <= RECORD_BYTES_MAX then record_show(fields[at], fields[at + 1]) end
   end
 end
 
 local function page_of_all()
   if part == 0 then
-    repeat bodies_scan() until from == 0 or room <= 0 or bytes >= BYTES_MAX
+    repeat bodies_scan() until from == 0 or is_full()
     shown[1] = from > 0 and from or PART
-    if from > 0 or room <= 0 then return shown end
+    if from > 0 or is_full() then return shown end
   end
-  runs_scan()
+  repeat runs_scan() until from == 0 or is_full()
   shown[1] = from > 0 and PART + from or 0
   return shown
 end

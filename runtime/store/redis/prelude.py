@@ -135,7 +135,8 @@ def strict_definitions(version, fields):
 
 
 def body_definitions(version, head, tail, limits):
-    """What a body begins with, and where its payload does; what lies between the six fields of
+    """What a body begins with, and where its payload does; what LIST looks for in that, which the tail
+    of any record begins with too; what lies between the six fields of
     LEASE_FIELDS and that in the record of an ordinary run, and what follows it there."""
     count = int(limits["BODY_FIELDS"])
     if [name for name, _ in tail[count:]] != ["unique_key", "priority", "retry_for_ms", "unique_while", "unique_until_ms",
@@ -144,12 +145,15 @@ def body_definitions(version, head, tail, limits):
              "long its key is kept, and its limits")
     kinds = [PATTERNS[kind].replace("^|", r"^|\n") for _, kind in tail[:count]]
     hot = [f"({kind})" for kind in kinds[:3]] + kinds[3:]
+    sought = [f"({kind})" if name in ("created_at_ms", "job", "tags") else kind
+              for (name, _), kind in zip(tail[:count], kinds)]
     if [name for name, _ in tail[:3]] != ["created_at_ms", "keep_success_ms", "timeout_ms"]:
         fail("STEP needs these three first in a body")
     middle = "|0" * (len(head) - len(LEASE_FIELDS)) + "|"
     return {
         "BODY_HEAD": f"local BODY_HEAD = '^({'|'.join(kinds)})\\n()'",
         "BODY_HOT": f"local BODY_HOT = '^{'|'.join(hot)}\\n()'",
+        "TAIL_SOUGHT": "local TAIL_SOUGHT = '^" + "|".join(sought) + "'",
         "BLOCK_FIELDS": "local BLOCK_FIELDS = '^(%x*)|(%d+)|(%d*)|(%d*)|([01])|([01%a%-]+)|([%d,]*)$'",
         "LETTERS": f"local LETTERS = '{string.ascii_letters}'",
         "BODY_MIDDLE": f"local BODY_MIDDLE = '{middle}'",

@@ -83,14 +83,15 @@
 static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_BOUNDED");
 
 /* What follows these where more of a run is wanted: (name, what is selected for a whole run, for a
- * claim and for a list). Claims and lists read no more of a row than they need. */
+ * claim and for a list, whose fifth parameter says whether it looks into error texts). Claims and
+ * lists read no more of a row than they need. */
 #define CULEX__SQLITE_RUN_TAIL(NEXT)                                                               \
     NEXT(created_at_ms, "created_at_ms", "created_at_ms", "created_at_ms")                         \
     NEXT(fingerprint, "fingerprint", "fingerprint", "fingerprint")                                 \
     NEXT(checksum, "checksum", "checksum", "checksum")                                             \
     NEXT(job, "job", "job", "job")                                                                 \
     NEXT(tags, "tags", "NULL", "tags")                                                             \
-    NEXT(error_text, "error_text", "NULL", "NULL")                                                 \
+    NEXT(error_text, "error_text", "NULL", "CASE WHEN ?5 THEN error_text END")                     \
     NEXT(result, CULEX__SQLITE_BOUNDED(result), "NULL", "NULL")                                    \
     NEXT(payload, CULEX__SQLITE_BOUNDED(payload), CULEX__SQLITE_BOUNDED(payload), "NULL")          \
     NEXT(progress, "progress", "NULL", "NULL")

@@ -14,6 +14,7 @@
 #include "store/sqlite/verbs.h"
 #include "store/refusal.h"
 #include "store/argument.h"
+#include "store/list_filter.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "core/progress.h"
@@ -235,17 +236,21 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
 }
 
 struct list_request {
-    culex_run_state state;
+    const culex_list_filter *filter;
     uint64_t place;
     size_t limit;
     struct culex_list_reply *reply;
 };
 
-static bool list_wants(const struct list_request *request, const struct culex_sqlite *store,
-                       const struct culex_sqlite_run *run)
+/* What the filter wants of a row as it stands. A "WHERE" would hide from the scan at which rows it
+ * has looked, which is its bound and where it goes on. */
+static bool row_is_taken(const culex_list_filter *filter, sqlite3_stmt *statement)
 {
-    return request->state == CULEX_LIST_ANY ||
-           culex__sqlite_run_state(store, run) == request->state;
+    return culex__filter_takes(
+        filter, (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_job),
+        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_tags),
+        (const char *)sqlite3_column_text(statement, CULEX__SQLITE_COLUMN_error_text),
+        sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_created_at_ms));
 }
 
 /* The lane whose runs the scan is at. */
@@ -284,24 +289,30 @@ static culex_status list_row(struct culex_sqlite *store, const struct culex_sqli
     struct culex_sqlite_run run;
     struct culex_list_reply *reply = request->reply;
     bool is_body;
-    if (!culex__sqlite_body_read(queue, statement, &run, &is_body))
+    if (!row_is_taken(request->filter, statement) ||
+        !culex__sqlite_body_read(queue, statement, &run, &is_body))
         return CULEX_OK;
     culex_status status = is_body ? body_place(store, queue, at, &run, error) : CULEX_OK;
-    if (status != CULEX_OK || !list_wants(request, store, &run))
+    if (status != CULEX_OK ||
+        !culex__filter_has_state(request->filter, culex__sqlite_run_state(store, &run)))
         return status;
     return list_add(store, statement, queue->name, &run, &reply->runs[reply->count++], error);
 }
 
-/* Where the bodies of that state begin in the lane, behind `after`; at `last` when there are none:
- * what is kept of ended runs, which may be very many, is not walked for those that wait. */
+/* Where the bodies that the filter may take begin in the lane, behind `after`; at `last` when there
+ * are none: what is kept of ended runs, which may be very many, is not walked for those that wait.
+ * None has an error. */
 static culex_status bodies_begin(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                 culex_run_state state, struct list_lane *at, int64_t last,
-                                 int64_t after, int64_t *ret_after, culex_error *error)
+                                 const culex_list_filter *filter, struct list_lane *at,
+                                 int64_t last, int64_t after, int64_t *ret_after,
+                                 culex_error *error)
 {
-    *ret_after = after;
-    if (state == CULEX_RUN_SCHEDULED || state == CULEX_RUN_DEAD || state == CULEX_RUN_CANCELLED)
-        *ret_after = last;
-    if (state != CULEX_RUN_WAITING)
+    const unsigned bodies = CULEX_LIST_STATE(CULEX_RUN_WAITING) |
+                            CULEX_LIST_STATE(CULEX_RUN_ACTIVE) | CULEX_LIST_STATE(CULEX_RUN_DONE);
+    bool is_none =
+        filter->error_part != NULL || (filter->states != 0 && (filter->states & bodies) == 0);
+    *ret_after = is_none ? last : after;
+    if (is_none || (filter->states & bodies) != CULEX_LIST_STATE(CULEX_RUN_WAITING))
         return CULEX_OK;
     culex_status status = lane_taken(store, queue, at, error);
     if (status == CULEX_OK && at->taken > after)
@@ -321,11 +332,12 @@ static culex_status lane_scan(struct culex_sqlite *store, const struct culex_sql
     int64_t last = culex__sqlite_queue_last(queue), bodies_after;
     last = ((*after + 1) | mask) < last ? (*after + 1) | mask : last;
     culex_status status =
-        bodies_begin(store, queue, request->state, &at, last, *after, &bodies_after, error);
+        bodies_begin(store, queue, request->filter, &at, last, *after, &bodies_after, error);
     if (status != CULEX_OK)
         return status;
-    sqlite3_stmt *statement = SQL_BIND(store, LIST, SQL_INT(*after), SQL_INT(last),
-                                       SQL_INT(LIST_SCAN_MAX - *scanned), SQL_INT(bodies_after));
+    sqlite3_stmt *statement =
+        SQL_BIND(store, LIST, SQL_INT(*after), SQL_INT(last), SQL_INT(LIST_SCAN_MAX - *scanned),
+                 SQL_INT(bodies_after), SQL_INT(request->filter->error_part != NULL));
     int has = 0;
     while (status == CULEX_OK && reply->count < request->limit &&
            (has = culex__sqlite_next(store, statement, error)) > 0) {
@@ -356,13 +368,14 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     return status;
 }
 
-culex_status culex__sqlite_list(struct culex_store *base, const char *queue, culex_run_state state,
-                                culex_list_cursor cursor, size_t limit,
-                                struct culex_list_reply *ret_reply, culex_error *error)
+culex_status culex__sqlite_list(struct culex_store *base, const char *queue,
+                                const culex_list_filter *filter, culex_list_cursor cursor,
+                                size_t limit, struct culex_list_reply *ret_reply,
+                                culex_error *error)
 {
-    assert(culex__argument_list(queue, state, cursor, limit, NULL) == CULEX_OK);
+    assert(culex__argument_list(queue, filter, cursor, limit, NULL) == CULEX_OK);
     struct culex_list_reply reply = {0};
-    struct list_request request = {state, cursor.place, limit, &reply};
+    struct list_request request = {filter, cursor.place, limit, &reply};
     reply.runs = calloc(limit, sizeof *reply.runs);
     if (reply.runs == NULL)
         return culex__sqlite_no_memory(error);

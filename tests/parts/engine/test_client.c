@@ -914,6 +914,68 @@ static void assert_pause_spans(struct world *world)
     assert_int_equal(stats.paused_until_ms, stats.now_ms + 3600000);
 }
 
+static void test_find_takes_what_the_filter_says(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_list_cursor cursor = {.place = 0};
+    culex_error error = {0};
+    size_t count = 0;
+    for (int i = 0; i < 3; i++)
+        world_enqueue(world, &type, i);
+    assert_int_equal(
+        culex_client_find(world->client, "numbers", NULL, &cursor, 0, run_count, &count, NULL),
+        CULEX_OK);
+    assert_int_equal(count, 3);
+    const culex_list_filter ours = {.job = type.wire}, others = {.job = "of.others"};
+    assert_int_equal(
+        culex_client_find(world->client, "numbers", &ours, &cursor, 0, run_count, &count, NULL),
+        CULEX_OK);
+    assert_int_equal(count, 6);
+    assert_int_equal(
+        culex_client_find(world->client, "numbers", &others, &cursor, 0, run_count, &count, NULL),
+        CULEX_OK);
+    assert_int_equal(count, 6);
+    assert_int_equal(cursor.place, 0);
+    const culex_list_filter two = {.tag = "a,b"};
+    assert_int_equal(
+        culex_client_find(world->client, "numbers", &two, &cursor, 0, run_count, &count, &error),
+        CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "filter.tag is no tag"));
+}
+
+static int pages_asked;
+
+static culex_status page_of_none(struct culex_store *store, const char *queue,
+                                 const culex_list_filter *filter, culex_list_cursor cursor,
+                                 size_t limit, struct culex_list_reply *ret_reply,
+                                 culex_error *error)
+{
+    (void)store, (void)queue, (void)filter, (void)limit, (void)error;
+    pages_asked++;
+    *ret_reply = (struct culex_list_reply){.cursor = {.place = cursor.place + 1}};
+    return CULEX_OK;
+}
+
+/* Its caller may have had enough. */
+static void test_find_that_finds_none_for_long_comes_back(void **state)
+{
+    struct world *world = *state;
+    const struct culex_store_ops *ops = world->client->store->ops;
+    struct culex_store_ops empty = *ops;
+    culex_list_cursor cursor = {.place = 0};
+    size_t count = 0;
+    empty.list = page_of_none;
+    world->client->store->ops = &empty;
+    assert_int_equal(
+        culex_client_find(world->client, "numbers", NULL, &cursor, 0, run_count, &count, NULL),
+        CULEX_OK);
+    world->client->store->ops = ops;
+    assert_int_equal(pages_asked, 100);
+    assert_int_equal(cursor.place, 100);
+    assert_int_equal(count, 0);
+}
+
 static void test_every_verb_reaches_the_store(void **state)
 {
     struct world *world = *state;
@@ -1186,6 +1248,8 @@ int main(void)
         UNIT(test_what_is_no_slip_is_taken),
         UNIT(test_repeat_says_until_when),
         UNIT(test_durations_end_where_64_bits_do),
+        UNIT(test_find_takes_what_the_filter_says),
+        UNIT(test_find_that_finds_none_for_long_comes_back),
         UNIT(test_every_verb_reaches_the_store),
         UNIT(test_purge_never_deletes_more_than_its_limit),
         UNIT(test_unknown_queue_is_told_with_the_nearest),

@@ -291,6 +291,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED_AS("no client", culex_client_enqueue_all(NULL, &item, 1, &error));
     REFUSED(culex_client_get(NULL, "q", no_id, &run, &error));
     REFUSED(culex_client_list(NULL, "q", CULEX_RUN_DONE, &cursor, 0, run_seen, NULL, &error));
+    REFUSED(culex_client_find(NULL, "q", NULL, &cursor, 0, run_seen, NULL, &error));
     REFUSED(culex_client_cancel(NULL, "q", no_id, NULL, &error));
     REFUSED(culex_client_retry(NULL, "q", no_id, &error));
     REFUSED(culex_client_delete(NULL, "q", no_id, &error));
@@ -408,6 +409,9 @@ static void test_null_beside_a_client_is_refused(void **state)
                culex_client_list(client, "q", CULEX_RUN_DONE, &cursor, 0, NULL, NULL, &error));
     REFUSED_AS("no such state of runs", culex_client_list(client, "q", CULEX_RUN_STATE_COUNT,
                                                           &cursor, 0, run_seen, NULL, &error));
+    REFUSED(culex_client_find(client, NULL, NULL, &cursor, 0, run_seen, NULL, &error));
+    REFUSED_AS("no cursor", culex_client_find(client, "q", NULL, NULL, 0, run_seen, NULL, &error));
+    REFUSED_AS("no visitor", culex_client_find(client, "q", NULL, &cursor, 0, NULL, NULL, &error));
     REFUSED(culex_client_cancel(client, NULL, no_id, NULL, &error));
     REFUSED(culex_client_retry(client, NULL, no_id, &error));
     REFUSED(culex_client_delete(client, NULL, no_id, &error));

@@ -26,11 +26,11 @@ static culex_status step(struct culex_store *store, const struct culex_step *req
     return CULEX_OK;
 }
 
-static culex_status list(struct culex_store *store, const char *queue, culex_run_state state,
-                         culex_list_cursor cursor, size_t limit, struct culex_list_reply *ret_reply,
-                         culex_error *error)
+static culex_status list(struct culex_store *store, const char *queue,
+                         const culex_list_filter *filter, culex_list_cursor cursor, size_t limit,
+                         struct culex_list_reply *ret_reply, culex_error *error)
 {
-    (void)store, (void)queue, (void)state, (void)cursor, (void)limit, (void)ret_reply, (void)error;
+    (void)store, (void)queue, (void)filter, (void)cursor, (void)limit, (void)ret_reply, (void)error;
     return CULEX_OK;
 }
 

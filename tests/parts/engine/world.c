@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "store/list_filter.h"
 
 /* --- effects -------------------------------------------------------------------------------- */
 
@@ -435,13 +436,14 @@ static culex_status fake_get(struct culex_store *store, const char *queue, culex
     return store_of(store)->ops->get(store_of(store), queue, id, ret_run, error);
 }
 
-static culex_status fake_list(struct culex_store *store, const char *queue, culex_run_state state,
-                              culex_list_cursor cursor, size_t limit,
-                              struct culex_list_reply *ret_reply, culex_error *error)
+static culex_status fake_list(struct culex_store *store, const char *queue,
+                              const culex_list_filter *filter, culex_list_cursor cursor,
+                              size_t limit, struct culex_list_reply *ret_reply, culex_error *error)
 {
-    if (state <= CULEX_RUN_CANCELLED)
+    culex_run_state state = culex__filter_state(filter);
+    if (state != CULEX_LIST_ANY)
         ((struct world *)store)->lists[state]++;
-    return store_of(store)->ops->list(store_of(store), queue, state, cursor, limit, ret_reply,
+    return store_of(store)->ops->list(store_of(store), queue, filter, cursor, limit, ret_reply,
                                       error);
 }
 

@@ -15,6 +15,12 @@ expect delivery 'no-reply@shop.example -> ann@shop.example: Hello (SOON, 1 in co
 dead=$(./mail dead | sed 's/^[^ ]* //' | sort)
 expect 'dead letters' 'after 1 attempts: 550 no such domain
 after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$dead"
+expect 'those of one error' 'after 1 attempts: 550 no such domain' "$(./mail dead 'no such' | sed 's/^[^ ]* //')"
+expect 'those of no error' '' "$(./mail dead 'No such')"
+./mail retry 'no such'
+expect 'the other one stays dead' 'after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$(./mail dead | sed 's/^[^ ]* //')"
+./worker --drain 2>/dev/null
+expect 'both are dead' 2 "$(./mail dead | wc -l)"
 
 ./mail retry
 expect 'none is dead after the retry' '' "$(./mail dead)"

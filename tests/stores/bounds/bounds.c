@@ -206,7 +206,8 @@ static culex_list_cursor page_look(culex_run_state state, culex_list_cursor curs
 {
     struct culex_list_reply list;
     struct culex_store *store = traffic.store;
-    need(store->ops->list(store, TRAFFIC_QUEUE, state, cursor, 100, &list, NULL) == CULEX_OK,
+    need(store->ops->list(store, TRAFFIC_QUEUE, CULEX_LIST_OF(state), cursor, 100, &list, NULL) ==
+             CULEX_OK,
          "list", "");
     cursor = list.cursor;
     store->ops->list_release(store, &list);

@@ -226,8 +226,8 @@ static void list_none(culex_run_state state)
     struct culex_list_reply page;
     culex_list_cursor cursor = CULEX_LIST_START;
     do {
-        assert_ok(
-            suite.store->ops->list(suite.store, suite.queue, state, cursor, 100, &page, NULL));
+        assert_ok(suite.store->ops->list(suite.store, suite.queue, CULEX_LIST_OF(state), cursor,
+                                         100, &page, NULL));
         assert_int_equal(page.count, 0);
         cursor = page.cursor;
         suite.store->ops->list_release(suite.store, &page);

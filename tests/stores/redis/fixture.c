@@ -161,8 +161,9 @@ culex_run_state fixture_state(struct fixture *fixture, culex_uuid id)
     struct culex_list_reply reply;
     /* By listing, so that the index is checked along with the record. */
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
-        assert_ok(fixture->store->ops->list(fixture->store, "q", (culex_run_state)state,
-                                            CULEX_LIST_START, 1000, &reply, &call_error));
+        assert_ok(fixture->store->ops->list(fixture->store, "q",
+                                            CULEX_LIST_OF((culex_run_state)state), CULEX_LIST_START,
+                                            1000, &reply, &call_error));
         for (size_t i = 0; i < reply.count; i++) {
             if (memcmp(&reply.runs[i].id, &id, sizeof id) != 0)
                 continue;

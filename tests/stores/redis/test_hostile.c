@@ -93,8 +93,8 @@ static culex_status verb_call(struct fixture *f, struct culex_store *store, enum
         culex_run_info_free(info);
         return status;
     case LIST:
-        status =
-            store->ops->list(store, "q", CULEX_RUN_WAITING, CULEX_LIST_START, 100, &page, error);
+        status = store->ops->list(store, "q", CULEX_LIST_OF(CULEX_RUN_WAITING), CULEX_LIST_START,
+                                  100, &page, error);
         if (status == CULEX_OK)
             store->ops->list_release(store, &page);
         return status;

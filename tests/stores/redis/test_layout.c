@@ -160,8 +160,8 @@ static culex_status act_get(struct fixture *f, culex_error *error)
 static culex_status act_list(struct fixture *f, culex_error *error)
 {
     struct culex_list_reply reply;
-    culex_status status =
-        f->store->ops->list(f->store, "q", CULEX_LIST_ANY, CULEX_LIST_START, 10, &reply, error);
+    culex_status status = f->store->ops->list(f->store, "q", CULEX_LIST_OF(CULEX_LIST_ANY),
+                                              CULEX_LIST_START, 10, &reply, error);
     if (status == CULEX_OK)
         f->store->ops->list_release(f->store, &reply);
     return status;

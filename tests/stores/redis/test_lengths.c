@@ -115,8 +115,8 @@ static void lists_expect(struct fixture *f)
     const culex_run_state states[] = {CULEX_RUN_WAITING, CULEX_RUN_ACTIVE, CULEX_RUN_DEAD,
                                       CULEX_LIST_ANY};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        assert_ok(f->store->ops->list(f->store, "q", states[i], CULEX_LIST_START, 10, &reply,
-                                      &call_error));
+        assert_ok(f->store->ops->list(f->store, "q", CULEX_LIST_OF(states[i]), CULEX_LIST_START, 10,
+                                      &reply, &call_error));
         f->store->ops->list_release(f->store, &reply);
     }
 }
@@ -226,8 +226,8 @@ static void test_list__long_bodies_come_in_portions(void **state)
         culex_list_cursor cursor = CULEX_LIST_START;
         do {
             struct culex_list_reply page;
-            assert_ok(
-                f->store->ops->list(f->store, "q", states[i], cursor, 1000, &page, &call_error));
+            assert_ok(f->store->ops->list(f->store, "q", CULEX_LIST_OF(states[i]), cursor, 1000,
+                                          &page, &call_error));
             cursor = page.cursor;
             seen += page.count;
             pages++;

@@ -534,11 +534,54 @@ static void time_step(struct fixture *f, int64_t ms, uint32_t want)
 static size_t dead_count(struct fixture *f)
 {
     struct culex_list_reply list;
-    assert_ok(f->store->ops->list(f->store, "q", CULEX_RUN_DEAD, CULEX_LIST_START, 100, &list,
-                                  &call_error));
+    assert_ok(f->store->ops->list(f->store, "q", CULEX_LIST_OF(CULEX_RUN_DEAD), CULEX_LIST_START,
+                                  100, &list, &call_error));
     size_t count = list.count;
     f->store->ops->list_release(f->store, &list);
     return count;
+}
+
+static size_t found_count(struct fixture *f, unsigned states)
+{
+    const culex_list_filter filter = {.states = states, .job = "mail.found", .tag = "red"};
+    culex_list_cursor cursor = CULEX_LIST_START;
+    size_t count = 0;
+    do {
+        struct culex_list_reply page;
+        assert_ok(f->store->ops->list(f->store, "q", &filter, cursor, 3, &page, &call_error));
+        cursor = page.cursor;
+        count += page.count;
+        f->store->ops->list_release(f->store, &page);
+    } while (cursor.place != 0);
+    return count;
+}
+
+/* Of records, and of ordinary runs on the line: what cannot be read is on no page, and hides none.
+ */
+static void test_find__what_is_damaged_hides_no_other(void **state)
+{
+    static const char *const bodies[] = {"damaged", "", "1|2|3|4|mail.found|5|6|red",
+                                         "x|2|3|4|mail.found|5|0000000000000006|red\n{}"};
+    enum { RUNS = 12 };
+    struct fixture *f = *state;
+    culex_uuid ids[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        struct culex_new_run run = i < RUNS / 2 ? odd_run() : fixture_run();
+        run.job = "mail.found";
+        run.tags = "blue,red";
+        run.delay_ms = 0;
+        ids[i] = fixture_enqueue(f, &run);
+    }
+    assert_int_equal(found_count(f, 0), RUNS);
+    assert_int_equal(found_count(f, CULEX_LIST_STATE(CULEX_RUN_WAITING)), RUNS);
+    record_damage(f, ids[0]);
+    record_damage(f, ids[3]);
+    for (int i = 0; i < 4; i++)
+        freeReplyObject(
+            redis_server_command(&f->server, "HSET culex:{q}:bodies %d %s", 1 + i, bodies[i]));
+    assert_int_equal(fixture_say(f, "HLEN %s", "culex:{q}:bodies"), RUNS / 2);
+    assert_int_equal(found_count(f, CULEX_LIST_STATE(CULEX_RUN_WAITING)), RUNS - 6);
+    assert_int_equal(found_count(f, 0), RUNS - 6);
 }
 
 /* Wherever STEP meets it: leased, scheduled, waiting in the list or among the urgent. It is listed
@@ -804,6 +847,7 @@ int main(void)
         TEST(test_lone__stands_where_others_stand),
         TEST(test_lone__wakes_one),
         TEST(test_hello__names_of_silent_workers_are_forgotten),
+        TEST(test_find__what_is_damaged_hides_no_other),
         TEST(test_damaged__step_puts_it_aside_for_good),
         TEST(test_queues__are_announced_again),
         TEST(test_producers__are_forgotten_by_new_ones),

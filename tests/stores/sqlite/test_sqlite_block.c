@@ -722,9 +722,9 @@ static void test_operator__finds_each_where_it_stands(void **state)
 static size_t list_count(struct fixture *fixture, culex_run_state state)
 {
     struct culex_list_reply page;
-    assert_int_equal(
-        fixture->store->ops->list(fixture->store, "q", state, CULEX_LIST_START, 100, &page, NULL),
-        CULEX_OK);
+    assert_int_equal(fixture->store->ops->list(fixture->store, "q", CULEX_LIST_OF(state),
+                                               CULEX_LIST_START, 100, &page, NULL),
+                     CULEX_OK);
     size_t count = page.count;
     fixture->store->ops->list_release(fixture->store, &page);
     return count;

@@ -571,8 +571,9 @@ static void test_list__pages_through_one_state(void **state)
     culex_list_cursor cursor = CULEX_LIST_START;
     size_t seen = 0;
     do {
-        assert_int_equal(fixture->store->ops->list(fixture->store, "q", CULEX_RUN_WAITING, cursor,
-                                                   3, &page, NULL),
+        assert_int_equal(fixture->store->ops->list(fixture->store, "q",
+                                                   CULEX_LIST_OF(CULEX_RUN_WAITING), cursor, 3,
+                                                   &page, NULL),
                          CULEX_OK);
         cursor = page.cursor;
         seen += page.count;

@@ -257,13 +257,15 @@ void case_argument__operator_verb_out_of_form_is_refused(struct suite *suite)
     refused(store->ops->pause_for(store, queue, CULEX_STORE_PAUSE_MAX_MS + 1, &error), CULEX_EINVAL,
             &error, "a pause that ends by itself lasts 1 to 3155760000000 ms");
     assert_ok(store->ops->pause_for(store, queue, CULEX_STORE_PAUSE_MAX_MS, NULL));
-    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, CULEX_LIST_START, 0, &page, &error),
+    refused(store->ops->list(store, queue, CULEX_LIST_OF(CULEX_RUN_WAITING), CULEX_LIST_START, 0,
+                             &page, &error),
             CULEX_EINVAL, &error, "a page has 1 to 1000 runs");
-    refused(store->ops->list(store, queue, CULEX_RUN_WAITING, CULEX_LIST_START,
+    refused(store->ops->list(store, queue, CULEX_LIST_OF(CULEX_RUN_WAITING), CULEX_LIST_START,
                              CULEX_STORE_PAGE_MAX + 1, &page, &error),
             CULEX_EINVAL, &error, "a page has 1 to 1000 runs");
-    refused(store->ops->list(store, queue, CULEX_LIST_ANY + 1, CULEX_LIST_START, 1, &page, &error),
-            CULEX_EINVAL, &error, "no such state of runs");
+    refused(store->ops->list(store, queue, CULEX_LIST_OF(CULEX_LIST_ANY + 1), CULEX_LIST_START, 1,
+                             &page, &error),
+            CULEX_EINVAL, &error, "filter.states has the bit of no state");
     refused(store->ops->pause(store, "{q}", true, &error), CULEX_EINVAL, &error,
             "queue name '{q}'");
     refused(store->ops->wake_arm(store, &none, 0, 1, &fd, &error), CULEX_ELIMIT, &error,
@@ -282,16 +284,16 @@ void case_argument__cursor_beyond_all_places_is_refused(struct suite *suite)
         for (size_t i = 0; i < sizeof beyonds / sizeof beyonds[0]; i++) {
             culex_error error = {0};
             const culex_list_cursor cursor = {.place = beyonds[i]};
-            refused(store->ops->list(store, suite->queue, (culex_run_state)state, cursor, 1, &page,
-                                     &error),
+            refused(store->ops->list(store, suite->queue, CULEX_LIST_OF((culex_run_state)state),
+                                     cursor, 1, &page, &error),
                     CULEX_EINVAL, &error, "this cursor is not one of LIST");
         }
     }
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
         for (size_t i = 0; i < sizeof behinds / sizeof behinds[0]; i++) {
             const culex_list_cursor cursor = {.place = behinds[i]};
-            assert_ok(store->ops->list(store, suite->queue, (culex_run_state)state, cursor, 1,
-                                       &page, NULL));
+            assert_ok(store->ops->list(store, suite->queue, CULEX_LIST_OF((culex_run_state)state),
+                                       cursor, 1, &page, NULL));
             assert_int_equal(page.count, 0);
             assert_int_equal(page.cursor.place, 0);
             store->ops->list_release(store, &page);

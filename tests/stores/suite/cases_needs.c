@@ -224,7 +224,7 @@ void case_needs__run_is_waiting_to_everybody(struct suite *suite)
     for (int i = 0; i < 3; i++)
         ids[i] = put(suite, ONE_GPU);
     assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 3);
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING,
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(CULEX_RUN_WAITING),
                                       CULEX_LIST_START, 10, &page, NULL));
     assert_int_equal(page.count, 3);
     suite->store->ops->list_release(suite->store, &page);

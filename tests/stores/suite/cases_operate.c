@@ -603,7 +603,7 @@ void case_move__moved_runs_are_like_others(struct suite *suite)
         assert_ok(move(suite, ids[i], later(5000)));
         assert_ok(move(suite, ids[i], now_place));
     }
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING,
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(CULEX_RUN_WAITING),
                                       CULEX_LIST_START, 100, &page, NULL));
     assert_int_equal(page.count, 4);
     suite->store->ops->list_release(suite->store, &page);
@@ -822,8 +822,8 @@ static culex_status queue_call(struct suite *suite, int verb, int state)
                    : store->ops->purge(store, suite->queue, (culex_run_state)state, 9, &purged,
                                        NULL);
     case 5:
-        status = store->ops->list(store, suite->queue, (culex_run_state)state, CULEX_LIST_START, 9,
-                                  &page, NULL);
+        status = store->ops->list(store, suite->queue, CULEX_LIST_OF((culex_run_state)state),
+                                  CULEX_LIST_START, 9, &page, NULL);
         if (status == CULEX_OK)
             store->ops->list_release(store, &page);
         return status;
@@ -1050,8 +1050,8 @@ static size_t list_all(struct suite *suite, culex_run_state state, size_t limit,
     int pages = 0;
     do {
         struct culex_list_reply reply = {0};
-        assert_ok(suite->store->ops->list(suite->store, suite->queue, state, cursor, limit, &reply,
-                                          NULL));
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(state), cursor,
+                                          limit, &reply, NULL));
         assert_true(reply.count <= limit || state == CULEX_LIST_ANY);
         for (size_t i = 0; i < reply.count; i++) {
             if (state != CULEX_LIST_ANY)
@@ -1134,8 +1134,8 @@ void case_list__any_state_misses_no_run_that_moves(struct suite *suite)
         ids[i] = suite_put(suite);
     do {
         struct culex_list_reply reply = {0};
-        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, cursor, 20,
-                                          &reply, NULL));
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(CULEX_LIST_ANY),
+                                          cursor, 20, &reply, NULL));
         for (size_t i = 0; i < reply.count; i++) {
             for (int j = 0; j < COUNT; j++)
                 seen[j] += suite_same_id(reply.runs[i].id, ids[j]);
@@ -1160,8 +1160,8 @@ void case_list__any_state_misses_no_run_that_fails(struct suite *suite)
         ids[i] = suite_put(suite);
     do {
         struct culex_list_reply reply = {0};
-        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, cursor, 20,
-                                          &reply, NULL));
+        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(CULEX_LIST_ANY),
+                                          cursor, 20, &reply, NULL));
         for (size_t i = 0; i < reply.count; i++) {
             for (int j = 0; j < COUNT; j++)
                 seen[j] += suite_same_id(reply.runs[i].id, ids[j]);
@@ -1305,8 +1305,8 @@ static bool herd_page(struct suite *suite, struct herd *herd, culex_list_cursor 
 {
     struct culex_list_reply reply = {0};
     size_t count = 0;
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, herd_state(herd), *cursor, 4,
-                                      &reply, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(herd_state(herd)),
+                                      *cursor, 4, &reply, NULL));
     for (size_t i = 0; i < reply.count; i++) {
         shown[count] = herd_find(herd, reply.runs[i].id);
         if (shown[count] >= 0)
@@ -1496,8 +1496,9 @@ void case_list__rows_are_as_get_but_for_bytes(struct suite *suite)
     run.expires_ms = 1000;
     const culex_run_info *info = suite_get(suite, suite_put_run(suite, &run));
     struct culex_list_reply reply = {0};
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_SCHEDULED,
-                                      CULEX_LIST_START, 10, &reply, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue,
+                                      CULEX_LIST_OF(CULEX_RUN_SCHEDULED), CULEX_LIST_START, 10,
+                                      &reply, NULL));
     assert_int_equal(reply.count, 1);
     const culex_run_info *row = &reply.runs[0];
     assert_memory_equal(&row->id, &info->id, sizeof info->id);
@@ -1580,8 +1581,8 @@ void case_list__due_run_waits_before_any_step(struct suite *suite)
     }
     struct culex_list_reply reply = {0};
     size_t due = 0;
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_ANY, CULEX_LIST_START,
-                                      100, &reply, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(CULEX_LIST_ANY),
+                                      CULEX_LIST_START, 100, &reply, NULL));
     for (size_t i = 0; i < reply.count; i++)
         due += reply.runs[i].state == CULEX_RUN_WAITING && reply.runs[i].at_ms == 0;
     assert_int_equal(due, 3);
@@ -1772,7 +1773,7 @@ static void due_pass(struct suite *suite, struct due *due)
 static culex_uuid newest(struct suite *suite)
 {
     struct culex_list_reply page = {.count = 0};
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING,
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(CULEX_RUN_WAITING),
                                       CULEX_LIST_START, 9, &page, NULL));
     assert_int_equal(page.count, 1);
     culex_uuid id = page.runs[0].id;

@@ -425,8 +425,8 @@ void case_parked__is_waiting_to_everybody(struct suite *suite)
     culex_list_cursor cursor = CULEX_LIST_START;
     size_t listed = 0;
     do {
-        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, cursor, 2,
-                                          &page, NULL));
+        assert_ok(suite->store->ops->list(
+            suite->store, suite->queue, CULEX_LIST_OF(CULEX_RUN_WAITING), cursor, 2, &page, NULL));
         listed += page.count;
         cursor = page.cursor;
         suite->store->ops->list_release(suite->store, &page);
@@ -603,8 +603,8 @@ static void listed_while_set_back(struct suite *suite, int priority, int64_t del
         ids[i] = suite_put_run(suite, &run);
     }
     look(suite);
-    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, cursor,
-                                      COUNT - 1, &page, NULL));
+    assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_LIST_OF(CULEX_RUN_WAITING),
+                                      cursor, COUNT - 1, &page, NULL));
     cursor = page.cursor;
     size_t shown = ids_shown(&page, ids[COUNT - 1]);
     suite->store->ops->list_release(suite->store, &page);
@@ -613,8 +613,9 @@ static void listed_while_set_back(struct suite *suite, int priority, int64_t del
         assert_int_equal(suite_claim(suite, ANN, 8), 8);
     assert_state(suite, ids[COUNT - 1], CULEX_RUN_WAITING);
     for (; cursor.place != 0; cursor = page.cursor) {
-        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, cursor,
-                                          COUNT, &page, NULL));
+        assert_ok(suite->store->ops->list(suite->store, suite->queue,
+                                          CULEX_LIST_OF(CULEX_RUN_WAITING), cursor, COUNT, &page,
+                                          NULL));
         shown += ids_shown(&page, ids[COUNT - 1]);
         suite->store->ops->list_release(suite->store, &page);
     }

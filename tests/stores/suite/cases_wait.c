@@ -481,8 +481,8 @@ void case_wait__listing_that_goes_on_misses_nothing(struct suite *suite)
         ids[i] = suite_put(suite);
     arm(suite);
     do {
-        assert_ok(suite->store->ops->list(suite->store, suite->queue, CULEX_RUN_WAITING, cursor, 1,
-                                          &page, NULL));
+        assert_ok(suite->store->ops->list(
+            suite->store, suite->queue, CULEX_LIST_OF(CULEX_RUN_WAITING), cursor, 1, &page, NULL));
         for (size_t i = 0; i < ALL && page.count > 0; i++)
             shown[i] += suite_same_id(page.runs[0].id, ids[i]);
         cursor = page.cursor;

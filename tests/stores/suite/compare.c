@@ -480,8 +480,8 @@ static bool same_list(struct compare *compare, const char *queue, culex_run_stat
     uint64_t listed = 0;
     for (int pages = 0; pages < 10000; pages++) {
         struct culex_list_reply reply = {0};
-        if (compare->store->ops->list(compare->store, queue, state, cursor, page, &reply, NULL) !=
-            CULEX_OK)
+        if (compare->store->ops->list(compare->store, queue, CULEX_LIST_OF(state), cursor, page,
+                                      &reply, NULL) != CULEX_OK)
             return differs("LIST %s failed", culex_run_state_name(state));
         for (size_t i = 0; i < reply.count; i++) {
             const struct model_run *run = model_find(compare->model, queue, reply.runs[i].id);

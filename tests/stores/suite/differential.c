@@ -2,7 +2,7 @@
  * compared.
  *
  *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound]
- *                        [--wait] [--figures] [--batch] [--trace]
+ *                        [--wait] [--figures] [--batch] [--events] [--find] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
@@ -96,6 +96,7 @@ struct world {
     uint64_t events[QUEUES]; /* up to here they were compared */
     bool has_figures;        /* and sessions tell what they count */
     bool has_batches;        /* a third of the calls are of one */
+    bool has_filters;        /* listings have filters */
     bool is_crowded;         /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
     bool is_doubtful; /* a fault hit this operation: without a ticket or a nonce, it may have been
@@ -118,7 +119,7 @@ struct world {
     int told_fd; /* of the first handle, which is told of ends */
     struct {
         int queue;
-        culex_run_state state;
+        culex_list_filter filter;
         culex_list_cursor cursor; /* its place is 0: none is under way */
     } listing;
 };
@@ -580,7 +581,8 @@ static bool stranger_find(struct world *world, int queue, culex_uuid *ret_id)
         struct culex_list_reply page = {0};
         culex_status status;
         PERSIST(world, status,
-                store->ops->list(store, queues[queue], CULEX_LIST_ANY, cursor, 100, &page, NULL));
+                store->ops->list(store, queues[queue], CULEX_LIST_OF(CULEX_LIST_ANY), cursor, 100,
+                                 &page, NULL));
         if (status != CULEX_OK)
             return false;
         for (size_t i = 0; i < page.count && !is_found; i++) {
@@ -1544,7 +1546,33 @@ static bool op_fsck(struct world *world, int queue)
 static bool is_in_listing(const struct world *world, const struct model_run *run)
 {
     return strcmp(run->queue->name, queues[world->listing.queue]) == 0 && !run->is_gone &&
-           model_state(world->compare.model, run) == world->listing.state;
+           model_takes(world->compare.model, &world->listing.filter, run);
+}
+
+/* A filter beside the state, or beside none or several. */
+static void filter_draw(struct world *world, culex_list_filter *filter)
+{
+    static const char *const jobs[] = {NULL, NULL, "shop.send", "it's", "shop.sweep"};
+    static const char *const parts[] = {"no answer", "50%", "| \xe2\x82\xac\n", "answers"};
+    if (chance(world, 30))
+        filter->states = (unsigned)below(world, CULEX_LIST_STATE(CULEX_RUN_STATE_COUNT));
+    filter->job = jobs[below(world, 5)];
+    filter->tag = chance(world, 30) ? (chance(world, 80) ? "b'c" : "b'") : NULL;
+    filter->error_part = chance(world, 30) ? parts[below(world, 4)] : NULL;
+    filter->has_since = chance(world, 30);
+    filter->since =
+        filter->has_since ? (world->now_ms - below(world, 60000)) * CULEX_MILLISECOND : 0;
+    filter->has_before = chance(world, 30);
+    filter->before = filter->has_before
+                         ? (filter->has_since ? filter->since : world->now_ms * CULEX_MILLISECOND) +
+                               1 + below(world, 60000) * CULEX_MILLISECOND
+                         : 0;
+}
+
+/* One state, so that a run is shown once; active ones are left out of these: beats move them. */
+static bool is_exact(const culex_list_filter *filter)
+{
+    return filter->states != 0 && (filter->states & (filter->states - 1)) == 0;
 }
 
 /* Active ones are left out: beats move them. */
@@ -1553,7 +1581,10 @@ static void listing_begin(struct world *world, int queue)
     static const culex_run_state states[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING, CULEX_RUN_DONE,
                                              CULEX_RUN_CANCELLED, CULEX_RUN_DEAD};
     struct model *model = world->compare.model;
-    world->listing.state = states[below(world, sizeof states / sizeof states[0])];
+    world->listing.filter = (culex_list_filter){
+        .states = CULEX_LIST_STATE(states[below(world, sizeof states / sizeof states[0])])};
+    if (world->has_filters)
+        filter_draw(world, &world->listing.filter);
     world->listing.queue = queue;
     for (size_t i = 0; i < model->run_count; i++) {
         model->runs[i]->shown = 0;
@@ -1573,12 +1604,15 @@ static void listing_look(struct world *world)
 static bool listing_end(struct world *world)
 {
     const struct model *model = world->compare.model;
-    int most = world->listing.state == CULEX_RUN_WAITING ? INT_MAX : 1;
+    const culex_list_filter *filter = &world->listing.filter;
+    const unsigned moving =
+        CULEX_LIST_STATE(CULEX_RUN_WAITING) | CULEX_LIST_STATE(CULEX_RUN_ACTIVE);
+    int most = !is_exact(filter) || (filter->states & moving) != 0 ? INT_MAX : 1;
     for (size_t i = 0; i < model->run_count; i++) {
         const struct model_run *run = model->runs[i];
         if (run->is_listed && (run->shown < 1 || run->shown > most))
-            return differs("LIST %s has shown a run %d times",
-                           culex_run_state_name(world->listing.state), run->shown);
+            return differs("LIST of states %x has shown a run %d times", filter->states,
+                           run->shown);
     }
     return true;
 }
@@ -1592,9 +1626,10 @@ static bool op_list(struct world *world, int queue)
     if (world->listing.cursor.place == 0)
         listing_begin(world, queue);
     const char *name = queues[world->listing.queue];
-    TRACE(world, "list %s %s", name, culex_run_state_name(world->listing.state));
+    TRACE(world, "list %s %x %s", name, world->listing.filter.states,
+          world->listing.filter.job != NULL ? world->listing.filter.job : "");
     PERSIST(world, status,
-            store->ops->list(store, name, world->listing.state, world->listing.cursor,
+            store->ops->list(store, name, &world->listing.filter, world->listing.cursor,
                              1 + (size_t)below(world, 8), &page, NULL));
     if (status != CULEX_OK)
         return status == CULEX_ENOTFOUND || differs("LIST: status %d", (int)status);
@@ -1602,6 +1637,9 @@ static bool op_list(struct world *world, int queue)
         struct model_run *run = model_find(world->compare.model, name, page.runs[i].id);
         if (run != NULL)
             run->shown++;
+        /* A page is of this moment. */
+        if (run != NULL && !is_in_listing(world, run))
+            return differs("LIST has shown a run that its filter does not take");
     }
     world->listing.cursor = page.cursor;
     store->ops->list_release(store, &page);
@@ -2037,6 +2075,8 @@ int main(int argc, char **argv)
             world.has_batches = true;
         else if (strcmp(argv[i], "--events") == 0)
             world.has_events = true;
+        else if (strcmp(argv[i], "--find") == 0)
+            world.has_filters = true;
         else if (strcmp(argv[i], "--wait") == 0)
             world.has_waits = true;
         else if (strcmp(argv[i], "--seed") == 0)

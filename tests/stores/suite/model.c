@@ -2995,9 +2995,30 @@ static culex_status model_get(struct culex_store *store, const char *queue, cule
     return CULEX_OK;
 }
 
-static culex_status model_list(struct culex_store *store, const char *queue, culex_run_state state,
-                               culex_list_cursor cursor, size_t limit,
-                               struct culex_list_reply *ret_reply, culex_error *error)
+/* "a,b" has the tag "b" when ",a,b," has ",b,". */
+static bool has_tag(const char *tags, const char *tag)
+{
+    char all[2 * CULEX_TAGS_MAX * CULEX_TAG_MAX], one[CULEX_TAG_MAX + 3];
+    snprintf(all, sizeof all, ",%s,", tags);
+    snprintf(one, sizeof one, ",%s,", tag);
+    return strstr(all, one) != NULL;
+}
+
+bool model_takes(const struct model *model, const culex_list_filter *filter,
+                 const struct model_run *run)
+{
+    culex_time created = run->created_at_ms * CULEX_MILLISECOND;
+    return (filter->states == 0 || (filter->states >> model_state(model, run) & 1) == 1) &&
+           (filter->job == NULL || strcmp(filter->job, run->made.job) == 0) &&
+           (filter->tag == NULL || has_tag(run->made.tags, filter->tag)) &&
+           (filter->error_part == NULL || strstr(run->error_text, filter->error_part) != NULL) &&
+           (!filter->has_since || created >= filter->since) &&
+           (!filter->has_before || created < filter->before);
+}
+
+static culex_status model_list(struct culex_store *store, const char *queue,
+                               const culex_list_filter *filter, culex_list_cursor cursor,
+                               size_t limit, struct culex_list_reply *ret_reply, culex_error *error)
 {
     struct model *model = of(store);
     culex_status status = queue_check(model, queue, error);
@@ -3008,7 +3029,7 @@ static culex_status model_list(struct culex_store *store, const char *queue, cul
     for (; i < model->run_count && reply.count < limit; i++) {
         struct model_run *run = model->runs[i];
         if (run->queue == queue_of(model, queue) && !run->is_gone &&
-            (state == CULEX_LIST_ANY || model_state(model, run) == state))
+            model_takes(model, filter, run))
             info_fill(&reply.runs[reply.count++], model, run);
     }
     reply.cursor.place = i < model->run_count ? i : 0;

@@ -274,6 +274,9 @@ void model_unpromote(struct model *model);
 /* The state that readers are told: a scheduled run whose time has come is waiting, before a step
  * has moved it. */
 culex_run_state model_state(const struct model *model, const struct model_run *run);
+/* What LIST shows, but for where it begins. */
+bool model_takes(const struct model *model, const culex_list_filter *filter,
+                 const struct model_run *run);
 
 bool model_is_paused(const struct model *model, const struct model_queue *queue);
 
