@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/list_filter.h"
 
 enum { PAGE = 100, LOOKS = 1000 };
 
@@ -20,7 +21,7 @@ static culex_status cancel(culex_client *client, const char *queue, culex_uuid i
     return culex_client_cancel(client, queue, id, NULL, error);
 }
 
-#define STATE(name) CULEX_BULK_STATE(CULEX_RUN_##name)
+#define STATE(name) CULEX_LIST_STATE(CULEX_RUN_##name)
 static const struct action actions[] = {
     [CULEX_BULK_RETRY] = {"retried", STATE(DEAD), culex_client_retry},
     [CULEX_BULK_DELETE] = {"deleted", STATE(DONE) | STATE(DEAD) | STATE(CANCELLED),
@@ -48,32 +49,11 @@ static culex_status states_check(const culex_bulk *wanted, culex_error *error)
 {
     const struct action *action = &actions[wanted->action];
     for (unsigned state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
-        unsigned bit = CULEX_BULK_STATE(state);
-        if ((wanted->states & bit) != 0 && (action->states & bit) == 0)
+        unsigned bit = CULEX_LIST_STATE(state);
+        if ((wanted->filter.states & bit) != 0 && (action->states & bit) == 0)
             return culex__fail(error, CULEX_EINVAL, "%s runs cannot be %s",
                                culex_run_state_name((culex_run_state)state), action->name);
     }
-    if (wanted->states >= CULEX_BULK_STATE(CULEX_RUN_STATE_COUNT))
-        return culex__fail(error, CULEX_EINVAL,
-                           "bulk.states has the bit of no state: set it by CULEX_BULK_STATE");
-    return CULEX_OK;
-}
-
-/* 2001-01-01, before any store of ours: seconds that were taken for nanoseconds are in 1970. */
-enum { BEGIN_S = 978307200 };
-
-static culex_status time_check(const char *name, bool has, culex_time at, culex_error *error)
-{
-    if (at != 0 && !has)
-        return culex__fail(error, CULEX_EINVAL,
-                           "bulk.%s is set and bulk.has_%s is not, without which it would be "
-                           "ignored: set both or neither",
-                           name, name);
-    if (has && at < BEGIN_S * CULEX_SECOND)
-        return culex__fail(error, CULEX_EINVAL,
-                           "bulk.%s is before 2001: a culex_time is in nanoseconds; "
-                           "culex_time_from_unix(seconds) makes one",
-                           name);
     return CULEX_OK;
 }
 
@@ -86,46 +66,45 @@ static culex_status wanted_check(const culex_bulk *wanted, const culex_bulk_curs
         return culex__fail(error, CULEX_EINVAL, "no cursor");
     if ((unsigned)wanted->action >= ACTIONS)
         return culex__fail(error, CULEX_EINVAL, "bulk.action is none of culex_bulk_action");
-    culex_status status = time_check("since", wanted->has_since, wanted->since, error);
-    if (status == CULEX_OK)
-        status = time_check("before", wanted->has_before, wanted->before, error);
-    if (status != CULEX_OK)
-        return status;
-    if (wanted->has_since && wanted->has_before && wanted->since >= wanted->before)
-        return culex__fail(error, CULEX_EINVAL,
-                           "bulk.since is not before bulk.before: no run is enqueued in between");
-    return states_check(wanted, error);
+    culex_status status = culex__filter_check(&wanted->filter, error);
+    return status == CULEX_OK ? states_check(wanted, error) : status;
 }
 
 /* --- which runs match ----------------------------------------------------------------------- */
 
-static bool has_tag(const char *tags, const char *tag)
-{
-    size_t len = strlen(tag);
-    for (const char *at = tags; at != NULL && len > 0; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, tag, len) == 0 && (at[len] == ',' || at[len] == '\0'))
-            return true;
-    }
-    return false;
-}
-
-static bool is_match(const culex_bulk *wanted, const culex_run_info *run)
-{
-    culex_time created = run->created_at_ms * CULEX_MILLISECOND;
-    return (wanted->job == NULL || strcmp(wanted->job, run->job) == 0) &&
-           (wanted->tag == NULL || has_tag(run->tags, wanted->tag)) &&
-           (!wanted->has_since || created >= wanted->since) &&
-           (!wanted->has_before || created < wanted->before);
-}
-
 static bool run_look(const culex_run_info *run, void *user)
 {
     struct bulk *bulk = user;
+    culex_list_filter filter = bulk->wanted->filter;
+    filter.error_part = NULL; /* see errors_look */
     bulk->counts.looked++;
-    if (is_match(bulk->wanted, run) && bulk->id_count < PAGE)
+    if (bulk->id_count < PAGE &&
+        culex__filter_takes(&filter, run->job, run->tags, NULL, run->created_at_ms))
         bulk->ids[bulk->id_count++] = run->id;
     return true;
+}
+
+/* Of the page's runs, whose error texts no listing tells. */
+static culex_status errors_look(struct bulk *bulk, culex_error *error)
+{
+    const char *part = bulk->wanted->filter.error_part;
+    culex_status status = CULEX_OK;
+    size_t kept = 0;
+    for (size_t i = 0; i < bulk->id_count && part != NULL && status == CULEX_OK; i++) {
+        culex_run_info *run = NULL;
+        culex_error refusal = {0};
+        status = culex_client_get(bulk->client, bulk->queue, bulk->ids[i], &run, &refusal);
+        if (status == CULEX_OK && strstr(run->error_text, part) != NULL)
+            bulk->ids[kept++] = bulk->ids[i];
+        culex_run_info_free(run);
+        if (status == CULEX_ENOTFOUND)
+            status = CULEX_OK;
+        else if (status != CULEX_OK && error != NULL)
+            *error = refusal;
+    }
+    if (part != NULL)
+        bulk->id_count = kept;
+    return status;
 }
 
 /* --- a page ----------------------------------------------------------------------------------- */
@@ -157,9 +136,10 @@ static culex_status page_act(struct bulk *bulk, culex_error *error)
 /* The next of the wanted states from the cursor's on, and how many runs it has. */
 static culex_status state_begin(struct bulk *bulk, culex_bulk_cursor *cursor, culex_error *error)
 {
-    unsigned states = bulk->wanted->states != 0 ? bulk->wanted->states : bulk->action->states;
+    unsigned states =
+        bulk->wanted->filter.states != 0 ? bulk->wanted->filter.states : bulk->action->states;
     culex_queue_stats stats;
-    while (cursor->state < CULEX_RUN_STATE_COUNT && (states & CULEX_BULK_STATE(cursor->state)) == 0)
+    while (cursor->state < CULEX_RUN_STATE_COUNT && (states & CULEX_LIST_STATE(cursor->state)) == 0)
         cursor->state++;
     cursor->is_over = cursor->state >= CULEX_RUN_STATE_COUNT;
     if (cursor->is_over)
@@ -185,6 +165,8 @@ static culex_status page_do(struct bulk *bulk, culex_bulk_cursor *cursor, size_t
     if (most > 0)
         status = culex_client_list(bulk->client, bulk->queue, (culex_run_state)next.state,
                                    &next.list, most, run_look, bulk, error);
+    if (status == CULEX_OK)
+        status = errors_look(bulk, error);
     if (status == CULEX_OK)
         status = page_act(bulk, error);
     if (status != CULEX_OK)

@@ -22,26 +22,18 @@ typedef enum CULEX_INT_ENUM culex_bulk_action {
     CULEX_BULK_CANCEL  /* scheduled, waiting and active ones: culex_client_cancel */
 } culex_bulk_action;
 
-/* The bit of a state in culex_bulk.states. */
-#define CULEX_BULK_STATE(state) (1u << (state))
-
-/* What to do, and to which runs: to those for which all that is set holds. Zero-initialise, then
- * name the action. */
+/* What to do, and to which runs: to those that culex_client_find shows with this filter; without
+ * states in it, to those of all states that the action takes. Zero-initialise, then name the
+ * action. With an error_part each run is read by a call that all else in the filter takes. */
 typedef struct culex_bulk {
     culex_bulk_action action;
-    bool is_dry;     /* nothing is done: counts what would be */
-    unsigned states; /* CULEX_BULK_STATE(CULEX_RUN_DEAD) | ...; 0: all that the action takes */
-    const char *job; /* wire name, NULL for any */
-    const char *tag; /* one that the run has, NULL for any */
-    bool has_since;
-    culex_time since; /* enqueued then or later, by the store's clock */
-    bool has_before;
-    culex_time before; /* enqueued earlier than this */
+    bool is_dry; /* nothing is done: counts what would be */
+    culex_list_filter filter;
 } culex_bulk;
 
 typedef struct culex_bulk_counts {
     uint64_t looked;  /* at so many runs of the states */
-    uint64_t matched; /* of these, by job, tag and time */
+    uint64_t matched; /* of these, by the filter */
     uint64_t done; /* of these; an active one that is asked to stop counts. Stays 0 in a dry run */
     uint64_t
         skipped; /* had another state by then, or were gone; RETRY: another run holds its key */
@@ -69,7 +61,9 @@ typedef bool (*culex_bulk_visitor)(const culex_bulk_counts *counts, void *user);
  * From beginning to end no more runs of a state are looked at than it had when its turn came: it
  * ends, though retried runs may die again meanwhile, or producers enqueue. Runs that come or change
  * their place within a state meanwhile may so be left over; a second round, which finds less,
- * shows that. CULEX_EINVAL for a state that the action does not take. */
+ * shows that. CULEX_EINVAL for a state that the action does not take, and as
+ * culex_client_find. A job that the queue never had matches nothing: nothing tells it from one
+ * whose runs are all forgotten. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_bulk(culex_client *client, const char *queue,
                                                         const culex_bulk *bulk,
                                                         culex_bulk_cursor *cursor, size_t limit,

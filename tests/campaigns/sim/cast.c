@@ -272,7 +272,7 @@ static void many_operate(struct sim_process *process, culex_client *client, cons
 {
     struct sim_random *random = &process->world->random;
     culex_bulk bulk = {.action = sim_chance(random, 500) ? CULEX_BULK_RETRY : CULEX_BULK_DELETE,
-                       .states = CULEX_BULK_STATE(CULEX_RUN_DEAD)};
+                       .filter.states = CULEX_LIST_STATE(CULEX_RUN_DEAD)};
     culex_bulk_cursor cursor = {0};
     culex_bulk_counts counts = {0};
     if (sim_chance(random, 100))

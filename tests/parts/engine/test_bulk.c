@@ -42,7 +42,7 @@ static void put(struct world *world, bool is_other, const char *tag)
 }
 
 /* Claims up to `count` runs that wait and discards them, so that they are dead. */
-static void kill_all(struct world *world, uint32_t count)
+static void kill_by(struct world *world, uint32_t count, const char *text)
 {
     static uint64_t nonce;
     struct culex_step_reply reply;
@@ -58,7 +58,8 @@ static void kill_all(struct world *world, uint32_t count)
     for (size_t i = 0; i < count; i++)
         acks[i] = (struct culex_ack){.id = reply.grants[i].facts.id,
                                      .attempt = reply.grants[i].facts.attempt,
-                                     .event = CULEX_EVENT_DISCARD};
+                                     .event = CULEX_EVENT_DISCARD,
+                                     .text = text};
     world->store->ops->step_release(world->store, &reply);
     step.nonce = ++nonce;
     step.want = 0;
@@ -66,6 +67,11 @@ static void kill_all(struct world *world, uint32_t count)
     step.ack_count = count;
     assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
     world->store->ops->step_release(world->store, &reply);
+}
+
+static void kill_all(struct world *world, uint32_t count)
+{
+    kill_by(world, count, NULL);
 }
 
 static uint64_t count_of(struct world *world, culex_run_state state)
@@ -130,23 +136,23 @@ static void test_only_what_matches_is_touched(void **state)
     put(world, true, "b");
     culex_bulk cancel = {.action = CULEX_BULK_CANCEL, .is_dry = true};
     assert_int_equal(bulk(world, &cancel, 0, NULL, NULL).matched, 5);
-    cancel.tag = "a";
+    cancel.filter.tag = "a";
     assert_int_equal(bulk(world, &cancel, 0, NULL, NULL).matched, 5);
-    cancel.tag = "b";
+    cancel.filter.tag = "b";
     assert_int_equal(bulk(world, &cancel, 0, NULL, NULL).matched, 3);
-    cancel.job = "t.other";
+    cancel.filter.job = "t.other";
     assert_int_equal(bulk(world, &cancel, 0, NULL, NULL).matched, 2);
-    cancel.has_before = true;
-    cancel.before = later;
+    cancel.filter.has_before = true;
+    cancel.filter.before = later;
     assert_int_equal(bulk(world, &cancel, 0, NULL, NULL).matched, 1);
-    cancel.has_since = true;
-    cancel.since = later - 60 * CULEX_SECOND;
+    cancel.filter.has_since = true;
+    cancel.filter.since = later - 60 * CULEX_SECOND;
     cancel.is_dry = false;
     assert_int_equal(bulk(world, &cancel, 0, NULL, NULL).done, 1);
     assert_int_equal(count_of(world, CULEX_RUN_CANCELLED), 1);
-    cancel.has_before = false;
-    cancel.before = 0;
-    cancel.since = later;
+    cancel.filter.has_before = false;
+    cancel.filter.before = 0;
+    cancel.filter.since = later;
     assert_int_equal(bulk(world, &cancel, 0, NULL, NULL).done, 1);
     assert_int_equal(count_of(world, CULEX_RUN_WAITING), 3);
 }
@@ -159,11 +165,12 @@ static void test_states_can_be_chosen(void **state)
     kill_all(world, 3);
     culex_bulk all = {.action = CULEX_BULK_CANCEL};
     assert_int_equal(bulk(world, &all, 0, NULL, NULL).done, 3);
-    culex_bulk dead = {.action = CULEX_BULK_DELETE, .states = CULEX_BULK_STATE(CULEX_RUN_DEAD)};
+    culex_bulk dead = {.action = CULEX_BULK_DELETE,
+                       .filter.states = CULEX_LIST_STATE(CULEX_RUN_DEAD)};
     assert_int_equal(bulk(world, &dead, 0, NULL, NULL).done, 3);
     assert_int_equal(count_of(world, CULEX_RUN_DEAD), 0);
     assert_int_equal(count_of(world, CULEX_RUN_CANCELLED), 3);
-    dead.states = 0;
+    dead.filter.states = 0;
     assert_int_equal(bulk(world, &dead, 1, NULL, NULL).done, 3);
 }
 
@@ -256,6 +263,24 @@ static void test_queue_that_is_not_there_is_told(void **state)
     assert_int_equal(bulk(world, &delete, 0, NULL, NULL).done, 1);
 }
 
+/* A page of those that died otherwise is looked at as well. */
+static void test_error_is_one_of_what_is_matched(void **state)
+{
+    struct world *world = *state;
+    culex_bulk retry = {.action = CULEX_BULK_RETRY, .filter.error_part = "disk full"};
+    for (int i = 0; i < 4; i++) {
+        put(world, i == 3, NULL);
+        kill_by(world, 1, i % 2 == 0 ? "no answer" : "a disk full of letters");
+    }
+    culex_bulk_counts counts = bulk(world, &retry, 0, NULL, NULL);
+    assert_int_equal(counts.looked, 4);
+    assert_int_equal(counts.matched, 2);
+    assert_int_equal(counts.done, 2);
+    assert_int_equal(count_of(world, CULEX_RUN_DEAD), 2);
+    retry.filter.error_part = "Disk";
+    assert_int_equal(bulk(world, &retry, 0, NULL, NULL).matched, 0);
+}
+
 static void refused(struct world *world, culex_bulk wanted, const char *words)
 {
     culex_bulk_cursor cursor = {.is_over = false};
@@ -271,17 +296,23 @@ static void test_what_cannot_be_meant_is_refused(void **state)
 {
     struct world *world = *state;
     put(world, false, NULL);
-    refused(world, (culex_bulk){.states = CULEX_BULK_STATE(CULEX_RUN_DONE)},
+    refused(world, (culex_bulk){.filter.states = CULEX_LIST_STATE(CULEX_RUN_DONE)},
             "done runs cannot be retried");
     refused(world,
-            (culex_bulk){.action = CULEX_BULK_DELETE, .states = CULEX_BULK_STATE(CULEX_RUN_ACTIVE)},
+            (culex_bulk){.action = CULEX_BULK_DELETE,
+                         .filter.states = CULEX_LIST_STATE(CULEX_RUN_ACTIVE)},
             "active runs cannot be deleted");
-    refused(world, (culex_bulk){.states = 1u << 20}, "CULEX_BULK_STATE");
+    refused(world, (culex_bulk){.filter.states = 1u << 20}, "CULEX_LIST_STATE");
     refused(world, (culex_bulk){.action = (culex_bulk_action)9}, "none of culex_bulk_action");
-    refused(world, (culex_bulk){.since = 1}, "bulk.has_since is not");
-    refused(world, (culex_bulk){.has_before = true, .before = 1700000000}, "before 2001");
+    refused(world, (culex_bulk){.filter.since = 1}, "filter.has_since is not");
+    refused(world, (culex_bulk){.filter.has_before = true, .filter.before = 1700000000},
+            "before 2001");
     culex_time now = INT64_C(1700000000) * CULEX_SECOND;
-    refused(world, (culex_bulk){.has_before = true, .before = now, .has_since = true, .since = now},
+    refused(world,
+            (culex_bulk){.filter.has_before = true,
+                         .filter.before = now,
+                         .filter.has_since = true,
+                         .filter.since = now},
             "no run is enqueued in between");
 }
 
@@ -297,6 +328,7 @@ int main(void)
         UNIT(test_run_that_cannot_be_retried_is_skipped),
         UNIT(test_visitor_stops_and_the_cursor_goes_on),
         UNIT(test_queue_that_is_not_there_is_told),
+        UNIT(test_error_is_one_of_what_is_matched),
         UNIT(test_what_cannot_be_meant_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
