@@ -178,6 +178,7 @@ static void judge_all(const struct change *change)
             judge_job(change, old, at);
     }
     judge_lost(change);
+    judge_chains(change);
     judge_type_names(change, change->met);
     for (const struct live_runs *at = change->live == NULL ? NULL : change->live->first; at != NULL;
          at = at->next)

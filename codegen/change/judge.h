@@ -68,6 +68,9 @@ void judge_settings(struct judge *judge, const struct lock_job *before,
  * were reported with the param or result that uses them. */
 void judge_type_names(const struct change *change, const struct map *met);
 
+/* judge_chain.c: chains that are gone, and those of other steps. */
+void judge_chains(const struct change *change);
+
 /* judge_lost.c: jobs that are on one side only. */
 void judge_lost(const struct change *change);
 

@@ -140,10 +140,19 @@ struct lock_removed {
     const char *wire, *name;
 };
 
+/* Jobs that follow one another, by their names in a store. */
+struct lock_chain {
+    struct lock_chain *next;
+    const char *name;
+    struct lock_text *steps;
+    struct span span;
+};
+
 struct lock {
     int64_t format;
     struct lock_type *types;
     struct lock_job *jobs;
+    struct lock_chain *chains;
     struct lock_removed *removed;
     struct map wires; /* the jobs by their names in a store */
     struct span span; /* of what has no place: the start of the first file that was named */

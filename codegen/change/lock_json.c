@@ -167,10 +167,19 @@ static const struct lock_member removed_members[] = {
 static const struct lock_record removed_record = {sizeof(struct lock_removed), true, 0,
                                                   removed_members};
 
+static const struct lock_member chain_members[] = {
+    NEEDED(lock_chain, "name", name),
+    TEXTS(lock_chain, "steps", steps),
+    END,
+};
+static const struct lock_record chain_record = {sizeof(struct lock_chain), true,
+                                                offsetof(struct lock_chain, span), chain_members};
+
 static const struct lock_member root_members[] = {
     {"lock", LOCK_NUMBER, true, offsetof(struct lock, format), NULL, 0},
     ITEMS(lock, "types", types, &type_record, MANY),
     ITEMS(lock, "jobs", jobs, &job_record, MANY),
+    ITEMS(lock, "chains", chains, &chain_record, MANY),
     ITEMS(lock, "removed", removed, &removed_record, MANY),
     END,
 };

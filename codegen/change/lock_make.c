@@ -403,6 +403,22 @@ static void make_job(struct maker *maker, const struct module *module, const str
     job_add(maker, made);
 }
 
+/* ---- chains ---- */
+
+static void make_chain(struct maker *maker, const struct ir_chain *chain)
+{
+    struct lock_chain *made = arena_alloc(maker->arena, sizeof(*made));
+    struct lock_text **end = &made->steps;
+    made->name = chain->qualified;
+    made->span = chain->decl->name.span;
+    for (const struct ir_step *step = chain->steps; step != NULL; step = step->next) {
+        lock_text_add(maker->arena, end, step->job->wire);
+        end = &(*end)->next;
+    }
+    made->next = maker->lock->chains;
+    maker->lock->chains = made;
+}
+
 static void make_module(struct maker *maker, const struct module *module)
 {
     for (const struct ir_enum *type = module->ir->enums; type != NULL; type = type->next)
@@ -413,6 +429,8 @@ static void make_module(struct maker *maker, const struct module *module)
         make_struct(maker, type);
     for (const struct ir_job *job = module->ir->jobs; job != NULL; job = job->next)
         make_job(maker, module, job);
+    for (const struct ir_chain *chain = module->ir->chains; chain != NULL; chain = chain->next)
+        make_chain(maker, chain);
 }
 
 struct lock *lock_make(struct compilation *compilation)
@@ -429,5 +447,6 @@ struct lock *lock_make(struct compilation *compilation)
     }
     maker.lock->types = lock_sort(maker.lock->types, offsetof(struct lock_type, name));
     maker.lock->jobs = lock_sort(maker.lock->jobs, offsetof(struct lock_job, wire));
+    maker.lock->chains = lock_sort(maker.lock->chains, offsetof(struct lock_chain, name));
     return maker.lock;
 }

@@ -397,6 +397,18 @@ static void write_job(struct writer *writer, const struct ast_decl *decl, const 
     write_changes(writer, decl);
 }
 
+static void write_chain(struct writer *writer, const struct ir_chain *chain)
+{
+    struct page *page = &writer->page;
+    page->markup->section(page, 1, "Chain", chain->qualified);
+    page_prose(page, chain->doc);
+    page->markup->paragraph(page);
+    for (const struct ir_step *step = chain->steps; step != NULL; step = step->next)
+        write_words(writer, "%s%s", step == chain->steps ? "" : ", then ", step->job->qualified);
+    write_words(writer, ": each with what the one before it returned.");
+    buf_char(page->out, '\n');
+}
+
 static void write_enum(struct writer *writer, const struct ast_decl *decl,
                        const struct ir_enum *type)
 {
@@ -456,6 +468,8 @@ static void write_synopsis(struct writer *writer)
     buf_printf(&code, "#include \"%s\"\n", writer->module->header);
     for (const struct ir_job *job = writer->module->ir->jobs; job != NULL; job = job->next)
         words_prototypes(writer->arena, job, &code);
+    for (const struct ir_chain *at = writer->module->ir->chains; at != NULL; at = at->next)
+        words_chain(writer->arena, at, &code);
     writer->page.markup->block(&writer->page, code.data);
     buf_release(&code);
 }
@@ -477,6 +491,8 @@ void doc_write(struct arena *arena, const struct module *module, enum doc_format
         write_job(&writer, decl, job);
         decl = ast_decl_next(decl->next, DECL_JOB);
     }
+    for (const struct ir_chain *chain = file->chains; chain != NULL; chain = chain->next)
+        write_chain(&writer, chain);
     decl = ast_decl_next(module->ast->decls, DECL_ENUM);
     for (const struct ir_enum *type = file->enums; type != NULL && decl != NULL;
          type = type->next) {

@@ -259,3 +259,15 @@ void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf 
             function_write(arena, job, row, out);
     }
 }
+
+void words_chain(struct arena *arena, const struct ir_chain *chain, struct buf *out)
+{
+    buf_char(out, '\n');
+    prototype(out, arena_printf(arena, "culex_status %s", chain->enqueue),
+              (const char *const[]){"culex_client *client",
+                                    arena_printf(arena, "const %s *job", chain->steps->job->c),
+                                    "const culex_enqueue_options *options", "culex_uuid *ret_id",
+                                    "culex_error *error", NULL});
+    prototype(out, arena_printf(arena, "culex_status %s", chain->register_),
+              (const char *const[]){"culex_worker *worker", NULL});
+}

@@ -14,4 +14,7 @@ const char *words_retry(struct arena *arena, const struct ir_retry *retry);
 /* Appends the functions that are generated for a job. */
 void words_prototypes(struct arena *arena, const struct ir_job *job, struct buf *out);
 
+/* The same of a chain. */
+void words_chain(struct arena *arena, const struct ir_chain *chain, struct buf *out);
+
 #endif

@@ -79,6 +79,8 @@ static enum block_kind block_kind_of(const struct piece *first)
         return BLOCK_SETTINGS;
     if (piece_is_word(first, "retry") || piece_is_word(first, "retry_policy"))
         return BLOCK_POLICY;
+    if (piece_is_word(first, "chain"))
+        return BLOCK_STEPS;
     return BLOCK_FIELDS; /* of struct, params, returns */
 }
 

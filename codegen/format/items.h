@@ -7,7 +7,7 @@
 #include "pieces.h"
 
 /* What stands in a block, and so where one of its items ends. */
-enum block_kind { BLOCK_FILE, BLOCK_SETTINGS, BLOCK_POLICY, BLOCK_FIELDS, BLOCK_ENUM };
+enum block_kind { BLOCK_FILE, BLOCK_SETTINGS, BLOCK_POLICY, BLOCK_FIELDS, BLOCK_ENUM, BLOCK_STEPS };
 
 enum { MARK_COUNT = 2 };
 

@@ -20,6 +20,7 @@ const char *ast_decl_word(enum ast_decl_kind kind)
 {
     static const char *const words[] = {
         [DECL_ENUM] = "enum",           [DECL_STRUCT] = "struct", [DECL_TYPE] = "type",
-        [DECL_POLICY] = "retry_policy", [DECL_JOB] = "job",       [DECL_DEFAULTS] = "defaults"};
+        [DECL_POLICY] = "retry_policy", [DECL_JOB] = "job",       [DECL_CHAIN] = "chain",
+        [DECL_DEFAULTS] = "defaults"};
     return words[kind];
 }

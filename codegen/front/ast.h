@@ -157,7 +157,15 @@ struct ast_setting {
     struct ast_setting *next;
 };
 
-enum ast_decl_kind { DECL_ENUM, DECL_STRUCT, DECL_TYPE, DECL_POLICY, DECL_JOB, DECL_DEFAULTS };
+enum ast_decl_kind {
+    DECL_ENUM,
+    DECL_STRUCT,
+    DECL_TYPE,
+    DECL_POLICY,
+    DECL_JOB,
+    DECL_CHAIN,
+    DECL_DEFAULTS
+};
 
 struct ast_decl {
     enum ast_decl_kind kind;
@@ -175,6 +183,7 @@ struct ast_decl {
     struct ast_name parse, format; /* ... and its functions */
     struct ast_policy *policy;     /* retry_policy */
     struct ast_setting *settings;  /* job, defaults */
+    struct ast_names *steps;       /* chain */
 };
 
 struct ast_import {

@@ -15,7 +15,7 @@ static const char *meaning_of(const struct ast_decl *decl)
     const char *name = decl->name.text;
     if (decl->kind == DECL_POLICY)
         return strcmp(name, "none") == 0 ? "means no retries" : NULL;
-    if (decl->kind == DECL_JOB)
+    if (decl->kind == DECL_JOB || decl->kind == DECL_CHAIN)
         return NULL;
     if (ir_kind_find(name) != IR_KIND_COUNT)
         return "is a type of the language";
@@ -58,7 +58,9 @@ static bool declare(struct checker *checker, const struct ast_decl *decl)
     if (decl->kind == DECL_POLICY)
         return true;
     const char *c = cname_join(checker->arena, module->package, decl->name.text,
-                               decl->kind == DECL_JOB ? "_job" : "");
+                               decl->kind == DECL_JOB     ? "_job"
+                               : decl->kind == DECL_CHAIN ? "_chain"
+                                                          : "");
     if (cname_check_free(checker->sink, c, decl->name.span, CNAME_TYPE))
         checker_claim(checker, module, decl);
     return true;
@@ -168,6 +170,7 @@ static void check_one(struct compilation *compilation, struct module *module)
     check_structs(&checker);
     struct ir_settings defaults = check_loose(&checker);
     check_jobs(&checker, &defaults);
+    check_chains(&checker);
     check_imports(&checker);
     if (!compilation->sink.has_faults) /* After an error, warnings may be missing. */
         allow_report_unused(&compilation->sink, module->source, is_about_schemas, NULL);

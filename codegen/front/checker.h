@@ -148,4 +148,9 @@ void check_sense(struct checker *checker, const struct ir_job *job);
 /* All jobs; `defaults` is what their settings start from. */
 void check_jobs(struct checker *checker, const struct ir_settings *defaults);
 
+/* ---- check_chain.c ---- */
+
+/* All chains, when all jobs are checked. */
+void check_chains(struct checker *checker);
+
 #endif

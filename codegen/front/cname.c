@@ -215,7 +215,7 @@ bool cname_is_made(const struct cname_row *row, const struct ast_decl *decl)
 void cname_fill(struct arena *arena, const char *package, const struct ast_decl *decl, void *made)
 {
     assert(decl->kind == DECL_ENUM || decl->kind == DECL_STRUCT || decl->kind == DECL_TYPE ||
-           decl->kind == DECL_JOB);
+           decl->kind == DECL_JOB || decl->kind == DECL_CHAIN);
     for (const struct cname_row *row = cname_rows; row->suffix != NULL; row++) {
         if (!cname_is_made(row, decl))
             continue;

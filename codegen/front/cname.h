@@ -33,8 +33,8 @@ extern const struct cname_row cname_rows[];
 
 bool cname_is_made(const struct cname_row *row, const struct ast_decl *decl);
 
-/* Puts the names of a declaration into its ir_enum, ir_struct, ir_user or ir_job; what is not made
- * stays NULL. */
+/* Puts the names of a declaration into its ir_enum, ir_struct, ir_user, ir_job or ir_chain; what is
+ * not made stays NULL. */
 void cname_fill(struct arena *arena, const char *package, const struct ast_decl *decl, void *made);
 
 /* The function that sets a field of the C struct `c`. */

@@ -88,10 +88,12 @@ void diag_sink_init(struct diag_sink *sink, struct arena *arena)
     *sink = (struct diag_sink){.arena = arena};
 }
 
-/* What was removed shares a place with other things that were, and a plug-in has but one id. */
+/* What was removed shares a place with other things that were, as the params of a chain's step do,
+ * and a plug-in has but one id. */
 static bool has_many_texts(enum diag_id id)
 {
-    return id >= DIAG_JOB_REMOVED || id == DIAG_PLUGIN_ERROR;
+    return id >= DIAG_JOB_REMOVED || id == DIAG_PLUGIN_ERROR || id == DIAG_CHAIN_UNFIT ||
+           id == DIAG_CHAIN_EXPOSED || id == DIAG_CHAIN_DROPPED;
 }
 
 /* Said before: the same of the same place. */

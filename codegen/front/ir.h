@@ -268,6 +268,21 @@ struct ir_job {
     struct ir_job *next;
 };
 
+/* A step's job, of this file or of one that it imports. */
+struct ir_step {
+    const struct ir_job *job;
+    struct ir_step *next;
+};
+
+struct ir_chain {
+    const char *name, *qualified, *doc;
+    uint32_t line;
+    const char *type_symbol, *enqueue, *register_;
+    struct ir_step *steps; /* two at the least */
+    const struct ast_decl *decl;
+    struct ir_chain *next;
+};
+
 struct ir_import {
     const char *file, *header;
     struct ir_import *next;
@@ -280,6 +295,7 @@ struct ir_file {
     struct ir_user *users;
     struct ir_struct *structs; /* each after those it contains */
     struct ir_job *jobs;
+    struct ir_chain *chains;
 };
 
 #endif

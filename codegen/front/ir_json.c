@@ -443,6 +443,28 @@ static void write_job(struct json_out *json, const struct ir_job *job)
     json_close(json, '}');
 }
 
+static void write_chain(struct json_out *json, const struct ir_chain *chain)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "name", chain->name);
+    json_text(json, "qualified", chain->qualified);
+    json_text(json, "type_symbol", chain->type_symbol);
+    json_text(json, "enqueue", chain->enqueue);
+    json_text(json, "register", chain->register_);
+    write_doc(json, chain->doc);
+    json_number(json, "line", chain->line);
+    json_open(json, "steps", '[');
+    for (const struct ir_step *step = chain->steps; step != NULL; step = step->next) {
+        json_open(json, NULL, '{');
+        json_text(json, "job", step->job->qualified);
+        json_text(json, "c", step->job->c);
+        json_text(json, "type_symbol", step->job->functions.type);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
 static void write_head(struct json_out *json, const struct ir_file *file,
                        const struct ir_json_options *options)
 {
@@ -484,6 +506,10 @@ void ir_json_file(struct json_out *json, const struct ir_file *file,
     json_open(json, "jobs", '[');
     for (const struct ir_job *job = file->jobs; job != NULL; job = job->next)
         write_job(json, job);
+    json_close(json, ']');
+    json_open(json, "chains", '[');
+    for (const struct ir_chain *chain = file->chains; chain != NULL; chain = chain->next)
+        write_chain(json, chain);
     json_close(json, ']');
     json_close(json, '}');
 }

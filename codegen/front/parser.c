@@ -283,6 +283,32 @@ static bool parse_job(struct parser *parser, struct ast_decl *decl)
     return parse_open(parser, decl) && parse_settings(parser, decl);
 }
 
+static bool parse_step(struct parser *parser, struct ast_names **ret_step)
+{
+    struct ast_names *step = arena_alloc(parser->arena, sizeof(*step));
+    if (!parser_reference(parser, &step->name))
+        return false;
+    *ret_step = step;
+    return parser_semicolon(parser);
+}
+
+static bool parse_chain(struct parser *parser, struct ast_decl *decl)
+{
+    struct span open = parser_span(parser);
+    struct ast_names **end = &decl->steps;
+    if (!parse_open(parser, decl))
+        return false;
+    while (parser_item_next(parser, HABIT_NOWHERE)) {
+        parser_doc_behind(parser, NULL);
+        bool is_whole = parse_step(parser, end);
+        if (*end != NULL)
+            end = &(*end)->next;
+        parser_item_end(parser, is_whole);
+    }
+    parser_doc_behind(parser, NULL);
+    return parser_close(parser, open);
+}
+
 static bool parse_body(struct parser *parser, struct ast_decl *decl)
 {
     switch (decl->kind) {
@@ -296,6 +322,8 @@ static bool parse_body(struct parser *parser, struct ast_decl *decl)
         return parse_policy(parser, &decl->policy);
     case DECL_JOB:
         return parse_job(parser, decl);
+    case DECL_CHAIN:
+        return parse_chain(parser, decl);
     case DECL_DEFAULTS:
         break;
     }
@@ -315,8 +343,8 @@ static bool decl_kind_at(const struct parser *parser, enum ast_decl_kind *ret_ki
 
 static bool parse_decl(struct parser *parser, struct ast_decl **ret_decl)
 {
-    static const char *const words[] = {"enum", "struct",   "type", "retry_policy",
-                                        "job",  "defaults", NULL};
+    static const char *const words[] = {"enum", "struct", "type",     "retry_policy",
+                                        "job",  "chain",  "defaults", NULL};
     enum ast_decl_kind kind;
     parser_doc_behind(parser, NULL);
     if (parser_at_word(parser, "package") || parser_at_word(parser, "import"))

@@ -30,7 +30,7 @@ static bool parser_at_type(const struct parser *parser)
 
 bool parser_at_declaration(const struct parser *parser)
 {
-    static const char *const words[] = {"enum", "struct", "retry_policy", "job", NULL};
+    static const char *const words[] = {"enum", "struct", "retry_policy", "job", "chain", NULL};
     if (parser_at_word(parser, "defaults"))
         return parser_kind_ahead(parser, 1) == TOKEN_LEFT_BRACE;
     if (parser_at_type(parser))

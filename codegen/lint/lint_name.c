@@ -112,12 +112,12 @@ static void lint_package(struct linter *linter, const struct ast_decl *decl)
 
 static void lint_decl(struct linter *linter, const struct ast_decl *decl)
 {
-    bool is_job = decl->kind == DECL_JOB;
+    bool is_job = decl->kind == DECL_JOB || decl->kind == DECL_CHAIN;
     lint_case(linter, is_job ? DIAG_JOB_NAME : DIAG_TYPE_NAME, &decl->name);
     if (decl->doc == NULL)
         lint_report(linter, is_job ? DIAG_UNDOCUMENTED_JOB : DIAG_UNDOCUMENTED_TYPE,
                     decl->name.span, "nothing says what '%s' is for", decl->name.text);
-    if (is_job && name_ends(decl->name.text, "job"))
+    if (decl->kind == DECL_JOB && name_ends(decl->name.text, "job"))
         lint_report(linter, DIAG_JOB_SUFFIX, decl->name.span, "in C this becomes '%s_job'",
                     decl->name.text);
     if (decl->kind != DECL_POLICY)

@@ -9,6 +9,7 @@ from typing import Dict, List, Sequence
 import jinja2
 
 import layout
+from chains import chain_view
 from enums import enum_view
 from jobs import job_view
 from literals import SPECIAL_FLOATS, CText, RangeError, c_comment, c_message
@@ -17,7 +18,7 @@ from names import Context
 from records import order_structs, struct_view
 from settings import DESCRIPTOR_VERSION
 from users import headers, user_view
-from view import JobView, SchemaView
+from view import ChainView, JobView, SchemaView
 
 LEGEND = """A field: name, name in the payload;
 kind, shape, flags;
@@ -67,6 +68,7 @@ def schema_view(schema: Schema) -> SchemaView:
     mismatch = f"{schema.header} does not fit this runtime: regenerate it with culexc gen"
     order, forwards = order_structs(schema.structs)
     jobs = [job_view(context, job) for job in schema.jobs]
+    chains = [chain_view(context, chain) for chain in schema.chains]
     return SchemaView(
         file=c_comment(schema.file),
         header=CText(schema.header),
@@ -84,7 +86,8 @@ def schema_view(schema: Schema) -> SchemaView:
         forwards=[CText(struct.c) for struct in order if struct.c in forwards],
         structs=[struct_view(context, struct, struct.c in forwards) for struct in order],
         jobs=jobs,
-        typed_calls=[typed_call(name) for name in function_names(schema, jobs)],
+        chains=chains,
+        typed_calls=[typed_call(name) for name in function_names(schema, jobs, chains)],
         guarded_calls=[guarded_call(job) for job in schema.jobs],
     )
 
@@ -106,7 +109,7 @@ def macro(name: str, body: str) -> CText:
     return CText(head + (" " if fits else " \\\n    ") + body)
 
 
-def function_names(schema: Schema, views: Sequence[JobView]) -> List[str]:
+def function_names(schema: Schema, views: Sequence[JobView], chains: Sequence[ChainView]) -> List[str]:
     """All that take an argument of a type that the schema decides."""
     names = [struct.make for struct in schema.structs if requires(struct.fields)]
     for job, view in zip(schema.jobs, views):
@@ -115,6 +118,7 @@ def function_names(schema: Schema, views: Sequence[JobView]) -> List[str]:
         if job.result is not None:
             names += [job.result.make] if requires(job.result.fields) else []
         names += [function.name for function in view.results + view.keeps]
+    names += [function.name for chain in chains for function in chain.functions]
     return names + [field.set_c for fields in all_fields(schema) for field in fields
                     if field.set_c is not None]
 

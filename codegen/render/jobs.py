@@ -59,9 +59,9 @@ def _deprecations(job: Job) -> List[CText]:
 # The wrappers. Their names and parameters are also in front/cnames.def, for the manual.
 
 
-def _function(context: Context, name: str, comment: str, parameters: Sequence[str],
-              body: Sequence[CText], deprecations: Sequence[CText] = (),
-              returned: str = "culex_status") -> FunctionView:
+def function_view(context: Context, name: str, comment: str, parameters: Sequence[str],
+                  body: Sequence[CText], deprecations: Sequence[CText] = (),
+                  returned: str = "culex_status") -> FunctionView:
     return FunctionView(
         name=CText(name),
         comments=layout.comment(comment),
@@ -72,7 +72,7 @@ def _function(context: Context, name: str, comment: str, parameters: Sequence[st
     )
 
 
-def _return(called: str, arguments: Sequence[str]) -> CText:
+def return_call(called: str, arguments: Sequence[str]) -> CText:
     return layout.call(f"    return {called}", arguments, ";")
 
 
@@ -91,61 +91,61 @@ now, and one before 2001 is refused."""),
 
 
 def _enqueue(context: Context, job: Job) -> FunctionView:
-    return _function(
+    return function_view(
         context, job.functions.enqueue, """\
 Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
 so may `ret_id`. See culex_client_enqueue.""",
         ["culex_client *client", f"const {job.c} *job", "const culex_enqueue_options *options",
          RET_ID, ERROR],
-        [_return("culex_client_enqueue",
+        [return_call("culex_client_enqueue",
                  ["client", f"&{job.functions.type}", "job", "options", "ret_id", "error"])],
         _deprecations(job))
 
 
 def _enqueue_when(context: Context, job: Job, name: str, option: str, parameter: str,
                   comment: str) -> FunctionView:
-    return _function(
+    return function_view(
         context, name, comment,
         ["culex_client *client", f"const {job.c} *job", parameter, RET_ID, ERROR],
         [CText("    culex_enqueue_options options = culex_enqueue_options_make();"),
          CText(f"    options.has_{option} = true;"),
          CText(f"    options.{option} = {option};"),
-         _return("culex_client_enqueue",
+         return_call("culex_client_enqueue",
                  ["client", f"&{job.functions.type}", "job", "&options", "ret_id", "error"])],
         _deprecations(job))
 
 
 def _enqueue_many(context: Context, job: Job) -> FunctionView:
-    return _function(
+    return function_view(
         context, job.functions.enqueue_many, """\
 Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
 for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many.""",
         ["culex_client *client", f"const {job.c} *jobs", "size_t count",
          "const culex_enqueue_options *options", "culex_uuid *ret_ids", "size_t *ret_enqueued",
          ERROR],
-        [_return("culex_client_enqueue_many",
+        [return_call("culex_client_enqueue_many",
                  ["client", f"&{job.functions.type}", "jobs", "sizeof *jobs", "count", "options",
                   "ret_ids", "ret_enqueued", "error"])],
         _deprecations(job))
 
 
 def _enqueue_item(context: Context, job: Job) -> FunctionView:
-    return _function(
+    return function_view(
         context, job.functions.enqueue_item, """\
 One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
 `options`; these may be NULL.""",
         [f"const {job.c} *job", "const culex_enqueue_options *options"],
-        [_return("culex_enqueue_item_make", [f"&{job.functions.type}", "job", "options"])],
+        [return_call("culex_enqueue_item_make", [f"&{job.functions.type}", "job", "options"])],
         _deprecations(job), "culex_enqueue_item")
 
 
 def _enqueue_from(context: Context, job: Job) -> FunctionView:
-    return _function(
+    return function_view(
         context, job.functions.enqueue_from, """\
 For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
 may be NULL. See culex_run_enqueue.""",
         ["culex_run *run", f"const {job.c} *job", "const culex_enqueue_options *options", ERROR],
-        [_return("culex_run_enqueue",
+        [return_call("culex_run_enqueue",
                  ["run", f"&{job.functions.type}", "job", "options", "error"])],
         _deprecations(job))
 
@@ -158,21 +158,21 @@ culex_worker_run."""
 as the reason."""
     guard = [CText("    if (handler == NULL)"),
              CText(f"        return culex_worker_retire(worker, &{job.functions.type});")]
-    return _function(
+    return function_view(
         context, job.functions.register, comment + (retirement if job.retired else ""),
         ["culex_worker *worker", f"{job.functions.handler} handler", "void *user"],
         (guard if job.retired else [])
-        + [_return("culex_worker_register",
+        + [return_call("culex_worker_register",
                    ["worker", f"&{job.functions.type}", thunk,
                     "CULEX_FN_CAST(culex_handler_fn, handler)", "user"])])
 
 
 def _encode(context: Context, job: Job, params: RecordView) -> FunctionView:
-    return _function(
+    return function_view(
         context, job.functions.encode,
         "Appends the payload of `job` to `ret_text`. Borrows `job` for the call.",
         [f"const {job.c} *job", "culex_buf *ret_text", ERROR],
-        [_return("culex_encode", [f"&{params.type_symbol}", "job", "ret_text", "error"])])
+        [return_call("culex_encode", [f"&{params.type_symbol}", "job", "ret_text", "error"])])
 
 
 def _decode(context: Context, job: Job, params: RecordView) -> FunctionView:
@@ -181,7 +181,7 @@ Reads a payload. `*ret_job` and all it points to live in `arena`.""")
 
 
 def _decoder(context: Context, name: str, record: RecordView, ret: str, comment: str) -> FunctionView:
-    return _function(
+    return function_view(
         context, name, comment,
         ["culex_arena *arena", "const void *text", "size_t len", f"const {record.c} **{ret}", ERROR],
         [CText("    const void *value = NULL;"),
@@ -196,11 +196,11 @@ def _decoder(context: Context, name: str, record: RecordView, ret: str, comment:
 def _results(context: Context, job: Job, result: RecordView) -> List[FunctionView]:
     assert job.functions.set_result is not None and job.functions.wait is not None and job.result is not None
     return [
-        _function(
+        function_view(
             context, job.functions.set_result, """\
 Keeps `result` as what the run returned, once it ends as done. For use in a handler. Copies.""",
             ["culex_run *run", f"const {result.c} *result", ERROR],
-            [_return("culex_run_set_result", ["run", f"&{result.type_symbol}", "result", "error"])]),
+            [return_call("culex_run_set_result", ["run", f"&{result.type_symbol}", "result", "error"])]),
         _decoder(context, job.result.decode, result, "ret_result", """\
 Reads the result of a run, as culex_client_get has it. `*ret_result` and all it points to live
 in `arena`."""),
@@ -215,37 +215,37 @@ def _keeps(context: Context, job: Job, kept: RecordView) -> List[FunctionView]:
     version, ret_version = "uint64_t *version", "uint64_t *ret_version"
     ret_value, value = f"{kept.c} *ret_metadata", f"const {kept.c} *metadata"
     return [
-        _function(
+        function_view(
             context, names.metadata_get, """\
 For a handler: reads what the job keeps from run to run, where nothing was set its defaults, and
 its version. What it points to lives until the handler returns. See culex_run_metadata_get.""",
             ["culex_run *run", ret_value, ret_version, ERROR],
-            [_return("culex_run_metadata_get",
+            [return_call("culex_run_metadata_get",
                      ["run", f"&{kept.type_symbol}", "ret_metadata", "ret_version", "error"])]),
-        _function(
+        function_view(
             context, names.metadata_set, """\
 For a handler: sets it in place of `*version`, which is the new one then. CULEX_ECONFLICT when
 another was first: read it again. CULEX_ESTALE when the run's lease is over. Copies.""",
             ["culex_run *run", value, version, ERROR],
-            [_return("culex_run_metadata_set",
+            [return_call("culex_run_metadata_set",
                      ["run", f"&{kept.type_symbol}", "metadata", "version", "error"])]),
-        _function(
+        function_view(
             context, names.metadata_read, """\
 Reads it in any program. What it points to lives in `arena`. See culex_client_metadata_read.""",
             ["culex_client *client", "culex_arena *arena", ret_value, ret_version, ERROR],
-            [_return("culex_client_metadata_read",
+            [return_call("culex_client_metadata_read",
                      ["client", f"&{names.type}", "arena", "ret_metadata", "ret_version", "error"])]),
-        _function(
+        function_view(
             context, names.metadata_write, """\
 Sets it in any program, in place of `*version`, which is the new one then. Copies.""",
             ["culex_client *client", value, version, ERROR],
-            [_return("culex_client_metadata_write",
+            [return_call("culex_client_metadata_write",
                      ["client", f"&{names.type}", "metadata", "version", "error"])]),
     ]
 
 
 def _waiter(context: Context, name: str, job: Job, result: RecordView) -> FunctionView:
-    return _function(
+    return function_view(
         context, name, """\
 Waits until the run has ended, for `timeout` at most. CULEX_OK when it is done: `*ret_result`,
 which lives in `arena`, is what it returned, NULL when it set nothing. CULEX_ESTATE when it is

@@ -558,6 +558,45 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Step:
+    c: str
+    type_symbol: str
+
+    @classmethod
+    def read(cls, node: Node) -> "Step":
+        node.leave("job")
+        return cls(c=node.name("c"), type_symbol=node.name("type_symbol"))
+
+
+@dataclass(frozen=True)
+class Chain:
+    name: str
+    qualified: str
+    type_symbol: str
+    enqueue: str
+    register: str
+    doc: str
+    line: int
+    steps: Tuple[Step, ...]
+
+    @classmethod
+    def read(cls, node: Node) -> "Chain":
+        chain = cls(
+            name=node.name("name"),
+            qualified=node.text("qualified"),
+            type_symbol=node.name("type_symbol"),
+            enqueue=node.name("enqueue"),
+            register=node.name("register"),
+            doc=node.text("doc"),
+            line=node.integer("line", *LINE),
+            steps=node.children("steps", Step.read),
+        )
+        if len(chain.steps) < 2:
+            raise node.fail("steps", "are two at the least")
+        return chain
+
+
+@dataclass(frozen=True)
 class Schema:
     file: str
     header: str
@@ -569,6 +608,7 @@ class Schema:
     users: Tuple[User, ...]
     structs: Tuple[Struct, ...]
     jobs: Tuple[Job, ...]
+    chains: Tuple[Chain, ...]
 
     @classmethod
     def read(cls, node: Node) -> "Schema":
@@ -584,6 +624,7 @@ class Schema:
             users=node.children("types", User.read),
             structs=node.children("structs", Struct.read),
             jobs=node.children("jobs", Job.read),
+            chains=node.children("chains", Chain.read),
         )
 
 

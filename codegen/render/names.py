@@ -32,6 +32,9 @@ class Names:
             if job.metadata is not None:
                 self._taken |= {job.metadata.c, job.metadata.make}
                 self._take_refs(job.metadata.fields)
+        for chain in schema.chains:
+            self._taken |= {chain.type_symbol, chain.enqueue, chain.register}
+            self._taken |= {step.type_symbol for step in chain.steps}
 
     def _take_refs(self, fields: Iterable[Field]) -> None:
         for field in fields:

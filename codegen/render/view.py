@@ -1,6 +1,6 @@
 """What the templates print: the model with every name made and every value written as C.
 
-Only shapes stand here. enums.py, users.py, records.py and jobs.py fill them and take
+Only shapes stand here. enums.py, users.py, records.py, jobs.py and chains.py fill them and take
 all decisions, so that the templates hold loops and names only.
 """
 
@@ -134,6 +134,16 @@ class JobView:
 
 
 @dataclass(frozen=True)
+class ChainView:
+    comments: List[CText]
+    marker: CText
+    type_symbol: CText
+    tables: List[TableView]
+    cells: CText
+    functions: List[FunctionView]
+
+
+@dataclass(frozen=True)
 class SchemaView:
     file: CText
     header: CText
@@ -151,5 +161,6 @@ class SchemaView:
     forwards: List[CText]
     structs: List[RecordView]
     jobs: List[JobView]
+    chains: List[ChainView]
     typed_calls: List[CText]  # the macros of the functions whose arguments are checked
     guarded_calls: List[CText]  # the macros that put a guard before handlers in C++

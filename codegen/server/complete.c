@@ -9,6 +9,7 @@
 #include "request.h"
 
 enum item_kind {
+    ITEM_FUNCTION = 3,
     ITEM_FIELD = 5,
     ITEM_PROPERTY = 10,
     ITEM_ENUM = 13,
@@ -163,26 +164,43 @@ static const char *usable_name(struct completion *completion, const struct modul
     return arena_printf(completion->request->arena, "%s.%s", module->package, decl->name.text);
 }
 
-static void offer_decls(struct completion *completion, const struct module *module, bool is_policy)
+/* Kinds of declarations that are meant by name. */
+enum wanted { WANTED_TYPE, WANTED_POLICY, WANTED_JOB };
+
+static bool is_wanted(enum wanted wanted, enum ast_decl_kind kind)
+{
+    switch (wanted) {
+    case WANTED_POLICY:
+        return kind == DECL_POLICY;
+    case WANTED_JOB:
+        return kind == DECL_JOB;
+    case WANTED_TYPE:
+        break;
+    }
+    return kind == DECL_ENUM || kind == DECL_STRUCT || kind == DECL_TYPE;
+}
+
+static void offer_decls(struct completion *completion, const struct module *module,
+                        enum wanted wanted)
 {
     for (const struct ast_decl *at = module->ast->decls; at != NULL; at = at->next) {
         enum item_kind kind = at->kind == DECL_POLICY ? ITEM_CONSTANT
                               : at->kind == DECL_ENUM ? ITEM_ENUM
+                              : at->kind == DECL_JOB  ? ITEM_FUNCTION
                                                       : ITEM_STRUCT;
-        bool is_type = at->kind == DECL_ENUM || at->kind == DECL_STRUCT || at->kind == DECL_TYPE;
         const char *name = usable_name(completion, module, at);
         bool is_of_package = strncmp(name, completion->package, strlen(completion->package)) == 0;
-        if ((is_policy ? at->kind == DECL_POLICY : is_type) && is_of_package)
+        if (is_wanted(wanted, at->kind) && is_of_package)
             offer(completion, name, kind, ast_decl_word(at->kind), at->doc);
     }
 }
 
-static void offer_names(struct completion *completion, bool is_policy)
+static void offer_names(struct completion *completion, enum wanted wanted)
 {
     const struct module *module = completion->target.module;
-    offer_decls(completion, module, is_policy);
+    offer_decls(completion, module, wanted);
     for (const struct module_import *at = module->imports; at != NULL; at = at->next)
-        offer_decls(completion, at->module, is_policy);
+        offer_decls(completion, at->module, wanted);
 }
 
 static const struct ast_decl *decl_around(const struct completion *completion)
@@ -299,9 +317,11 @@ static void offer_all(struct completion *completion)
     offer_words(completion);
     offer_snippets(completion);
     if ((places & PLACE_SET(TYPE)) != 0)
-        offer_names(completion, false);
+        offer_names(completion, WANTED_TYPE);
     if ((places & PLACE_SET(RETRY)) != 0)
-        offer_names(completion, true);
+        offer_names(completion, WANTED_POLICY);
+    if ((places & PLACE_SET(STEP)) != 0)
+        offer_names(completion, WANTED_JOB);
     if ((places & PLACE_SET(PARAM_NAME)) != 0)
         offer_params(completion);
 }

@@ -45,6 +45,7 @@ static enum block block_opened(const struct context *context)
         {BLOCK_FILE, "struct", BLOCK_STRUCT},
         {BLOCK_FILE, "enum", BLOCK_ENUM},
         {BLOCK_FILE, "retry_policy", BLOCK_POLICY},
+        {BLOCK_FILE, "chain", BLOCK_CHAIN},
         {BLOCK_JOB, "params", BLOCK_PARAMS},
         {BLOCK_JOB, "returns", BLOCK_RETURNS},
         {BLOCK_JOB, "metadata", BLOCK_RETURNS},
@@ -80,7 +81,8 @@ static void block_close(struct context *context)
 /* A declaration's word at the start of a line: the blocks before it lack a `}`. */
 static bool is_new_start(const struct context *context, struct token token)
 {
-    static const char *const starts[] = {"job", "struct", "enum", "retry_policy", "defaults"};
+    static const char *const starts[] = {"job",          "struct", "enum",
+                                         "retry_policy", "chain",  "defaults"};
     if (context->depth == 0 ||
         (token.offset > 0 && context->source->text[token.offset - 1] != '\n'))
         return false;
@@ -352,6 +354,8 @@ uint64_t context_places(const struct context *context)
         return context->count == 0 ? PLACE_SET(ENUM) : 0;
     case BLOCK_POLICY:
         return policy_places(context);
+    case BLOCK_CHAIN:
+        return context->count == 0 || context->previous.kind == TOKEN_DOT ? PLACE_SET(STEP) : 0;
     case BLOCK_UNKNOWN:
         break;
     }

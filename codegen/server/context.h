@@ -16,6 +16,7 @@ enum block {
     BLOCK_STRUCT,
     BLOCK_ENUM,
     BLOCK_POLICY,
+    BLOCK_CHAIN,
     BLOCK_UNKNOWN
 };
 

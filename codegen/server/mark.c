@@ -132,6 +132,8 @@ static void find_decl(struct finder *finder, const struct ast_decl *decl)
     find_fields(finder, decl, &decl->returns);
     find_fields(finder, decl, &decl->metadata);
     find_settings(finder, decl);
+    for (const struct ast_names *at = decl->steps; at != NULL; at = at->next)
+        find_reference(finder, at->name, false);
 }
 
 struct mark *marks_find(struct compilation *compilation, struct module *module)

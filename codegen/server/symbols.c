@@ -88,7 +88,8 @@ static void write_values(struct request *request, struct analysis *analysis,
 /* By the declaration's kind. */
 static const enum symbol_kind decl_kinds[] = {
     [DECL_ENUM] = SYMBOL_ENUM,       [DECL_STRUCT] = SYMBOL_STRUCT, [DECL_TYPE] = SYMBOL_STRUCT,
-    [DECL_POLICY] = SYMBOL_CONSTANT, [DECL_JOB] = SYMBOL_FUNCTION,  [DECL_DEFAULTS] = SYMBOL_OBJECT,
+    [DECL_POLICY] = SYMBOL_CONSTANT, [DECL_JOB] = SYMBOL_FUNCTION,  [DECL_CHAIN] = SYMBOL_FUNCTION,
+    [DECL_DEFAULTS] = SYMBOL_OBJECT,
 };
 
 void answer_symbols(struct request *request)

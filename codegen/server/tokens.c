@@ -39,7 +39,8 @@ static enum token_type thing_type(const struct thing *thing)
 {
     static const enum token_type decls[] = {
         [DECL_ENUM] = TYPE_ENUM,     [DECL_STRUCT] = TYPE_STRUCT, [DECL_TYPE] = TYPE_STRUCT,
-        [DECL_POLICY] = TYPE_POLICY, [DECL_JOB] = TYPE_JOB,       [DECL_DEFAULTS] = TYPE_JOB};
+        [DECL_POLICY] = TYPE_POLICY, [DECL_JOB] = TYPE_JOB,       [DECL_CHAIN] = TYPE_JOB,
+        [DECL_DEFAULTS] = TYPE_JOB};
     return thing->kind == THING_BUILTIN ? TYPE_BUILTIN
            : thing->kind == THING_FIELD ? TYPE_FIELD
            : thing->kind == THING_VALUE ? TYPE_VALUE

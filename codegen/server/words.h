@@ -42,6 +42,7 @@
     X(ON_ENUM)                                                                                     \
     X(ON_STRUCT)                                                                                   \
     X(ON_VALUE)                                                                                    \
+    X(STEP)       /* of a chain: the name of a job */                                              \
     X(PARAM_NAME) /* the names of things that the schema declares */                               \
     X(DEFAULT)                                                                                     \
     X(IMPORT_PATH)

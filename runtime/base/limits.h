@@ -39,6 +39,7 @@ enum {
     CULEX_PRIORITY_MAX = 9,
     CULEX_ERROR_TEXT_MAX = 4096, /* bytes */
     CULEX_FOLLOW_UPS_MAX = 100,  /* runs that come in with the end of another */
+    CULEX_CHAIN_STEPS_MAX = 16,  /* jobs of a chain */
     CULEX_PROGRESS_MAX = 256,    /* bytes of a run's progress: percent, a space, text */
 
     /* A limit (culex/limits.h): its name and its keys, in bytes; the greatest concurrency, rate

@@ -429,6 +429,7 @@ _Noreturn void culex__child_main(const struct culex_child_start *start)
     culex__loan_init(&child.loan, (struct culex_errand_way){culex__inbox_exchange, &child.inbox},
                      child.config->store_timeout_ms, child.config->env);
     culex__loan_set_gate(&child.loan, child.config->gate, child.config->keys);
+    child.loan.chains = child.config->chains;
     culex__home_store_adopt(&child.config->home);
     child.run = culex__run_create();
     self = &child;

@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <culex/chain.h>
+
 #include "base/buf.h"
 #include "base/error.h"
+#include "core/chain.h"
 #include "core/codec_encode.h"
 #include "core/duration.h"
 #include "core/queue_name.h"
@@ -47,7 +50,9 @@ struct order {
     culex_enqueue_outcome *outcomes; /* the same */
     bool has_ticket;                 /* the caller's; else each batch has one of the client's */
     struct culex_ticket ticket;      /* of the next batch */
-    const culex_batch *called;       /* whose callback the run is; NULL: it is none */
+    struct culex_rest rest;          /* of a chain, behind the run */
+    const char *rest_steps[CULEX_CHAIN_STEPS_MAX];
+    const culex_batch *called; /* whose callback the run is; NULL: it is none */
     culex_batch_when called_when;
     char tags[CULEX_TAGS_SIZE];
 };
@@ -99,6 +104,21 @@ static culex_status batch_apply(struct order *order, const culex_enqueue_options
     return CULEX_OK;
 }
 
+static culex_status chain_apply(struct order *order, const culex_chain *chain, culex_error *error)
+{
+    if (chain == NULL)
+        return CULEX_OK;
+    if (chain->step_count < 2 || chain->step_count > CULEX_CHAIN_STEPS_MAX)
+        return culex__fail(error, CULEX_EINVAL, "a chain has 2 to %d steps", CULEX_CHAIN_STEPS_MAX);
+    if (strcmp(chain->steps[0]->wire, order->type->wire) != 0)
+        return culex__fail(error, CULEX_EINVAL, "chain %s begins with job %s, not with %s",
+                           chain->name, chain->steps[0]->name, order->type->name);
+    for (size_t i = 1; i < chain->step_count; i++)
+        order->rest_steps[i - 1] = chain->steps[i]->wire;
+    order->rest = (struct culex_rest){order->rest_steps, chain->step_count - 1};
+    return CULEX_OK;
+}
+
 /* What is said of one enqueue in place of the schema. */
 static culex_status order_apply(struct order *order, const culex_enqueue_options *options,
                                 culex_error *error)
@@ -122,7 +142,8 @@ static culex_status order_apply(struct order *order, const culex_enqueue_options
                                   ? culex__duration_ms_up(options->idempotency_window)
                                   : CULEX_WINDOW_DEFAULT_MS;
     order->has_ticket = options->has_ticket && culex__ticket_parse(options->ticket, &order->ticket);
-    return batch_apply(order, options, error);
+    status = chain_apply(order, options->chain, error);
+    return status == CULEX_OK ? batch_apply(order, options, error) : status;
 }
 
 static culex_status order_prepare(struct order *order, const culex_enqueue_options *options,
@@ -185,6 +206,8 @@ static culex_status payload_encode(const struct order *order, size_t index, stru
         status = order->text != NULL ? text_take(order->text, payloads, error)
                                      : culex__encode_sealed(&order->sealing, order->type->params,
                                                             params, payloads, error);
+    if (status == CULEX_OK)
+        status = culex__rest_append(order->rest, payloads, error);
     if (status != CULEX_OK) {
         if (order->count > 1)
             culex__error_context(error, "run %zu", index);
@@ -809,6 +832,17 @@ culex_status culex_client_enqueue(culex_client *client, const culex_job_type *ty
     return order_run_one(&order, options, ret_id, error);
 }
 
+culex_status culex_chain_enqueue(culex_client *client, const culex_chain *chain, const void *params,
+                                 const culex_enqueue_options *options, culex_uuid *ret_id,
+                                 culex_error *error)
+{
+    culex_enqueue_options own = options != NULL ? *options : culex_enqueue_options_make();
+    if (chain == NULL || chain->step_count == 0)
+        return culex__fail(error, CULEX_EINVAL, "no chain");
+    own.chain = chain;
+    return culex_client_enqueue(client, chain->steps[0], params, &own, ret_id, error);
+}
+
 culex_status culex__client_enqueue_text(culex_client *client, const culex_job_type *type,
                                         culex_bytes payload, const struct culex_run_keys *keys,
                                         const culex_enqueue_options *options, culex_uuid *ret_id,
@@ -855,7 +889,7 @@ culex_status culex__enqueue_make(const struct culex_enqueue_way *way, const cule
                                  const void *params, const culex_enqueue_options *options,
                                  culex__enqueue_take take, void *user, culex_error *error)
 {
-    struct order order = {.type = type, .params = params, .count = 1};
+    struct order order = {.type = type, .params = params, .count = 1, .rest = way->rest};
     struct culex_enqueue_draft draft;
     culex_status status = order_check_job(&order, way->keys, way->env, error);
     if (status == CULEX_OK)

@@ -7,6 +7,7 @@
 
 #include "client/enqueue_gate.h"
 #include "client/run_key.h"
+#include "core/chain.h"
 #include "store/store.h"
 
 /* As culex_client_enqueue, but `payload` is the text of the params; `type->params` is not looked
@@ -43,6 +44,7 @@ struct culex_enqueue_way {
     const struct culex_env *env;
     const char *refusal;       /* why it takes no ticket and no place for the outcome, */
     const char *batch_refusal; /* and is in no batch */
+    struct culex_rest rest;    /* of the chain that the run goes on with */
 };
 
 /* What culex_client_enqueue would hand to the store, which is `take`'s: it borrows both. With a

@@ -248,9 +248,70 @@ static culex_status refuse_unknown(const struct culex__decoder *decoder,
                              object->type->name, word, culex__nearest_ask(&nearest, meant));
 }
 
+/* ---- the steps of a chain ---- */
+
+static bool is_chain(const struct culex__decoder *decoder, const struct object *object,
+                     const struct culex__json_text *name)
+{
+    return object->path == NULL && !decoder->is_exact && name_is(CULEX_CHAIN_NAME, name);
+}
+
+static culex_status chain_strange(const struct culex__decoder *decoder)
+{
+    return culex__fail(decoder->error, CULEX_EUNDERSTAND,
+                       "the payload has the steps of a chain in a form that this program does not "
+                       "know");
+}
+
+/* The name of a job: a string without escapes. */
+static culex_status take_step(struct culex__decoder *decoder, const char **ret_step)
+{
+    struct culex__json_text text = {.data = ""};
+    if (culex__json_peek(&decoder->json) != '"' ||
+        culex__json_string(&decoder->json, &text) != NULL || text.len == 0 ||
+        text.len > CULEX_JOB_NAME_MAX || memchr(text.data, '\\', text.len) != NULL)
+        return chain_strange(decoder);
+    char *step = culex__arena_bytes(decoder->arena, text.len + 1);
+    if (step == NULL)
+        return culex__decode_exhausted(decoder);
+    memcpy(step, text.data, text.len);
+    step[text.len] = '\0';
+    *ret_step = step;
+    return CULEX_OK;
+}
+
+static culex_status take_steps(struct culex__decoder *decoder, const char **steps)
+{
+    culex_status status = CULEX_OK;
+    if (!culex__json_take(&decoder->json, '['))
+        return chain_strange(decoder);
+    do {
+        if (decoder->rest.count == CULEX_CHAIN_STEPS_MAX - 1)
+            return chain_strange(decoder);
+        status = take_step(decoder, &steps[decoder->rest.count++]);
+    } while (status == CULEX_OK && culex__json_take(&decoder->json, ','));
+    if (status == CULEX_OK && !culex__json_take(&decoder->json, ']'))
+        return chain_strange(decoder);
+    return status;
+}
+
+/* In another form than this it is of a later program. */
+static culex_status take_chain(struct culex__decoder *decoder)
+{
+    if (decoder->rest.count > 0)
+        return chain_strange(decoder);
+    const char **steps = culex_arena_alloc(decoder->arena, CULEX_CHAIN_STEPS_MAX * sizeof *steps);
+    if (steps == NULL)
+        return culex__decode_exhausted(decoder);
+    decoder->rest.steps = steps;
+    return take_steps(decoder, steps);
+}
+
 static culex_status take_unknown(struct culex__decoder *decoder, const struct object *object,
                                  const struct culex__json_text *name, bool is_marked)
 {
+    if (is_marked && is_chain(decoder, object, name))
+        return take_chain(decoder);
     if (is_marked) {
         int len = name->len < EXCERPT_MAX ? (int)name->len : EXCERPT_MAX;
         return culex__codec_fail(decoder->error, CULEX_EUNDERSTAND, object->path,
@@ -451,7 +512,8 @@ bool culex__payload_is_well_formed(const void *text, size_t len)
 
 static culex_status decode_text(const struct culex__sealing *sealing, const culex_struct_type *type,
                                 culex_arena *arena, const void *text, size_t len, bool is_exact,
-                                const void **ret_value, culex_error *error)
+                                const void **ret_value, struct culex_rest *ret_rest,
+                                culex_error *error)
 {
     if (type == NULL || arena == NULL || ret_value == NULL || (text == NULL && len > 0))
         return culex__fail(error, CULEX_EINVAL,
@@ -473,15 +535,18 @@ static culex_status decode_text(const struct culex__sealing *sealing, const cule
     if (value == NULL)
         return culex__decode_exhausted(&decoder);
     culex_status status = decode_whole(&decoder, type, value);
-    if (status == CULEX_OK)
-        *ret_value = value;
-    return status;
+    if (status != CULEX_OK)
+        return status;
+    *ret_value = value;
+    if (ret_rest != NULL)
+        *ret_rest = decoder.rest;
+    return CULEX_OK;
 }
 
 culex_status culex_decode(const culex_struct_type *type, culex_arena *arena, const void *text,
                           size_t len, const void **ret_value, culex_error *error)
 {
-    return decode_text(NULL, type, arena, text, len, false, ret_value, error);
+    return decode_text(NULL, type, arena, text, len, false, ret_value, NULL, error);
 }
 
 culex_status culex__decode_sealed(const struct culex__sealing *sealing,
@@ -489,12 +554,20 @@ culex_status culex__decode_sealed(const struct culex__sealing *sealing,
                                   const void *text, size_t len, const void **ret_value,
                                   culex_error *error)
 {
-    return decode_text(sealing, type, arena, text, len, false, ret_value, error);
+    return decode_text(sealing, type, arena, text, len, false, ret_value, NULL, error);
+}
+
+culex_status culex__decode_params(const struct culex__sealing *sealing,
+                                  const culex_struct_type *type, culex_arena *arena,
+                                  const void *text, size_t len, const void **ret_value,
+                                  struct culex_rest *ret_rest, culex_error *error)
+{
+    return decode_text(sealing, type, arena, text, len, false, ret_value, ret_rest, error);
 }
 
 culex_status culex__decode_exact(const culex_struct_type *type, culex_arena *arena,
                                  const void *text, size_t len, const void **ret_value,
                                  culex_error *error)
 {
-    return decode_text(NULL, type, arena, text, len, true, ret_value, error);
+    return decode_text(NULL, type, arena, text, len, true, ret_value, NULL, error);
 }

@@ -3,6 +3,7 @@
 #define CULEX_CORE_CODEC_VALUE_H
 
 #include "core/box.h"
+#include "core/chain.h"
 #include "core/codec.h"
 #include "core/json.h"
 
@@ -15,6 +16,7 @@ struct culex__decoder {
     size_t list_bytes_left;
     const struct culex__sealing *sealing; /* NULL: of no use here */
     bool is_exact;                        /* names that the type does not have are refused */
+    struct culex_rest rest;               /* what the payload says of a chain */
 };
 
 /* Decodes one value of the field, not a struct, into `slot`. */

@@ -1,5 +1,5 @@
 /* handler/calls.c - what a handler asks and says of its run: culex_run_..., culex_log. */
-#include "handler/execution.h"
+#include "handler/calls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "core/duration.h"
 #include "core/secret.h"
 #include "client/enqueue.h"
+#include "handler/execution.h"
 #include "handler/follow_up.h"
 #include "handler/loan.h"
 #include "handler/result.h"
@@ -189,6 +190,13 @@ static culex_status follow_up_take(void *user, const char *queue, const struct c
 culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const void *params,
                                const culex_enqueue_options *options, culex_error *error)
 {
+    return culex__run_follow(run, type, params, options, (struct culex_rest){NULL, 0}, error);
+}
+
+culex_status culex__run_follow(culex_run *run, const culex_job_type *type, const void *params,
+                               const culex_enqueue_options *options, struct culex_rest rest,
+                               culex_error *error)
+{
     if (run == NULL || run->arena == NULL)
         return culex__fail(error, CULEX_EINVAL, "no run, or one whose handler is not at work");
     if (is_stray(run))
@@ -201,7 +209,8 @@ culex_status culex_run_enqueue(culex_run *run, const culex_job_type *type, const
         .env = loan != NULL ? loan->env : culex__env_system(),
         .refusal = "a follow-up takes no ticket, as it comes in once by itself, and no "
                    "ret_outcomes, as it comes in when the run has ended",
-        .batch_refusal = "a follow-up is in no batch: enqueue with culex_run_client()"};
+        .batch_refusal = "a follow-up is in no batch: enqueue with culex_run_client()",
+        .rest = rest};
     return culex__enqueue_make(&way, type, params, options, follow_up_take, run, error);
 }
 

@@ -4,6 +4,7 @@
 #include "core/codec_decode.h"
 #include "core/end_text.h"
 #include "core/secret.h"
+#include "handler/chain.h"
 #include "handler/run_hooks.h"
 #include "handler/run_sealing.h"
 
@@ -67,12 +68,12 @@ static void end_outcome(struct culex_run *run, culex_outcome outcome)
 }
 
 static culex_status params_decode(struct culex_run *run, const void **ret_params,
-                                  culex_error *error)
+                                  struct culex_rest *ret_rest, culex_error *error)
 {
     const culex_struct_type *type = run->job.type->params;
     const struct culex__sealing sealing = culex__run_sealing(run, CULEX_SEALED_PARAMS);
-    culex_status status = culex__decode_sealed(&sealing, type, run->arena, run->payload,
-                                               run->payload_len, ret_params, error);
+    culex_status status = culex__decode_params(&sealing, type, run->arena, run->payload,
+                                               run->payload_len, ret_params, ret_rest, error);
     if (status == CULEX_OK && !culex__secrets_collect(type, *ret_params, &run->secrets))
         return culex__fail(error, CULEX_ENOMEM, "no memory for its secrets");
     run->params_secrets_len = run->secrets.len;
@@ -89,11 +90,17 @@ static void culex__run_call(struct culex_run *run)
 {
     culex_error error = {0};
     const void *params = NULL;
-    culex_status status = params_decode(run, &params, &error);
+    const culex_job_type *next = NULL;
+    struct culex_rest rest = {NULL, 0};
+    culex_status status = params_decode(run, &params, &rest, &error);
+    if (status == CULEX_OK && rest.count > 0)
+        status = culex__chain_next(run, rest, &next, &error);
     if (status == CULEX_OK)
         end_outcome(run, handler_call(run, params));
     else
         end_undecoded(run, status, &error);
+    if (next != NULL && run->end.event == CULEX_EVENT_DONE)
+        culex__chain_go_on(run, next, rest);
 }
 
 /* Returns when the handler begins. The line may have to wait, in a child for as long as the store

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "client/client_private.h"
+#include "handler/chain.h"
 #include "handler/errand.h"
 
 struct culex_loan {
@@ -16,6 +17,7 @@ struct culex_loan {
     int64_t timeout_ms;          /* of one call */
     const struct culex_env *env;
     struct culex_enqueue_gate gate; /* of what handlers enqueue */
+    struct culex_chains chains;     /* that runs may be of */
     const struct culex_keys *keys;  /* for them and for the runs; NULL: there are none */
     pthread_mutex_t lock;           /* guards the client's making */
     culex_client *client;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <culex/chain.h>
+
 #include "base/error.h"
 #include "client/newrun.h"
 #include "platform/descriptor.h"
@@ -138,6 +140,39 @@ culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *typ
     if (is_too_late(worker, "culex_worker_retire"))
         return CULEX_EINVAL;
     return culex__jobs_add(worker, &job, setup_error(worker));
+}
+
+/* A chain that is there already is nothing new. */
+static bool has_chain(const culex_worker *worker, const culex_chain *chain)
+{
+    for (size_t i = 0; i < worker->chain_count; i++) {
+        if (worker->chains[i] == chain)
+            return true;
+    }
+    return false;
+}
+
+culex_status culex_worker_register_chain(culex_worker *worker, const culex_chain *chain)
+{
+    if (is_too_late(worker, "culex_worker_register_chain"))
+        return CULEX_EINVAL;
+    if (worker == NULL || chain == NULL || chain->step_count < 2)
+        return culex__fail(setup_error(worker), CULEX_EINVAL, "no worker, or no chain to register");
+    for (size_t i = 0; i < chain->step_count; i++) {
+        culex_status status = culex__job_type_check(chain->steps[i], setup_error(worker));
+        if (status != CULEX_OK)
+            return status;
+    }
+    if (has_chain(worker, chain))
+        return CULEX_OK;
+    const culex_chain **chains =
+        realloc(worker->chains, (worker->chain_count + 1) * sizeof(*chains));
+    if (chains == NULL)
+        return culex__fail(setup_error(worker), CULEX_ENOMEM, "no memory for chain %s",
+                           chain->name);
+    worker->chains = chains;
+    worker->chains[worker->chain_count++] = chain;
+    return CULEX_OK;
 }
 
 int culex_worker_setup_failed(culex_worker *worker, const char *format, ...)
@@ -408,6 +443,7 @@ void culex__worker_free(culex_worker *worker)
     culex__beacon_free(worker);
     culex__run_hooks_free(&worker->run_hooks);
     free(worker->jobs);
+    free(worker->chains);
     free(worker);
 }
 

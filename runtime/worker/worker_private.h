@@ -111,6 +111,8 @@ struct culex_worker {
     struct culex_identity identity;
     struct culex_job *jobs;
     size_t job_count;
+    const culex_chain **chains;
+    size_t chain_count;
     struct culex_process_hooks hooks;
     struct culex_run_hooks run_hooks;
     struct culex_enqueue_gate gate; /* of what handlers enqueue */

@@ -82,6 +82,9 @@ syntax region jobJobBlock contained matchgroup=jobBrace start=/{/ end=/}/ contai
 syntax region jobParams contained matchgroup=jobSection start=/\<\%(params\|returns\|metadata\)\>/ end=/}\@1<=/ end=/\ze}/ contains=jobFields,@jobComments
 syntax region jobDefaults matchgroup=jobKeyword start=/\<defaults\>/ end=/}\@1<=/ contains=jobDefaultsBlock,@jobComments
 syntax region jobDefaultsBlock contained matchgroup=jobBrace start=/{/ end=/}/ contains=jobSetting,jobRetry,@jobComments
+syntax region jobChain matchgroup=jobKeyword start=/\<chain\>/ end=/}\@1<=/ contains=jobName,jobChainBlock,@jobComments
+syntax region jobChainBlock contained matchgroup=jobBrace start=/{/ end=/}/ contains=jobStep,@jobComments
+syntax match jobStep contained /\h[[:alnum:]_.]*/
 syntax region jobStruct matchgroup=jobKeyword start=/\<struct\>/ end=/}\@1<=/ contains=jobName,jobAttrs,jobFields,@jobComments
 " A type of the user's own: what it is written as, its header, its functions.
 syntax region jobOwn matchgroup=jobKeyword start=/\<type\>\ze\_s\+\h/ end=/;/ contains=jobName,jobAttrs,jobOwnText,@jobComments
@@ -134,6 +137,7 @@ highlight default link jobSettingWord Keyword
 highlight default link jobPolicyWord Keyword
 highlight default link jobRetryNone Keyword
 highlight default link jobPolicyName Identifier
+highlight default link jobStep Identifier
 highlight default link jobState Constant
 highlight default link jobKey Identifier
 

@@ -147,6 +147,8 @@ typedef struct culex_enqueue_options {
     culex_enqueue_outcome *ret_outcomes; /* NULL, or room for that of each run whose id is told */
     const culex_batch *batch;            /* NULL: none; else see culex/batch.h */
     culex_batch_when batch_when;         /* of a batch */
+    const culex_chain *chain;            /* that the run begins, whose first job it is of: what a
+                                            chain's _enqueue sets; NULL: none. See culex/chain.h */
 } culex_enqueue_options;
 
 /* Options that override nothing. */
@@ -170,7 +172,8 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
                                      0,
                                      NULL,
                                      NULL,
-                                     CULEX_BATCH_MEMBER};
+                                     CULEX_BATCH_MEMBER,
+                                     NULL};
     return options;
 }
 

@@ -6,6 +6,7 @@
 
 #include <culex/batch.h>
 #include <culex/bulk.h>
+#include <culex/chain.h>
 #include <culex/cipher.h>
 #include <culex/client.h>
 #include <culex/codec.h>

@@ -271,6 +271,13 @@ typedef struct culex_job_type {
     size_t tag_count;
 } culex_job_type;
 
+/* Jobs of which each takes the result of the one before it; see culex/chain.h. */
+typedef struct culex_chain {
+    const char *name; /* qualified name in the schema */
+    const culex_job_type *const *steps;
+    size_t step_count; /* 2 to 16 */
+} culex_chain;
+
 #ifdef __cplusplus
 }
 #endif

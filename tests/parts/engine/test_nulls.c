@@ -289,6 +289,7 @@ static void test_null_for_a_client_is_refused(void **state)
     REFUSED(culex_client_enqueue(NULL, &type, &params, NULL, &id, &error));
     REFUSED(culex_client_enqueue_many(NULL, &type, &params, 8, 1, NULL, &id, NULL, &error));
     REFUSED_AS("no client", culex_client_enqueue_all(NULL, &item, 1, &error));
+    REFUSED_AS("no chain", culex_chain_enqueue(NULL, NULL, &params, NULL, &id, &error));
     REFUSED(culex_client_get(NULL, "q", no_id, &run, &error));
     REFUSED(culex_client_list(NULL, "q", CULEX_RUN_DONE, &cursor, 0, run_seen, NULL, &error));
     REFUSED(culex_client_find(NULL, "q", NULL, &cursor, 0, run_seen, NULL, &error));
@@ -457,6 +458,7 @@ static void test_null_for_a_worker_is_refused(void **state)
     assert_int_equal(culex_worker_register(NULL, &type, number_call, number_handler, NULL),
                      CULEX_EINVAL);
     assert_int_equal(culex_worker_retire(NULL, &type), CULEX_EINVAL);
+    assert_int_equal(culex_worker_register_chain(NULL, NULL), CULEX_EINVAL);
     assert_int_equal(culex_worker_on_process(NULL, process_open, NULL, NULL), CULEX_EINVAL);
     assert_int_equal(culex_worker_on_process_by(NULL, NULL, NULL, process_open, NULL, NULL),
                      CULEX_EINVAL);
@@ -502,6 +504,8 @@ static void test_null_beside_a_worker_is_refused(void **state)
     assert_int_equal(culex_worker_register(worker, NULL, number_call, number_handler, NULL),
                      CULEX_EINVAL);
     expect_reason(worker, "no job type");
+    assert_int_equal(culex_worker_register_chain(worker, NULL), CULEX_EINVAL);
+    expect_reason(worker, "no worker, or no chain to register");
     assert_int_equal(culex_worker_register(worker, &type, number_call, NULL, NULL), CULEX_EINVAL);
     expect_reason(worker, "job t.number is registered without a handler");
     assert_int_equal(culex_worker_register(worker, &type, NULL, number_handler, NULL),

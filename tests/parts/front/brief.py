@@ -11,7 +11,7 @@ WIDTH = 100
 
 # Beside null, which is left out everywhere.
 USUAL = {
-    "attrs": {}, "closed": False, "doc": "", "must_understand": False, "optional": False,
+    "attrs": {}, "chains": [], "closed": False, "doc": "", "must_understand": False, "optional": False,
     "params": [], "required": False, "retired": False, "secret": False, "encrypted": False, "shape": "single",
     "steps_ns": [], "tags": [], "was": [],
 }

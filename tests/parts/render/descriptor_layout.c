@@ -148,6 +148,12 @@ LAYOUT(culex_need, NEED_MEMBERS)
     MEMBER(size_t, tag_count, of)
 LAYOUT(culex_job_type, JOB_TYPE_MEMBERS)
 
+#define CHAIN_MEMBERS(MEMBER, of)                                                                  \
+    MEMBER(const char *, name, of)                                                                 \
+    MEMBER(const culex_job_type *const *, steps, of)                                               \
+    MEMBER(size_t, step_count, of)
+LAYOUT(culex_chain, CHAIN_MEMBERS)
+
 #define NUMBER(name, number) _Static_assert((int)CULEX_##name == (number), WHAT_TO_DO);
 NUMBER(KIND_BOOL, 0)
 NUMBER(KIND_CHAR, 1)

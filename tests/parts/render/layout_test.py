@@ -20,7 +20,7 @@ from rendering import HERE, INCLUDE
 
 COMPILER = sys.argv[1]
 STRUCT = re.compile(r"(?<=^typedef struct )(culex_\w+) \{\n(.*?)(?=^\} \1;)", re.M | re.S)
-STRUCTS, CHANGES_MIN = 11, 150
+STRUCTS, CHANGES_MIN = 12, 150
 
 
 def changed(members: List[str]) -> Iterator[Tuple[str, List[str]]]:

@@ -119,6 +119,7 @@ def schema(stem: str, **more: Any) -> Json:
         "named": True, "file": f"{stem}.job", "stem": stem,
         "header": f"{stem}_job.h", "source": f"{stem}_job.c", "guard": f"{stem.upper()}_JOB_H",
         "package": "", "export_macro": None, "imports": [], "enums": [], "types": [], "structs": [], "jobs": [],
+        "chains": [],
     }
     return {**base, **more}
 
@@ -333,6 +334,22 @@ def policies() -> Json:
     ])
 
 
+def chain(c: str, first: str, *others: str, **more: Any) -> Json:
+    base: Json = {
+        "name": c, "qualified": c, "type_symbol": f"{c}_chain_type", "enqueue": f"{c}_chain_enqueue",
+        "register": f"{c}_chain_register", "doc": "", "line": 9,
+        "steps": [{"job": step, "c": f"{step}_job", "type_symbol": f"{step}_job_type"} for step in (first, *others)],
+    }
+    return {**base, **more}
+
+
+def chains() -> Json:
+    return schema("chains", jobs=[job("draft", [field("text")], result=[field("text")]),
+                                  job("print", [field("text")], result=[field("text")])],
+                  chains=[chain("press", "draft", "print", doc="From a draft to paper."),
+                          chain("again", "print", "print")])
+
+
 def names() -> Json:
     """Params called like what a constructor, a prototype or C++ would stumble over."""
     words = ["made", "job", "memset", "memcpy", "worker", "client", "index", "time", "options", "value", "clash_job",
@@ -369,7 +386,7 @@ def hostile() -> Json:
 
 
 CASES = {case.__name__: case for case in (
-    hello, empty, bare, *KINDS, defaults, essay, limits, enums, own, structs, imports, policies, names, hostile)}
+    hello, empty, bare, *KINDS, defaults, essay, limits, enums, own, structs, imports, policies, chains, names, hostile)}
 
 # Not among the goldens: four times 409 rows of single characters, which nobody would review. What
 # they say is read back by render_test.py, wrappers_test.c and roundtrip_test.c.

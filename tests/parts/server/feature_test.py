@@ -442,7 +442,7 @@ class Completion(Feature):
 
     def test_words_by_place(self):
         self.start()
-        declarations = ["package", "import", "enum", "struct", "type", "retry_policy", "defaults", "job"]
+        declarations = ["package", "import", "enum", "struct", "type", "retry_policy", "chain", "defaults", "job"]
         table = (ROOT / "codegen/front/settings.def").read_text()
         settings = re.findall(r'^SETTING\(\w+, "(\w+)", SETTING,', table, re.M)
         own = ["params", "returns", "metadata", *re.findall(r'^SETTING\(\w+, "(\w+)", JOB,', table, re.M)]
@@ -475,6 +475,8 @@ class Completion(Feature):
                 ('job a { cron "* * * * *" tz "UTC" missed all overlap §', ["skip", "allow"]),
                 ('job a { cron "* * * * *" tz "UTC" missed all jitter 1s §', ["overlap"]),
                 ('job a { cron "* * * * *" tz "UTC" missed §', ["skip", "once", "all"]),
+                ("job a; struct s { int8 x; } job b; chain c { §", ["a", "b"]),
+                ("job a; job b; chain c { a; §", ["a", "b"]), ("job a; chain c { a §", []), ("chain §", []),
                 ("enum e { §", ["reserved"]),
                 ("enum e : §", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                                 "uint64"]),
@@ -583,7 +585,7 @@ class Completion(Feature):
                 uri = self.client.open(self.folder / f"f{seen}.job", text.replace("§", filled + " "))
                 self.assertEqual(self.client.diagnostics(uri), [], filled)
                 seen += 1
-        self.assertEqual(seen, 19)
+        self.assertEqual(seen, 20)
 
     def test_no_snippets_where_they_would_be_taken_for_text(self):
         self.start()

@@ -35,7 +35,7 @@ VIM_PLAIN = {"", "jobPackage", "jobImport", "jobAttrs", "jobAttrArgs", "jobField
              "jobDefault", "jobReserved", "jobPolicyBlock", "jobPolicyItem", "jobSetting",
              "jobKeys", "jobStates", "jobRetry", "jobJob", "jobJobBlock", "jobParams",
              "jobDefaults", "jobDefaultsBlock", "jobStruct", "jobPolicy", "jobEnum", "jobEnumBase",
-             "jobEnumBlock", "jobOwn", "jobOwnText"}
+             "jobEnumBlock", "jobOwn", "jobOwnText", "jobChain", "jobChainBlock"}
 TEXTMATE_WORDS = ("keyword.", "storage.", "constant.language.", "entity.other.attribute-name.")
 
 

@@ -78,6 +78,8 @@ SPOTS = [
     ("own_types.job", "type ", "money", "jobName", "entity.name.type"),
     ("own_types.job", "= ", "string", "jobType", "storage.type.builtin"),
     ("own_types.job", '"money.h" ', "money_parse", "jobOwnFunction", "entity.name.function"),
+    ("chains.job", "chain ", "publish", "jobName", "entity.name.type"),
+    ("chains.job", "publish { ", "upload", "jobStep", "entity.name.type.reference"),
     ("words.job", "string ", "queue", "jobFieldName", "variable.parameter"),
     ("settings.job", "memory ", "256M", "jobSize", "constant.numeric.size"),
     ("retries.job", "jitter ", "0.5", "jobFloat", "constant.numeric.float"),
