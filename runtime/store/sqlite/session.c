@@ -13,9 +13,6 @@ struct table {
     enum culex_sqlite_statement next, drop;
 };
 
-static const struct table memos = {CULEX__SQLITE_MEMO_NEXT, CULEX__SQLITE_MEMO_DROP};
-static const struct table workers = {CULEX__SQLITE_WORKER_NEXT, CULEX__SQLITE_WORKER_DROP};
-
 static culex_status row_drop(struct culex_sqlite *store, const struct table *table,
                              const struct culex_sqlite_round *round, culex_error *error)
 {
@@ -58,6 +55,8 @@ static culex_status rows_forget(struct culex_sqlite *store, const struct table *
 
 culex_status culex__sqlite_silent_forget(struct culex_sqlite *store, culex_error *error)
 {
+    const struct table memos = {CULEX__SQLITE_MEMO_NEXT, CULEX__SQLITE_MEMO_DROP};
+    const struct table workers = {CULEX__SQLITE_WORKER_NEXT, CULEX__SQLITE_WORKER_DROP};
     store->silence.looked_ms = store->now_ms;
     culex_status status = rows_forget(store, &memos, &store->silence.memos, error);
     return status == CULEX_OK ? rows_forget(store, &workers, &store->silence.workers, error)

@@ -10,7 +10,7 @@
 static const char *const texts[CULEX__SQLITE_STATEMENT_COUNT] = {
 #define STATEMENT_OF_PRODUCERS(name, sql) sql,
 #ifdef CULEX_PRODUCER_ONLY
-#define STATEMENT(name, sql) NULL,
+#define STATEMENT(name, sql)
 #else
 #define STATEMENT STATEMENT_OF_PRODUCERS
 #endif
@@ -68,8 +68,6 @@ static int step(struct culex_sqlite *store, sqlite3_stmt *statement)
 culex_status culex__sqlite_prepare(struct culex_sqlite *store, culex_error *error)
 {
     for (int i = 0; i < CULEX__SQLITE_STATEMENT_COUNT; i++) {
-        if (texts[i] == NULL)
-            continue;
         int rc = sqlite3_prepare_v3(store->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
                                     &store->statements[i], NULL);
         if (rc != SQLITE_OK)

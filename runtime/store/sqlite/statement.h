@@ -10,10 +10,23 @@
 struct culex_sqlite;
 
 enum culex_sqlite_statement {
+#ifdef CULEX_PRODUCER_ONLY
+#define STATEMENT_OF_PRODUCERS(name, sql) CULEX__SQLITE_##name,
+#define STATEMENT(name, sql)
+#else
 #define STATEMENT(name, sql) CULEX__SQLITE_##name,
+#endif
 #include "store/sqlite/statement.def"
     CULEX__SQLITE_STATEMENT_COUNT
 };
+
+/* What a library for producers has no text of is nowhere either: one that comes to a code of it is
+ * refused by the linker. */
+#ifdef CULEX_PRODUCER_ONLY
+#define STATEMENT_OF_PRODUCERS(name, sql)
+#define STATEMENT(name, sql) extern const enum culex_sqlite_statement CULEX__SQLITE_##name;
+#include "store/sqlite/statement.def"
+#endif
 
 /* All of them; a borrowed handle's are prepared one by one when they are first bound. */
 culex_status culex__sqlite_prepare(struct culex_sqlite *store, culex_error *error);
