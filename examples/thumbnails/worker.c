@@ -1,5 +1,6 @@
-/* thumbnails/worker.c - three steps from a picture to the size of its thumbnail: worker [--url URL]
- * ...
+/* thumbnails/worker.c - three steps from a picture to the size of its thumbnail.
+ *
+ *     worker [--url URL] ...
  *
  * No handler enqueues anything: what it returns goes on to the next step, which comes in with the
  * end of this one. The pictures are of the PGM format, whose head is a text: "P2 640 480". */

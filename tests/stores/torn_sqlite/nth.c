@@ -233,7 +233,8 @@ static void all_of(const struct failure *failure, int version, bool is_sticky)
     }
     assert_true(n < CALLS_MAX);
     printf("%-18s %s %ld calls%s\n", failure->name,
-           is_sticky ? "from the n-th on:" : "the n-th:", n - STRIDE, has_shown ? "" : ", never shown");
+           is_sticky ? "from the n-th on:" : "the n-th:", n - STRIDE,
+           has_shown ? "" : ", never shown");
 }
 
 static void all(int version)
