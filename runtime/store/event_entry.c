@@ -239,8 +239,7 @@ bool culex__event_entry_add(struct culex_event_list *list, const char *entry, si
     head_take(&reader, &head);
     uint64_t position = last - (uint64_t)head.count + 1;
     gap_note(list, position);
-    while (reader.at < reader.end) {
-        stretch_take(&reader, &stretch);
+    while (reader.at < reader.end && stretch_take(&reader, &stretch)) {
         if (!stretch_add(list, &stretch, &position, head.at_ms, most))
             return false;
     }
