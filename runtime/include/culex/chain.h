@@ -19,6 +19,9 @@
  * culex_client_retry goes on from it. A step that is done and has set no result has failed, and its
  * text says so; so has one whose next step cannot be enqueued.
  *
+ * In a batch the run of the first step alone is a member, and the batch may end before the chain.
+ * A tick of a periodic job begins no chain.
+ *
  * The id of a later run is made when it comes in, and cannot be told before. To wait for the end of
  * a chain, have its last step say so, or give each chain a param that tells it and goes from step
  * to step.

@@ -5,23 +5,31 @@
  * store with what it tells: what did not happen has none, and whoever reads one finds the run as it
  * tells, or later. A call to the store that is repeated, or refused, brings none of its own.
  *
- * | kind      | told by |
- * |-----------|---------|
- * | ENQUEUED  | an enqueue of any kind, a tick, a schedule's run out of turn, a follow-up, a
- * batch's callback | | REPLACED  | the same, where the run took the place of one with its unique
- * key; with the id that stays | | STARTED   | a worker's step: the run was given to it, and begins
- * as soon as a handler is free | | DONE      | a worker's step | | FAILED    | a worker's step: the
- * handler failed, or its time was over; DEAD, CANCELLED or another attempt follows | | CRASHED   |
- * as FAILED, with the handler's process | | LOST      | the step of another worker, or the worker's
- * next life: the lease ran out, or its process was replaced | | RELEASED  | a step, of a worker
- * that gives the run back: snoozed, not begun, or not known there; and as LOST, of a run that had
- * not begun | | DEAD      | what is told of the attempt before it, in the same call; or a step that
- * met it expired or damaged | | CANCELLED | culex_client_cancel of one that is not at work; else
- * the end of its attempt | | RETRIED   | culex_client_retry | | MOVED     | culex_client_move,
- * where something changed | | FORGOTTEN | culex_client_delete | | PURGED    | culex_client_purge,
- * for each of its pages; of no run, `count` were deleted | | PAUSED    | culex_client_pause and
- * culex_client_pause_for; of no run | | RESUMED   | culex_client_resume, and the step that finds
- * that a pause has ended by itself; of no run |
+ *     kind       told by
+ *
+ *     ENQUEUED   an enqueue of any kind, a tick, a schedule's run out of turn, a follow-up, a
+ *                batch's callback
+ *     REPLACED   the same, where the run took the place of one with its unique key; with the id
+ *                that stays
+ *     STARTED    a worker's step: the run was given to it, and begins as soon as a handler is free
+ *     DONE       a worker's step
+ *     FAILED     a worker's step: the handler failed, or its time was over; DEAD, CANCELLED or
+ *                another attempt follows
+ *     CRASHED    as FAILED, with the handler's process
+ *     LOST       the step of another worker, or the worker's next life: the lease ran out, or its
+ *                process was replaced
+ *     RELEASED   a step, of a worker that gives the run back: snoozed, not begun, or not known
+ *                there; and as LOST, of a run that had not begun
+ *     DEAD       what is told of the attempt before it, in the same call; or a step that met it
+ *                expired or damaged
+ *     CANCELLED  culex_client_cancel of one that is not at work; else the end of its attempt
+ *     RETRIED    culex_client_retry
+ *     MOVED      culex_client_move, where something changed
+ *     FORGOTTEN  culex_client_delete
+ *     PURGED     culex_client_purge, for each of its pages; of no run, `count` were deleted
+ *     PAUSED     culex_client_pause and culex_client_pause_for; of no run
+ *     RESUMED    culex_client_resume, and the step that finds that a pause has ended by itself; of
+ *                no run
  *
  * No event tells that a time has come: that a scheduled run waits, or that the record of one that
  * has ended is forgotten. Repairs by FSCK tell none, nor does what is put aside as unreadable.
