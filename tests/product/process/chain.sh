@@ -51,7 +51,7 @@ expect 'the friend ends it' 1 "$(grep -c '^finish .* 1 3 number-1$' "$scratch/fr
 "$relay" race 1 mute
 worker_start mute --drain
 worker_expect 0
-expect 'nothing follows a step without a result' '' "$(grep -v '^begin' "$scratch/mute" || true)"
+expect 'nothing follows a step without a result' '' "$(sed '/^begin/d' "$scratch/mute")"
 "$relay" text >"$scratch/text"
 grep -q 'the next step of its chain, relay.middle, was not enqueued: its params are made of the result, and the handler has set none: call' \
     "$scratch/text" || fail "$(cat "$scratch/text")"

@@ -22,6 +22,8 @@ static void say(const culex_run *run, const char *job, const char *rest)
     fflush(stdout);
 }
 
+/* The work of a step: nobody waits here for anything, but whoever kills the worker shall find it.
+ */
 static void rest_a_while(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
