@@ -3112,24 +3112,26 @@ static culex_status model_batch_open(struct model *model, const struct culex_bat
 {
     static const culex_uuid none;
     struct model_queue *queue = queue_of(model, order->queue);
-    struct model_batch *parent = batch_find(model, queue, order->parent);
     bool has_parent = memcmp(&order->parent, &none, sizeof none) != 0;
+    struct model_batch *parent = has_parent ? batch_find(model, queue, order->parent) : NULL;
     queue->is_begun = true;
     if (has_parent && parent == NULL)
         return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", order->queue);
-    if (has_parent && parent->info.is_ended)
+    if (parent != NULL && parent->info.is_ended)
         return culex__fail(error, CULEX_ESTATE, "the batch of queue '%s' has ended", order->queue);
-    if (has_parent && parent->depth >= BATCHES_IN_EACH_OTHER)
+    if (parent != NULL && parent->depth >= BATCHES_IN_EACH_OTHER)
         return culex__fail(error, CULEX_ELIMIT, "at most 8 batches in each other");
     struct model_batch *batch = APPEND(model, model->batches, model->batch_count);
     *batch = (struct model_batch){.queue = queue,
                                   .id = order->id,
                                   .keep_ms = order->keep_ms,
                                   .at_ms = now_of(model) + order->open_ms,
-                                  .depth = has_parent ? parent->depth + 1 : 1,
+                                  .depth = 1,
                                   .parent = parent};
-    if (has_parent)
+    if (parent != NULL) {
+        batch->depth = parent->depth + 1;
         parent->info.added++;
+    }
     return CULEX_OK;
 }
 
