@@ -57,6 +57,11 @@ def result_name(job: Job) -> str:
     return job.qualified + "_result"
 
 
+def metadata_name(job: Job) -> str:
+    """Of what it keeps, likewise."""
+    return job.qualified + "_metadata"
+
+
 class Names:
     """What is called how. A package is one namespace, as it is one prefix in C."""
 
@@ -96,6 +101,8 @@ def declared_by(schema: Schema) -> Iterator[Declared]:
         yield Declared(f"'{job.qualified}'", job.qualified, job.c, schema, job.line)
         if job.result is not None:
             yield Declared(f"what '{job.qualified}' returns", result_name(job), job.result.c, schema, job.line)
+        if job.metadata is not None:
+            yield Declared(f"what '{job.qualified}' keeps", metadata_name(job), job.metadata.c, schema, job.line)
 
 
 def check_names(names: Names, schemas: Sequence[Schema]) -> None:
@@ -183,13 +190,16 @@ class Text:
 
     def job_record(self, job: Job) -> List[str]:
         result = "void" if job.result is None else self.names.of(result_name(job))
+        metadata = "void" if job.metadata is None else self.names.of(metadata_name(job))
         is_deprecated = job.deprecated is not None or job.retired
-        more = [f"    using result_type = {result};",
+        more = [f"    using result_type = {result};", f"    using metadata_type = {metadata};",
                 f"    static constexpr bool is_deprecated = {literals.c_bool(is_deprecated)};", "",
                 "    static const culex_job_type &type()", "    {", f"        return ::{job.functions.type};", "    }"]
         made = self.record(self.names.of(job.qualified), job.c, job.params, more)
         if job.result is not None:
             made += self.record(result, job.result.c, job.result.fields)
+        if job.metadata is not None:
+            made += self.record(metadata, job.metadata.c, job.metadata.fields)
         return made
 
     # --- the parts of the file ----------------------------------------------------------------
@@ -207,6 +217,9 @@ class Text:
             if job.result is not None:
                 doc = f"What {job.name} returns."
                 lines += ["", *self.struct(bare(result_name(job)), doc, job.result.fields)]
+            if job.metadata is not None:
+                doc = f"What {job.name} keeps from run to run."
+                lines += ["", *self.struct(bare(metadata_name(job)), doc, job.metadata.fields)]
         return lines
 
     def records(self) -> List[str]:

@@ -330,6 +330,8 @@ using job_in =
 
 template <typename Job> using result_of = typename record<Job>::result_type;
 
+template <typename Job> using metadata_of = typename record<Job>::metadata_type;
+
 struct arena_free {
     void operator()(culex_arena *arena) const
     {
@@ -642,6 +644,19 @@ struct enqueue_options {
     list<std::string_view> tags{};
     std::optional<culex_duration> expires{};
     culex_enqueue_outcome *ret_outcomes = nullptr; /* room for that of each run */
+    std::optional<culex_batch> batch{};            /* of client::batch_open */
+    culex_batch_when batch_when = CULEX_BATCH_MEMBER;
+    const culex_chain *chain = nullptr; /* P_chain, where its first job is enqueued */
+};
+
+/* What a Job keeps from run to run, as it was read, and the version that a set replaces. What it
+ * shows lives as long as this, or in a handler as long as the run. */
+template <typename Job> struct metadata {
+    static_assert(!std::is_void_v<detail::metadata_of<Job>>, "the job keeps no metadata");
+
+    detail::metadata_of<Job> value{};
+    std::uint64_t version = 0; /* 0: nothing is kept, and `value` has the defaults */
+    std::shared_ptr<culex_arena> arena{};
 };
 
 /* One run of a Job as the store has it. Move only. */
@@ -695,6 +710,52 @@ template <typename Job> class stored_run
         return detail::reader(arena_.get())
             .template read<Result>(*static_cast<const c_type *>(value));
     }
+};
+
+/* Runs of several Jobs and queues that are enqueued by one call: culex_client_enqueue_all. Keeps
+ * copies of what is added, and may be given to the call again, until that succeeds. Move only. */
+class items
+{
+  public:
+    /* The place of the new one, by which operator[] tells of it. */
+    template <typename Job>
+    std::enable_if_t<!detail::is_deprecated<Job>(), std::size_t>
+    add(const Job &job, const enqueue_options &options = enqueue_options())
+    {
+        return put(job, options);
+    }
+
+    template <typename Job>
+    [[deprecated("the job is deprecated or retired: NAME_job.hpp says why")]] std::enable_if_t<
+        detail::is_deprecated<Job>(), std::size_t>
+    add(const Job &job, const enqueue_options &options = enqueue_options())
+    {
+        return put(job, options);
+    }
+
+    std::size_t size() const noexcept
+    {
+        return list_.size();
+    }
+
+    /* Whether it is in the store, its id and how it came there. */
+    const culex_enqueue_item &operator[](std::size_t place) const
+    {
+        return list_.at(place);
+    }
+
+  private:
+    friend class client;
+
+    struct held {
+        detail::writer out{};
+        culex_enqueue_options options{};
+    };
+
+    std::vector<std::unique_ptr<held>> held_;
+    std::vector<culex_enqueue_item> list_;
+
+    template <typename Job> std::size_t put(const Job &job, const enqueue_options &options);
 };
 
 /* A connection to a store, which closes itself. Move only; one that was moved from is only good for
@@ -794,6 +855,97 @@ class client
         check(culex_client_retry(c(), queue_of<Job>(queue).c_str(), id, &told), told);
     }
 
+    /* Enqueues what of the items is not in the store yet: culex_client_enqueue_all. After an error
+     * each item tells what became of it, and the call may be made again with the same. */
+    void enqueue_all(items &all)
+    {
+        culex_error told{};
+        check(culex_client_enqueue_all(c(), all.list_.data(), all.list_.size(), &told), told);
+    }
+
+    /* Waits until a run of a Job has ended, and returns it as it ended: culex_client_wait.
+     * std::nullopt: it has not within `timeout`. CULEX_ENOTFOUND: it is forgotten. */
+    template <typename Job>
+    std::optional<stored_run<Job>> wait(const culex_uuid &id, culex_duration timeout,
+                                        std::string_view queue = std::string_view())
+    {
+        detail::job_check<Job>();
+        std::string name = queue_of<Job>(queue);
+        culex_error told{};
+        culex_wait waited{};
+        waited.queue = name.c_str();
+        waited.id = id;
+        culex_status status = culex_client_wait(c(), &waited, 1, 1, timeout, &told);
+        std::unique_ptr<culex_run_info, detail::info_free> info(waited.run);
+        check(status, told);
+        if (waited.end == CULEX_WAIT_FORGOTTEN) {
+            std::snprintf(told.text, sizeof told.text, "the store has forgotten the run");
+            throw error(CULEX_ENOTFOUND, told, id);
+        }
+        if (waited.end == CULEX_WAIT_PENDING)
+            return std::nullopt;
+        return std::optional<stored_run<Job>>(std::in_place, info.release());
+    }
+
+    /* Begins a batch for runs of `queue`; they name it in enqueue_options.batch, and its callbacks
+     * do with batch_when. See culex_batch_open; id() of the error for CULEX_EUNKNOWN is that of the
+     * batch, to be repeated with as options.again. */
+    culex_batch batch_open(std::string_view queue,
+                           const culex_batch_options &options = culex_batch_options())
+    {
+        culex_batch made{};
+        culex_error told{};
+        check(culex_batch_open(c(), std::string(queue).c_str(), &options, &made, &told), told,
+              made.id);
+        return made;
+    }
+
+    /* Its members are there, but for those that members add. */
+    void batch_close(const culex_batch &batch)
+    {
+        culex_error told{};
+        check(culex_batch_close(c(), &batch, &told), told);
+    }
+
+    /* What it has come to by now. */
+    culex_batch_info batch_look(const culex_batch &batch) const
+    {
+        culex_batch_info info{};
+        culex_error told{};
+        check(culex_batch_look(c(), &batch, &info, &told), told);
+        return info;
+    }
+
+    /* Reads what a Job keeps in its own queue: culex_client_metadata_read. */
+    template <typename Job> culex::metadata<Job> metadata() const
+    {
+        culex::metadata<Job> kept;
+        typename record<detail::metadata_of<Job>>::c_type made{};
+        culex_error told{};
+        kept.arena.reset(culex_arena_create(), culex_arena_free);
+        if (kept.arena == nullptr)
+            throw std::bad_alloc();
+        check(culex_client_metadata_read(c(), &record<Job>::type(), kept.arena.get(), &made,
+                                         &kept.version, &told),
+              told);
+        kept.value = detail::reader(kept.arena.get()).template read<detail::metadata_of<Job>>(made);
+        return kept;
+    }
+
+    /* Keeps its value in place of its version, and tells that of the new one. False: another has
+     * replaced it meanwhile, and nothing changes; read, and do it again. */
+    template <typename Job> [[nodiscard]] bool set_metadata(culex::metadata<Job> &kept)
+    {
+        detail::writer out;
+        auto made = out.write(kept.value);
+        culex_error told{};
+        culex_status status =
+            culex_client_metadata_write(c(), &record<Job>::type(), &made, &kept.version, &told);
+        if (status != CULEX_ECONFLICT)
+            check(status, told);
+        return status == CULEX_OK;
+    }
+
     /* A fresh ticket, for enqueue_options.ticket. */
     culex_uuid new_ticket()
     {
@@ -805,6 +957,7 @@ class client
 
   private:
     friend class run;
+    friend class items;
 
     struct close {
         bool is_lent; /* false of what is made without a word */
@@ -884,9 +1037,24 @@ class client
         if (!from.queue.empty())
             out.value("queue", from.queue, to.queue);
         to.ret_outcomes = from.ret_outcomes;
+        to.batch = from.batch ? &*from.batch : nullptr;
+        to.batch_when = from.batch_when;
+        to.chain = from.chain;
         return to;
     }
 };
+
+template <typename Job> std::size_t items::put(const Job &job, const enqueue_options &options)
+{
+    using c_type = typename record<Job>::c_type;
+    std::unique_ptr<held> kept(new held);
+    auto *made = kept->out.template take_all<c_type>(1);
+    kept->out.write_one(job, *made, 0);
+    kept->options = client::options_write(kept->out, options);
+    list_.push_back(culex_enqueue_item_make(&record<Job>::type(), made, &kept->options));
+    held_.push_back(std::move(kept));
+    return list_.size() - 1;
+}
 
 /* --- handlers ------------------------------------------------------------------------------- */
 
@@ -992,6 +1160,31 @@ class run
     enqueue(const Job &job, const enqueue_options &options = enqueue_options())
     {
         follow(job, options);
+    }
+
+    /* Reads what a Job, that of this run, keeps in the run's queue: culex_run_metadata_get. */
+    template <typename Job> culex::metadata<Job> metadata()
+    {
+        culex::metadata<Job> kept;
+        typename record<detail::metadata_of<Job>>::c_type made{};
+        culex_error told{};
+        check(culex_run_metadata_get(c_, record<Job>::type().metadata, &made, &kept.version, &told),
+              told);
+        kept.value = detail::reader(c_).template read<detail::metadata_of<Job>>(made);
+        return kept;
+    }
+
+    /* Keeps its value, at once; false as client::set_metadata. */
+    template <typename Job> [[nodiscard]] bool set_metadata(culex::metadata<Job> &kept)
+    {
+        detail::writer out;
+        auto made = out.write(kept.value);
+        culex_error told{};
+        culex_status status =
+            culex_run_metadata_set(c_, record<Job>::type().metadata, &made, &kept.version, &told);
+        if (status != CULEX_ECONFLICT)
+            check(status, told);
+        return status == CULEX_OK;
     }
 
     /* The store that the run came from, for what is to come in at once; see culex_run_client. */

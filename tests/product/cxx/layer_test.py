@@ -37,6 +37,7 @@ MISTAKES = {
     "client.enqueue(3);": "this is the struct of no job",
     "worker.on<int>([](culex::run &, const int &) {});": "this is the struct of no job",
     "(void)client.get<jobs::greeting>(culex_uuid()).result();": "the job returns nothing",
+    "(void)client.metadata<jobs::greeting>();": "the job keeps no metadata",
     "client.enqueue(jobs::old());": "the job is deprecated or retired",
     "run.fail(\"and goes on\");": "fail",
 }
@@ -103,19 +104,30 @@ class Layer(unittest.TestCase):
     def test_what_is_enqueued_is_what_a_handler_gets(self) -> None:
         self.generate(*(FEATURE / f"types{more}.job" for more in ("", "_defaults", "_optional")), FEATURE / "own_types.job",
                       HERE / "reserved.job")
-        sources = [f"out/{path.name}" for path in (self.folder / "out").glob("*.c")]
-        self.run_command(C_COMPILER, "-std=c11", f"-I{REPOSITORY}/runtime/include", f"-I{FEATURE}", "-c", *sources)
-        objects = [path.name for path in self.folder.glob("*.o")]
-        how = ["-std=c++17", *SANITIZED] if COMPILER == "g++" else ["-std=c++20"]
-        self.compile(str(HERE / "layer.cc"), *how, "-Iout", f"-I{FEATURE}", *objects, LIBRARY,
-                     f"-Wl,-rpath,{os.path.dirname(LIBRARY)}", "-o", "layer")
+        self.build("layer")
         for isolation in ("none", "process"):
-            url = f"sqlite:{isolation}.db" if COMPILER == "g++" else self.redis(isolation)
-            said = self.run_command("./layer", url, isolation)
+            said = self.run_command("./layer", self.store(isolation), isolation)
             self.assertEqual(said.count(" dead: "), 2, said)
             self.assertIn("layer: setup failed: job new.goto is registered already\n", said)
             self.assertIn(": on_process made a null pointer\n", said)
             self.assertIn("the close of culex_worker_on_process threw std::runtime_error: still busy\n", said)
+
+    def test_runs_that_belong_together(self) -> None:
+        self.generate(FEATURE / "metadata.job", REPOSITORY / "examples/thumbnails/thumbnails.job")
+        self.build("together")
+        for isolation in ("none", "process"):
+            self.assertEqual(self.run_command("./together", self.store(isolation), isolation), "")
+
+    def build(self, program: str) -> None:
+        sources = [f"out/{path.name}" for path in (self.folder / "out").glob("*.c")]
+        self.run_command(C_COMPILER, "-std=c11", f"-I{REPOSITORY}/runtime/include", f"-I{FEATURE}", "-c", *sources)
+        objects = [path.name for path in self.folder.glob("*.o")]
+        how = ["-std=c++17", *SANITIZED] if COMPILER == "g++" else ["-std=c++20"]
+        self.compile(str(HERE / f"{program}.cc"), *how, "-Iout", f"-I{FEATURE}", *objects, LIBRARY,
+                     f"-Wl,-rpath,{os.path.dirname(LIBRARY)}", "-o", program)
+
+    def store(self, name: str) -> str:
+        return f"sqlite:{name}.db" if COMPILER == "g++" else self.redis(name)
 
     def redis(self, name: str) -> str:
         if shutil.which("redis-server") is None:

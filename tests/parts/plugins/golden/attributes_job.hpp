@@ -51,6 +51,7 @@ template <> struct record<::jobs::attr::parcel> {
 template <> struct record<::jobs::attr::old_report> {
     using c_type = ::attr_old_report_job;
     using result_type = void;
+    using metadata_type = void;
     static constexpr bool is_deprecated = true;
 
     static const culex_job_type &type()
@@ -66,6 +67,7 @@ template <> struct record<::jobs::attr::old_report> {
 template <> struct record<::jobs::attr::limits> {
     using c_type = ::attr_limits_job;
     using result_type = void;
+    using metadata_type = void;
     static constexpr bool is_deprecated = false;
 
     static const culex_job_type &type()

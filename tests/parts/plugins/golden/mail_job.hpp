@@ -42,6 +42,7 @@ namespace culex
 template <> struct record<::jobs::shop_mail::send_email> {
     using c_type = ::shop_mail_send_email_job;
     using result_type = ::jobs::shop_mail::send_email_result;
+    using metadata_type = void;
     static constexpr bool is_deprecated = false;
 
     static const culex_job_type &type()

@@ -55,6 +55,7 @@ template <> struct record<::jobs::shop_own::line> {
 template <> struct record<::jobs::shop_own::charge> {
     using c_type = ::shop_own_charge_job;
     using result_type = ::jobs::shop_own::charge_result;
+    using metadata_type = void;
     static constexpr bool is_deprecated = false;
 
     static const culex_job_type &type()

@@ -96,6 +96,7 @@ template <> struct record<::jobs::new_::culex_uuid_> {
 template <> struct record<::jobs::new_::union_> {
     using c_type = ::new_union_job;
     using result_type = ::jobs::new_::union_result;
+    using metadata_type = void;
     static constexpr bool is_deprecated = false;
 
     static const culex_job_type &type()
@@ -127,6 +128,7 @@ template <> struct record<::jobs::new_::union_result> {
 template <> struct record<::jobs::new_::operator_> {
     using c_type = ::new_operator_job;
     using result_type = void;
+    using metadata_type = void;
     static constexpr bool is_deprecated = true;
 
     static const culex_job_type &type()
@@ -143,6 +145,7 @@ template <> struct record<::jobs::new_::operator_> {
 template <> struct record<::jobs::new_::goto_> {
     using c_type = ::new_goto_job;
     using result_type = void;
+    using metadata_type = void;
     static constexpr bool is_deprecated = true;
 
     static const culex_job_type &type()

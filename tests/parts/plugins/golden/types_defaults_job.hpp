@@ -51,6 +51,7 @@ namespace culex
 template <> struct record<::jobs::kitchen::defaults_of_all> {
     using c_type = ::kitchen_defaults_of_all_job;
     using result_type = void;
+    using metadata_type = void;
     static constexpr bool is_deprecated = false;
 
     static const culex_job_type &type()

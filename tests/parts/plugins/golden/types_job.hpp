@@ -94,6 +94,7 @@ template <> struct record<::jobs::kitchen::outer> {
 template <> struct record<::jobs::kitchen::required_of_all> {
     using c_type = ::kitchen_required_of_all_job;
     using result_type = void;
+    using metadata_type = void;
     static constexpr bool is_deprecated = false;
 
     static const culex_job_type &type()

@@ -38,6 +38,7 @@ namespace culex
 template <> struct record<::jobs::kitchen::optional_of_all> {
     using c_type = ::kitchen_optional_of_all_job;
     using result_type = void;
+    using metadata_type = void;
     static constexpr bool is_deprecated = false;
 
     static const culex_job_type &type()
