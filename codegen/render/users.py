@@ -24,7 +24,7 @@ def user_view(context: Context, user: User) -> UserView:
         comments=layout.comment(user.doc),
         marker=context.marker(user.line, f"{user.c} is of {user.header}"),
         type_symbol=CText(user.type_symbol),
-        check=CText(f"CULEX_USER_TYPE_CHECK({user.c});"),
+        check=CText(f"CULEX_USER_TYPE_CHECK({user.c}, {user.parse}, {user.format});"),
         parse=parse,
         format=write,
         parse_call=CText(f"{user.parse}(text, len, CULEX_PTR_CAST({user.c} *, ret_value))"),

@@ -100,16 +100,23 @@ typedef bool (*culex_user_parse)(const char *text, size_t len, void *ret_value);
  * Equal values have one text, for keys of runs are made of it. */
 typedef int (*culex_user_format)(const void *value, char *ret_text, size_t size);
 
-/* Whether values of the C type may lie where the runtime puts them, aligned as what malloc gives.
- */
+/* Whether values of the C type may lie where the runtime puts them, aligned as what malloc gives;
+ * and whether the functions are what the runtime takes them for: C converts what one returns in
+ * silence, a length to "true". */
 #ifdef __cplusplus
-#define CULEX_USER_TYPE_CHECK(type)                                                                \
+#define CULEX_USER_TYPE_CHECK(type, parse, format)                                                 \
     static_assert(alignof(type) <= alignof(max_align_t),                                           \
-                  #type " has an alignment of more than max_align_t")
+                  #type " has an alignment of more than max_align_t");                             \
+    static_assert(sizeof(static_cast<bool (*)(const char *, size_t, type *)>(parse)) > 0, "");     \
+    static_assert(sizeof(static_cast<int (*)(const type *, char *, size_t)>(format)) > 0, "")
 #else
-#define CULEX_USER_TYPE_CHECK(type)                                                                \
+#define CULEX_USER_TYPE_CHECK(type, parse, format)                                                 \
     _Static_assert(_Alignof(type) <= _Alignof(max_align_t),                                        \
-                   #type " has an alignment of more than max_align_t")
+                   #type " has an alignment of more than max_align_t");                            \
+    _Static_assert(_Generic(&(parse), bool (*)(const char *, size_t, type *) : 1, default : 0),    \
+                   "declare bool " #parse "(const char *text, size_t len, " #type " *ret_value)"); \
+    _Static_assert(_Generic(&(format), int (*)(const type *, char *, size_t) : 1, default : 0),    \
+                   "declare int " #format "(const " #type " *value, char *ret_text, size_t size)")
 #endif
 
 /* A type of the user's own: `type money = string with "money.h" money_parse money_format`. Its

@@ -7,6 +7,7 @@ g++ builds the round trip as C++17 with sanitizers and runs it on SQLite, clang+
 
 from __future__ import annotations
 
+import base64
 import os
 import pathlib
 import shutil
@@ -101,6 +102,28 @@ class Layer(unittest.TestCase):
                                         status=status)
                 self.assertEqual("more than max_align_t" in said, status == 1, said)
 
+    def test_functions_of_a_type_are_of_their_types(self) -> None:
+        """C would convert what one returns, and store 1 for any value."""
+        good = {"parse": "bool wide_parse(const char *text, size_t len, wide *ret_value)",
+                "format": "int wide_format(const wide *value, char *ret_text, size_t size)"}
+        (self.folder / "wide.job").write_text('type wide = string with "wide.h" wide_parse wide_format;\n'
+                                              "job lift { params { wide load; } }\n")
+        self.generate(self.folder / "wide.job")
+        for mistake in ({}, {"parse": good["parse"].replace("bool", "int")}, {"format": good["format"].replace("int", "bool")},
+                        {"parse": good["parse"].replace("wide_parse", "wide_format"),
+                         "format": good["format"].replace("wide_format", "wide_parse")},
+                        {"format": good["format"].replace("const wide", "wide")}):
+            lines = {**good, **mistake}
+            (self.folder / "wide.h").write_text("#include <stdbool.h>\n#include <stddef.h>\n"
+                                                f"typedef struct {{ int x; }} wide;\n{lines['parse']};\n{lines['format']};\n")
+            for command in ([C_COMPILER, "-std=c11"], [COMPILER, "-x", "c++", "-std=c++11"]):
+                said = self.run_command(*command, "-Wall", "-Wextra", "-Wpedantic", *["-Werror"] * (not mistake),
+                                        f"-I{REPOSITORY}/runtime/include", "-I.", "-fsyntax-only", "out/wide_job.c",
+                                        status=1 if mistake else 0)
+                self.assertEqual("error" in said, bool(mistake), said)
+                if mistake and "c++" not in command:
+                    self.assertRegex(said, "declare (bool wide_parse|int wide_format)")
+
     def test_what_is_enqueued_is_what_a_handler_gets(self) -> None:
         self.generate(*(FEATURE / f"types{more}.job" for more in ("", "_defaults", "_optional")), FEATURE / "own_types.job",
                       HERE / "reserved.job")
@@ -113,7 +136,10 @@ class Layer(unittest.TestCase):
             self.assertIn("the close of culex_worker_on_process threw std::runtime_error: still busy\n", said)
 
     def test_runs_that_belong_together(self) -> None:
-        self.generate(FEATURE / "metadata.job", REPOSITORY / "examples/thumbnails/thumbnails.job")
+        self.generate(FEATURE / "metadata.job", FEATURE / "encrypted.job", REPOSITORY / "examples/thumbnails/thumbnails.job")
+        keys = self.folder / "keys"
+        keys.touch(mode=0o600)
+        keys.write_text(f"one {base64.b64encode(bytes(range(1, 33))).decode()}\n")
         self.build("together")
         for isolation in ("none", "process"):
             self.assertEqual(self.run_command("./together", self.store(isolation), isolation), "")

@@ -9,7 +9,7 @@ CULEX_GENERATED_BEGIN
  * offset of the value, of has_x, of x_len;
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
-CULEX_USER_TYPE_CHECK(shop_own_money);
+CULEX_USER_TYPE_CHECK(shop_own_money, money_parse, money_format);
 
 /* What the runtime calls: gives the value its type back. */
 static bool shop_own_money_type_parse(const char *text, size_t len, void *ret_value)
@@ -26,7 +26,7 @@ const culex_user_type shop_own_money_type = {
     "shop_own_money", sizeof(shop_own_money), shop_own_money_type_parse, shop_own_money_type_format,
 };
 
-CULEX_USER_TYPE_CHECK(shop_own_money);
+CULEX_USER_TYPE_CHECK(shop_own_money, money_parse, money_format);
 
 /* What the runtime calls: gives the value its type back. */
 static bool shop_own_money_too_type_parse(const char *text, size_t len, void *ret_value)
