@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "client/client_private.h"
+#include "client/enqueue.h"
 #include "core/duration.h"
 #include "core/queue_name.h"
 
@@ -18,14 +19,19 @@ _Static_assert(sizeof((culex_batch){{{0}}, ""}.queue) == CULEX_QUEUE_NAME_MAX + 
 _Static_assert(CULEX_BATCH_TEXT_SIZE == CULEX_QUEUE_NAME_MAX + 1 + CULEX_UUID_TEXT_SIZE,
                "QUEUE/ID and its NUL");
 
+culex_status culex__batch_check(const culex_batch *batch, culex_error *error)
+{
+    if (batch == NULL || memchr(batch->queue, '\0', sizeof batch->queue) == NULL ||
+        culex__queue_check(batch->queue, NULL) != CULEX_OK)
+        return culex__fail(error, CULEX_EINVAL, "no batch: culex_batch_open makes one");
+    return CULEX_OK;
+}
+
 static culex_status batch_check(const culex_client *client, const culex_batch *batch,
                                 culex_error *error)
 {
-    if (client == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no client");
-    if (batch == NULL || memchr(batch->queue, '\0', sizeof batch->queue) == NULL)
-        return culex__fail(error, CULEX_EINVAL, "no batch: culex_batch_open makes one");
-    return culex__queue_check(batch->queue, error);
+    return client != NULL ? culex__batch_check(batch, error)
+                          : culex__fail(error, CULEX_EINVAL, "no client");
 }
 
 /* --- orders --------------------------------------------------------------------------------- */
@@ -94,9 +100,9 @@ culex_status culex_batch_open(culex_client *client, const char *queue,
     culex_status status = culex__queue_check(queue, error);
     if (status == CULEX_OK)
         status = options_apply(client, options, queue, &order, error);
-    if (status != CULEX_OK)
-        return status;
-    status = culex__client_perform(client, order_give, &order, error);
+    *ret_batch = (culex_batch){.queue = ""}; /* of that in `again`, maybe, which was read */
+    if (status == CULEX_OK)
+        status = culex__client_perform(client, order_give, &order, error);
     if (status != CULEX_OK && status != CULEX_EUNKNOWN)
         return status;
     ret_batch->id = order.id;

@@ -84,10 +84,14 @@ static culex_status batch_apply(struct order *order, const culex_enqueue_options
                    : culex__fail(error, CULEX_EINVAL,
                                  "options.batch_when is set and options.batch is not: say whose "
                                  "callback the run is");
+    culex_status status = culex__batch_check(options->batch, error);
+    if (status != CULEX_OK)
+        return status;
     if (options->batch_when == CULEX_BATCH_MEMBER) {
         if (strcmp(options->batch->queue, order->queue) != 0)
             return culex__fail(error, CULEX_EINVAL,
-                               "the run goes to queue '%s', and its batch is of queue '%s'",
+                               "the run goes to queue '%s', and its batch is of queue '%s': "
+                               "members are in the batch's own, which options.queue can name",
                                order->queue, options->batch->queue);
         order->policy.has_batch = true;
         order->policy.batch = options->batch->id;

@@ -19,6 +19,9 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
                                         const culex_enqueue_options *options, culex_uuid *ret_id,
                                         culex_error *error);
 
+/* CULEX_EINVAL: it is none that culex_batch_open has made. Accepts NULL, and any bytes. */
+culex_status culex__batch_check(const culex_batch *batch, culex_error *error);
+
 /* Runs of one queue that are made already: they come together, or none does. All is borrowed. */
 struct culex_enqueue_made {
     culex_client *client;

@@ -173,6 +173,8 @@ static culex_status look(struct culex_store *store, void *arg, culex_error *erro
         if (!asked[i] && call->waits[i].end == CULEX_WAIT_PENDING)
             status = queue_look(call, store, i, asked, error);
     }
+    if (status == CULEX_OK && !call->is_once)
+        culex__wait_desk_tell(&call->client->desk);
     return status;
 }
 
@@ -273,6 +275,21 @@ culex_status culex_client_wait(culex_client *client, culex_wait *waits, size_t c
     return status;
 }
 
+/* It was waited for in vain; in particular when it is no run of the job. */
+static culex_status pending_tell(culex_client *client, const culex_job_type *type,
+                                 const culex_wait *wait, culex_error *error)
+{
+    culex_run_info *run = NULL;
+    culex_status status =
+        culex__fail(error, CULEX_ESTATE, "the run had not ended when the time was over");
+    if (culex_client_get(client, wait->queue, wait->id, &run, NULL) == CULEX_OK &&
+        strcmp(run->job, type->wire) != 0)
+        status = culex__fail(error, CULEX_EINVAL, "the run is one of job %s, not of %s", run->job,
+                             type->wire);
+    culex_run_info_free(run);
+    return status;
+}
+
 static culex_status result_read(culex_client *client, const culex_job_type *type,
                                 const culex_wait *wait, culex_arena *arena, const void **ret_result,
                                 culex_error *error)
@@ -282,7 +299,7 @@ static culex_status result_read(culex_client *client, const culex_job_type *type
         return culex__fail(error, CULEX_EINVAL, "the run is one of job %s, not of %s", run->job,
                            type->wire);
     if (wait->end == CULEX_WAIT_PENDING)
-        return culex__fail(error, CULEX_ESTATE, "the run had not ended when the time was over");
+        return pending_tell(client, type, wait, error);
     if (run == NULL)
         return culex__fail(error, CULEX_ENOTFOUND, "queue %s has no such run, or has it no more",
                            wait->queue);

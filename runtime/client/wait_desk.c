@@ -129,15 +129,23 @@ void culex__wait_desk_part(struct culex_wait_desk *desk, const char *queue)
 }
 
 /* A connection that has ended comes again, and would if it were told. */
-static void refusal_tell(struct culex_wait_desk *desk, culex_status status,
+static void refusal_note(struct culex_wait_desk *desk, culex_status status,
                          const culex_error *refusal)
 {
     if (desk->is_told || culex__effort_is_passing(status))
         return;
+    desk->refusal = *refusal;
+    desk->refusal.code = status;
+}
+
+void culex__wait_desk_tell(struct culex_wait_desk *desk)
+{
+    if (desk->is_told || desk->refusal.code == CULEX_OK)
+        return;
     desk->is_told = true;
     culex__log_write(&desk->log, CULEX_LOG_WARNING, NULL,
                      "ends of runs cannot be told, and are looked for every second: %s",
-                     refusal->text);
+                     desk->refusal.text);
 }
 
 /* True when all are to look: a word has come, or may have been lost. */
@@ -148,7 +156,7 @@ static bool word_take(struct culex_wait_desk *desk, struct culex_store *store)
     culex_status status = store->ops->wake_take(store, &is_woken, &refusal);
     if (status != CULEX_OK) {
         desk->blind_until_ns = culex__after_ms(culex__env_boottime_ns(store->env), BLIND_MS);
-        refusal_tell(desk, status, &refusal);
+        refusal_note(desk, status, &refusal);
         is_woken = true;
     }
     desk->is_armed = desk->is_armed && !is_woken;

@@ -38,7 +38,8 @@ struct culex_wait_desk {
     bool is_changed; /* there are more than it was armed for */
     bool is_armed;   /* as far as is known */
     int64_t blind_until_ns;
-    bool is_told; /* that the store refuses */
+    bool is_told;        /* that the store refuses */
+    culex_error refusal; /* that is to be told; code CULEX_OK: none */
     struct culex_log log;
 };
 
@@ -61,6 +62,9 @@ void culex__wait_desk_part(struct culex_wait_desk *desk, const char *queue);
  * store again. *ret_seen is how many were taken by then. */
 culex_status culex__wait_desk_arm(struct culex_wait_desk *desk, struct culex_store *store,
                                   bool is_leader, uint64_t *ret_seen, culex_error *error);
+
+/* The same, once the store has answered: says that it refuses to wake, unless that was said. */
+void culex__wait_desk_tell(struct culex_wait_desk *desk);
 
 /* Outside of it: until another wake-up was taken than `seen`, one has come, or `timeout_ms` are
  * over. *is_leader is the thread's own, false at first; who leads does so until

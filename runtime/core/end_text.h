@@ -15,6 +15,8 @@
 
 /* How the text of a run that was not understood begins. */
 #define CULEX__NOT_UNDERSTOOD_TEXT "not understood: "
+/* Behind it where the worker knows nothing of the chain that the run goes on with. */
+#define CULEX__NEXT_STEP_TEXT      "the next step of its chain is "
 
 /* How the texts of damaged runs begin, and two of them. */
 #define CULEX__DAMAGED_TEXT      "damaged in the store: "

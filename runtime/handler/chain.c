@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/codec_decode.h"
+#include "core/end_text.h"
 #include "handler/calls.h"
 #include "handler/loan.h"
 #include "handler/run_sealing.h"
@@ -29,8 +30,7 @@ culex_status culex__chain_next(const struct culex_run *run, struct culex_rest re
     if (*ret_next != NULL)
         return CULEX_OK;
     return culex__fail(error, CULEX_EUNDERSTAND,
-                       "the next step of its chain is %s, of which this worker knows nothing: call "
-                       "the chain's _register before culex_worker_run",
+                       CULEX__NEXT_STEP_TEXT "%s: call the chain's _register in this worker",
                        rest.steps[0]);
 }
 

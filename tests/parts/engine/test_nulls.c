@@ -336,6 +336,8 @@ static void test_null_for_a_batch_is_refused(void **state)
     REFUSED(culex_batch_look(NULL, &batch, &info, &error));
     REFUSED(culex_batch_look(client, NULL, &info, &error));
     REFUSED(culex_batch_look(client, &batch, NULL, &error));
+    REFUSED(culex_batch_look(client, &batch, &info, &error)); /* as the open that failed left it */
+    batch = (culex_batch){.queue = "q"};
     assert_int_equal(culex_batch_look(client, &batch, &info, NULL), CULEX_ENOTFOUND);
     culex_batch_format(NULL, text);
     assert_string_equal(text, "");

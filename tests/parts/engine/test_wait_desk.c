@@ -326,6 +326,8 @@ static void test_refused_wake_is_no_spin(void **state)
     join(world, "a");
     while (world->now_ms < START_MS + 60000) {
         uint64_t seen = arm(world, is_leader);
+        assert_null(looks == 1 ? strstr(world->log, "the store says no") : NULL);
+        culex__wait_desk_tell(&world->desk);
         if (world->desk.fd >= 0) {
             world->refusal = CULEX_EDENIED;
             culex__bell_ring(world->bell_fd);
