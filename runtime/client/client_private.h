@@ -49,6 +49,10 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
                                   const struct culex_env *env, culex_client **ret_client,
                                   culex_error *error);
 
+/* Where nothing was found: CULEX_ENOTFOUND, and which name may have been meant, when the store has
+ * no such queue. One that cannot be asked counts as there. */
+culex_status culex__client_queue_judge(culex_client *client, const char *queue, culex_error *error);
+
 /* As culex_client_open, of a store that is only looked at: see must_exist in store/store.h. */
 culex_status culex__client_open_existing(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);

@@ -116,6 +116,8 @@ static culex_status sums_ask(culex_client *client, struct call *call, struct sum
         }
         culex__figure_list_release(&call->page);
     } while (status == CULEX_OK && call->goes_on);
+    if (status == CULEX_OK && ret_sums->count == 0)
+        status = culex__client_queue_judge(client, call->queue, error);
     return status;
 }
 

@@ -72,8 +72,10 @@ culex_status culex_client_limits(culex_client *client, const char *queue, culex_
         if (!visit(&info, user))
             break;
     }
+    if (call.ret_limits.count == 0)
+        status = culex__client_queue_judge(client, queue, error);
     culex__limit_list_release(&call.ret_limits);
-    return CULEX_OK;
+    return status;
 }
 
 /* True when the visitor wants to see more. */

@@ -83,17 +83,12 @@ static culex_status fsck_call(struct culex_store *store, void *arg, culex_error 
                             error);
 }
 
-/* Nothing was found: a queue without runs, or a name that nobody has used and that must not look
- * sound. A queue that cannot be asked counts as found. */
+/* A name that nobody has used must not look sound. */
 static culex_status fsck_judge(culex_client *client, const char *queue,
                                const culex_fsck_counts *counts, culex_error *error)
 {
-    culex_queue_stats stats;
-    culex_error missing = {0};
-    if (counts->records + counts->wrong + counts->damaged > 0 ||
-        culex_client_stats(client, queue, &stats, &missing) != CULEX_ENOTFOUND)
-        return CULEX_OK;
-    return culex__fail(error, CULEX_ENOTFOUND, "%s", missing.text);
+    bool is_found = counts->records + counts->wrong + counts->damaged > 0;
+    return is_found ? CULEX_OK : culex__client_queue_judge(client, queue, error);
 }
 
 culex_status culex_client_fsck(culex_client *client, const char *queue, bool is_repairing,

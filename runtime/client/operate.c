@@ -358,6 +358,15 @@ culex_status culex_client_stats(culex_client *client, const char *queue,
     return status;
 }
 
+culex_status culex__client_queue_judge(culex_client *client, const char *queue, culex_error *error)
+{
+    culex_queue_stats stats;
+    culex_error missing = {0};
+    if (culex_client_stats(client, queue, &stats, &missing) != CULEX_ENOTFOUND)
+        return CULEX_OK;
+    return culex__fail(error, CULEX_ENOTFOUND, "%s", missing.text);
+}
+
 /* --- lists --------------------------------------------------------------------------------- */
 
 /* After so many empty pages in a row a call ends: its caller may want to. */

@@ -58,8 +58,10 @@ culex_status culex_client_schedules(culex_client *client, const char *queue,
         if (!visit(&info, user))
             break;
     }
+    if (list->count == 0)
+        status = culex__client_queue_judge(client, queue, error);
     culex__schedule_list_release(&call.ret_list);
-    return CULEX_OK;
+    return status;
 }
 
 /* The store has no schedule of this name: says so, and which one may have been meant. */

@@ -50,7 +50,8 @@ typedef struct culex_figures {
 typedef bool (*culex_figures_visitor)(const culex_figures *figures, void *user);
 
 /* What was counted of `job` (NULL: of all jobs) in `queue` in this hour, as the clock has it, and
- * in the hours - 1 before it; 1 to CULEX_FIGURES_HOURS_MAX. All is 0 where nothing was. */
+ * in the hours - 1 before it; 1 to CULEX_FIGURES_HOURS_MAX. All is 0 where nothing was;
+ * CULEX_ENOTFOUND where there is no such queue. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_figures(culex_client *client, const char *queue,
                                                            const char *job, unsigned hours,
                                                            culex_figures *ret_figures,

@@ -53,7 +53,8 @@ typedef struct culex_limit_key_info {
 typedef bool (*culex_limit_visitor)(const culex_limit_info *limit, void *user);
 typedef bool (*culex_limit_key_visitor)(const culex_limit_key_info *key, void *user);
 
-/* Visits the limits of `queue`, in alphabetical order; a queue that nobody has used has none. */
+/* Visits the limits of `queue`, in alphabetical order. CULEX_ENOTFOUND for one that nobody
+ * has used. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_limits(culex_client *client, const char *queue,
                                                           culex_limit_visitor visit, void *user,
                                                           culex_error *error);

@@ -26,7 +26,8 @@ typedef struct culex_schedule_info {
 /* Called for each schedule; return false to stop. What it is shown is borrowed. */
 typedef bool (*culex_schedule_visitor)(const culex_schedule_info *schedule, void *user);
 
-/* Visits the schedules of `queue`, in alphabetical order; a queue that nobody has used has none. */
+/* Visits the schedules of `queue`, in alphabetical order. CULEX_ENOTFOUND for one that
+ * nobody has used. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_schedules(culex_client *client,
                                                              const char *queue,
                                                              culex_schedule_visitor visit,

@@ -8,6 +8,10 @@
 
 #include <cmocka.h>
 
+#include <culex/figures.h>
+#include <culex/limits.h>
+#include <culex/schedules.h>
+
 #include "world.h"
 
 static int setup(void **state)
@@ -1125,7 +1129,28 @@ static void test_unknown_run_of_a_queue_that_is_there_lists_no_queues(void **sta
     assert_int_equal(status, CULEX_ENOTFOUND);
 }
 
-enum { QUEUE_CALLS = 9 };
+static bool figures_pass(const culex_figures *figures, void *user)
+{
+    (void)figures;
+    (void)user;
+    return true;
+}
+
+static bool limit_pass(const culex_limit_info *limit, void *user)
+{
+    (void)limit;
+    (void)user;
+    return true;
+}
+
+static bool schedule_pass(const culex_schedule_info *schedule, void *user)
+{
+    (void)schedule;
+    (void)user;
+    return true;
+}
+
+enum { QUEUE_CALLS = 13 };
 
 /* Every call that takes a queue and no run. */
 static culex_status queue_call(culex_client *client, int call, const char *queue,
@@ -1135,6 +1160,7 @@ static culex_status queue_call(culex_client *client, int call, const char *queue
     culex_list_cursor cursor = {.place = 0};
     culex_queue_stats stats;
     culex_fsck_counts counts;
+    culex_figures figures;
     switch (call) {
     case 0:
         return culex_client_pause(client, queue, error);
@@ -1153,6 +1179,14 @@ static culex_status queue_call(culex_client *client, int call, const char *queue
         return culex_client_fsck(client, queue, false, &counts, error);
     case 7:
         return culex_client_pause_for(client, queue, CULEX_SECOND, error);
+    case 8:
+        return culex_client_figures(client, queue, NULL, 1, &figures, error);
+    case 9:
+        return culex_client_figures_by_job(client, queue, 1, figures_pass, NULL, error);
+    case 10:
+        return culex_client_limits(client, queue, limit_pass, NULL, error);
+    case 11:
+        return culex_client_schedules(client, queue, schedule_pass, NULL, error);
     default:
         return culex_client_stats(client, queue, &stats, error);
     }
