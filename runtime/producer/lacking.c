@@ -1,5 +1,6 @@
 /* producer/lacking.c - what generated code calls and a library for producers has not: handlers'
  * calls, registering them, and metadata. Other calls are missing when the program is linked. */
+#include <culex/chain.h>
 #include <culex/metadata.h>
 #include <culex/worker.h>
 
@@ -28,6 +29,13 @@ culex_status culex_worker_retire(culex_worker *worker, const culex_job_type *typ
 {
     (void)worker;
     (void)type;
+    return CULEX_EUNSUPPORTED;
+}
+
+culex_status culex_worker_register_chain(culex_worker *worker, const culex_chain *chain)
+{
+    (void)worker;
+    (void)chain;
     return CULEX_EUNSUPPORTED;
 }
 

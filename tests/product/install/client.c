@@ -91,12 +91,25 @@ static int result(culex_client *client)
     return 0;
 }
 
+/* Its first run; the worker has the others. */
+static int chain(culex_client *client)
+{
+    hello_job job = hello_job_make();
+    culex_wait end = {.queue = "hello"};
+    REQUIRE(talk_chain_enqueue(client, &job, NULL, &end.id, &error) == CULEX_OK);
+    REQUIRE(culex_client_wait(client, &end, 1, 1, culex_seconds(60), &error) == CULEX_OK);
+    REQUIRE(end.end == CULEX_WAIT_DONE);
+    culex_run_info_free(end.run);
+    return 0;
+}
+
 /* What generated code has, and the library has not. */
 static int lacking(void)
 {
     uint64_t version;
     hello_metadata metadata;
     REQUIRE(hello_job_register(NULL, NULL, NULL) == CULEX_EUNSUPPORTED);
+    REQUIRE(talk_chain_register(NULL) == CULEX_EUNSUPPORTED);
     REQUIRE(hello_job_metadata_get(NULL, &metadata, &version, &error) == CULEX_EUNSUPPORTED);
     REQUIRE(strstr(error.text, "link libculex") != NULL);
     return 0;
@@ -109,7 +122,7 @@ int main(void)
     REQUIRE(culex_client_open(NULL, NULL, &client, &error) == CULEX_OK);
     REQUIRE(culex_client_on_enqueue(client, tag, &hooked, &error) == CULEX_OK);
     if (many(client) != 0 || once(client) != 0 || batch(client) != 0 || result(client) != 0 ||
-        lacking() != 0)
+        chain(client) != 0 || lacking() != 0)
         return 1;
     culex_client_close(client);
     REQUIRE(hooked > 0);

@@ -26,6 +26,8 @@ job hello {
     returns { string text; }
     metadata { uint64 greeted = 0; }
 }
+job answer { params { string text; } }
+chain talk { hello; answer; }
 """
 WORKER = r"""
 #include <stdio.h>
@@ -39,10 +41,21 @@ static culex_outcome hello(culex_run *run, const hello_job *job, void *user)
     return hello_job_set_result(run, &result, NULL) == CULEX_OK ? CULEX_DONE : CULEX_FAILED;
 }
 
+static culex_outcome answer(culex_run *run, const answer_job *job, void *user)
+{
+    (void)run;
+    (void)job;
+    (void)user;
+    return CULEX_DONE;
+}
+
 static int setup(culex_worker *worker, void *user)
 {
     (void)user;
-    return hello_job_register(worker, hello, NULL) == CULEX_OK ? 0 : -1;
+    return hello_job_register(worker, hello, NULL) == CULEX_OK && answer_job_register(worker, answer, NULL) == CULEX_OK &&
+                   talk_chain_register(worker) == CULEX_OK
+               ? 0
+               : -1;
 }
 
 int main(int argc, char **argv)
