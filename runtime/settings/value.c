@@ -169,6 +169,19 @@ static culex_status set_choice(struct culex_settings *settings, const struct cul
     return CULEX_OK;
 }
 
+/* The next item of a list `a, b`, without the blanks around it; NULL when there is none. */
+static char *item_take(char **rest)
+{
+    char *item = strsep(rest, ",");
+    if (item == NULL)
+        return NULL;
+    item += strspn(item, " \t");
+    size_t len = strlen(item);
+    while (len > 0 && (item[len - 1] == ' ' || item[len - 1] == '\t'))
+        item[--len] = '\0';
+    return item;
+}
+
 /* A worker's may have weights and bounds, and stand for several. */
 static culex_status queues_check(const struct culex_settings *settings,
                                  const struct culex_option *option, size_t count,
@@ -193,7 +206,7 @@ static culex_status set_queues(struct culex_settings *settings, const struct cul
     if (settings->queues_text == NULL || settings->queues == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the queue names");
     char *rest = settings->queues_text;
-    for (char *name; (name = strsep(&rest, ",")) != NULL;)
+    for (char *name; (name = item_take(&rest)) != NULL;)
         settings->queues[count++] = name;
     if (queues_check(settings, option, count, error) != CULEX_OK) {
         culex__error_context(error, "%s: '%s' is not a list of queues like a,b", from, value);
@@ -227,7 +240,7 @@ static culex_status set_offers(struct culex_settings *settings, const char *valu
     if (settings->offers_text == NULL || settings->offers == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for what is offered");
     char *rest = settings->offers_text;
-    for (char *offer; (offer = strsep(&rest, ",")) != NULL;)
+    for (char *offer; (offer = item_take(&rest)) != NULL;)
         settings->offers[count++] = offer;
     culex_status status = offers_check(settings, count, error);
     if (status != CULEX_OK)

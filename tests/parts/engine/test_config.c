@@ -144,6 +144,21 @@ static void test_file_says_every_option(void **state)
     culex__settings_release(&settings);
 }
 
+static void test_items_of_a_list_have_blanks_around_them(void **state)
+{
+    (void)state;
+    struct culex_settings settings;
+    assert_int_equal(
+        text_read("queues = mail, reports.* ,c:3\noffer = gpu=2, tape=1\n", NULL, &settings, NULL),
+        CULEX_OK);
+    assert_int_equal(settings.options.queue_count, 3);
+    assert_string_equal(settings.options.queues[0], "mail");
+    assert_string_equal(settings.options.queues[1], "reports.*");
+    assert_string_equal(settings.options.queues[2], "c:3");
+    assert_string_equal(settings.options.offers[1], "tape=1");
+    culex__settings_release(&settings);
+}
+
 /* One of libinih's lines is short. */
 static void test_lists_stand_on_several_lines(void **state)
 {
@@ -457,6 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_file_says_every_option),
         TEST(test_lists_stand_on_several_lines),
+        TEST(test_items_of_a_list_have_blanks_around_them),
         TEST(test_variable_and_command_line_overrule_the_file),
         TEST(test_store_is_where_the_strongest_of_the_three_says),
         TEST(test_variable_names_the_file_and_the_command_line_another),
