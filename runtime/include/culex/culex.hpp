@@ -663,8 +663,10 @@ template <typename Job> struct metadata {
 template <typename Job> class stored_run
 {
   public:
-    /* Takes `info`, which culex_client_get returned. */
-    explicit stored_run(culex_run_info *info) : info_(info), arena_(culex_arena_create())
+    /* Takes `info`, which culex_client_get returned; `client` has the keys of an encrypted result,
+     * and is borrowed. */
+    explicit stored_run(culex_run_info *info, culex_client *client = nullptr)
+        : info_(info), arena_(culex_arena_create()), client_(client)
     {
         if (arena_ == nullptr)
             throw std::bad_alloc();
@@ -682,8 +684,9 @@ template <typename Job> class stored_run
     }
 
     /* What the handler returned, std::optional of the job's result: nothing before its end, or when
-     * it set none. What it shows lives as long as this. CULEX_EDECODE when it is not readable. One
-     * thread at a time. */
+     * it set none. What it shows lives as long as this. CULEX_EDECODE when it is not readable,
+     * CULEX_ENOKEY when it is sealed by a key that the client has not. One thread at a time, and
+     * the client that returned it is still there. */
     auto result() const
     {
         using result_type = detail::result_of<Job>;
@@ -698,14 +701,18 @@ template <typename Job> class stored_run
   private:
     std::unique_ptr<culex_run_info, detail::info_free> info_;
     std::unique_ptr<culex_arena, detail::arena_free> arena_;
+    culex_client *client_;
 
     template <typename Result> Result decode() const
     {
         using c_type = typename record<Result>::c_type;
         culex_error told{};
         const void *value = nullptr;
-        check(culex_decode(record<Job>::type().result, arena_.get(), info_->result.data,
-                           info_->result.len, &value, &told),
+        check(client_ != nullptr
+                  ? culex_client_decode_result(client_, &record<Job>::type(), arena_.get(),
+                                               info_->result.data, info_->result.len, &value, &told)
+                  : culex_decode(record<Job>::type().result, arena_.get(), info_->result.data,
+                                 info_->result.len, &value, &told),
               told);
         return detail::reader(arena_.get())
             .template read<Result>(*static_cast<const c_type *>(value));
@@ -834,7 +841,7 @@ class client
         culex_run_info *info = nullptr;
         culex_error told{};
         check(culex_client_get(c(), queue_of<Job>(queue).c_str(), id, &info, &told), told);
-        return stored_run<Job>(info);
+        return stored_run<Job>(info, c());
     }
 
     /* Cancels a run of a Job, or asks its handler to stop; returns the state after that. */
@@ -884,7 +891,7 @@ class client
         }
         if (waited.end == CULEX_WAIT_PENDING)
             return std::nullopt;
-        return std::optional<stored_run<Job>>(std::in_place, info.release());
+        return std::optional<stored_run<Job>>(std::in_place, info.release(), c());
     }
 
     /* Begins a batch for runs of `queue`; they name it in enqueue_options.batch, and its callbacks

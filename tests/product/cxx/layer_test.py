@@ -19,6 +19,7 @@ import unittest
 from typing import List
 
 CULEXC, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:3])
+SEAL = os.path.join(os.path.dirname(LIBRARY), "libculex-seal.so")  # not there without libsodium
 REPOSITORY, COMPILER = pathlib.Path(sys.argv[3]), sys.argv[4]
 HERE = pathlib.Path(__file__).resolve().parent
 FEATURE = REPOSITORY / "schemas/feature"
@@ -61,7 +62,7 @@ class Layer(unittest.TestCase):
     def run_command(self, *command: object, status: int = 0) -> str:
         env = {name: value for name, value in os.environ.items() if not name.startswith("CULEX_")}
         done = subprocess.run([str(word) for word in command], cwd=self.folder, env=env, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=100, check=False)
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=600, check=False)
         self.assertEqual(done.returncode, status, done.stdout)
         return done.stdout
 
@@ -136,20 +137,22 @@ class Layer(unittest.TestCase):
             self.assertIn("the close of culex_worker_on_process threw std::runtime_error: still busy\n", said)
 
     def test_runs_that_belong_together(self) -> None:
-        self.generate(FEATURE / "metadata.job", FEATURE / "encrypted.job", REPOSITORY / "examples/thumbnails/thumbnails.job")
+        is_sealed = os.path.exists(SEAL)
+        self.generate(FEATURE / "metadata.job", REPOSITORY / "examples/thumbnails/thumbnails.job",
+                      *[FEATURE / "encrypted.job"] * is_sealed)
         keys = self.folder / "keys"
         keys.touch(mode=0o600)
         keys.write_text(f"one {base64.b64encode(bytes(range(1, 33))).decode()}\n")
-        self.build("together")
+        self.build("together", *[SEAL] if is_sealed else ["-DUNSEALED"])
         for isolation in ("none", "process"):
             self.assertEqual(self.run_command("./together", self.store(isolation), isolation), "")
 
-    def build(self, program: str) -> None:
+    def build(self, program: str, *more: str) -> None:
         sources = [f"out/{path.name}" for path in (self.folder / "out").glob("*.c")]
         self.run_command(C_COMPILER, "-std=c11", f"-I{REPOSITORY}/runtime/include", f"-I{FEATURE}", "-c", *sources)
         objects = [path.name for path in self.folder.glob("*.o")]
         how = ["-std=c++17", *SANITIZED] if COMPILER == "g++" else ["-std=c++20"]
-        self.compile(str(HERE / f"{program}.cc"), *how, "-Iout", f"-I{FEATURE}", *objects, LIBRARY,
+        self.compile(str(HERE / f"{program}.cc"), *how, "-Iout", f"-I{FEATURE}", *objects, LIBRARY, *more,
                      f"-Wl,-rpath,{os.path.dirname(LIBRARY)}", "-o", program)
 
     def store(self, name: str) -> str:

@@ -4,7 +4,11 @@
  *
  * prints what differs. */
 #include <cstdio>
+#include <cstdlib>
 
+#ifndef UNSEALED
+#include "encrypted_job.hpp"
+#endif
 #include "metadata_job.hpp"
 #include "thumbnails_job.hpp"
 
@@ -83,6 +87,13 @@ static void work(const char *url, culex_isolation isolation)
         if (job.path != "small-chained" || job.width != 100)
             throw std::runtime_error("not what the chain has made");
     });
+#ifndef UNSEALED
+    worker.on<jobs::bank::pay_bill>([](culex::run &, const jobs::bank::pay_bill &job) {
+        jobs::bank::pay_bill_result made;
+        made.receipt = job.iban;
+        return made;
+    });
+#endif
     culex::check(culex_worker_register_chain(worker.c(), &shop_thumbnail_chain_type));
     worker.run();
 }
@@ -141,12 +152,24 @@ static void check_all(const char *url, culex_isolation isolation)
     chain.chain = &shop_thumbnail_chain_type;
     culex_uuid first = client.enqueue(picture("chained"), chain);
     EXPECT(!client.wait<shop::measure>(first, 0));
+#ifndef UNSEALED
+    jobs::bank::pay_bill bill;
+    bill.bill = "7";
+    bill.iban = "GB33";
+    bill.cents = 1;
+    bill.payee.city = bill.payee.street = "x";
+    culex_uuid sealed = client.enqueue(bill);
+#endif
 
     work(url, isolation);
     client.enqueue_all(together); /* nothing is left to be enqueued */
     auto ended = client.wait<shop::poll_feed>(together[0].id, culex_seconds(30));
     EXPECT(ended && (*ended)->state == CULEX_RUN_DONE && is_same((*ended)->id, together[0].id));
     EXPECT(ended && ended->result() && ended->result()->taken == 6);
+#ifndef UNSEALED
+    auto paid = client.wait<jobs::bank::pay_bill>(sealed, culex_seconds(30));
+    EXPECT(paid && paid->result() && paid->result()->receipt == "GB33");
+#endif
     EXPECT(client.batch_look(batch).is_ended && client.batch_look(batch).done == 1);
     check_metadata(client, 3);
 
@@ -163,6 +186,7 @@ static void check_all(const char *url, culex_isolation isolation)
 
 int main(int, char **argv)
 {
+    setenv("CULEX_KEYS", "keys", 1);
     bool is_alone = std::string_view(argv[2]) == "none";
     try {
         check_all(argv[1], is_alone ? CULEX_ISOLATION_NONE : CULEX_ISOLATION_PROCESS);
