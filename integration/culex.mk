@@ -13,7 +13,7 @@
 # CULEX_JOBS       where schemas are (.)
 # CULEX_FLAGS      more arguments of `culexc gen`, such as -I DIR
 # CULEX_CPP_FLAGS  more of them for NAME_job.hpp, such as --option namespace=acme
-# CULEX_LIBRARY    what $(CULEX_LIBS) are of (culex): culex-client-redis, for instance, where a program
+# CULEX_LIBRARY    what a program is linked with (culex): culex-client-redis, for instance, where it
 #                  only enqueues
 # CULEXC           the compiler; in a cross build the one of the machine that builds
 # PKG_CONFIG       pkg-config; in a cross build the one of the other machine
@@ -29,10 +29,10 @@ CULEX_OUT ?= gen
 CULEX_JOBS ?= .
 CULEX_LIBRARY ?= culex
 ifndef CULEXC
-CULEXC := $(shell $(PKG_CONFIG) --variable=culexc culex)
+CULEXC := $(shell $(PKG_CONFIG) --variable=culexc $(firstword $(CULEX_LIBRARY)))
 endif
 CULEX_LIBS := $(shell $(PKG_CONFIG) --libs $(CULEX_LIBRARY))
-CPPFLAGS += -I$(CULEX_OUT) $(shell $(PKG_CONFIG) --cflags culex)
+CPPFLAGS += -I$(CULEX_OUT) $(shell $(PKG_CONFIG) --cflags $(CULEX_LIBRARY))
 
 # A pattern rule with two targets runs once for both; any other rule would run once for each.
 # culexc leaves a file alone that would not change, and make would then ask again every time.
