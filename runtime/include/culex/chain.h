@@ -19,6 +19,15 @@
  * culex_client_retry goes on from it. A step that is done and has set no result has failed, and its
  * text says so; so has one whose next step cannot be enqueued.
  *
+ * Who cancels the run of a step that is at work asks its handler to stop: a handler that comes to a
+ * good end all the same, with CULEX_DONE, lets the chain go on. One that has to stop it returns
+ * culex_run_fail when culex_run_cancelled says so.
+ *
+ * A step counts among the follow-ups of the run before it, of which there are 100 at most, and
+ * passes the worker's enqueue hook; a client's hook sees the first step alone, and so tags that it
+ * adds are of that one. An idempotency key whose run began another chain, or none, is
+ * CULEX_ECONFLICT as it is with other params.
+ *
  * In a batch the run of the first step alone is a member, and the batch may end before the chain.
  * A tick of a periodic job begins no chain.
  *

@@ -121,7 +121,8 @@ typedef struct culex_enqueue_options {
                                     Within the window the queue takes one run for a key, whoever
                                     enqueues it: from a second call nothing comes, and it is
                                     CULEX_OK with the id of the first one's run, be that still
-                                    there or not; CULEX_ECONFLICT with another job or other params.
+                                    there or not; CULEX_ECONFLICT with another job, chain or other
+                                    params.
                                     The same key in another queue is another key */
     bool has_idempotency_window;
     culex_duration idempotency_window; /* how long the store remembers the key, from the call that
@@ -229,8 +230,8 @@ culex_client_enqueue_many(culex_client *client, const culex_job_type *type, cons
 typedef struct culex_enqueue_item {
     const culex_job_type *type;
     const void *params;                   /* borrowed, as the next */
-    const culex_enqueue_options *options; /* NULL: none. CULEX_EINVAL with a ticket or ret_outcomes:
-                                             what follows tells */
+    const culex_enqueue_options *options; /* NULL: none. CULEX_EINVAL with a ticket or ret_outcomes,
+                                             for what follows tells, and with a batch */
     bool is_enqueued; /* the store has it, and *outcome tells how: the next call leaves it out */
     bool is_unknown;  /* it may have it: see culex_client_enqueue_all */
     culex_uuid id; /* of the run, as from culex_client_enqueue; of one that is unknown its ticket */

@@ -130,8 +130,9 @@ typedef culex_status (*culex_enqueue_hook)(culex_enqueue_call *call, void *user,
  * culex_run_client, see culex_worker_on_enqueue; CULEX_EINVAL without a client, or for that of
  * another process.
  *
- * No hook is called for the ticks of a periodic job, which the store enqueues, nor by
- * culex_sqlite_enqueue and by other programs. */
+ * Of a chain the client's hook sees the first step, and the worker's each step behind it: a tag
+ * that all are to have is added by both. No hook is called for the ticks of a periodic job, which
+ * the store enqueues, nor by culex_sqlite_enqueue and by other programs. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_on_enqueue(culex_client *client,
                                                               culex_enqueue_hook hook, void *user,
                                                               culex_error *error);
