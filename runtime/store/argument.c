@@ -430,6 +430,15 @@ static culex_status follow_ups_check(const struct culex_ack *ack, culex_error *e
     return status;
 }
 
+/* Lines are repeated with their step, so that none comes in twice. */
+static bool log_is_valid(const struct culex_log_lines *log)
+{
+    if (log->len == 0)
+        return true;
+    return log->most >= 1 && log->most <= CULEX_RUN_LINES_MAX &&
+           culex__run_log_is_valid(log->bytes, log->len);
+}
+
 static culex_status acks_check(const struct culex_ack *acks, size_t count, culex_error *error)
 {
     for (size_t i = 0; i < count; i++) {
@@ -439,6 +448,8 @@ static culex_status acks_check(const struct culex_ack *acks, size_t count, culex
             return culex__fail(error, CULEX_EINVAL, "ack %zu: text too long or not UTF-8", i);
         if (!culex__progress_is_valid(acks[i].progress))
             return culex__fail(error, CULEX_EINVAL, "ack %zu: progress too long or not UTF-8", i);
+        if (!log_is_valid(&acks[i].log))
+            return culex__fail(error, CULEX_EINVAL, "ack %zu: log lines out of form", i);
         culex_status status = follow_ups_check(&acks[i], error);
         if (status != CULEX_OK) {
             culex__error_context(error, "ack %zu", i);
@@ -453,6 +464,8 @@ static culex_status beats_check(const struct culex_beat *beats, size_t count, cu
     for (size_t i = 0; i < count; i++) {
         if (!culex__progress_is_valid(beats[i].progress))
             return culex__fail(error, CULEX_EINVAL, "beat %zu: progress too long or not UTF-8", i);
+        if (!log_is_valid(&beats[i].log))
+            return culex__fail(error, CULEX_EINVAL, "beat %zu: log lines out of form", i);
     }
     return CULEX_OK;
 }

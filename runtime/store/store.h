@@ -161,6 +161,7 @@
 
 #include "base/limits.h"
 #include "core/run.h"
+#include "core/run_log.h"
 #include "core/ticket.h"
 #include "platform/env.h"
 
@@ -259,8 +260,9 @@ struct culex_ack {
                            the one before stays. RELEASE: why, when it is worth keeping */
     const void *result; /* DONE: kept with the record; may be NULL */
     size_t result_len;
-    const char *progress; /* as of a beat: the run's last report, when no beat has told it */
-    int64_t claim_ms;     /* of the grant's facts; 0 where it is not known, which is dearer */
+    const char *progress;       /* as of a beat: the run's last report, when no beat has told it */
+    struct culex_log_lines log; /* as of a beat: those that no beat has told */
+    int64_t claim_ms;           /* of the grant's facts; 0 where it is not known, which is dearer */
     const struct culex_follow_up *follow_ups; /* DONE: see "Follow-ups" above */
     size_t follow_up_count;                   /* 0 to CULEX_FOLLOW_UPS_MAX */
 };
@@ -277,6 +279,8 @@ struct culex_beat {
                              not to be charged should its holder vanish */
     const char *progress; /* NULL: as before; else kept with the run until its next claim: valid
                              UTF-8, at most CULEX_PROGRESS_MAX bytes */
+    struct culex_log_lines log; /* len 0: none; else they come behind those that the run has, of
+                                   which the oldest go, and are kept as long as the run is */
 };
 
 enum culex_answer {

@@ -1,5 +1,5 @@
 -- store/redis/forget.lua - deletes a run that is over.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta bodies blocks spans block_leases block_ends events
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta bodies blocks spans block_leases block_ends events
 -- uses: base events layout unique plan bodies blocks
 -- level: works
 --
@@ -34,6 +34,7 @@ local r = record_parse(text)
 if r and not IS_FINAL[r.state] then return '!' end
 call('HDEL', meta, 'calm')
 call('HDEL', progress, id)
+call('HDEL', logs, id)
 call('HDEL', runs, id)
 call('HDEL', payloads, id)
 call('HDEL', errors, id)

@@ -23,20 +23,34 @@ enum {
     SHARE_RECORDS,
     SHARE_WALK,
     SHARE_VERIFY,
-    SHARE_BATCH_COUNTS = SHARE_VERIFY + 31,
-    SHARE_COUNT = SHARE_VERIFY + 38
+    SHARE_BATCH_COUNTS = SHARE_VERIFY + 32,
+    SHARE_COUNT = SHARE_VERIFY + 39
 };
-static const char *const shares[SHARE_COUNT] = {
-    "blocks",        "spans",         "block_leases", "block_ends",       "chars",
-    "numbers",       "bodies",        "counts",       "records",          "walk",
-    "verify",        "urgent",        "scheduled",    "scheduled_urgent", "active",
-    "done",          "dead",          "cancelled",    "payloads",         "results",
-    "errors",        "progress",      "unique",       "producers",        "producers_until",
-    "keys",          "keys_until",    "sessions",     "sessions_seen",    "schedules",
-    "unique_until",  "limited",       "slots",        "buckets",          "refills",
-    "limits",        "follow_ups",    "waits",        "waits_until",      "batches",
-    "batches_until", "batch_counts",  "events",       "metadata",         "figures",
-    "figures_rows",  "figures_calls", "totals"};
+static const char *const shares[SHARE_COUNT] = {"blocks",       "spans",
+                                                "block_leases", "block_ends",
+                                                "chars",        "numbers",
+                                                "bodies",       "counts",
+                                                "records",      "walk",
+                                                "verify",       "urgent",
+                                                "scheduled",    "scheduled_urgent",
+                                                "active",       "done",
+                                                "dead",         "cancelled",
+                                                "payloads",     "results",
+                                                "errors",       "progress",
+                                                "logs",         "unique",
+                                                "producers",    "producers_until",
+                                                "keys",         "keys_until",
+                                                "sessions",     "sessions_seen",
+                                                "schedules",    "unique_until",
+                                                "limited",      "slots",
+                                                "buckets",      "refills",
+                                                "limits",       "follow_ups",
+                                                "waits",        "waits_until",
+                                                "batches",      "batches_until",
+                                                "batch_counts", "events",
+                                                "metadata",     "figures",
+                                                "figures_rows", "figures_calls",
+                                                "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 

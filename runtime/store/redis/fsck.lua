@@ -1,5 +1,5 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls events
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls events
 -- uses: base events layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures
 -- level: repairs
 --
@@ -1344,6 +1344,7 @@ local shares = {
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,
   progress = function() return hash_share(progress, function() return true end) end,
+  logs = function() return hash_share(logs, function() return true end) end,
 }
 local facts = call('HMGET', meta, 'layout', 'waits', 'batches')
 local refusal = layout_refusal(facts[1])

@@ -1,4 +1,4 @@
-/* store/redis/info.c - reading the store: GET, LIST, STATS, QUEUES. */
+/* store/redis/info.c - reading the store: GET, RUN_LOG, LIST, STATS, QUEUES. */
 #include "store/redis/redis.h"
 
 #include <assert.h>
@@ -8,6 +8,7 @@
 
 #include "store/redis/record.h"
 #include "store/refusal.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "base/limits.h"
@@ -114,6 +115,31 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     }
     *ret_run = info;
     return CULEX_OK;
+}
+
+culex_status culex__redis_run_log(struct culex_store *base, const char *queue, culex_uuid id,
+                                  culex_buf *ret_lines, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_run_log;
+    redisReply *reply = NULL;
+    const char *lines;
+    size_t len;
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_id(redis, id);
+    status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (culex__redis_is_empty(reply))
+        status = culex__refuse_run(queue, error);
+    else if (!culex__redis_reply_text(reply, 0, &lines, &len))
+        status = culex__redis_bad_reply(redis, "RUN_LOG", error);
+    else if (culex__buf_append(ret_lines, lines, len) != CULEX_OK)
+        status = no_memory(error);
+    freeReplyObject(reply);
+    return status;
 }
 
 culex_status culex__redis_get(struct culex_store *base, const char *queue, culex_uuid id,

@@ -56,6 +56,7 @@ local function ack_settle(id, r, order, blob)
     return 'O'
   end
   if has_blob == '1' then plan_put(event == 'DONE' and 'result_puts' or 'text_puts', id, blob) end
+  if words ~= '' then words = words_keep(id, words) end
   if words ~= '' then call('HSET', progress, id, words) end
   leave(id, r, event, tonumber(delay), now, event == 'LOSS' and 1 or 0, begun == 'b')
   return 'O'

@@ -262,6 +262,7 @@ repeat
     call('HDEL', runs, unpack(gone))
     if call('HLEN', errors) > 0 then call('HDEL', errors, unpack(gone)) end
     if call('HLEN', progress) > 0 then call('HDEL', progress, unpack(gone)) end
+    if call('HLEN', logs) > 0 then call('HDEL', logs, unpack(gone)) end
     if call('HLEN', results) > 0 then call('HDEL', results, unpack(gone)) end
     call('ZREMRANGEBYRANK', done, 0, #gone - 1)
     over = call('ZRANGE', done, 0, 0, 'WITHSCORES')[2]

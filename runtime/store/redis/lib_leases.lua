@@ -34,6 +34,7 @@ local function beat_extend(id, r, order)
     r.at_ms = math.min(r.at_ms, r.timeout_from_ms + timeout + TIMEOUT_SLACK_MS)
   end
   if started ~= '0' then r.started = started == '1' and 1 or 0 end
+  if words ~= '' then words = words_keep(id, words) end
   if words ~= '' then progress_puts[#progress_puts + 1], progress_puts[#progress_puts + 2] = id, words end
   plan_put('lease_puts', r.at_ms, id)
   plan_put('record_puts', id, record_text(r))

@@ -2,9 +2,10 @@
 --
 -- ARGV: now session nonce want max_bytes lease_ms ack_count beat_count starts in_company group_count,
 --       per ack:   id 'EVENT|attempt|delay_ms|has_blob' blob; 'b' behind it for a RELEASE of what had begun,
---                  and '|progress' when there is some; has_blob 2: what comes in with the end of a DONE stands behind its
+--                  and '|words' when there are some; has_blob 2: what comes in with the end of a DONE stands behind its
 --                  result, all of it in parts of '$LENGTH', a line's end, as many bytes and another one
---       per beat:  id 'attempt|extend_ms|started|progress', '' for no progress; started: 2 for excused
+--       per beat:  id 'attempt|extend_ms|started|words', '' for none; started: 2 for excused
+--                  words: progress, and behind a NUL 'MOST|LINES', log lines to keep (redis/lib_words.lua)
 --       per group: FIRST COUNT SINCE, so many numbers of the line of which the first attempt ended as DONE
 --                  without result, progress and delay; all of one queue's salt and of one claim, that
 --                  of the time SINCE; 0 when it is not known

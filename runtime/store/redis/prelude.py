@@ -35,7 +35,7 @@ ROW = re.compile(r"^(STATE|EVENT|TRANSITION|LIMIT|RECORD_FIELD)\(([^)]*)\)", re.
 PATTERNS = {"letter": "%u", "int": "%d+", "hex": "%x+", "name": "[^|]*"}
 
 # ORDER REDIS_KEY: the names of a queue's keys, as C numbers them.
-KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress "
+KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs "
         "unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged "
         "probe bodies blocks spans block_leases block_ends schedules "
         "presence presence_told unique_until limits limited slots buckets refills follow_ups "

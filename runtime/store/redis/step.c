@@ -40,6 +40,22 @@ static const char *event_name(enum culex_run_event event)
     }
 }
 
+/* `order`, which ends with the progress, and behind that the lines: redis/lib_words.lua. */
+static void order_add(struct culex__redis *redis, const char *order,
+                      const struct culex_log_lines *log)
+{
+    char most[16];
+    int len = snprintf(most, sizeof most, "%" PRIu32 "|", log->most);
+    const struct culex__redis_piece pieces[] = {
+        {order, strlen(order)}, {"", 1}, {most, (size_t)len}, {log->bytes, log->len}};
+    culex__redis_request_join(&redis->request, pieces, log->len > 0 ? 4 : 1);
+}
+
+static bool has_words(const struct culex_ack *ack)
+{
+    return (ack->progress != NULL && ack->progress[0] != '\0') || ack->log.len > 0;
+}
+
 static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
 {
     const char *blob = ack->event == CULEX_EVENT_DONE ? ack->result : ack->text;
@@ -49,12 +65,12 @@ static void ack_add(struct culex__redis *redis, const struct culex_ack *ack)
         blob_len = ack->event == CULEX_EVENT_DONE ? ack->result_len : strlen(blob);
     char order[64 + CULEX_PROGRESS_MAX];
     assert(culex__progress_is_valid(ack->progress)); /* it fits */
-    bool has_progress = ack->progress != NULL && ack->progress[0] != '\0';
+    const char *progress = ack->progress != NULL ? ack->progress : "";
     snprintf(order, sizeof order, "%s|%" PRIu32 "|%" PRId64 "|%d%s%s%s", event_name(ack->event),
              ack->attempt, culex__redis_delay(ack->delay_ms), is_followed ? 2 : blob_len > 0,
-             ack->has_begun ? "b" : "", has_progress ? "|" : "", has_progress ? ack->progress : "");
+             ack->has_begun ? "b" : "", has_words(ack) ? "|" : "", progress);
     culex__redis_id(redis, ack->id);
-    culex__redis_request_text(&redis->request, order);
+    order_add(redis, order, &ack->log);
     if (is_followed)
         culex__redis_follow_ups_add(&redis->request, ack);
     else
@@ -70,7 +86,7 @@ static void beat_add(struct culex__redis *redis, const struct culex_beat *beat)
     snprintf(order, sizeof order, "%" PRIu32 "|%" PRId64 "|%d|%s", beat->attempt,
              culex__redis_delay(beat->extend_ms), beat->is_excused ? 2 : beat->is_started,
              progress);
-    culex__redis_request_text(&redis->request, order);
+    order_add(redis, order, &beat->log);
 }
 
 /* --- ends of ordinary runs --------------------------------------------------------------- */
@@ -95,7 +111,7 @@ static bool end_read(const struct culex_ack *ack, uint64_t *ret_place)
     struct culex_run_id_parts parts;
     bool is_plain = ack->event == CULEX_EVENT_DONE && ack->attempt == 1 &&
                     (ack->result == NULL || ack->result_len == 0) && ack->follow_up_count == 0 &&
-                    (ack->progress == NULL || ack->progress[0] == '\0');
+                    !has_words(ack);
     if (!is_plain || !culex__run_id_read(ack->id, &parts) || parts.lane != CULEX__REDIS_LANE_LINE)
         return false;
     /* Numbers beyond 2^38 are none that a queue has reached. */

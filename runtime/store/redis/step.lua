@@ -1,9 +1,9 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until batches batches_until events
--- uses: lean base events request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention leases waits batches batch_ends acks claims
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until batches batches_until events
+-- uses: lean base events request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention words leases waits batches batch_ends acks claims
 -- lead: lean
 -- level: works
--- rare: unique plan slots parking wake bodies blocks aside held memory promote retention leases waits batches batch_ends acks claims
+-- rare: unique plan slots parking wake bodies blocks aside held memory promote retention words leases waits batches batch_ends acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id

@@ -26,6 +26,7 @@
     NEXT(longest_fill_ms, longest_fill_ms)                                                         \
     NEXT(waits, waits)                                                                             \
     NEXT(batches, batches)                                                                         \
+    NEXT(logs, logs)                                                                               \
     NEXT(events_kept, events_kept)                                                                 \
     NEXT(events_last, events_last)                                                                 \
     NEXT(pending, kept[CULEX_RUN_WAITING])                                                         \

@@ -7,9 +7,10 @@
  * Ours: the values of a run's columns, its place in the order, the bytes of its payload by their
  * checksum, payloads in a table of their own, what blocks and ends tell of ordinary runs, the
  * counters of the queue's row and its rear, which holds the last number, what is counted for
- * limits, who has a unique key, who waits for an end, batches and their callbacks, and the form of
- * figures. A run that has lost its mark cannot be told from one whose key somebody else has taken:
- * with its next claim it has the key again, if nobody holds it by then.
+ * limits, who has a unique key, who waits for an end, whose log lines are kept, batches and their
+ * callbacks, and the form of figures. A run that has lost its mark cannot be told from one whose
+ * key somebody else has taken: with its next claim it has the key again, if nobody holds it by
+ * then.
  */
 #include <assert.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "store/sqlite/figures.h"
 #include "store/sqlite/fsck_batches.h"
 #include "store/sqlite/fsck_limits.h"
+#include "store/sqlite/log_rows.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
@@ -653,6 +655,9 @@ static culex_status keys_share(struct fsck *fsck, culex_error *error)
     if (status == CULEX_OK)
         status = culex__sqlite_events_check(fsck->store, fsck->queue, fsck->is_repairing,
                                             &fsck->counts.wrong, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_logs_check(fsck->store, fsck->queue, fsck->is_repairing,
+                                          &fsck->counts.wrong, error);
     return status == CULEX_OK
                ? culex__sqlite_fsck_batches(fsck->store, fsck->queue, fsck->is_repairing,
                                             &fsck->counts.wrong, error)

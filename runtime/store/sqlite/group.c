@@ -111,7 +111,7 @@ static void group_cut(struct group *group)
 static bool is_plain_ack(const struct culex_ack *ack)
 {
     return ack->event == CULEX_EVENT_DONE && ack->attempt == 1 && ack->result_len == 0 &&
-           !is_text(ack->progress);
+           !is_text(ack->progress) && ack->log.len == 0;
 }
 
 static culex_status group_leave(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
@@ -172,7 +172,7 @@ culex_status culex__sqlite_group_ack(struct culex_sqlite *store, struct culex_sq
 
 static bool is_plain_beat(const struct culex_beat *beat, const struct culex_sqlite_block *block)
 {
-    return beat->attempt == 1 && !is_text(beat->progress) &&
+    return beat->attempt == 1 && !is_text(beat->progress) && beat->log.len == 0 &&
            (beat->extend_ms <= 0 || block->timeout_ms == 0);
 }
 

@@ -25,6 +25,7 @@ struct culex_sqlite_queue {
     int64_t limits, sweeps, longest_fill_ms; /* see sqlite/parking.c */
     int64_t waits;                           /* see sqlite/wait.c */
     int64_t batches;                         /* see sqlite/members.c */
+    int64_t logs;                            /* see sqlite/log_rows.c */
     int64_t events_kept, events_last;        /* see sqlite/events.c */
     int64_t kept[CULEX_RUN_STATE_COUNT];     /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;

@@ -7,6 +7,7 @@
 #include "store/sqlite/columns.h"
 #include "store/sqlite/event_notes.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/log_rows.h"
 #include "store/sqlite/members.h"
 #include "store/sqlite/parking.h"
 #include "store/sqlite/queue.h"
@@ -492,7 +493,7 @@ culex_status culex__sqlite_run_forget(struct culex_sqlite *store, struct culex_s
     if (status == CULEX_OK && run->payload_len > CULEX__SQLITE_INLINE_MAX)
         status =
             culex__sqlite_finish(store, SQL_BIND(store, PAYLOAD_DELETE, SQL_INT(run->seq)), error);
-    return status;
+    return status == CULEX_OK ? culex__sqlite_log_drop(store, queue, run->seq, error) : status;
 }
 
 /* --- payload ---------------------------------------------------------------------------------- */

@@ -25,6 +25,7 @@ CREATE TABLE queue (
     longest_fill_ms INTEGER NOT NULL DEFAULT 0, -- in which a bucket of theirs was ever full again
     waits INTEGER NOT NULL DEFAULT 0,           -- 1: table wait may have rows of it
     batches INTEGER NOT NULL DEFAULT 0,         -- 1: table batch may have rows of it
+    logs INTEGER NOT NULL DEFAULT 0,            -- 1: table run_log may have rows of it
     -- Of its events: see sqlite/events.c.
     events_kept INTEGER NOT NULL DEFAULT 0,     -- at most; 0: none, and nothing is noted
     events_last INTEGER NOT NULL DEFAULT 0,     -- position of the newest by then, as EVENTS_KEEP set that
@@ -215,6 +216,12 @@ CREATE INDEX limit_key_look ON limit_key (queue, look_ms) WHERE look_ms IS NOT N
 
 -- Payloads too long to be rewritten with every change of their run.
 CREATE TABLE payload (
+    seq INTEGER PRIMARY KEY,
+    bytes BLOB NOT NULL
+) STRICT;
+
+-- Log lines that runs keep (core/run_log.h); it goes with the run.
+CREATE TABLE run_log (
     seq INTEGER PRIMARY KEY,
     bytes BLOB NOT NULL
 ) STRICT;

@@ -19,7 +19,7 @@
  *   fsck.c        the runs, and what is derived       doctor.c      what file and place promise
  *   fsck_limits.c what is counted for limits          figures.c     what workers count of runs
  *   fsck_batches.c  what is counted of batches, and callbacks
- *   events.c      EVENTS_KEEP and EVENTS
+ *   events.c      EVENTS_KEEP and EVENTS              run_log.c     RUN_LOG
  *   memo.c        a session's last step               claim.c       granting ready runs
  *   scan_needs.c  runs that need what a worker offers
  *   scan.c        what a claim looks at               grant.c       a row as a grant
@@ -37,6 +37,7 @@
  *   run.c         one row of a run, which moves by core/run.h
  *   unique.c      who holds a unique key, and who takes it
  *   waiters.c     who waits for the end of a run, and is told
+ *   log_rows.c    log lines that runs keep
  *   members.c     batches, and the ends of their members
  *   parking.c     where runs with limits count, and where they stand
  *   ledger.c      limits and their keys, read once and saved before COMMIT

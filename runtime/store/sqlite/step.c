@@ -11,6 +11,7 @@
 #include "store/sqlite/follow_up.h"
 #include "store/sqlite/group.h"
 #include "store/sqlite/lease.h"
+#include "store/sqlite/log_rows.h"
 #include "store/sqlite/memo.h"
 #include "store/sqlite/admission.h"
 #include "store/sqlite/event_notes.h"
@@ -94,6 +95,8 @@ static culex_status ack_one(struct culex_sqlite *store, struct culex_sqlite_queu
                                      .result_len = ack->result_len};
     *ret_answer = CULEX_ANSWER_OK;
     status = progress_keep(store, &run, ack->progress, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_log_add(store, queue, run.seq, &ack->log, error);
     return status == CULEX_OK ? culex__sqlite_run_move(store, queue, &run, &move, error) : status;
 }
 
@@ -131,12 +134,14 @@ static culex_status beat_one(struct culex_sqlite *store, struct culex_sqlite_que
         at_ms = limit_ms;
     lease_note(queue, step);
     *ret_answer = run.is_cancel_requested ? CULEX_ANSWER_CANCEL : CULEX_ANSWER_OK;
-    return culex__sqlite_finish(
+    status = culex__sqlite_finish(
         store,
         SQL_BIND(store, RUN_EXTEND, SQL_INT(run.seq), SQL_INT(at_ms), SQL_INT(limit_ms),
                  SQL_TEXT(progress),
                  SQL_INT(beat->is_excused ? INT64_C(2) : (int64_t)beat->is_started)),
         error);
+    return status == CULEX_OK ? culex__sqlite_log_add(store, queue, run.seq, &beat->log, error)
+                              : status;
 }
 
 /* The acks from `from` on that can be settled together, or one. */

@@ -732,6 +732,7 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
 #define FRONT_batch_look        ASKED
 #define FRONT_events_keep(...)  CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_events            ASKED
+#define FRONT_run_log           ASKED
 #define FRONT_figures_add       ASKED
 #define FRONT_figures           ASKED
 

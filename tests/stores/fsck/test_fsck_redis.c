@@ -354,8 +354,8 @@ static void test_second_holder_of_a_key_loses_it(void **state)
 
 static void test_bytes_without_a_run_are_removed(void **state)
 {
-    static const char *const hashes[] = {"payloads", "results", "errors", "progress"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const hashes[] = {"payloads", "results", "errors", "progress", "logs"};
+    for (size_t i = 0; i < sizeof hashes / sizeof hashes[0]; i++) {
         again(*state);
         look_damage(*state, "HSET", hashes[i], "%b x", stranger);
         look_expect_and_drain(*state, 1, 0, LIVE_COUNT);

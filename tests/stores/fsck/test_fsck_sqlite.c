@@ -178,6 +178,9 @@ static const struct {
     {"UPDATE run SET payload = NULL WHERE state = 'C'", 0, 1, 4},
     {"INSERT INTO payload SELECT 1 + max(seq), x'00' FROM run", 1, 0, 4},
     {"INSERT INTO payload SELECT seq, x'00' FROM run WHERE state = 'D'", 1, 0, 4},
+    {"INSERT INTO run_log SELECT 1 + max(seq), x'00' FROM run", 1, 0, 4},
+    {"INSERT INTO run_log SELECT seq, x'00' FROM run WHERE state = 'D'", 1, 0, 4}, /* no mark */
+    {"UPDATE queue SET logs = 1", 0, 0, 4},
     {"UPDATE run SET at_ms = 4000000000000" PLAIN, 1, 0, 4},
     {"UPDATE run SET is_delayed = 1 WHERE state = 'A'", 1, 0, 4},
     {"UPDATE run SET is_delayed = 1 WHERE state = 'D'", 1, 0, 4},

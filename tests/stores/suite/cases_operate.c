@@ -1996,6 +1996,7 @@ static void due_set_free(struct suite *suite, struct due *due)
 #define DUE_wake_take
 #define DUE_events_keep
 #define DUE_events
+#define DUE_run_log
 #define DUE_figures_add
 #define DUE_figures
 #define DUE_wait

@@ -445,6 +445,22 @@ static const char *progress_of(const culex_run_info *info)
     return text;
 }
 
+static bool same_log(struct compare *compare, const char *queue, const struct model_run *run)
+{
+    culex_buf lines;
+    if (!compare->has_logs)
+        return true;
+    culex_buf_init(&lines, 0);
+    bool is_same =
+        compare->store->ops->run_log(compare->store, queue, run->id, &lines, NULL) == CULEX_OK;
+    if (is_same && (lines.len != strlen(run->log) ||
+                    memcmp(lines.data != NULL ? lines.data : "", run->log, lines.len) != 0))
+        is_same = differs("%s: the lines '%.*s', not '%s'", text_of(run->id), (int)lines.len,
+                          lines.data, run->log);
+    culex_buf_release(&lines);
+    return is_same || differs("%s: its log lines", text_of(run->id));
+}
+
 static bool same_run(struct compare *compare, const char *queue, const struct model_run *run)
 {
     culex_run_info *info = NULL;
@@ -470,7 +486,7 @@ static bool same_run(struct compare *compare, const char *queue, const struct mo
                  : !same_bytes(info->payload, run->made.payload, run->made.payload_len))
         is_same = differs("%s: another payload or result", text_of(run->id));
     culex_run_info_free(info);
-    return is_same;
+    return is_same && same_log(compare, queue, run);
 }
 
 static bool same_list(struct compare *compare, const char *queue, culex_run_state state,

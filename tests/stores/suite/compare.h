@@ -11,6 +11,7 @@ struct compare {
     struct model *model;
     bool is_doubtful; /* the reply may be that of a repeat: the first one was lost */
     bool is_followed; /* the step has follow-ups, which the model is told of behind it */
+    bool has_logs;    /* runs keep log lines, which are compared too */
 };
 
 /* Applies `step` to the model, granting what the store granted: checks that the answers

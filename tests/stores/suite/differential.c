@@ -2,7 +2,8 @@
  * compared.
  *
  *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound]
- *                        [--wait] [--figures] [--batch] [--events] [--find] [--trace]
+ *                        [--wait] [--figures] [--batch] [--events] [--find]
+ *                        [--log] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
  * --faults N (Redis): about one fault in N operations. A fault breaks the connection, drops
@@ -921,6 +922,19 @@ static bool is_beaten(const struct culex_beat *beats, size_t count, culex_uuid i
     return false;
 }
 
+/* Up to five lines, of which a run may keep no more than three. */
+static struct culex_log_lines log_make(struct world *world)
+{
+    static const char lines[] = "0|1|4|\n1800000000001|1|3|a | b\n1800000000002|4294967295|2|it's "
+                                "\xe2\x82\xac\n1800000000003|2|1|%s\n5|3|3|last\n";
+    size_t at = 0;
+    if (!world->compare.has_logs || !chance(world, 40))
+        return (struct culex_log_lines){.bytes = NULL};
+    for (int64_t n = below(world, 6); n > 0; n--)
+        at += strcspn(lines + at, "\n") + 1;
+    return (struct culex_log_lines){lines, at, 1 + (uint32_t)below(world, 3)};
+}
+
 static void ack_make(struct world *world, const struct known_grant *grant, struct culex_ack *ack)
 {
     static const enum culex_run_event events[] = {
@@ -935,6 +949,7 @@ static void ack_make(struct world *world, const struct known_grant *grant, struc
     ack->delay_ms = chance(world, 60) ? below(world, 10000) : 0;
     ack->has_begun = chance(world, 30);
     ack->progress = chance(world, 20) ? "99 nearly | there" : NULL;
+    ack->log = log_make(world);
     if (ack->event == CULEX_EVENT_DONE) {
         ack->delay_ms = 0;
         ack->result = chance(world, 30) ? payload_bytes : NULL;
@@ -963,7 +978,8 @@ static struct culex_beat beat_make(struct world *world, const struct known_grant
                                .is_started = chance(world, 50),
                                .is_excused = chance(world, 10),
                                .extend_ms = chance(world, 20) ? below(world, 60000) : 0,
-                               .progress = words[below(world, 6)]};
+                               .progress = words[below(world, 6)],
+                               .log = log_make(world)};
 }
 
 /* Without a unique key, by which it might be kept out, and without limits: the conformance suite
@@ -1831,6 +1847,7 @@ struct operation {
 #define OPERATION_fsck         {1, op_fsck},
 #define OPERATION_stats                      /* compare_queue */
 #define OPERATION_get                        /* compare_queue */
+#define OPERATION_run_log                    /* compare_queue, with --log */
 #define OPERATION_list         {8, op_list}, /* and compare_queue */
 #define OPERATION_worker_tell  {2, op_worker_tell},
 #define OPERATION_workers      {1, op_workers},
@@ -2075,6 +2092,8 @@ int main(int argc, char **argv)
             world.has_batches = true;
         else if (strcmp(argv[i], "--events") == 0)
             world.has_events = true;
+        else if (strcmp(argv[i], "--log") == 0)
+            world.compare.has_logs = true;
         else if (strcmp(argv[i], "--find") == 0)
             world.has_filters = true;
         else if (strcmp(argv[i], "--wait") == 0)

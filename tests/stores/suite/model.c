@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/buf.h"
 #include "core/progress.h"
 #include "store/event_entry.h"
 #include "store/figure_list.h"
@@ -1094,7 +1095,7 @@ static void run_add(struct model *model, struct model_queue *queue, culex_uuid i
     run->id = id;
     run->queue = queue;
     run_fill(model, run, made);
-    run->owner = run->error_text = run->result = run->progress = "";
+    run->owner = run->error_text = run->result = run->progress = run->log = "";
     run->created_at_ms = now_of(model);
     run_date(model, run, due_of(model, made));
     run_place(model, run, due_of(model, made));
@@ -1480,6 +1481,32 @@ static bool is_holder(const struct model_run *run, const char *session, uint32_t
     return run->attempt == attempt && strcmp(run->owner, session) == 0;
 }
 
+static size_t lines_count(const char *lines)
+{
+    size_t count = 0;
+    for (; *lines != '\0'; lines++)
+        count += *lines == '\n';
+    return count;
+}
+
+/* The oldest lines go as long as there are too many, or too many bytes. */
+static void log_keep(struct model *model, struct model_run *run, const struct culex_log_lines *log)
+{
+    size_t len = strlen(run->log);
+    if (log->len == 0)
+        return;
+    char *both = calloc(1, len + log->len + 1);
+    if (both == NULL)
+        abort();
+    memcpy(both, run->log, len);
+    memcpy(both + len, log->bytes, log->len);
+    const char *from = both;
+    while (lines_count(from) > log->most || strlen(from) > 262144)
+        from = strchr(from, '\n') + 1;
+    run->log = keep_text(model, from);
+    free(both);
+}
+
 static enum culex_answer ack_one(struct model *model, const struct culex_step *step,
                                  const struct culex_ack *ack)
 {
@@ -1496,6 +1523,7 @@ static enum culex_answer ack_one(struct model *model, const struct culex_step *s
     }
     if (ack->progress != NULL && ack->progress[0] != '\0')
         run->progress = keep_text(model, ack->progress);
+    log_keep(model, run, &ack->log);
     settle(model, run, ack, false);
     return CULEX_ANSWER_OK;
 }
@@ -1522,6 +1550,7 @@ static enum culex_answer beat_one(struct model *model, const struct culex_step *
         run->lease_max_ms = longer_ms;
     if (beat->progress != NULL && beat->progress[0] != '\0')
         run->progress = keep_text(model, beat->progress);
+    log_keep(model, run, &beat->log);
     run->is_started = !beat->is_excused && (run->is_started || beat->is_started);
     run->at_ms = now_of(model) + step->lease_ms;
     if (run->lease_max_ms != 0 && run->at_ms > run->lease_max_ms)
@@ -2993,6 +3022,16 @@ static culex_status model_get(struct culex_store *store, const char *queue, cule
     info->result.data = (uint8_t *)own(run->result, run->result_len);
     *ret_run = info;
     return CULEX_OK;
+}
+
+static culex_status model_run_log(struct culex_store *store, const char *queue, culex_uuid id,
+                                  culex_buf *ret_lines, culex_error *error)
+{
+    struct model_run *run;
+    culex_status status = get_run(store, queue, id, &run, error);
+    if (status == CULEX_OK && culex__buf_append(ret_lines, run->log, strlen(run->log)) != CULEX_OK)
+        abort();
+    return status;
 }
 
 /* "a,b" has the tag "b" when ",a,b," has ",b,". */

@@ -39,6 +39,7 @@ struct model_run {
     bool was_promoted;       /* became ready because its time had come, at `ready_ms` */
     const char *error_text;
     const char *progress; /* as the beat brought it, of the newest attempt */
+    const char *log;      /* the lines that it keeps, "" for none */
     const void *result;
     size_t result_len;
     bool is_aside; /* a fair limit has no place for it in the ready order yet */
