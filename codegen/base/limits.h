@@ -68,6 +68,7 @@
 
 /* Settings. */
 #define LIMIT_PRIORITY    9
+#define LIMIT_KEEP_LOG    1000
 #define LIMIT_RETRIES     1000
 #define LIMIT_STEPS       64u
 #define LIMIT_FACTOR      100 /* of exponential and linear backoff */
@@ -87,6 +88,7 @@
 
 /* A figure, because tables outside of C are held to it. */
 static_assert(LIMIT_PRIORITY == CULEX_PRIORITY_MAX, "as many as the runtime keeps apart");
+static_assert(LIMIT_KEEP_LOG == CULEX_RUN_LINES_MAX, "as many as a store keeps");
 static_assert(LIMIT_PACKAGE_BYTES == 190, "as the language reference says");
 
 #endif

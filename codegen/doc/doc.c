@@ -211,8 +211,14 @@ static void write_keep(struct writer *writer, const struct ir_settings *settings
     write_entry(writer, "keep");
     write_words(writer, "the record for %s after success, ",
                 words_duration(writer->arena, (double)settings->keep_success_ns / 1e9));
-    write_words(writer, "%s after the last failure.",
+    write_words(writer, "%s after the last failure",
                 words_duration(writer->arena, (double)settings->keep_failure_ns / 1e9));
+    if (settings->keep_log == 1)
+        write_words(writer, "; the last log line of a run.");
+    else if (settings->keep_log > 1)
+        write_words(writer, "; the last %lld log lines of a run.", (long long)settings->keep_log);
+    else
+        write_words(writer, ".");
 }
 
 static void write_window(struct writer *writer, const struct ast_unique *unique)

@@ -96,7 +96,7 @@ enum setting_kind {
 };
 
 struct ast_keep {
-    struct literal success, failure;
+    struct literal success, failure, log;
 };
 
 struct ast_retry {

@@ -101,6 +101,11 @@ static void check_keep(struct setting_check *check, const struct ast_setting *se
         check_part(check, &scalars[SCALAR_keep_success_ns], &keep->success);
     if (keep->failure.kind != LITERAL_NONE)
         check_part(check, &scalars[SCALAR_keep_failure_ns], &keep->failure);
+    if (keep->log.kind == LITERAL_NONE)
+        return;
+    check_part(check, &scalars[SCALAR_keep_log], &keep->log);
+    if (keep->log.kind == LITERAL_INT && wide_compare(keep->log.integer, wide_from(0)) == 0)
+        diag_help(check->checker->sink, "to keep no lines leave 'log' out");
 }
 
 static void (*const checks[SETTING_COUNT])(struct setting_check *, const struct ast_setting *) = {
@@ -119,7 +124,7 @@ static bool is_first(struct checker *checker, const struct ast_setting *setting,
                 setting_word(setting->kind));
     diag_note(checker->sink, set[setting->kind]->span, "first set here");
     if (setting->kind == SETTING_KEEP)
-        diag_help(checker->sink, "both are said in one: keep success 1h, failure 2h");
+        diag_help(checker->sink, "all of it is said in one: keep success 1h, failure 2h, log 100");
     return false;
 }
 

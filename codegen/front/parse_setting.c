@@ -60,18 +60,23 @@ static bool parse_scalar(struct parser *parser, struct ast_setting *setting)
 
 static bool parse_keep(struct parser *parser, struct ast_setting *setting)
 {
-    static const char *const words[] = {"success", "failure", NULL};
+    static const char *const words[] = {"success", "failure", "log", NULL};
     do {
         struct literal *literal = &setting->keep.success;
-        if (parser_at_word(parser, "failure"))
+        bool is_log = parser_at_word(parser, "log");
+        if (is_log)
+            literal = &setting->keep.log;
+        else if (parser_at_word(parser, "failure"))
             literal = &setting->keep.failure;
         else if (!parser_at_word(parser, "success"))
-            return parser_unknown(parser, DIAG_UNKNOWN_WORD, "'success' or 'failure'", words);
+            return parser_unknown(parser, DIAG_UNKNOWN_WORD, "'success', 'failure' or 'log'",
+                                  words);
         if (literal->kind != LITERAL_NONE)
             diag_report(parser->sink, DIAG_DUPLICATE_SETTING, parser_span(parser),
                         "this is set twice");
         parser_advance(parser);
-        if (!parser_literal_of(parser, TOKEN_DURATION, literal))
+        if (!(is_log ? parse_count(parser, literal)
+                     : parser_literal_of(parser, TOKEN_DURATION, literal)))
             return false;
     } while (parser_accept(parser, TOKEN_COMMA));
     return true;

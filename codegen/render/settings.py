@@ -50,6 +50,7 @@ SETTINGS: Tuple[Setting, ...] = (
     Setting("expires_ns", "expires, ms", has_none=True),
     Setting("keep_success_ns", "kept after success, ms"),
     Setting("keep_failure_ns", "kept after the last failure, ms"),
+    Setting("keep_log", "log lines kept", most=1000, is_duration=False),
     Setting("memory_bytes", "memory, bytes", has_none=True, is_duration=False),
 )
 

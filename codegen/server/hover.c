@@ -176,6 +176,14 @@ static void sources_write(struct buf *code, const struct ir_settings *settings,
         source_write(code, settings->set[kind]);
 }
 
+static void keep_write(struct arena *arena, struct buf *buf, const struct ir_settings *settings)
+{
+    buf_printf(buf, "success %s, failure %s", duration_format(arena, settings->keep_success_ns),
+               duration_format(arena, settings->keep_failure_ns));
+    if (settings->keep_log > 0)
+        buf_printf(buf, ", log %lld", (long long)settings->keep_log);
+}
+
 /* The value in force; false when the setting has no value without being written. */
 static bool setting_write(struct arena *arena, struct buf *buf, const struct ir_settings *settings,
                           enum setting_kind kind)
@@ -185,8 +193,7 @@ static bool setting_write(struct arena *arena, struct buf *buf, const struct ir_
     if (kind == SETTING_QUEUE)
         buf_printf(buf, "\"%s\"", settings->queue);
     else if (kind == SETTING_KEEP)
-        buf_printf(buf, "success %s, failure %s", duration_format(arena, settings->keep_success_ns),
-                   duration_format(arena, settings->keep_failure_ns));
+        keep_write(arena, buf, settings);
     else if (kind == SETTING_RETRY)
         retry_write(arena, buf, &settings->retry);
     else if (scalar != NULL)

@@ -40,7 +40,7 @@ struct child {
     struct culex_log log;
     struct culex_run *run;
     culex_arena *arena;
-    _Atomic uint64_t reports; /* of progress, in the run at hand */
+    _Atomic uint64_t reports; /* of progress, and lines to keep, in the run at hand */
     size_t unannounced;       /* ends that the supervisor was not told of */
     int64_t announced_ns;
     size_t runs;
@@ -130,7 +130,15 @@ static void port_extend(struct culex_run *run, int64_t extend_ms)
     handler_send(CULEX_RECORD_EXTEND, &extend, sizeof extend, NULL, 0);
 }
 
-static const struct culex_run_port child_port = {port_is_cancelled, port_progress, port_extend};
+static void port_keep_line(struct culex_run *run, const char *line, size_t len)
+{
+    (void)run;
+    atomic_fetch_add(&self->reports, 1);
+    handler_send(CULEX_RECORD_KEPT, NULL, 0, line, len);
+}
+
+static const struct culex_run_port child_port = {port_is_cancelled, port_progress, port_extend,
+                                                 port_keep_line};
 
 /* --- from the supervisor ---------------------------------------------------------------- */
 

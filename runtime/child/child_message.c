@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "handler/errand.h"
 #include "handler/follow_up.h"
+#include "handler/kept_lines.h"
 
 /* Nothing that steers a terminal or ends a line early. */
 static bool text_is_plain(const char *text, size_t len)
@@ -42,6 +43,12 @@ static const char *text_check(const struct culex_child_message *message, size_t 
     if (message->len > max)
         return "a text that is too long";
     return text_is_clean(message->bytes, message->len) ? NULL : "a text with control characters";
+}
+
+static const char *kept_check(const struct culex_child_message *message)
+{
+    return culex__kept_lines_is_line(message->bytes, message->len) ? NULL
+                                                                   : "a line to keep that is none";
 }
 
 static const char *extend_take(struct culex_child_message *message)
@@ -127,6 +134,9 @@ const char *culex__child_message_parse(const void *packet, size_t len,
         break;
     case CULEX_RECORD_FOLLOW_UPS:
         wrong = part_take(&message, CULEX_FOLLOW_UP_BYTES_MAX);
+        break;
+    case CULEX_RECORD_KEPT:
+        wrong = kept_check(&message);
         break;
     case CULEX_RECORD_ERRAND:
         wrong = errand_take(&message);

@@ -31,7 +31,8 @@ enum culex_record_type {
     /* To the child again. */
     CULEX_RECORD_ANSWER, /* struct culex_record_errand, bytes of the answer; alone in its packet */
     /* From the child again. */
-    CULEX_RECORD_FOLLOW_UPS /* as RESULT, of its follow-ups (handler/follow_up.h) */
+    CULEX_RECORD_FOLLOW_UPS, /* as RESULT, of its follow-ups (handler/follow_up.h) */
+    CULEX_RECORD_KEPT        /* a log line that the run is to keep (core/run_log.h) */
 };
 
 struct culex_record {

@@ -41,7 +41,7 @@ struct culex_mailbox_end {
     uint64_t seq;
     uint32_t event; /* enum culex_run_event, one that a child may tell */
     uint32_t flags;
-    uint64_t reports; /* of progress, sent before */
+    uint64_t reports; /* of progress, and lines to keep, sent before */
     int64_t delay_ms;
     int64_t started_ns;
     int64_t duration_ns;

@@ -113,8 +113,8 @@ const char *culex__window_take(struct culex_window *window,
         return "a message about a run that it does not have";
     struct culex_window_entry *entry = culex__window_find(window, message->seq);
     if (message->seq <= window->finished || entry == NULL) {
-        bool is_late =
-            message->type == CULEX_RECORD_PROGRESS || message->type == CULEX_RECORD_EXTEND;
+        bool is_late = message->type == CULEX_RECORD_PROGRESS ||
+                       message->type == CULEX_RECORD_EXTEND || message->type == CULEX_RECORD_KEPT;
         return is_late ? NULL : "an end of a run that has ended";
     }
     char progress[CULEX_PROGRESS_MAX + 1];
@@ -129,6 +129,11 @@ const char *culex__window_take(struct culex_window *window,
     case CULEX_RECORD_EXTEND:
         if (entry->run != NULL)
             culex__news_extend(&entry->run->news, entry->run->log->env, message->extend_ms);
+        return NULL;
+    case CULEX_RECORD_KEPT:
+        entry->reports++;
+        if (entry->run != NULL && culex__run_keeps_lines(entry->run))
+            culex__news_line(&entry->run->news, message->bytes, message->len);
         return NULL;
     case CULEX_RECORD_TEXT:
         text_take(entry, message);

@@ -15,7 +15,7 @@ struct culex_window_entry {
     bool has_text;
     bool has_result;
     bool has_follow_ups;
-    uint64_t reports; /* of progress, taken */
+    uint64_t reports; /* of progress, and lines to keep, taken */
     int64_t term_ns;  /* boot time, INT64_MAX for never */
     int64_t kill_ns;
     bool is_termed;
@@ -55,7 +55,8 @@ struct culex_run *culex__window_remove(struct culex_window *window,
 /* Forgets the newest run, which the child never heard of. */
 struct culex_run *culex__window_unassign(struct culex_window *window);
 
-/* Applies PROGRESS, EXTEND, TEXT, RESULT or FOLLOW_UPS to its run. Out of memory drops the text. */
+/* Applies PROGRESS, EXTEND, KEPT, TEXT, RESULT or FOLLOW_UPS to its run. Out of memory drops the
+ * text. */
 const char *culex__window_take(struct culex_window *window,
                                const struct culex_child_message *message);
 

@@ -1,6 +1,8 @@
 /* handler/calls.c - what a handler asks and says of its run: culex_run_..., culex_log. */
 #include "handler/calls.h"
 
+#include <culex/lines.h>
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include "base/utf8.h"
 #include "core/codec_encode.h"
 #include "core/duration.h"
+#include "core/run_log.h"
 #include "core/secret.h"
 #include "client/enqueue.h"
 #include "handler/execution.h"
@@ -214,17 +217,55 @@ culex_status culex__run_follow(culex_run *run, const culex_job_type *type, const
     return culex__enqueue_make(&way, type, params, options, follow_up_take, run, error);
 }
 
-void culex_log(culex_run *run, const char *format, ...)
+/* --- log lines ------------------------------------------------------------------------------ */
+
+static void line_keep(culex_run *run, int level, const char *words, size_t len)
+{
+    char bytes[CULEX_KEPT_LINE_SIZE];
+    const struct culex_kept_line line = {.ms = culex__env_clock_ms(run->log->env),
+                                         .attempt = run->facts.attempt,
+                                         .level = level,
+                                         .text = words,
+                                         .len = len};
+    size_t size = culex__kept_line_write(bytes, &line);
+    if (run->port != NULL)
+        run->port->keep_line(run, bytes, size);
+    else
+        culex__news_line(&run->news, bytes, size);
+}
+
+static void line_write(culex_run *run, int level, const char *format, va_list list)
 {
     char words[CULEX_LOG_TEXT_MAX];
-    va_list list;
-    if (run == NULL || format == NULL || !culex__log_wants(run->log, CULEX_LOG_INFO))
+    if (run == NULL || format == NULL)
+        return;
+    bool is_shown = culex__log_wants(run->log, level);
+    bool is_kept = culex__run_keeps_lines(run) && !is_stray(run);
+    if (!is_shown && !is_kept)
         return;
     struct culex_log_subject subject = culex__run_subject(run);
+    size_t len = culex__run_words(run, words, format, list);
+    if (is_kept)
+        line_keep(run, level, words, len);
+    if (is_shown)
+        culex__log_write(run->log, level, &subject, "%s", words);
+}
+
+void culex_run_log(culex_run *run, culex_log_level level, const char *format, ...)
+{
+    bool is_known = level >= CULEX_LOG_ERROR && level <= CULEX_LOG_DEBUG;
+    va_list list;
     va_start(list, format);
-    culex__run_words(run, words, format, list);
+    line_write(run, is_known ? (int)level : CULEX_LOG_INFO, format, list);
     va_end(list);
-    culex__log_write(run->log, CULEX_LOG_INFO, &subject, "%s", words);
+}
+
+void culex_log(culex_run *run, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    line_write(run, CULEX_LOG_INFO, format, list);
+    va_end(list);
 }
 
 void *culex_run_process(const culex_run *run)

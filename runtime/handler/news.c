@@ -4,16 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/instant.h"
 
 void culex__news_init(struct culex_run_news *news)
 {
     pthread_mutex_init(&news->lock, NULL);
+    culex__kept_lines_init(&news->lines);
 }
 
 void culex__news_release(struct culex_run_news *news)
 {
     pthread_mutex_destroy(&news->lock);
+    culex__kept_lines_release(&news->lines);
 }
 
 static void news_announce(struct culex_run_news *news)
@@ -59,11 +62,46 @@ unsigned culex__news_take_progress(struct culex_run_news *news, unsigned told,
     return tag;
 }
 
+void culex__news_line(struct culex_run_news *news, const char *line, size_t len)
+{
+    pthread_mutex_lock(&news->lock);
+    culex__kept_lines_add(&news->lines, line, len);
+    pthread_mutex_unlock(&news->lock);
+}
+
+uint64_t culex__news_copy_lines(struct culex_run_news *news, uint32_t most, culex_buf *ret_lines)
+{
+    struct culex_kept_lines *lines = &news->lines;
+    uint64_t end = 0;
+    pthread_mutex_lock(&news->lock);
+    culex__kept_lines_cut(lines, most);
+    if (lines->bytes.len > 0 &&
+        culex__buf_append(ret_lines, lines->bytes.data, lines->bytes.len) == CULEX_OK)
+        end = culex__kept_lines_end(lines);
+    pthread_mutex_unlock(&news->lock);
+    return end;
+}
+
+void culex__news_lines_told(struct culex_run_news *news, uint64_t end)
+{
+    pthread_mutex_lock(&news->lock);
+    culex__kept_lines_told(&news->lines, end);
+    pthread_mutex_unlock(&news->lock);
+}
+
+void culex__news_take_lines(struct culex_run_news *news, struct culex_kept_lines *ret_lines)
+{
+    pthread_mutex_lock(&news->lock);
+    culex__kept_lines_move(&news->lines, ret_lines);
+    pthread_mutex_unlock(&news->lock);
+}
+
 void culex__news_reset(struct culex_run_news *news, atomic_bool *has_news)
 {
     pthread_mutex_lock(&news->lock);
     news->until_ns = 0;
     news->progress_tag = 0;
+    culex__kept_lines_reset(&news->lines);
     news->has_news = has_news;
     pthread_mutex_unlock(&news->lock);
 }

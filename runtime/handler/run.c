@@ -25,6 +25,7 @@ struct culex_run *culex__run_create_within(size_t size)
     culex_buf_init(&run->follow_ups, CULEX_FOLLOW_UP_BYTES_MAX);
     culex_buf_init(&run->secrets, SECRETS_MAX);
     culex__news_init(&run->news);
+    culex__kept_lines_init(&run->last_lines);
     return run;
 }
 
@@ -44,6 +45,7 @@ void culex__run_free(struct culex_run *run)
     free(run->followed);
     culex_buf_release(&run->secrets);
     culex__news_release(&run->news);
+    culex__kept_lines_release(&run->last_lines);
     free(run);
 }
 

@@ -66,6 +66,7 @@ struct culex_run_port {
     bool (*is_cancelled)(const struct culex_run *run);
     void (*progress)(struct culex_run *run, const char *text);
     void (*extend)(struct culex_run *run, int64_t extend_ms);
+    void (*keep_line)(struct culex_run *run, const char *line, size_t len);
 };
 
 struct culex_run {
@@ -100,6 +101,9 @@ struct culex_run {
     size_t followed_count;
     struct culex_execution_end end;
 
+    /* The supervisor's, once it is back: log lines that go with its end to the store. */
+    struct culex_kept_lines last_lines;
+
     struct culex_run *next; /* in a list: run_list.h */
     bool is_listed;
 };
@@ -121,6 +125,12 @@ bool culex__run_set_payload(struct culex_run *run, const void *payload, size_t l
 /* The struct is about to carry another run. */
 void culex__run_forget_secrets(struct culex_run *run);
 void culex__run_forget_follow_ups(struct culex_run *run);
+
+/* Whether log lines of its handler are kept with it. */
+static inline bool culex__run_keeps_lines(const struct culex_run *run)
+{
+    return run->job.type != NULL && run->job.type->keep_log > 0;
+}
 
 struct culex_log_subject culex__run_subject(const struct culex_run *run);
 

@@ -14,17 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <culex/lines.h>
 #include <culex/types.h>
 #include <culex/worker.h>
 
 #include "platform/env.h"
-
-enum culex_log_level {
-    CULEX_LOG_ERROR = 1,
-    CULEX_LOG_WARNING = 2,
-    CULEX_LOG_INFO = 3,
-    CULEX_LOG_DEBUG = 4
-};
 
 /* Where lines go. `write` gets one line with its newline and must bear several threads.
  * `take_dropped` (may be NULL) says how many lines were lost since it was asked last, once there is

@@ -9,7 +9,7 @@
 #include "worker/flight_pool.h"
 #include "worker/worker_private.h"
 
-enum { FOLLOW_UP_BYTES = 4 * 1024 * 1024 }; /* in one step, but for the last end */
+enum { STEP_BYTES = 4 * 1024 * 1024 }; /* of follow-ups and log lines, but for the last end's */
 
 /* The error text of a crash, which is also that of the dead run, tells how it came to that. */
 static void crash_explain(struct culex_flight *flight)
@@ -56,6 +56,8 @@ void culex__acks_settle(struct culex_flight *flight)
     flight->last_progress[0] = '\0';
     /* No beat will tell it any more. */
     culex__news_take_progress(&flight->run.news, flight->progress_told, flight->last_progress);
+    if (culex__run_keeps_lines(&flight->run))
+        culex__news_take_lines(&flight->run.news, &flight->run.last_lines);
     if (lane->acks.ends.count == 0)
         lane->acks.since_ns = culex__worker_now_ns(lane->worker);
     culex__run_list_push(&lane->acks.ends, &flight->run);
@@ -76,14 +78,25 @@ void culex__acks_unsettle(struct culex_flight *flight)
     culex__flight_recycle(flight->lane->worker, flight);
 }
 
-static struct culex_ack ack_make(const culex_worker *worker, const struct culex_flight *flight)
+static struct culex_log_lines log_make(struct culex_run *run)
+{
+    const culex_buf *bytes = &run->last_lines.bytes;
+    if (bytes->len == 0)
+        return (struct culex_log_lines){.bytes = NULL};
+    uint32_t most = (uint32_t)run->job.type->keep_log;
+    culex__kept_lines_cut(&run->last_lines, most);
+    return (struct culex_log_lines){bytes->data, bytes->len, most};
+}
+
+static struct culex_ack ack_make(const culex_worker *worker, struct culex_flight *flight)
 {
     struct culex_ack ack = {.id = flight->run.facts.id,
                             .attempt = flight->run.facts.attempt,
                             .claim_ms = flight->run.facts.claim_ms,
                             .event = flight->run.end.event,
                             .delay_ms = flight->run.end.delay_ms,
-                            .progress = flight->last_progress};
+                            .progress = flight->last_progress,
+                            .log = log_make(&flight->run)};
     switch (flight->run.end.event) {
     case CULEX_EVENT_DONE:
         if (flight->run.has_result) {
@@ -118,6 +131,14 @@ static struct culex_ack ack_make(const culex_worker *worker, const struct culex_
     return ack;
 }
 
+void culex__acks_tell_lines(struct culex_lane *lane, culex_uuid id, uint32_t attempt, uint64_t end)
+{
+    for (struct culex_run *run = lane->acks.ends.first; run != NULL; run = run->next) {
+        if (culex__run_facts_match(&run->facts, id, attempt))
+            culex__kept_lines_told(&run->last_lines, end);
+    }
+}
+
 struct culex_flight *culex__acks_pop(struct culex_lane *lane)
 {
     struct culex_run *run = culex__run_list_pop(&lane->acks.ends);
@@ -127,12 +148,13 @@ struct culex_flight *culex__acks_pop(struct culex_lane *lane)
 void culex__acks_add(struct culex_lane *lane)
 {
     struct culex_acks *acks = &lane->acks;
-    size_t bytes = 0; /* of follow-ups: a step must not be endless */
+    size_t bytes = 0; /* a step must not be endless */
     acks->count = 0;
-    while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX && bytes < FOLLOW_UP_BYTES) {
+    while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX && bytes < STEP_BYTES) {
         struct culex_flight *flight = culex__acks_pop(lane);
         bytes += flight->run.followed_count > 0 ? flight->run.follow_ups.len : 0;
         acks->sent[acks->count] = ack_make(lane->worker, flight);
+        bytes += acks->sent[acks->count].log.len;
         acks->flights[acks->count++] = flight;
     }
     if (acks->ends.count > 0)

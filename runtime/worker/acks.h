@@ -30,6 +30,10 @@ void culex__acks_release(struct culex_flight *flight, int64_t delay_ms);
 /* Drops the end of a run that waits for the store. */
 void culex__acks_unsettle(struct culex_flight *flight);
 
+/* A beat of the run was granted, which brought the store its log lines up to `end`: should its end
+ * wait here, they are no more part of it. */
+void culex__acks_tell_lines(struct culex_lane *lane, culex_uuid id, uint32_t attempt, uint64_t end);
+
 /* The oldest end that waits for the store, which waits no more; NULL: none does. */
 struct culex_flight *culex__acks_pop(struct culex_lane *lane);
 

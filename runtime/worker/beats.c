@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "worker/acks.h"
 #include "worker/flight.h"
 #include "worker/solitude.h"
 #include "worker/worker_private.h"
@@ -35,6 +36,21 @@ static size_t beat_add_progress(struct culex_beats *beats, struct culex_flight *
     return at;
 }
 
+/* Lines for which there is no room in this step come with the next one, or with the end. Returns
+ * where they stand among the texts. */
+static size_t beat_add_lines(struct culex_beats *beats, struct culex_flight *flight, size_t i)
+{
+    struct culex_log_lines *log = &beats->sent[i].log;
+    size_t at = beats->texts.len;
+    beats->marks[i].lines_end = 0;
+    if (!culex__run_keeps_lines(&flight->run))
+        return at;
+    log->most = (uint32_t)flight->run.job.type->keep_log;
+    beats->marks[i].lines_end = culex__news_copy_lines(&flight->run.news, log->most, &beats->texts);
+    log->len = beats->texts.len - at;
+    return at;
+}
+
 /* How much longer than the store knows the handler may run, from now; 0 for none. */
 static int64_t extension_ns(const struct culex_flight *flight, int64_t now_ns)
 {
@@ -43,8 +59,13 @@ static int64_t extension_ns(const struct culex_flight *flight, int64_t now_ns)
                : 0;
 }
 
+/* Where a beat's texts stand in the buffer, which moves as long as it grows. */
+struct places {
+    size_t progress, lines;
+};
+
 static void beat_add(struct culex_beats *beats, struct culex_flight *flight, int64_t now_ns,
-                     size_t *ret_text_at)
+                     struct places *ret_places)
 {
     size_t i = beats->count++;
     int64_t more_ns = extension_ns(flight, now_ns);
@@ -56,7 +77,17 @@ static void beat_add(struct culex_beats *beats, struct culex_flight *flight, int
         .extend_ms = (more_ns + CULEX_MS_NS - 1) / CULEX_MS_NS};
     beats->marks[i].flight = flight;
     beats->marks[i].told_ns = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
-    *ret_text_at = beat_add_progress(beats, flight, i);
+    ret_places->progress = beat_add_progress(beats, flight, i);
+    ret_places->lines = beat_add_lines(beats, flight, i);
+}
+
+static void texts_point(struct culex_beats *beats, const struct places *places)
+{
+    const char *texts = beats->texts.data;
+    for (size_t i = 0; i < beats->count; i++) {
+        beats->sent[i].progress = places[i].progress != NO_TEXT ? texts + places[i].progress : NULL;
+        beats->sent[i].log.bytes = beats->sent[i].log.len > 0 ? texts + places[i].lines : NULL;
+    }
 }
 
 /* Runs whose turn it is, and those whose handlers asked for more time. Whatever is half-way to its
@@ -66,7 +97,7 @@ void culex__beats_add(struct culex_lane *lane, int64_t now_ns)
 {
     struct culex_beats *beats = &lane->beats;
     int64_t pause_ns = culex__worker_beat_pause_ns(lane->worker);
-    size_t texts_at[CULEX_BATCH_MAX] = {NO_TEXT};
+    struct places places[CULEX_BATCH_MAX] = {{NO_TEXT, 0}};
     beats->count = 0;
     culex__buf_cut(&beats->texts, 0);
     if (now_ns < lane->beat_ns)
@@ -76,14 +107,13 @@ void culex__beats_add(struct culex_lane *lane, int64_t now_ns)
         struct culex_flight *flight = lane->flights[i];
         int64_t due_ns = extension_ns(flight, now_ns) > 0 ? now_ns : flight->beat_ns + pause_ns;
         if (due_ns - pause_ns / 2 <= now_ns && beats->count < CULEX_BATCH_MAX) {
-            beat_add(beats, flight, now_ns, &texts_at[beats->count]);
+            beat_add(beats, flight, now_ns, &places[beats->count]);
             due_ns = now_ns + pause_ns;
         }
         if (due_ns < lane->beat_ns)
             lane->beat_ns = due_ns;
     }
-    for (size_t i = 0; i < beats->count; i++)
-        beats->sent[i].progress = texts_at[i] != NO_TEXT ? beats->texts.data + texts_at[i] : NULL;
+    texts_point(beats, places);
 }
 
 /* False when it has ended meanwhile, and its struct may carry another run. */
@@ -104,11 +134,27 @@ static void beat_take_granted(struct culex_lane *lane, size_t i)
     culex__crew_renew(lane->worker, &flight->run);
 }
 
+/* The store has the lines that it brought. Their run may have ended since. */
+static void beat_tell_lines(struct culex_lane *lane, size_t i)
+{
+    const struct culex_beats *beats = &lane->beats;
+    const struct culex_beat *beat = &beats->sent[i];
+    uint64_t end = beats->marks[i].lines_end;
+    if (end == 0)
+        return;
+    if (beat_is_current(beats->marks[i].flight, beat))
+        culex__news_lines_told(&beats->marks[i].flight->run.news, end);
+    else
+        culex__acks_tell_lines(lane, beat->id, beat->attempt, end);
+}
+
 void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers)
 {
     const struct culex_beats *beats = &lane->beats;
     for (size_t i = 0; i < beats->count; i++) {
         struct culex_flight *flight = beats->marks[i].flight;
+        if (answers[i] != CULEX_ANSWER_STALE && answers[i] != CULEX_ANSWER_GONE)
+            beat_tell_lines(lane, i);
         if (!beat_is_current(flight, &beats->sent[i]))
             continue;
         if (answers[i] == CULEX_ANSWER_STALE || answers[i] == CULEX_ANSWER_GONE) {

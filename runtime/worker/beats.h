@@ -15,6 +15,7 @@ struct culex_sent_beat {
     struct culex_flight *flight;
     int64_t told_ns;       /* the run's deadline as the beat tells it */
     unsigned progress_tag; /* of the report that it carries */
+    uint64_t lines_end;    /* of the log lines that it carries (handler/kept_lines.h), 0 for none */
 };
 
 /* Of one lane: those of its step. */
@@ -22,7 +23,7 @@ struct culex_beats {
     size_t count;
     struct culex_beat sent[CULEX_BATCH_MAX];
     struct culex_sent_beat marks[CULEX_BATCH_MAX]; /* of the same beats */
-    culex_buf texts; /* the reports that they carry, each with a NUL */
+    culex_buf texts; /* the reports that they carry, each with a NUL, and log lines */
 };
 
 /* Of a new lane, and at the end of a worker's life. */

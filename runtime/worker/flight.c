@@ -93,6 +93,13 @@ static void progress_copy(struct culex_flight *flight, struct culex_flight *stan
         culex__news_progress(&stand_in->run.news, text);
 }
 
+/* What the handler says from now on nobody keeps. */
+static void lines_move(struct culex_flight *flight, struct culex_flight *stand_in)
+{
+    if (culex__run_keeps_lines(&flight->run))
+        culex__news_take_lines(&flight->run.news, &stand_in->run.news.lines);
+}
+
 /* A flight that carries the end of this one to the store, while the handler still uses this one's
  * run. */
 static struct culex_flight *stand_in_make(struct culex_flight *flight)
@@ -109,6 +116,7 @@ static struct culex_flight *stand_in_make(struct culex_flight *flight)
                           memory_order_relaxed);
     stand_in->has_cancel = flight->has_cancel;
     progress_copy(flight, stand_in);
+    lines_move(flight, stand_in);
     return stand_in;
 }
 

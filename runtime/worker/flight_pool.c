@@ -25,6 +25,7 @@ static void flight_reset(struct culex_flight *flight, struct culex_lane *lane)
     culex__run_forget_follow_ups(&flight->run);
     culex__crew_bind(lane->worker, &flight->run);
     flight->progress_told = 0;
+    culex__kept_lines_reset(&flight->run.last_lines);
 }
 
 struct culex_flight *culex__flight_begin(struct culex_lane *lane)

@@ -55,10 +55,11 @@ def model(text):
     schema = json.loads(text)
     job = schema["definitions"]["file"]["properties"]["jobs"]["items"]
     numbers = {}
-    for _, key, form, _, least, most, _ in rows("SCALAR"):
+    for _, key, form, unset, least, most, _ in rows("SCALAR"):
         numbers[key] = {"type": ["string", "null"], "pattern": "^[0-9]+$"}
         if form == "COUNT":
-            numbers[key] = {"type": "integer", "minimum": number(least), "maximum": number(most)}
+            first = min(number(least), number(unset))
+            numbers[key] = {"type": "integer", "minimum": first, "maximum": number(most)}
     job["properties"] = {key: value for key, value in spliced(list(job["properties"].items()), list(numbers.items()))}
     job["required"] = [key for key, _ in spliced([(key, None) for key in job["required"]],
                                                  [(key, None) for key in numbers])]
@@ -108,6 +109,7 @@ def page_faults(page):
     """What the page of the language does not say of settings, or says otherwise."""
     told = page_rows(page)
     settings = {symbol: word.strip('"') for symbol, word, *_ in rows("SETTING")}
+    symbols = [symbol for symbol, *_ in rows("SCALAR")]
     yield from (f"no row of the table is about '{word}'" for word in settings.values() if word not in told)
     yield from (f"'{word}' is no setting" for word in told if word not in [*settings.values(), "returns", "metadata"])
     for symbol, _, form, unset, least, most, _ in rows("SCALAR"):
@@ -115,6 +117,10 @@ def page_faults(page):
             continue
         default, means = told[settings[symbol]]
         bounds = f"{number(least)} to {number(most)}"
+        if symbols.count(symbol) > 1:
+            if bounds not in means:
+                yield f"the row of '{settings[symbol]}' should say {bounds}"
+            continue
         if default != unset or not re.match(rf"{bounds}\b", means):
             yield f"the row of '{settings[symbol]}' should say | {unset} | {bounds}"
 

@@ -64,7 +64,7 @@ syntax keyword jobPolicyWord contained none full equal
 
 " Settings of a job and of defaults.
 syntax region jobSetting contained matchgroup=jobSettingName start=/\<\%(queue\|priority\|timeout\|expires\|keep\|memory\|tags\|unique\|concurrency\|rate\|fair\|needs\|every\|cron\)\>/ end=/;/ end=/\ze}/ contains=jobSettingWord,jobKeys,jobStates,@jobValues,@jobComments
-syntax keyword jobSettingWord contained success failure for debounce on_conflict per burst jitter overlap tz missed
+syntax keyword jobSettingWord contained success failure log for debounce on_conflict per burst jitter overlap tz missed
 syntax keyword jobSettingWord contained keep replace error skip once all allow
 syntax match jobSettingWord contained /\<by\>\ze\_s*all\>/
 syntax region jobKeys contained matchgroup=jobSettingWord start=/\<by\>\%(\_s*all\>\)\@!/ end=/)/ end=/\ze[;}]/ contains=jobKey,@jobComments

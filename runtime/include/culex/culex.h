@@ -18,6 +18,7 @@
 #include <culex/hooks.h>
 #include <culex/job.h>
 #include <culex/limits.h>
+#include <culex/lines.h>
 #include <culex/maintain.h>
 #include <culex/metadata.h>
 #include <culex/schedules.h>

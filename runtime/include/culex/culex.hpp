@@ -1114,6 +1114,12 @@ class run
         culex_log(c_, "%.*s", length(text), shown(text));
     }
 
+    /* The same of a level; see culex_run_log. */
+    void log(culex_log_level level, std::string_view text) noexcept
+    {
+        culex_run_log(c_, level, "%.*s", length(text), shown(text));
+    }
+
     /* To be returned: it has failed, and is tried again as the retry policy says. So is a run whose
      * handler throws. */
     [[nodiscard]] culex_outcome fail(std::string_view text) noexcept

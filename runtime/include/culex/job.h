@@ -265,6 +265,7 @@ typedef struct culex_job_type {
     int64_t expires_ms;                /* 0 for never; counted from when the run became due */
     int64_t keep_success_ms;
     int64_t keep_failure_ms;
+    int64_t keep_log; /* so many log lines of a run are kept with it, 0 to 1000 (culex/lines.h) */
     int64_t memory_bytes; /* of each process of a run by itself, and in a worker's control group
                              (culex_worker_options.cgroup) of all together; 0 for no limit */
     culex_retry_policy retry;

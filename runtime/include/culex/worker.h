@@ -57,11 +57,12 @@ CULEX_API bool culex_run_cancelled(const culex_run *run);
  * since the worker asked for it is given back. */
 CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
 
-/* In the texts of a handler, those of culex_run_progress, culex_run_fail, culex_run_discard and
- * culex_log, "[secret]" replaces whole values of the run's [[secret]] params that are 4 bytes or
- * longer: strings and bytes as they are, and every kind but bool and char as it stands in the
- * payload. Parts of a value and other spellings of it are not recognised. Where the format function
- * of a type of your own has no text for such a param, "[secret]" replaces the whole text. */
+/* In the texts of a handler, those of culex_run_progress, culex_run_fail, culex_run_discard,
+ * culex_log and culex_run_log, "[secret]" replaces whole values of the run's [[secret]] params of 4
+ * bytes or more: strings and bytes as they are, and every kind but bool and char as it stands in
+ * the payload. Parts of a value and other spellings of it are not recognised. Where the format
+ * function of a type of your own has no text for such a param, "[secret]" replaces the whole text.
+ */
 
 /* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
  * at 250 bytes, made valid UTF-8). The store learns it within about a second, and with the run's
@@ -118,7 +119,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_run_enqueue(culex_run *run, const cu
                                                         const culex_enqueue_options *options,
                                                         culex_error *error);
 
-/* Writes one log line that carries the run's job and id. */
+/* Writes one log line that carries the run's job and id: culex_run_log (culex/lines.h) of level
+ * info. */
 CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2, 3);
 
 /* A client of the store that the run came from, for follow-ups: a child process has neither

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <culex/lines.h>
+
 #include "world.h"
 
 static int setup(void **state)
@@ -235,6 +237,82 @@ static void test_progress_goes_with_the_next_heartbeat(void **state)
     assert_string_equal(world->progress, "100 half\tway ?");
 }
 
+static culex_outcome act_lines(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    culex_run_log(run, CULEX_LOG_DEBUG, "first");
+    culex_run_log(run, CULEX_LOG_ERROR, "%s \xff", "half\tway");
+    culex_log(run, "last");
+    return CULEX_DONE;
+}
+
+static void assert_lines(struct world *world, culex_uuid id, size_t count)
+{
+    static const char *const texts[] = {"first", "half way ?", "last"};
+    static const culex_log_level levels[] = {CULEX_LOG_DEBUG, CULEX_LOG_ERROR, CULEX_LOG_INFO};
+    culex_run_lines *lines = NULL;
+    assert_int_equal(culex_client_run_log(world->client, "numbers", id, &lines, NULL), CULEX_OK);
+    assert_int_equal(lines->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(lines->items[i].text, texts[3 - count + i]);
+        assert_int_equal(lines->items[i].level, levels[3 - count + i]);
+        assert_int_equal(lines->items[i].attempt, 1);
+    }
+    culex_run_lines_free(lines);
+}
+
+/* Heartbeats bring them where the handler takes its time, else the end does. */
+static void test_log_lines_are_kept_once(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    const int64_t hangs_ms[] = {0, 900, 20000};
+    type.keep_log = 2;
+    type.keep_success_ms = 3600000;
+    world->act = act_lines;
+    world->manner = WORLD_OBEDIENT;
+    for (size_t i = 0; i < 3; i++) {
+        culex_uuid id = world_enqueue(world, &type, hangs_ms[i]);
+        run_worker(world, draining, &type);
+        assert_lines(world, id, 2);
+    }
+    assert_int_equal(world_log_count(world, "first"), 0); /* below the worker's level */
+}
+
+/* The run ends while a heartbeat that brought them is repeated, or its end is. */
+static void test_log_lines_come_once_when_answers_are_lost(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.keep_log = 9;
+    type.keep_success_ms = 3600000;
+    world->act = act_lines;
+    world->manner = WORLD_OBEDIENT;
+    for (unsigned skip = 0; skip < 6; skip++) {
+        culex_uuid id = world_enqueue(world, &type, 1100);
+        world->fault = WORLD_LOSE_REPLY;
+        world->fault_skip = skip;
+        world->fault_queue = "numbers";
+        world->fault_count = 2;
+        run_worker(world, draining, &type);
+        world->fault_count = 0;
+        assert_lines(world, id, 3);
+    }
+}
+
+static void test_log_lines_of_a_job_that_keeps_none_are_not_kept(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.keep_success_ms = 3600000;
+    culex_uuid id = world_enqueue(world, &type, 3000);
+    world->act = act_lines;
+    world->manner = WORLD_OBEDIENT;
+    run_worker(world, draining, &type);
+    assert_lines(world, id, 0);
+    assert_int_equal(world_log_count(world, "last"), 1);
+}
+
 /* --- cancellation and stop --------------------------------------------------------------- */
 
 static culex_uuid the_run;
@@ -416,6 +494,26 @@ static void test_last_words_before_a_timeout_on_a_thread_are_kept(void **state)
     assert_int_equal(info->progress, 100);
     assert_string_equal(info->progress_text, "half\tway ?");
     culex_run_info_free(info);
+}
+
+/* The same of log lines, be the timeout before a heartbeat or behind it. */
+static void test_log_lines_before_a_timeout_on_a_thread_are_kept(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.retry.max = 0;
+    type.keep_log = 9;
+    type.timeout_ms = 500;
+    culex_uuid soon = world_enqueue(world, &type, 9000);
+    type.timeout_ms = 4000;
+    culex_uuid late = world_enqueue(world, &type, 9000);
+    world->act = act_lines;
+    world->manner = WORLD_STUBBORN;
+    world_worker(world, draining, &type);
+    culex__worker_set_executor(world->worker, executor_asking_create);
+    world_run(world);
+    assert_lines(world, soon, 3);
+    assert_lines(world, late, 3);
 }
 
 static void test_handler_that_obeys_its_flag_is_not_told_of(void **state)
@@ -1258,6 +1356,10 @@ int main(void)
         UNIT(test_extension_moves_the_timeout),
         UNIT(test_extension_may_have_no_end),
         UNIT(test_progress_goes_with_the_next_heartbeat),
+        UNIT(test_log_lines_are_kept_once),
+        UNIT(test_log_lines_come_once_when_answers_are_lost),
+        UNIT(test_log_lines_of_a_job_that_keeps_none_are_not_kept),
+        UNIT(test_log_lines_before_a_timeout_on_a_thread_are_kept),
         UNIT(test_cancelled_handler_may_come_to_its_end),
         UNIT(test_cancelled_handler_gets_sigterm_after_five_seconds),
         UNIT(test_cancelled_handler_is_killed_after_seven_seconds),

@@ -212,6 +212,20 @@ static void test_null_for_figures_is_refused(void **state)
     culex_client_close(client);
 }
 
+static void test_null_for_log_lines_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    culex_run_lines *lines = NULL;
+    const culex_uuid id = {{0}};
+    (void)state;
+    REFUSED(culex_client_run_log(NULL, "q", id, &lines, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_run_log(client, NULL, id, &lines, &error));
+    REFUSED_AS("no place for the lines", culex_client_run_log(client, "q", id, NULL, &error));
+    culex_run_lines_free(NULL);
+    culex_client_close(client);
+}
+
 static bool schedule_seen(const culex_schedule_info *schedule, void *user)
 {
     (void)schedule, (void)user;
@@ -549,6 +563,7 @@ static void test_null_for_a_run_is_survived(void **state)
     REFUSED(culex_run_metadata_set(NULL, &number_struct, &value, &version, &error));
     REFUSED(culex_run_enqueue(NULL, &job, &value, NULL, &error));
     culex_log(NULL, "nobody hears");
+    culex_run_log(NULL, CULEX_LOG_INFO, "nobody hears");
     assert_null(culex_run_client(NULL));
     assert_null(culex_run_alloc(NULL, 8));
     assert_null(culex_run_process(NULL));
@@ -564,6 +579,7 @@ static culex_outcome act_carelessly(struct world *world, culex_run *run, int64_t
     (void)world;
     culex_run_progress(run, 50, none, 0);
     culex_log(run, none, 0);
+    culex_run_log(run, CULEX_LOG_ERROR, none, 0);
     REFUSED(culex_run_enqueue(run, NULL, &value, NULL, &error));
     REFUSED(culex_run_enqueue(run, &job, NULL, NULL, &error));
     REFUSED(culex_run_set_result(run, NULL, &value, &error));
@@ -612,6 +628,7 @@ int main(void)
         cmocka_unit_test(test_null_for_a_wait_is_refused),
         cmocka_unit_test(test_null_for_events_is_refused),
         cmocka_unit_test(test_null_for_figures_is_refused),
+        cmocka_unit_test(test_null_for_log_lines_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_worker_is_refused),
         cmocka_unit_test(test_null_beside_a_worker_is_refused),

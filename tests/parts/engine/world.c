@@ -436,6 +436,12 @@ static culex_status fake_get(struct culex_store *store, const char *queue, culex
     return store_of(store)->ops->get(store_of(store), queue, id, ret_run, error);
 }
 
+static culex_status fake_run_log(struct culex_store *store, const char *queue, culex_uuid id,
+                                 culex_buf *ret_lines, culex_error *error)
+{
+    return store_of(store)->ops->run_log(store_of(store), queue, id, ret_lines, error);
+}
+
 static culex_status fake_list(struct culex_store *store, const char *queue,
                               const culex_list_filter *filter, culex_list_cursor cursor,
                               size_t limit, struct culex_list_reply *ret_reply, culex_error *error)
@@ -602,6 +608,7 @@ static const struct culex_store_ops fake_ops = {
     .purge = fake_purge,
     .stats = fake_stats,
     .get = fake_get,
+    .run_log = fake_run_log,
     .list = fake_list,
     .list_release = fake_list_release,
     .queues = fake_queues,

@@ -127,6 +127,7 @@ static culex_outcome letter_answer(culex_run *run, const kit_letter_job *job, vo
     kit_letter_result result = {"blue"};
     assert_int_equal(kit_letter_job_set_result(run, &result, NULL), CULEX_OK);
     culex_run_progress(run, 50, "half of %s", job->to);
+    culex_run_log(run, CULEX_LOG_DEBUG, "a letter to %s", job->to);
     return CULEX_DONE;
 }
 
@@ -153,6 +154,24 @@ static void follow_ups_run_in_queues_that_are_new(void **state)
     assert_memory_equal(info->result.data, "{\"stamp\":\"blue\"}", info->result.len);
     assert_int_equal(info->progress, 50);
     culex_run_info_free(info);
+}
+
+static void log_lines_are_read_as_of_a_store(void **state)
+{
+    culex_test *test = *state;
+    struct scene scene = {.calls = 0};
+    culex_run_lines *lines = NULL;
+    letter_register(test, letter_answer, &scene);
+    culex_uuid id = letter_send(test, "ann");
+    assert_int_equal(CULEX_TEST_DRAIN(test), 1);
+    assert_int_equal(culex_client_run_log(culex_test_client(test), "mail", id, &lines, NULL),
+                     CULEX_OK);
+    assert_int_equal(lines->count, 1);
+    assert_int_equal(lines->items[0].at, culex_test_now(test));
+    assert_int_equal(lines->items[0].attempt, 1);
+    assert_int_equal(lines->items[0].level, CULEX_LOG_DEBUG);
+    assert_string_equal(lines->items[0].text, "a letter to ann");
+    culex_run_lines_free(lines);
 }
 
 static void jobs_without_a_handler_stay(void **state)
@@ -937,6 +956,7 @@ int main(void)
         WITH_KIT(one_is_run_at_a_time),
         WITH_KIT(priorities_hold),
         WITH_KIT(follow_ups_run_in_queues_that_are_new),
+        WITH_KIT(log_lines_are_read_as_of_a_store),
         WITH_KIT(jobs_without_a_handler_stay),
         WITH_KIT(a_worker_that_is_run_stops_by_itself),
         WITH_KIT(a_worker_is_not_started),

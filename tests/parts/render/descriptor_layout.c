@@ -136,6 +136,7 @@ LAYOUT(culex_need, NEED_MEMBERS)
     MEMBER(int64_t, expires_ms, of)                                                                \
     MEMBER(int64_t, keep_success_ms, of)                                                           \
     MEMBER(int64_t, keep_failure_ms, of)                                                           \
+    MEMBER(int64_t, keep_log, of)                                                                  \
     MEMBER(int64_t, memory_bytes, of)                                                              \
     MEMBER(culex_retry_policy, retry, of)                                                          \
     MEMBER(culex_schedule, schedule, of)                                                           \

@@ -4,6 +4,9 @@
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000), mule (0), wink (20)
  * nap enqueue tell WORDS [TOKEN]
  * nap enqueue count LAST HOW
+ * nap enqueue scribe LAST HOW [TOKEN]
+ * nap forget                 deletes every run, all of which have ended
+ * nap lines                  prints "ATTEMPT LEVEL TEXT" of each log line of every run
  * nap crowd COUNT            enqueues so many wink, some alone and some together, and prints their
  * ids nap cancel                 cancels every active run nap state                  prints "STATE
  * attempt N losses N failures N crashes N" of every run nap text                   prints the error
@@ -234,6 +237,17 @@ static culex_outcome count(culex_run *run, const count_job *job, void *user)
     return strcmp(job->how, "fails") == 0 ? CULEX_FAILED : CULEX_DONE;
 }
 
+static culex_outcome scribe(culex_run *run, const scribe_job *job, void *user)
+{
+    (void)user;
+    for (int i = 1; i <= job->last; i++)
+        culex_run_log(run, CULEX_LOG_DEBUG, "%d of %d\t%s\n", i, job->last, job->token);
+    culex_run_log(run, CULEX_LOG_WARNING, "last words");
+    if (strcmp(job->how, "crashes") == 0)
+        raise(SIGSEGV);
+    return strcmp(job->how, "fails") == 0 ? CULEX_FAILED : CULEX_DONE;
+}
+
 static culex_outcome tell(culex_run *run, const tell_job *job, void *user)
 {
     (void)user;
@@ -255,6 +269,7 @@ static int setup(culex_worker *worker, void *user)
            look_job_register(worker, look, user) != CULEX_OK ||
            ask_job_register(worker, ask, user) != CULEX_OK ||
            count_job_register(worker, count, user) != CULEX_OK ||
+           scribe_job_register(worker, scribe, user) != CULEX_OK ||
            tell_job_register(worker, tell, user) != CULEX_OK ||
            poison_job_register(worker, poison, getenv("NAP_ALONE")) != CULEX_OK ||
            viper_job_register(worker, viper, user) != CULEX_OK ||
@@ -291,6 +306,30 @@ static bool progress_print(const culex_run_info *run, void *user)
     return true;
 }
 
+static bool lines_print(const culex_run_info *run, void *user)
+{
+    culex_run_lines *lines = NULL;
+    culex_error error = {0};
+    if (culex_client_run_log(user, nap_job_type.queue, run->id, &lines, &error) != CULEX_OK) {
+        printf("%s\n", error.text);
+        return true;
+    }
+    for (size_t i = 0; i < lines->count; i++) {
+        const culex_run_line *line = &lines->items[i];
+        bool is_of_now = line->at <= culex_time_now() + 60 * CULEX_SECOND &&
+                         line->at >= culex_time_now() - 60 * CULEX_SECOND;
+        printf("%u %d %s%s\n", line->attempt, (int)line->level, line->text,
+               is_of_now ? "" : " at another time");
+    }
+    culex_run_lines_free(lines);
+    return true;
+}
+
+static bool run_forget(const culex_run_info *run, void *user)
+{
+    return culex_client_delete(user, nap_job_type.queue, run->id, NULL) == CULEX_OK;
+}
+
 static bool run_cancel(const culex_run_info *run, void *user)
 {
     return run->state != CULEX_RUN_ACTIVE ||
@@ -324,6 +363,15 @@ static culex_status tell_enqueue(culex_client *client, char **words, culex_error
     if (words[1] != NULL)
         job.token = words[1];
     return tell_job_enqueue(client, &job, NULL, NULL, error);
+}
+
+static culex_status scribe_enqueue(culex_client *client, char **arguments, const char *token,
+                                   culex_error *error)
+{
+    scribe_job job = scribe_job_make((int32_t)atoi(arguments[0]));
+    job.how = arguments[1];
+    job.token = token;
+    return scribe_job_enqueue(client, &job, NULL, NULL, error);
 }
 
 static culex_status count_enqueue(culex_client *client, char **words, culex_error *error)
@@ -495,6 +543,10 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return each_run(client, text_print, error);
     if (strcmp(argv[1], "progress") == 0)
         return each_run(client, progress_print, error);
+    if (strcmp(argv[1], "lines") == 0)
+        return each_run(client, lines_print, error);
+    if (strcmp(argv[1], "forget") == 0)
+        return each_run(client, run_forget, error);
     if (strcmp(argv[1], "cancel") == 0)
         return each_run(client, run_cancel, error);
     if (strcmp(argv[1], "stats") == 0)
@@ -507,6 +559,8 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return crowd_enqueue(client, (size_t)atoll(argv[2]), error);
     if (argc > 3 && strcmp(argv[2], "tell") == 0)
         return tell_enqueue(client, argv + 3, error);
+    if (argc > 4 && strcmp(argv[2], "scribe") == 0)
+        return scribe_enqueue(client, argv + 3, argc > 5 ? argv[5] : "", error);
     if (argc > 3 && strcmp(argv[2], "count") == 0)
         return count_enqueue(client, argv + 3, error);
     return enqueue(client, argc > 2 ? argv[2] : "nap", argc > 3 ? argv[3] : NULL, error);

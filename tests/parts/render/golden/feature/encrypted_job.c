@@ -127,6 +127,7 @@ const culex_job_type bank_pay_bill_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},

@@ -69,6 +69,7 @@ const culex_job_type shop_render_page_job_type = {
     86400000,                     /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -201,6 +202,7 @@ const culex_job_type shop_index_document_job_type = {
     0,                               /* expires, ms */
     1000,                            /* kept after success, ms */
     86400000,                        /* kept after the last failure, ms */
+    0,                               /* log lines kept */
     0,                               /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -337,6 +339,7 @@ const culex_job_type shop_warn_owner_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -465,6 +468,7 @@ const culex_job_type shop_sync_account_job_type = {
     0,                             /* expires, ms */
     1000,                          /* kept after success, ms */
     86400000,                      /* kept after the last failure, ms */
+    0,                             /* log lines kept */
     0,                             /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -580,6 +584,7 @@ const culex_job_type shop_rebuild_everything_job_type = {
     3600000,                             /* expires, ms */
     1000,                                /* kept after success, ms */
     86400000,                            /* kept after the last failure, ms */
+    0,                                   /* log lines kept */
     0,                                   /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -722,6 +727,7 @@ const culex_job_type shop_cut_film_job_type = {
     86400000,                     /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},

@@ -92,6 +92,7 @@ const culex_job_type shop_mail_send_email_job_type = {
     86400000,                          /* expires, ms */
     3600000,                           /* kept after success, ms */
     604800000,                         /* kept after the last failure, ms */
+    0,                                 /* log lines kept */
     0,                                 /* memory, bytes */
     {12, 0, CULEX_BACKOFF_EXPONENTIAL, 2000, 2.0, 3600000, NULL, 0, CULEX_JITTER_FULL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},

@@ -77,6 +77,7 @@ const culex_job_type shop_poll_feed_job_type = {
     0,                             /* expires, ms */
     1000,                          /* kept after success, ms */
     86400000,                      /* kept after the last failure, ms */
+    0,                             /* log lines kept */
     0,                             /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -261,6 +262,7 @@ const culex_job_type shop_count_runs_job_type = {
     0,                              /* expires, ms */
     1000,                           /* kept after success, ms */
     86400000,                       /* kept after the last failure, ms */
+    0,                              /* log lines kept */
     0,                              /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {3600000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},

@@ -42,6 +42,7 @@ const culex_job_type shop_reports_close_books_job_type = {
     0,                                    /* expires, ms */
     1000,                                 /* kept after success, ms */
     86400000,                             /* kept after the last failure, ms */
+    0,                                    /* log lines kept */
     536870912,                            /* memory, bytes */
     {3, 0, CULEX_BACKOFF_STEPS, 0, 1.0, 0, shop_reports_close_books_job_steps_ms, 3,
      CULEX_JITTER_NONE, 0.0},
@@ -169,6 +170,7 @@ const culex_job_type shop_reports_heartbeat_job_type = {
     0,                                  /* expires, ms */
     1000,                               /* kept after success, ms */
     86400000,                           /* kept after the last failure, ms */
+    0,                                  /* log lines kept */
     0,                                  /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 5000},

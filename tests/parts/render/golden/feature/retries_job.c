@@ -22,6 +22,7 @@ const culex_job_type quick_retry_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {2, 0, CULEX_BACKOFF_CONSTANT, 100, 1.0, 0, NULL, 0, CULEX_JITTER_RATIO, 0.5},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -132,6 +133,7 @@ const culex_job_type retry_for_two_days_job_type = {
     0,                              /* expires, ms */
     1000,                           /* kept after success, ms */
     86400000,                       /* kept after the last failure, ms */
+    0,                              /* log lines kept */
     0,                              /* memory, bytes */
     {1000, 172800000, CULEX_BACKOFF_EXPONENTIAL, 30000, 2.0, 3600000, NULL, 0, CULEX_JITTER_NONE,
      0.0},
@@ -249,6 +251,7 @@ const culex_job_type retry_for_an_hour_job_type = {
     0,                             /* expires, ms */
     1000,                          /* kept after success, ms */
     86400000,                      /* kept after the last failure, ms */
+    0,                             /* log lines kept */
     0,                             /* memory, bytes */
     {9, 3600000, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -363,6 +366,7 @@ const culex_job_type linear_retry_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {5, 0, CULEX_BACKOFF_LINEAR, 10000, 1.0, 600000, NULL, 0, CULEX_JITTER_EQUAL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -473,6 +477,7 @@ const culex_job_type power_retry_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {4, 0, CULEX_BACKOFF_POLYNOMIAL, 500, 1.5, 60000, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -583,6 +588,7 @@ const culex_job_type doubling_retry_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {1000, 0, CULEX_BACKOFF_EXPONENTIAL, 1000, 3.0, 86400000, NULL, 0, CULEX_JITTER_FULL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -699,6 +705,7 @@ const culex_job_type stepped_retry_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {3, 0, CULEX_BACKOFF_STEPS, 0, 1.0, 0, stepped_retry_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},

@@ -27,6 +27,7 @@ const culex_job_type shop_periodic_ticking_job_type = {
     0,                                 /* expires, ms */
     1000,                              /* kept after success, ms */
     86400000,                          /* kept after the last failure, ms */
+    0,                                 /* log lines kept */
     0,                                 /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 5000},
@@ -151,6 +152,7 @@ const culex_job_type shop_periodic_beside_job_type = {
     0,                                /* expires, ms */
     1000,                             /* kept after success, ms */
     86400000,                         /* kept after the last failure, ms */
+    0,                                /* log lines kept */
     0,                                /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, true, 0},
@@ -275,6 +277,7 @@ const culex_job_type shop_periodic_alone_job_type = {
     0,                               /* expires, ms */
     1000,                            /* kept after success, ms */
     86400000,                        /* kept after the last failure, ms */
+    0,                               /* log lines kept */
     0,                               /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -402,6 +405,7 @@ const culex_job_type shop_periodic_nightly_job_type = {
     0,                                 /* expires, ms */
     1000,                              /* kept after success, ms */
     86400000,                          /* kept after the last failure, ms */
+    0,                                 /* log lines kept */
     0,                                 /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "10 3 \052 \052 \052", "Europe/Rome", CULEX_MISSED_ONCE, false, 0},
@@ -526,6 +530,7 @@ const culex_job_type shop_periodic_weekly_job_type = {
     0,                                /* expires, ms */
     1000,                             /* kept after success, ms */
     86400000,                         /* kept after the last failure, ms */
+    0,                                /* log lines kept */
     0,                                /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "\100weekly", "UTC", CULEX_MISSED_SKIP, false, 3600000},
@@ -650,6 +655,7 @@ const culex_job_type shop_periodic_hourly_job_type = {
     0,                                /* expires, ms */
     1000,                             /* kept after success, ms */
     86400000,                         /* kept after the last failure, ms */
+    0,                                /* log lines kept */
     0,                                /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "0 \052 \052 \052 MON-FRI", "America/New_York", CULEX_MISSED_ALL, true, 0},
@@ -774,6 +780,7 @@ const culex_job_type shop_periodic_once_job_type = {
     0,                              /* expires, ms */
     1000,                           /* kept after success, ms */
     86400000,                       /* kept after the last failure, ms */
+    0,                              /* log lines kept */
     0,                              /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, "\052/15 8-17 \052 jan,jul \052", "Asia/Kolkata", CULEX_MISSED_ONCE, true, 300000},

@@ -27,6 +27,7 @@ const culex_job_type plain_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -132,6 +133,7 @@ const culex_job_type from_defaults_job_type = {
     604800000,                    /* expires, ms */
     0,                            /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -247,6 +249,7 @@ const culex_job_type no_retry_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_POLYNOMIAL, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -353,6 +356,7 @@ const culex_job_type bounded_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     268435456,                    /* memory, bytes */
     {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -440,6 +444,112 @@ culex_status (bounded_job_decode)(culex_arena *arena, const void *text, size_t l
     return status;
 }
 
+static const culex_struct_type logged_job_params = {
+    "logged", sizeof(logged_job), NULL, 0,
+};
+
+const culex_job_type logged_job_type = {
+    1,                            /* descriptor version */
+    "logged",                     /* name */
+    "logged",                     /* its name in the store */
+    "logged",                     /* queue */
+    &logged_job_params,           /* params */
+    NULL,                         /* result */
+    NULL,                         /* metadata */
+    UINT64_C(0xcbf29ce484222325), /* fingerprint of the params */
+    3,                            /* priority */
+    0,                            /* timeout, ms */
+    0,                            /* expires, ms */
+    3600000,                      /* kept after success, ms */
+    604800000,                    /* kept after the last failure, ms */
+    100,                          /* log lines kept */
+    0,                            /* memory, bytes */
+    {1, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
+    {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
+    {false, false, NULL, 0, 0, 0, CULEX_ON_CONFLICT_KEEP, 0},
+    NULL,                         /* limits */
+    0,                            /* how many */
+    NULL,                         /* needs */
+    0,                            /* how many */
+    NULL,                         /* tags */
+    0,                            /* how many */
+};
+
+culex_status (logged_job_enqueue)(culex_client *client, const logged_job *job,
+                                  const culex_enqueue_options *options, culex_uuid *ret_id,
+                                  culex_error *error)
+{
+    return culex_client_enqueue(client, &logged_job_type, job, options, ret_id, error);
+}
+
+culex_status (logged_job_enqueue_in)(culex_client *client, const logged_job *job,
+                                     culex_duration delay, culex_uuid *ret_id, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_delay = true;
+    options.delay = delay;
+    return culex_client_enqueue(client, &logged_job_type, job, &options, ret_id, error);
+}
+
+culex_status (logged_job_enqueue_at)(culex_client *client, const logged_job *job, culex_time at,
+                                     culex_uuid *ret_id, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.has_at = true;
+    options.at = at;
+    return culex_client_enqueue(client, &logged_job_type, job, &options, ret_id, error);
+}
+
+culex_status (logged_job_enqueue_many)(culex_client *client, const logged_job *jobs, size_t count,
+                                       const culex_enqueue_options *options, culex_uuid *ret_ids,
+                                       size_t *ret_enqueued, culex_error *error)
+{
+    return culex_client_enqueue_many(client, &logged_job_type, jobs, sizeof *jobs, count, options,
+                                     ret_ids, ret_enqueued, error);
+}
+
+culex_enqueue_item (logged_job_enqueue_item)(const logged_job *job,
+                                             const culex_enqueue_options *options)
+{
+    return culex_enqueue_item_make(&logged_job_type, job, options);
+}
+
+culex_status (logged_job_enqueue_from)(culex_run *run, const logged_job *job,
+                                       const culex_enqueue_options *options, culex_error *error)
+{
+    return culex_run_enqueue(run, &logged_job_type, job, options, error);
+}
+
+/* What the worker calls: gives the handler and the params their types back. */
+static culex_outcome logged_job_call(culex_run *run, culex_handler_fn handler, const void *params,
+                                     void *user)
+{
+    logged_job_handler typed = CULEX_FN_CAST(logged_job_handler, handler);
+    return typed(run, CULEX_PTR_CAST(const logged_job *, params), user);
+}
+
+culex_status (logged_job_register)(culex_worker *worker, logged_job_handler handler, void *user)
+{
+    return culex_worker_register(worker, &logged_job_type, logged_job_call,
+                                 CULEX_FN_CAST(culex_handler_fn, handler), user);
+}
+
+culex_status (logged_job_encode)(const logged_job *job, culex_buf *ret_text, culex_error *error)
+{
+    return culex_encode(&logged_job_params, job, ret_text, error);
+}
+
+culex_status (logged_job_decode)(culex_arena *arena, const void *text, size_t len,
+                                 const logged_job **ret_job, culex_error *error)
+{
+    const void *value = NULL;
+    culex_status status = culex_decode(&logged_job_params, arena, text, len,
+                                       ret_job != NULL ? &value : NULL, error);
+    if (status == CULEX_OK)
+        *ret_job = CULEX_PTR_CAST(const logged_job *, value);
+    return status;
+}
+
 static const int32_t ticking_job_batch_default = 100;
 
 static const culex_field ticking_job_fields[] = {
@@ -471,6 +581,7 @@ const culex_job_type ticking_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     172800000,                    /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 1000, 1.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {5400000, NULL, NULL, CULEX_MISSED_ONCE, false, 0},

@@ -312,10 +312,83 @@ CULEX_HIDDEN CULEX_MUST_USE culex_status bounded_job_decode(culex_arena *arena, 
                                                             size_t len, const bounded_job **ret_job,
                                                             culex_error *error);
 
-typedef struct ticking_job { /* settings.job:8 */
-    int32_t batch;    /* settings.job:8 */
+typedef struct logged_job { /* settings.job:8 */
+    char culex_unused_; /* no empty struct: C and C++ would disagree on its size */
+} logged_job;
+
+/* Everything at its default, or absent and empty. */
+static inline logged_job logged_job_make(void)
+{
+    logged_job made;
+
+    memset(&made, 0, sizeof made);
+    return made;
+}
+
+/* Names, offsets, limits and policy, for the runtime and for generic tools. */
+CULEX_HIDDEN extern const culex_job_type logged_job_type;
+
+/* Enqueues one run. Borrows `job` for the call. `options` may be NULL (the schema's policy), and
+ * so may `ret_id`. See culex_client_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_enqueue(culex_client *client,
+                                                            const logged_job *job,
+                                                            const culex_enqueue_options *options,
+                                                            culex_uuid *ret_id, culex_error *error);
+
+/* The same, to start after `delay`, culex_seconds(30) for instance. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_enqueue_in(culex_client *client,
+                                                               const logged_job *job,
+                                                               culex_duration delay,
+                                                               culex_uuid *ret_id,
+                                                               culex_error *error);
+
+/* The same, to start at `at`, culex_time_from_unix(seconds) for instance; a time in the past means
+ * now, and one before 2001 is refused. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_enqueue_at(culex_client *client,
+                                                               const logged_job *job, culex_time at,
+                                                               culex_uuid *ret_id,
+                                                               culex_error *error);
+
+/* Enqueues `count` runs, all or a prefix. Borrows `jobs` for the call. `options`, `ret_ids` (room
+ * for `count` ids) and `ret_enqueued` may be NULL. See culex_client_enqueue_many. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_enqueue_many(
+    culex_client *client, const logged_job *jobs, size_t count,
+    const culex_enqueue_options *options, culex_uuid *ret_ids, size_t *ret_enqueued,
+    culex_error *error);
+
+/* One run of a call that enqueues several: see culex_client_enqueue_all, which borrows `job` and
+ * `options`; these may be NULL. */
+CULEX_HIDDEN CULEX_MUST_USE culex_enqueue_item logged_job_enqueue_item(
+    const logged_job *job, const culex_enqueue_options *options);
+
+/* For a handler: enqueues one run when the run of `run` is done, and only then. Copies. `options`
+ * may be NULL. See culex_run_enqueue. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_enqueue_from(
+    culex_run *run, const logged_job *job, const culex_enqueue_options *options,
+    culex_error *error);
+
+/* Called for each run. `job` and all it points to live until it returns. */
+typedef culex_outcome (*logged_job_handler)(culex_run *run, const logged_job *job, void *user);
+
+/* Makes `worker` run this job with `handler`, which gets `user` as it is. To be called before
+ * culex_worker_run. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_register(culex_worker *worker,
+                                                             logged_job_handler handler,
+                                                             void *user);
+
+/* Appends the payload of `job` to `ret_text`. Borrows `job` for the call. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_encode(const logged_job *job,
+                                                           culex_buf *ret_text, culex_error *error);
+
+/* Reads a payload. `*ret_job` and all it points to live in `arena`. */
+CULEX_HIDDEN CULEX_MUST_USE culex_status logged_job_decode(culex_arena *arena, const void *text,
+                                                           size_t len, const logged_job **ret_job,
+                                                           culex_error *error);
+
+typedef struct ticking_job { /* settings.job:9 */
+    int32_t batch;    /* settings.job:9 */
     bool has_only;
-    const char *only; /* settings.job:8 */
+    const char *only; /* settings.job:9 */
 } ticking_job;
 
 /* Everything at its default, or absent and empty. */
@@ -509,6 +582,33 @@ CULEX_GENERATED_END
 #define bounded_job_decode(...) \
     (CULEX_TYPED_BEGIN(bounded_job_decode, __VA_ARGS__), \
      (bounded_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_enqueue(...) \
+    (CULEX_TYPED_BEGIN(logged_job_enqueue, __VA_ARGS__), \
+     (logged_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_enqueue_in(...) \
+    (CULEX_TYPED_BEGIN(logged_job_enqueue_in, __VA_ARGS__), \
+     (logged_job_enqueue_in)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_enqueue_at(...) \
+    (CULEX_TYPED_BEGIN(logged_job_enqueue_at, __VA_ARGS__), \
+     (logged_job_enqueue_at)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_enqueue_many(...) \
+    (CULEX_TYPED_BEGIN(logged_job_enqueue_many, __VA_ARGS__), \
+     (logged_job_enqueue_many)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_enqueue_item(...) \
+    (CULEX_TYPED_BEGIN(logged_job_enqueue_item, __VA_ARGS__), \
+     (logged_job_enqueue_item)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_enqueue_from(...) \
+    (CULEX_TYPED_BEGIN(logged_job_enqueue_from, __VA_ARGS__), \
+     (logged_job_enqueue_from)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_register(...) \
+    (CULEX_TYPED_BEGIN(logged_job_register, __VA_ARGS__), \
+     (logged_job_register)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_encode(...) \
+    (CULEX_TYPED_BEGIN(logged_job_encode, __VA_ARGS__), \
+     (logged_job_encode)(__VA_ARGS__) CULEX_TYPED_END)
+#define logged_job_decode(...) \
+    (CULEX_TYPED_BEGIN(logged_job_decode, __VA_ARGS__), \
+     (logged_job_decode)(__VA_ARGS__) CULEX_TYPED_END)
 #define ticking_job_enqueue(...) \
     (CULEX_TYPED_BEGIN(ticking_job_enqueue, __VA_ARGS__), \
      (ticking_job_enqueue)(__VA_ARGS__) CULEX_TYPED_END)
@@ -551,6 +651,8 @@ CULEX_GENERATED_END
     CULEX_REGISTER(no_retry_job)(no_retry_job_register, &no_retry_job_type, __VA_ARGS__)
 #define bounded_job_register(...) \
     CULEX_REGISTER(bounded_job)(bounded_job_register, &bounded_job_type, __VA_ARGS__)
+#define logged_job_register(...) \
+    CULEX_REGISTER(logged_job)(logged_job_register, &logged_job_type, __VA_ARGS__)
 #define ticking_job_register(...) \
     CULEX_REGISTER(ticking_job)(ticking_job_register, &ticking_job_type, __VA_ARGS__)
 #endif

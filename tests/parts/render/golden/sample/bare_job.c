@@ -42,6 +42,7 @@ const culex_job_type tick_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 0, 2.0, 0, NULL, 0, CULEX_JITTER_NONE, 0.0},
     {60000, NULL, NULL, CULEX_MISSED_ONCE, false, 1},

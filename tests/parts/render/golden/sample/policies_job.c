@@ -33,6 +33,7 @@ const culex_job_type steps_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {3, 0, CULEX_BACKOFF_STEPS, 0, 1.0, 0, steps_job_steps_ms, 3, CULEX_JITTER_NONE, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -138,6 +139,7 @@ const culex_job_type ratio_job_type = {
     INT64_C(9223372036855),       /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     536870912,                    /* memory, bytes */
     {UINT32_C(4294967295), 0, CULEX_BACKOFF_EXPONENTIAL, 2000, 1.5, 3600000, NULL, 0,
      CULEX_JITTER_RATIO, 0.25},
@@ -244,6 +246,7 @@ const culex_job_type linear_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {4, 172800000, CULEX_BACKOFF_LINEAR, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_FULL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
@@ -349,6 +352,7 @@ const culex_job_type constant_job_type = {
     0,                            /* expires, ms */
     1000,                         /* kept after success, ms */
     86400000,                     /* kept after the last failure, ms */
+    0,                            /* log lines kept */
     0,                            /* memory, bytes */
     {0, 0, CULEX_BACKOFF_CONSTANT, 2000, 2.0, 0, NULL, 0, CULEX_JITTER_EQUAL, 0.0},
     {0, NULL, NULL, CULEX_MISSED_ONCE, false, 0},
