@@ -1,4 +1,4 @@
-/* mail/mail.c - the shop's side: mail send TO SUBJECT [CC]..., mail dead, mail retry */
+/* mail/mail.c - the shop's side: mail send TO SUBJECT [CC]..., mail dead, mail log, mail retry */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +39,21 @@ static bool dead_print(const culex_run_info *run, void *user)
     return true;
 }
 
+/* What its handler has written, in all of its attempts. */
+static bool dead_log(const culex_run_info *run, void *user)
+{
+    culex_error error;
+    culex_run_lines *lines = NULL;
+    if (culex_client_run_log(user, run->queue, run->id, &lines, &error) != CULEX_OK) {
+        complain(&error);
+        return true;
+    }
+    for (size_t i = 0; i < lines->count; i++)
+        printf("attempt %u: %s\n", lines->items[i].attempt, lines->items[i].text);
+    culex_run_lines_free(lines);
+    return true;
+}
+
 /* Goes on with the others when one cannot be retried: another may hold its unique key. */
 static bool dead_retry(const culex_run_info *run, void *user)
 {
@@ -66,7 +81,9 @@ static int dead_visit(culex_client *client, const char *part, culex_run_visitor 
 
 static int usage(void)
 {
-    fputs("usage: mail send TO SUBJECT [CC]... | mail dead [PART] | mail retry [PART]\n", stderr);
+    fputs("usage: mail send TO SUBJECT [CC]... | mail dead [PART] | mail log [PART] | mail retry "
+          "[PART]\n",
+          stderr);
     return 2;
 }
 
@@ -76,6 +93,8 @@ static int mail_verb(culex_client *client, int argc, char **argv)
         return mail_send(client, argc - 2, argv + 2);
     if (argc <= 3 && argc >= 2 && strcmp(argv[1], "dead") == 0)
         return dead_visit(client, argv[2], dead_print);
+    if (argc <= 3 && argc >= 2 && strcmp(argv[1], "log") == 0)
+        return dead_visit(client, argv[2], dead_log);
     if (argc <= 3 && argc >= 2 && strcmp(argv[1], "retry") == 0)
         return dead_visit(client, argv[2], dead_retry);
     return usage();

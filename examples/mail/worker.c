@@ -16,6 +16,7 @@ static culex_outcome send_email(culex_run *run, const shop_send_email_job *job, 
     (void)user;
     if (address_is_at(job->to, "nowhere.example"))
         return culex_run_discard(run, "550 no such domain");
+    culex_run_log(run, CULEX_LOG_INFO, "the server of %s answers", job->to);
     if (address_is_at(job->to, "bounce.example"))
         return culex_run_fail(run, "450 mailbox of %s is busy", job->to);
 

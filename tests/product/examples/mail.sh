@@ -17,6 +17,11 @@ expect 'dead letters' 'after 1 attempts: 550 no such domain
 after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$dead"
 expect 'those of one error' 'after 1 attempts: 550 no such domain' "$(./mail dead 'no such' | sed 's/^[^ ]* //')"
 expect 'those of no error' '' "$(./mail dead 'No such')"
+expect 'their log' 'attempt 1: the server of gone@bounce.example answers
+attempt 2: the server of gone@bounce.example answers
+attempt 3: the server of gone@bounce.example answers
+attempt 4: the server of gone@bounce.example answers' "$(./mail log)"
+expect 'no log' '' "$(./mail log 'no such')"
 ./mail retry 'no such'
 expect 'the other one stays dead' 'after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$(./mail dead | sed 's/^[^ ]* //')"
 ./worker --drain 2>/dev/null
