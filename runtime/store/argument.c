@@ -293,19 +293,18 @@ culex_status culex__argument_batch(const struct culex_batch_order *order, culex_
     culex_status status = culex__queue_check(order->queue, error);
     if (status != CULEX_OK)
         return status;
+    bool has_call = order->act == CULEX_BATCH_CALL || order->act == CULEX_BATCH_AFTER;
+    bool is_made = order->act == CULEX_BATCH_OPEN || order->act == CULEX_BATCH_AFTER;
     if (memcmp(&order->id, &none, sizeof none) == 0)
         return culex__fail(error, CULEX_EINVAL, "no id of a batch");
-    if (order->act == CULEX_BATCH_CALL &&
-        (order->when < CULEX_BATCH_ON_COMPLETE || order->when > CULEX_BATCH_ON_DEATH))
+    if (has_call && (order->when < CULEX_BATCH_ON_COMPLETE || order->when > CULEX_BATCH_ON_DEATH))
         return culex__fail(error, CULEX_EINVAL, "no kind of callback that a batch has");
-    if (order->act == CULEX_BATCH_CALL)
-        return call_check(order->call, error);
-    if (order->act == CULEX_BATCH_OPEN &&
-        (order->open_ms < 1 || order->open_ms > CULEX_STORE_BATCH_OPEN_MAX_MS ||
-         order->keep_ms < 0 || order->keep_ms > CULEX_DELAY_MAX_MS))
+    if ((order->act == CULEX_BATCH_OPEN &&
+         (order->open_ms < 1 || order->open_ms > CULEX_STORE_BATCH_OPEN_MAX_MS)) ||
+        (is_made && (order->keep_ms < 0 || order->keep_ms > CULEX_DELAY_MAX_MS)))
         return culex__fail(error, CULEX_EINVAL,
                            "a batch is open for 1 ms to a year, and kept for 100 years at most");
-    return CULEX_OK;
+    return has_call ? call_check(order->call, error) : CULEX_OK;
 }
 
 /* --- enqueues ------------------------------------------------------------------------------ */

@@ -35,6 +35,20 @@ culex_status culex__refuse_callback(culex_error *error)
     return culex__fail(error, CULEX_ECONFLICT, "the batch has another callback of this kind");
 }
 
+culex_status culex__refuse_ended_run(const char *queue, culex_run_state state, culex_error *error)
+{
+    return culex__fail(error, CULEX_ESTATE,
+                       "the run of queue '%s' is %s, so what is to come after it never would",
+                       queue, culex_run_state_name(state));
+}
+
+culex_status culex__refuse_crowd(culex_error *error)
+{
+    return culex__fail(error, CULEX_ELIMIT,
+                       "at most %d runs wait for one, the batches that it is in counted",
+                       CULEX_RUN_BATCHES_MAX);
+}
+
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error)
 {
     return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no schedule '%s'", queue, schedule);

@@ -14,6 +14,9 @@ culex_status culex__refuse_batch(const char *queue, culex_error *error);
 culex_status culex__refuse_ended_batch(const char *queue, culex_error *error);
 culex_status culex__refuse_deep_batch(culex_error *error);
 culex_status culex__refuse_callback(culex_error *error);
+/* Of AFTER. CULEX_ESTATE: the run has ended as this; CULEX_ELIMIT: it is in too many batches. */
+culex_status culex__refuse_ended_run(const char *queue, culex_run_state state, culex_error *error);
+culex_status culex__refuse_crowd(culex_error *error);
 culex_status culex__refuse_run(const char *queue, culex_error *error);
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error);
 culex_status culex__refuse_limit(const char *queue, const char *name, culex_error *error);

@@ -68,6 +68,8 @@
  * queue refuses, and no other waits for it; it stays, and STEPs of the batch's queue, which is not
  * empty then, try again. One that nobody can read is put aside. A
  * batch is forgotten by STEP keep_ms after its end, and not before its callbacks are in.
+ * AFTER makes a batch whose one member is a run that is there, which may have been in others
+ * before: up to CULEX_RUN_BATCHES_MAX at a time. One that has ended is counted as it has.
  *
  * Figures. Workers tell from time to time how many runs of each job have ended how, how long they
  * had waited and how long they took. The store adds that up by the hours of its clock, and keeps it
@@ -371,6 +373,7 @@ enum culex_batch_act {
     CULEX_BATCH_CALL, /* gives it its callback of one kind; what that kind tells may be true already
                        */
     CULEX_BATCH_CLOSE, /* no more than members of it, and who knows of them, bring new ones */
+    CULEX_BATCH_AFTER, /* makes one of the run `run` alone, closed, and gives it the callback */
 };
 
 struct culex_batch_order {
@@ -379,9 +382,10 @@ struct culex_batch_order {
     culex_uuid id;         /* the caller's choice, random */
     culex_uuid parent;     /* OPEN: the batch of the queue that it is in; zeroes: none */
     int64_t open_ms;       /* OPEN: nobody has closed it by then: it is closed; 1 or more */
-    int64_t keep_ms;       /* OPEN: 0 or more */
-    culex_batch_when when; /* CALL */
-    const struct culex_follow_up *call; /* CALL: neither at_ms, idempotency key nor batch */
+    int64_t keep_ms;       /* OPEN, AFTER: 0 or more */
+    culex_uuid run;        /* AFTER */
+    culex_batch_when when; /* CALL, AFTER */
+    const struct culex_follow_up *call; /* CALL, AFTER: neither at_ms, idempotency key nor batch */
 };
 
 /* --- other verbs ----------------------------------------------------------------- */

@@ -8,12 +8,13 @@
 
 #include "base/error.h"
 #include "core/number.h"
+#include "core/run.h"
 #include "store/argument.h"
 #include "store/digest.h"
 #include "store/redis/scripts.h"
 #include "store/refusal.h"
 
-/* --- BATCH ------------------------------------------------------------------------------- */
+/* --- OPEN, CALL, CLOSE -------------------------------------------------------------------- */
 
 static bool has_parent(const struct culex_batch_order *order)
 {
@@ -45,7 +46,6 @@ static void call_add(struct culex__redis_request *request, const struct culex_ba
         {"\n", 1},
         {run.data + CULEX__REDIS_HEAD_ROOM, run.len - CULEX__REDIS_HEAD_ROOM}};
     snprintf(digest, sizeof digest, "%016" PRIx64, culex__callback_digest(order->call));
-    culex__redis_request_text(request, "call");
     culex__redis_request_text(request, kinds[order->when]);
     culex__redis_request_text(request, digest);
     culex__redis_request_join(request, pieces, 3);
@@ -60,10 +60,10 @@ static void order_add(struct culex__redis *redis, const struct culex_batch_order
     culex__redis_id(redis, order->id);
     if (order->act == CULEX_BATCH_OPEN)
         open_add(request, order);
-    else if (order->act == CULEX_BATCH_CALL)
-        call_add(request, order);
     else
-        culex__redis_request_text(request, "close");
+        culex__redis_request_text(request, order->act == CULEX_BATCH_CALL ? "call" : "close");
+    if (order->act == CULEX_BATCH_CALL)
+        call_add(request, order);
 }
 
 static culex_status answer_judge(struct culex__redis *redis, const redisReply *reply,
@@ -86,12 +86,56 @@ static culex_status answer_judge(struct culex__redis *redis, const redisReply *r
     }
 }
 
-culex_status culex__redis_batch(struct culex_store *base, const struct culex_batch_order *order,
+/* --- AFTER ------------------------------------------------------------------------------- */
+
+static culex_status after_judge(struct culex__redis *redis, const redisReply *reply,
+                                const char *queue, culex_error *error)
+{
+    char letter = reply->type == REDIS_REPLY_STRING && reply->len > 0 ? reply->str[0] : '\0';
+    culex_run_state state;
+    switch (letter) {
+    case 'O':
+        return CULEX_OK;
+    case '-':
+        return culex__refuse_run(queue, error);
+    case '+':
+        return culex__refuse_crowd(error);
+    case '!':
+        return culex__refuse_callback(error);
+    default:
+        if (letter == '.' && reply->len == 2 && culex__run_state_parse(reply->str[1], &state))
+            return culex__refuse_ended_run(queue, state, error);
+        return culex__redis_bad_reply(redis, "BATCH", error);
+    }
+}
+
+static culex_status batch_after(struct culex__redis *redis, const struct culex_batch_order *order,
                                 culex_error *error)
 {
-    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_after;
+    struct culex__redis_request *request = &redis->request;
     redisReply *reply = NULL;
-    assert(culex__argument_batch(order, NULL) == CULEX_OK);
+    culex_status status = culex__redis_begin(redis, script, order->queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_id(redis, order->id);
+    culex__redis_id(redis, order->run);
+    culex__redis_request_int(request, culex__redis_delay(order->keep_ms));
+    call_add(request, order);
+    status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = after_judge(redis, reply, order->queue, error);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- all of them ------------------------------------------------------------------------- */
+
+static culex_status batch_tell(struct culex__redis *redis, const struct culex_batch_order *order,
+                               culex_error *error)
+{
+    redisReply *reply = NULL;
     culex_status status = culex__redis_register(redis, order->queue, false, error);
     if (status == CULEX_OK)
         status = culex__redis_begin(redis, &culex__redis_script_batch, order->queue, error);
@@ -104,6 +148,15 @@ culex_status culex__redis_batch(struct culex_store *base, const struct culex_bat
     status = answer_judge(redis, reply, order->queue, error);
     freeReplyObject(reply);
     return status;
+}
+
+culex_status culex__redis_batch(struct culex_store *base, const struct culex_batch_order *order,
+                                culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    assert(culex__argument_batch(order, NULL) == CULEX_OK);
+    return order->act == CULEX_BATCH_AFTER ? batch_after(redis, order, error)
+                                           : batch_tell(redis, order, error);
 }
 
 /* --- BATCH_LOOK --------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 -- store/redis/batch.lua - makes a batch, gives it a callback, or closes it.
 -- keys: runs meta wake bodies follow_ups batches batches_until limited slots
--- uses: base events layout wake intake batches
+-- uses: base events layout wake intake batches callbacks
 -- level: produces
 --
 -- ARGV[3]: the batch; ARGV[4]: open, then ARGV[5] is the batch that it is in, '' for none, ARGV[6] for how long it is open, ARGV[7] for
@@ -34,22 +34,6 @@ local function open()
   return 'OK'
 end
 
--- Whether what it tells has come about.
-local function is_told(kind)
-  if kind == 'd' then return b.dead > 0 end
-  return b.state == 'E' and (kind == 'c' or b.done == b.added and b.expired == '0')
-end
-
-local function give(kind, digest)
-  local before = string.sub(b[kind], 2)
-  if before ~= '' then return before == digest and 'OK' or '!' end
-  b[kind] = 'w' .. digest
-  call('HSET', batches, kind .. id, ARGV[7])
-  if is_told(kind) then batch_tell(b, kind) end
-  batch_save(b)
-  return 'OK'
-end
-
 local function close()
   if b.state ~= 'O' then return 'OK' end
   b.state = 'C'
@@ -59,7 +43,7 @@ local function close()
 end
 
 local answer = '-'
-if act == 'open' then answer = open() elseif b then answer = act == 'call' and give(ARGV[5], ARGV[6]) or act == 'close' and close() end
+if act == 'open' then answer = open() elseif b then answer = act == 'call' and callback_give(b, ARGV[5], ARGV[6], ARGV[7]) or act == 'close' and close() end
 batches_write()
 -- The next STEP brings what is to come in, and knows when the batch is over.
 if batch_told or act == 'open' then wake_one() end

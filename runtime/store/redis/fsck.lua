@@ -663,12 +663,29 @@ local function batch_check(id, text)
   if b then callbacks_check(id, b) end
 end
 
-local function member_check(id, field, batch)
+-- Of the batches whose ids these are, those that have not ended.
+local function live_of(ids)
+  local kept = {}
+  for at = 1, #ids, 16 do
+    local b = #ids >= at + 15 and batch_find(sub(ids, at, at + 15))
+    if b and b.state ~= 'E' then kept[#kept + 1] = b.id end
+  end
+  return table.concat(kept)
+end
+
+local function members_set(field, ids)
+  if ids == '' then call('HDEL', batches, field) else call('HSET', batches, field, ids) end
+end
+
+local function member_check(id, field, ids)
   local text = call('HGET', runs, id)
   local r = text and record_parse(text)
-  local b = batch_find(batch)
-  if not b or b.state == 'E' then return wrong_drop(field) end
-  if batch_find(id) or text and not (r and IS_FINAL[r.state]) then return end
+  local kept = live_of(ids)
+  if kept ~= ids then
+    wrong = wrong + 1
+    if is_repairing then members_set(field, kept) end
+  end
+  if kept == '' or batch_find(id) or text and not (r and IS_FINAL[r.state]) then return end
   wrong = wrong + 1
   if is_repairing then member_end(id, r and END_COUNT[r.state] or 'cancelled', now) end
 end
@@ -694,6 +711,14 @@ function batches_share()
   return answer(page[1])
 end
 
+-- One of all these.
+local function members_add(left, ids)
+  for at = 1, #ids, 16 do
+    local id = sub(ids, at, at + 15)
+    left[id] = (left[id] or 0) + 1
+  end
+end
+
 -- How many members each batch has, and the ids of the batches. A scan may show a field twice.
 local function members_count()
   local ids, left, is_seen, cursor = {}, {}, {}, '0'
@@ -702,7 +727,7 @@ local function members_count()
     for at = 1, #page[2], 2 do
       local field, id = page[2][at], page[2][at + 1]
       if not is_seen[field] and #field == 16 then ids[#ids + 1] = field end
-      if not is_seen[field] and #field == 17 and sub(field, 1, 1) == 'm' then left[id] = (left[id] or 0) + 1 end
+      if not is_seen[field] and #field == 17 and sub(field, 1, 1) == 'm' then members_add(left, id) end
       is_seen[field] = true
     end
     cursor = page[1]

@@ -1,7 +1,7 @@
 -- store/redis/lib_batches.lua - batches: what they have come to, and whose callbacks come in (store/store.h).
 --
 -- `batches`: a batch by its id, 16 bytes; behind a letter and its id a callback that waits, c on complete, s on success, d on
--- death, as `follow_ups` takes it, or its place there once it is to come in; behind an 'm' and the id of a run, or of a batch, the id of the one that it is a member of.
+-- death, as `follow_ups` takes it, or its place there once it is to come in; behind an 'm' and the id of a run, or of a batch, the ids of those that it is a member of.
 -- `batches_until`: the ids of all batches, by the time at which one that is open is closed, or one that has ended is
 -- forgotten. `batches` of `meta` is there as long as there are some.
 -- A callback that is to come in goes to `follow_ups`, from where STEPs bring it.
@@ -68,7 +68,7 @@ function members_read(ids)
   for at = 1, #ids do members[ids[at]] = texts[at] or false end
 end
 
--- The batch that it is a member of.
+-- The ids of the batches that it is a member of, one behind the other.
 function member_of(id)
   local text = members[id]
   if text == nil then
@@ -78,17 +78,22 @@ function member_of(id)
   return text
 end
 
+-- One of the batches of a member that has ended.
+local function membership_end(id, how, now)
+  local b = batch_find(id)
+  if not b or b.state == 'E' then return end
+  b[how] = b[how] + 1
+  if how == 'dead' then batch_tell(b, 'd') end
+  batch_settle(b, now)
+end
+
 -- A run, or a batch, that may be a member has ended: `how` is the name of its count.
 function member_end(id, how, now)
   local text = member_of(id)
   if not text then return end
   members[id] = false
   leavers[#leavers + 1] = 'm' .. id
-  local b = batch_find(text)
-  if not b or b.state == 'E' then return end
-  b[how] = b[how] + 1
-  if how == 'dead' then batch_tell(b, 'd') end
-  batch_settle(b, now)
+  for at = 1, #text, 16 do membership_end(string.sub(text, at, at + 15), how, now) end
 end
 
 local function batch_text(b)

@@ -1,6 +1,6 @@
 -- store/redis/wait.lua - tells the states of runs, and notes who waits for their ends.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results unique unique_until meta wake sessions bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until
--- uses: base layout unique plan slots parking bodies blocks waits
+-- uses: base layout unique plan slots parking bodies blocks adopting waits
 -- level: works
 --
 -- ARGV[2]: the waiter's address; ARGV[3]: for how long it is noted, 0: not at all; from ARGV[4] on: the runs.
@@ -14,26 +14,6 @@ local until_ms, letters, ids = now + note, {}, {}
 local puts, times, is_noted = {}, {}, note > 0
 for at = 4, #ARGV do ids[at - 3] = ARGV[at] end
 local texts = read(runs, ids)
-
--- Of sessions: what their last steps have granted, which the same steps would grant again. Of a block they know
--- but its number, so a run that leaves it is added by name.
-local memories = {}
-
-local function memory_add(o, owner)
-  if memories[owner] == nil then memories[owner] = call('HGET', sessions, owner) end
-  local text = memories[owner]
-  if text and string.find(text, '|#' .. o.block.first .. ';', 1, true) then
-    memories[owner] = text .. o.id .. '1,' .. o.number - o.block.first .. ';'
-  end
-end
-
--- In its place in the order, or where it is held.
-local function adopt(o)
-  local r = ordinary_adopt(o)
-  if r.state == ACTIVE then memory_add(o, r.owner) end
-  if r.state == ACTIVE then plan_put('lease_puts', r.at_ms, o.id) else ready_put(o.id, r, body_ms(o.body)) end
-  plan_put('record_puts', o.id, record_text(r))
-end
 
 -- Those of the others that are still good, and this one; one that is good for half as long stays.
 local function note_put(id)
@@ -80,9 +60,6 @@ if #puts > 0 then
   call('HSET', meta, 'waits', '1')
   call('HDEL', meta, 'calm')
 end
-for owner, text in pairs(memories) do
-  if text then call('HSET', sessions, owner, text) end
-end
-plan_write()
+adoptions_write()
 if is_noted then waits_forget(now) end
 return table.concat(letters)

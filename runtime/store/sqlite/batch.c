@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "store/sqlite/body.h"
 #include "store/sqlite/follow_up.h"
 #include "store/sqlite/members.h"
 #include "store/sqlite/sqlite.h"
@@ -109,6 +110,76 @@ static culex_status batch_call(struct culex_sqlite *store, struct culex_sqlite_q
     return call_add(store, queue, &batch, order, error);
 }
 
+/* --- AFTER ---------------------------------------------------------------------------------- */
+
+static culex_status crowd_check(struct culex_sqlite *store, int64_t seq, culex_error *error)
+{
+    int64_t count;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, MEMBER_COUNT, SQL_INT(seq)), 0, &count, error);
+    if (status == CULEX_OK && count >= CULEX_RUN_BATCHES_MAX)
+        return culex__refuse_crowd(error);
+    return status;
+}
+
+/* Whether the callback would never come in, once the run has ended as this. */
+static bool is_never(culex_run_state state, culex_batch_when when)
+{
+    return (when == CULEX_BATCH_ON_SUCCESS && state != CULEX_RUN_DONE) ||
+           (when == CULEX_BATCH_ON_DEATH && state != CULEX_RUN_DEAD);
+}
+
+/* The batch of the order, closed, with a member that is in this state. */
+static culex_status after_make(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               const struct culex_batch_order *order, culex_run_state state,
+                               struct culex_sqlite_batch *ret_batch, culex_error *error)
+{
+    static const struct culex_sqlite_batch none = {.key = 0};
+    culex__sqlite_batches_note(queue);
+    culex_status status = batch_add(store, queue, order, &none, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_batch_find(store, queue, order->id, ret_batch, error);
+    if (status != CULEX_OK)
+        return status;
+    ret_batch->state = 'C';
+    ret_batch->at_ms = INT64_MAX;
+    ret_batch->added = 1;
+    if (culex__run_state_is_final(state))
+        status = culex__sqlite_batch_count(store, queue, ret_batch, state, error);
+    else
+        status = culex__sqlite_finish(store,
+                                      SQL_BIND(store, MEMBER_ADD,
+                                               SQL_INT(culex__sqlite_queue_seq(queue, order->run)),
+                                               SQL_INT(ret_batch->key)),
+                                      error);
+    return status == CULEX_OK ? culex__sqlite_batch_settle(store, queue, ret_batch, error) : status;
+}
+
+static culex_status batch_after(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_batch_order *order, culex_error *error)
+{
+    struct culex_sqlite_batch batch;
+    culex_run_state state;
+    bool is_there;
+    if (queue->key == 0)
+        return culex__refuse_run(order->queue, error);
+    culex_status status = culex__sqlite_batch_is_there(store, queue, order->id, &is_there, error);
+    if (status == CULEX_OK && is_there)
+        return batch_call(store, queue, order, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_state_find(store, queue, order->run, true, &state, error);
+    if (status != CULEX_OK)
+        return status == CULEX_ENOTFOUND ? culex__refuse_run(queue->name, error) : status;
+    bool is_over = culex__run_state_is_final(state);
+    if (is_over && is_never(state, order->when))
+        return culex__refuse_ended_run(queue->name, state, error);
+    if (!is_over)
+        status = crowd_check(store, culex__sqlite_queue_seq(queue, order->run), error);
+    if (status == CULEX_OK)
+        status = after_make(store, queue, order, state, &batch, error);
+    return status == CULEX_OK ? call_add(store, queue, &batch, order, error) : status;
+}
+
 /* --- CLOSE ---------------------------------------------------------------------------------- */
 
 static culex_status batch_close(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
@@ -129,6 +200,8 @@ static culex_status order_do(struct culex_sqlite *store, struct culex_sqlite_que
     const struct culex_batch_order *order = request;
     if (order->act == CULEX_BATCH_OPEN)
         return batch_open(store, queue, order, error);
+    if (order->act == CULEX_BATCH_AFTER)
+        return batch_after(store, queue, order, error);
     return order->act == CULEX_BATCH_CALL ? batch_call(store, queue, order, error)
                                           : batch_close(store, queue, order, error);
 }

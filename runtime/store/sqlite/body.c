@@ -185,6 +185,25 @@ culex_status culex__sqlite_body_or_run(struct culex_sqlite *store,
     return status;
 }
 
+culex_status culex__sqlite_state_find(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_uuid id,
+                                      bool is_adopting, culex_run_state *ret_state,
+                                      culex_error *error)
+{
+    struct culex_sqlite_run run;
+    int64_t seq = culex__sqlite_queue_seq(queue, id);
+    culex_status status = culex__sqlite_run_one(
+        store, SQL_BIND(store, RUN_FIND, SQL_INT(seq), SQL_ID(&id)), &run, error);
+    if (status == CULEX_OK)
+        *ret_state = culex__sqlite_run_state(store, &run);
+    if (status != CULEX_ENOTFOUND)
+        return status;
+    status = culex__sqlite_body_state(store, queue, id, ret_state, error);
+    if (status == CULEX_OK && is_adopting && !culex__run_state_is_final(*ret_state))
+        status = culex__sqlite_body_adopt(store, queue, seq, error);
+    return status;
+}
+
 /* --- those of a lane -------------------------------------------------------------------------- */
 
 culex_status culex__sqlite_bodies_find(struct culex_sqlite *store,

@@ -51,6 +51,13 @@ culex_status culex__sqlite_body_or_run(struct culex_sqlite *store,
                                        const struct culex_sqlite_queue *queue, culex_uuid id,
                                        struct culex_sqlite_run *ret_run, culex_error *error);
 
+/* In which state the run is, whose row may be damaged; when `is_adopting`, one that has not ended
+ * is a run of its own from now on. CULEX_ENOTFOUND when there is none. */
+culex_status culex__sqlite_state_find(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_uuid id,
+                                      bool is_adopting, culex_run_state *ret_state,
+                                      culex_error *error);
+
 /* The highest lane below *lane in which one is waiting, and the first key there that is not taken;
  * -1 for none. */
 culex_status culex__sqlite_bodies_find(struct culex_sqlite *store,

@@ -24,14 +24,18 @@ static culex_status mark_check(struct culex_sqlite *store, struct culex_sqlite_q
     return status;
 }
 
-/* Members whose run is not there, or has ended: what brought that end told nobody. And those of no
- * batch. */
+/* Members whose run is not there, or has ended: what brought that end told nobody. Those of no
+ * batch go before, as their runs may be in others. */
 static culex_status strays_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                culex_error *error)
 {
     int64_t seqs[ROUND];
     size_t count = ROUND;
-    culex_status status = CULEX_OK;
+    culex_status status = culex__sqlite_finish(store,
+                                               SQL_BIND(store, FSCK_MEMBERS_DROP,
+                                                        SQL_INT(culex__sqlite_queue_first(queue)),
+                                                        SQL_INT(culex__sqlite_queue_last(queue))),
+                                               error);
     while (status == CULEX_OK && count == ROUND) {
         status = culex__sqlite_collect(store,
                                        SQL_BIND(store, FSCK_MEMBERS,

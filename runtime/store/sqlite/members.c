@@ -186,9 +186,9 @@ static culex_run_state end_of(const struct culex_sqlite_batch *batch)
     return batch->dead > 0 ? CULEX_RUN_DEAD : CULEX_RUN_CANCELLED;
 }
 
-static culex_status count(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                          struct culex_sqlite_batch *batch, culex_run_state state,
-                          culex_error *error)
+culex_status culex__sqlite_batch_count(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       struct culex_sqlite_batch *batch, culex_run_state state,
+                                       culex_error *error)
 {
     batch->done += state == CULEX_RUN_DONE;
     batch->dead += state == CULEX_RUN_DEAD;
@@ -210,14 +210,14 @@ culex_status culex__sqlite_batch_settle(struct culex_sqlite *store,
         if (status == CULEX_OK && batch->state == 'E')
             return CULEX_OK;
         if (status == CULEX_OK)
-            status = count(store, queue, batch, state, error);
+            status = culex__sqlite_batch_count(store, queue, batch, state, error);
         if (status == CULEX_OK)
             status = end_look(store, queue, batch, &has_ended, error);
     }
     return status == CULEX_ENOTFOUND ? CULEX_OK : status;
 }
 
-/* The key of its batch; 0: it is no member. */
+/* The key of the first of its batches, which it leaves; 0: it is in none. */
 static culex_status member_take(struct culex_sqlite *store, int64_t seq, int64_t *ret_key,
                                 culex_error *error)
 {
@@ -225,24 +225,32 @@ static culex_status member_take(struct culex_sqlite *store, int64_t seq, int64_t
                                                   0, ret_key, error);
     if (status != CULEX_OK || *ret_key == 0)
         return status;
-    return culex__sqlite_finish(store, SQL_BIND(store, MEMBER_DROP, SQL_INT(seq)), error);
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, MEMBER_DROP, SQL_INT(seq), SQL_INT(*ret_key)), error);
+}
+
+static culex_status membership_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                   int64_t key, culex_run_state state, culex_error *error)
+{
+    struct culex_sqlite_batch batch;
+    culex_status status = culex__sqlite_batch_by_key(store, key, &batch, error);
+    if (status != CULEX_OK || batch.state == 'E')
+        return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+    status = culex__sqlite_batch_count(store, queue, &batch, state, error);
+    return status == CULEX_OK ? culex__sqlite_batch_settle(store, queue, &batch, error) : status;
 }
 
 culex_status culex__sqlite_member_end(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                       int64_t seq, culex_run_state state, culex_error *error)
 {
-    struct culex_sqlite_batch batch;
-    int64_t key;
-    if (queue->batches == 0)
-        return CULEX_OK;
-    culex_status status = member_take(store, seq, &key, error);
-    if (status != CULEX_OK || key == 0)
-        return status;
-    status = culex__sqlite_batch_by_key(store, key, &batch, error);
-    if (status != CULEX_OK || batch.state == 'E')
-        return status == CULEX_ENOTFOUND ? CULEX_OK : status;
-    status = count(store, queue, &batch, state, error);
-    return status == CULEX_OK ? culex__sqlite_batch_settle(store, queue, &batch, error) : status;
+    int64_t key = queue->batches;
+    culex_status status = CULEX_OK;
+    for (int i = 0; i < CULEX_RUN_BATCHES_MAX && key != 0 && status == CULEX_OK; i++) {
+        status = member_take(store, seq, &key, error);
+        if (status == CULEX_OK && key != 0)
+            status = membership_end(store, queue, key, state, error);
+    }
+    return status;
 }
 
 /* --- new ones ------------------------------------------------------------------------------- */

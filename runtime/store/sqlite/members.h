@@ -42,6 +42,11 @@ culex_status culex__sqlite_batch_find_live(struct culex_sqlite *store,
 culex_status culex__sqlite_batch_save(struct culex_sqlite *store,
                                       const struct culex_sqlite_batch *batch, culex_error *error);
 
+/* A member of it has ended so. To be settled. */
+culex_status culex__sqlite_batch_count(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       struct culex_sqlite_batch *batch, culex_run_state state,
+                                       culex_error *error);
+
 /* Saves it, and ends it when nothing is left to end; then what it is in may end as well. */
 culex_status culex__sqlite_batch_settle(struct culex_sqlite *store,
                                         struct culex_sqlite_queue *queue,

@@ -353,11 +353,12 @@ CREATE TABLE batch (
 
 CREATE INDEX batch_at ON batch (queue, at_ms);
 
--- Runs that have not ended and are members of one: see sqlite/members.c.
+-- Runs that have not ended and are members of some: see sqlite/members.c.
 CREATE TABLE member (
-    seq INTEGER PRIMARY KEY,                    -- of the run
-    batch INTEGER NOT NULL
-) STRICT;
+    seq INTEGER NOT NULL,                       -- of the run
+    batch INTEGER NOT NULL,
+    PRIMARY KEY (seq, batch)
+) STRICT, WITHOUT ROWID;
 
 -- Callbacks of batches: see sqlite/batch.c.
 CREATE TABLE batch_call (

@@ -7,7 +7,6 @@
 
 #include "store/argument.h"
 #include "store/sqlite/body.h"
-#include "store/sqlite/run.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
@@ -46,25 +45,6 @@ static culex_status note_write(struct culex_sqlite *store, struct culex_sqlite_q
                                 error);
 }
 
-/* As a run of its own, when `is_noted`. A row that cannot be read has a state for GET to tell. */
-static culex_status state_find(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                               culex_uuid id, bool is_noted, culex_run_state *ret_state,
-                               culex_error *error)
-{
-    struct culex_sqlite_run run;
-    int64_t seq = culex__sqlite_queue_seq(queue, id);
-    culex_status status = culex__sqlite_run_one(
-        store, SQL_BIND(store, RUN_FIND, SQL_INT(seq), SQL_ID(&id)), &run, error);
-    if (status == CULEX_OK)
-        *ret_state = culex__sqlite_run_state(store, &run);
-    if (status != CULEX_ENOTFOUND)
-        return status;
-    status = culex__sqlite_body_state(store, queue, id, ret_state, error);
-    if (status == CULEX_OK && is_noted && !culex__run_state_is_final(*ret_state))
-        status = culex__sqlite_body_adopt(store, queue, seq, error);
-    return status;
-}
-
 static culex_status wait_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                              void *user, culex_error *error)
 {
@@ -77,7 +57,7 @@ static culex_status wait_all(struct culex_sqlite *store, struct culex_sqlite_que
         *state = CULEX_RUN_STATE_COUNT;
         if (queue->key == 0)
             continue;
-        status = state_find(store, queue, request->ids[i], is_noted, state, error);
+        status = culex__sqlite_state_find(store, queue, request->ids[i], is_noted, state, error);
         bool is_there = status == CULEX_OK;
         if (status == CULEX_ENOTFOUND)
             status = CULEX_OK;

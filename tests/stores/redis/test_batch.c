@@ -268,6 +268,31 @@ static void test_fsck_counts_members_that_are_gone_as_cancelled(void **state)
     assert_ends_once(f, id);
 }
 
+/* What waits for the run beside the batch that is gone still does. */
+static void test_fsck_keeps_the_other_batches_of_a_member(void **state)
+{
+    static const culex_uuid other = {"fedcba987654321"};
+    struct fixture *f = *state;
+    const struct culex_follow_up call = {"away", fixture_run()};
+    culex_uuid id = batch_make(f);
+    const struct culex_batch_order order = {.act = CULEX_BATCH_AFTER,
+                                            .queue = "q",
+                                            .id = other,
+                                            .run = id,
+                                            .keep_ms = 3600000,
+                                            .when = CULEX_BATCH_ON_SUCCESS,
+                                            .call = &call};
+    assert_ok(f->store->ops->batch(f->store, &order, &call_error));
+    assert_int_equal(fsck(f, false).wrong, 0);
+    say(f, "HDEL culex:{q}:batches %b");
+    say(f, "HDEL culex:{q}:batches c%b");
+    say(f, "ZREM culex:{q}:batches_until %b");
+    assert_int_equal(fsck(f, false).wrong, 1);
+    assert_int_equal(fsck(f, true).wrong, 1);
+    assert_int_equal(fsck(f, false).wrong, 0);
+    assert_ends_once(f, id);
+}
+
 /* And it would not wait for who is there. */
 static void test_fsck_counts_members_that_are_there(void **state)
 {
@@ -338,6 +363,7 @@ int main(void)
         TEST(test_fsck_finds_what_is_wrong_of_batches),
         TEST(test_fsck_ends_a_member_without_a_run),
         TEST(test_fsck_counts_members_that_are_gone_as_cancelled),
+        TEST(test_fsck_keeps_the_other_batches_of_a_member),
         TEST(test_fsck_counts_members_that_are_there),
         TEST(test_fsck_tells_a_callback_that_is_gone),
         TEST(test_batch_that_cannot_be_read_is_put_aside),

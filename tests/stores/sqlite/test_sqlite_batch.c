@@ -211,6 +211,28 @@ static void test_fsck_counts_members_that_are_gone_as_cancelled(void **state)
     assert_int_equal(waiting(f, "calls"), 1);
 }
 
+/* What waits for the run beside the batch that is gone still does. */
+static void test_fsck_keeps_the_other_batches_of_a_member(void **state)
+{
+    struct fixture *f = *state;
+    const struct culex_follow_up call = {"calls", fixture_run("payload", 7)};
+    culex_run_state state_after;
+    batch_open(f, 'a', "lost");
+    culex_uuid id = member(f, 'a');
+    give(f,
+         (struct culex_batch_order){
+             .act = CULEX_BATCH_AFTER, .run = id, .when = CULEX_BATCH_ON_COMPLETE, .call = &call},
+         'b');
+    assert_repaired(f, 0, 0);
+    fixture_sql(f, "DELETE FROM batch WHERE batch = 1");
+    assert_repaired(f, 2, 0); /* and the callback of the one that is gone */
+    assert_false(look(f, 'b').is_ended);
+    assert_int_equal(f->store->ops->cancel(f->store, "q", id, &state_after, NULL), CULEX_OK);
+    assert_true(look(f, 'b').is_ended);
+    step(f);
+    assert_int_equal(waiting(f, "calls"), 1);
+}
+
 /* It would end before them. */
 static void test_fsck_counts_members_that_are_there(void **state)
 {
@@ -280,6 +302,7 @@ int main(void)
         TEST(test_clock_that_is_set_back_keeps_no_callback),
         TEST(test_callback_that_nobody_can_read_is_put_aside),
         TEST(test_fsck_counts_members_that_are_gone_as_cancelled),
+        TEST(test_fsck_keeps_the_other_batches_of_a_member),
         TEST(test_fsck_counts_members_that_are_there),
         TEST(test_fsck_counts_batches_that_are_members),
         TEST(test_fsck_ends_what_was_left_to_end),

@@ -2,7 +2,7 @@
  * compared.
  *
  *     differential STORE [--seed N] [--ops N] [--faults N] [--follow] [--bound]
- *                        [--wait] [--figures] [--batch] [--events] [--find]
+ *                        [--wait] [--figures] [--batch] [--after] [--events] [--find]
  *                        [--log] [--trace]
  *
  * The seed of a failure is printed; with it and --ops the same run happens again.
@@ -97,6 +97,7 @@ struct world {
     uint64_t events[QUEUES]; /* up to here they were compared */
     bool has_figures;        /* and sessions tell what they count */
     bool has_batches;        /* a third of the calls are of one */
+    bool has_after;          /* runs wait for the ends of others */
     bool has_filters;        /* listings have filters */
     bool is_crowded;         /* most runs have some, so that shares are full: by the seed */
     bool is_traced;
@@ -1799,6 +1800,43 @@ static bool calls_compare(struct world *world)
     return true;
 }
 
+static bool batch_after(struct world *world, int queue)
+{
+    struct culex_store *model = &world->compare.model->base;
+    culex_batch_when when = chance(world, 60)
+                                ? CULEX_BATCH_ON_SUCCESS
+                                : (culex_batch_when)(1 + below(world, CULEX_BATCH_ON_DEATH));
+    struct culex_follow_up call = {call_queues[when], run_make(world)};
+    struct culex_batch_order order = {.act = CULEX_BATCH_AFTER,
+                                      .queue = queues[queue],
+                                      .run = id_pick(world, queue),
+                                      .keep_ms = 1 + below(world, 100000),
+                                      .when = when,
+                                      .call = &call};
+    const uint64_t words[2] = {random_next(world), random_next(world)};
+    culex_batch_info info;
+    memcpy(order.id.b, words, sizeof order.id.b);
+    call.run.idempotency_key = call.run.unique_key = NULL;
+    call.run.delay_ms = call.run.at_ms = call.run.expires_ms = 0;
+    call.run.limits = NULL;
+    call.run.limit_count = 0;
+    if (!batch_give(world, "after", &order))
+        return false;
+    if (model->ops->batch_look(model, order.queue, order.id, &info, NULL) == CULEX_OK)
+        world->batches[world->batch_count++ % BATCHES] = (struct known_id){order.id, queue};
+    return !chance(world, 20) || batch_give(world, "after", &order);
+}
+
+/* An option of its own, so that the courses of the other seeds stay what they are. */
+static bool after_operate(struct world *world, int queue)
+{
+    const struct known_id *batch = world->has_after ? batch_pick(world) : NULL;
+    if (!world->has_after || !chance(world, 15))
+        return true;
+    return batch == NULL || chance(world, 70) ? batch_after(world, queue)
+                                              : batch_compare(world, batch) && calls_compare(world);
+}
+
 static bool batch_operate(struct world *world, int queue)
 {
     const struct known_id *batch = world->has_batches ? batch_pick(world) : NULL;
@@ -1994,7 +2032,7 @@ static bool operate(struct world *world)
 {
     int queue = chance(world, 20);
     if (!wait_operate(world, queue) || !figures_operate(world, queue) ||
-        !batch_operate(world, queue))
+        !batch_operate(world, queue) || !after_operate(world, queue))
         return false;
     const struct operation *operation = operation_pick(world);
     if ((operation->run == op_enqueue || operation->run == op_enqueue_each) &&
@@ -2090,6 +2128,8 @@ int main(int argc, char **argv)
             world.has_figures = true;
         else if (strcmp(argv[i], "--batch") == 0)
             world.has_batches = true;
+        else if (strcmp(argv[i], "--after") == 0)
+            world.has_after = true;
         else if (strcmp(argv[i], "--events") == 0)
             world.has_events = true;
         else if (strcmp(argv[i], "--log") == 0)

@@ -30,6 +30,7 @@ enum {
     FORGET_GAP_MS = 1000,
     FAIR_PLACES = 16,
     BATCHES_IN_EACH_OTHER = 8,
+    BATCHES_OF_A_RUN = 100,
     CALL_LEFT_MS = 60000,
 };
 
@@ -645,6 +646,12 @@ static void member_end(struct model *model, struct model_run *run, culex_run_sta
     run->batch = NULL;
     if (batch != NULL)
         batch_count(model, batch, state);
+    for (size_t i = 0; i < model->batch_count; i++) {
+        if (model->batches[i]->after != run)
+            continue;
+        model->batches[i]->after = NULL;
+        batch_count(model, model->batches[i], state);
+    }
 }
 
 static bool batch_has_calls_left(const struct model_batch *batch)
@@ -3174,6 +3181,42 @@ static culex_status model_batch_open(struct model *model, const struct culex_bat
     return CULEX_OK;
 }
 
+static size_t batches_of(const struct model *model, const struct model_run *run)
+{
+    size_t count = run->batch != NULL;
+    for (size_t i = 0; i < model->batch_count; i++)
+        count += model->batches[i]->after == run;
+    return count;
+}
+
+static culex_status model_batch_after(struct model *model, const struct culex_batch_order *order,
+                                      culex_error *error)
+{
+    const struct model_run *run = model_find(model, order->queue, order->run);
+    if (run == NULL)
+        return culex__fail(error, CULEX_ENOTFOUND, "no such run in queue '%s'", order->queue);
+    bool is_over = is_final(run->state);
+    if (is_over && ((order->when == CULEX_BATCH_ON_SUCCESS && run->state != CULEX_RUN_DONE) ||
+                    (order->when == CULEX_BATCH_ON_DEATH && run->state != CULEX_RUN_DEAD)))
+        return culex__fail(error, CULEX_ESTATE,
+                           "the run of queue '%s' is %s, so what is to come after it never would",
+                           order->queue, culex_run_state_name(run->state));
+    if (!is_over && batches_of(model, run) >= BATCHES_OF_A_RUN)
+        return culex__fail(error, CULEX_ELIMIT,
+                           "at most 100 runs wait for one, the batches that it is in counted");
+    struct model_batch *batch = APPEND(model, model->batches, model->batch_count);
+    *batch = (struct model_batch){.queue = run->queue,
+                                  .id = order->id,
+                                  .info = {.added = 1, .is_closed = true},
+                                  .keep_ms = order->keep_ms,
+                                  .at_ms = INT64_MAX,
+                                  .depth = 1,
+                                  .after = is_over ? NULL : run};
+    if (is_over)
+        batch_count(model, batch, run->state);
+    return model_batch_call(model, batch, order, error);
+}
+
 static culex_status model_batch(struct culex_store *store, const struct culex_batch_order *order,
                                 culex_error *error)
 {
@@ -3181,9 +3224,11 @@ static culex_status model_batch(struct culex_store *store, const struct culex_ba
     struct model_batch *batch = batch_find(model, queue_of(model, order->queue), order->id);
     if (order->act == CULEX_BATCH_OPEN)
         return batch != NULL ? CULEX_OK : model_batch_open(model, order, error);
+    if (order->act == CULEX_BATCH_AFTER && batch == NULL)
+        return model_batch_after(model, order, error);
     if (batch == NULL)
         return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", order->queue);
-    if (order->act == CULEX_BATCH_CALL)
+    if (order->act == CULEX_BATCH_CALL || order->act == CULEX_BATCH_AFTER)
         return model_batch_call(model, batch, order, error);
     if (!batch->info.is_closed)
         batch->at_ms = INT64_MAX;

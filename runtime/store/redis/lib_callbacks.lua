@@ -1,0 +1,18 @@
+-- store/redis/lib_callbacks.lua - callbacks that batches are given.
+
+-- Whether what it tells has come about.
+local function callback_is_told(b, kind)
+  if kind == 'd' then return b.dead > 0 end
+  return b.state == 'E' and (kind == 'c' or b.done == b.added and b.expired == '0')
+end
+
+-- Returns OK, also when it is there; '!' for another one of its kind.
+local function callback_give(b, kind, digest, text)
+  local before = string.sub(b[kind], 2)
+  if before ~= '' then return before == digest and 'OK' or '!' end
+  b[kind] = 'w' .. digest
+  call('HSET', batches, kind .. b.id, text)
+  if callback_is_told(b, kind) then batch_tell(b, kind) end
+  batch_save(b)
+  return 'OK'
+end
