@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "client/after.h"
 #include "client/client_private.h"
 #include "client/enqueue.h"
 #include "core/duration.h"
@@ -39,17 +40,6 @@ static culex_status batch_check(const culex_client *client, const culex_batch *b
 static culex_status order_give(struct culex_store *store, void *order, culex_error *error)
 {
     return store->ops->batch(store, order, error);
-}
-
-/* A random UUID, of version 4: none of a run or a ticket. */
-static culex_uuid id_draw(const struct culex_env *env)
-{
-    uint64_t words[2] = {culex__env_random(env), culex__env_random(env)};
-    culex_uuid id;
-    memcpy(id.b, words, sizeof id.b);
-    id.b[6] = (unsigned char)((id.b[6] & 0x0f) | 0x40);
-    id.b[8] = (unsigned char)((id.b[8] & 0x3f) | 0x80);
-    return id;
 }
 
 static culex_status options_apply(const culex_client *client, const culex_batch_options *options,
@@ -96,7 +86,7 @@ culex_status culex_batch_open(culex_client *client, const char *queue,
                                       .keep_ms = KEEP_DEFAULT_MS};
     if (client == NULL || ret_batch == NULL)
         return culex__fail(error, CULEX_EINVAL, "no client, or no place for the batch");
-    order.id = id_draw(client->env);
+    order.id = culex__batch_id_draw(client->env);
     culex_status status = culex__queue_check(queue, error);
     if (status == CULEX_OK)
         status = options_apply(client, options, queue, &order, error);

@@ -8,6 +8,7 @@
  * A call with one run that has to wait for the client may go with those of other threads, by
  * client/convoy.h. When that comes to no answer it goes on alone, as after a first try of its own.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #include "core/codec_encode.h"
 #include "core/duration.h"
 #include "core/queue_name.h"
+#include "client/after.h"
 #include "client/client_private.h"
 #include "client/convoy.h"
 #include "client/enqueue.h"
@@ -54,6 +56,9 @@ struct order {
     const char *rest_steps[CULEX_CHAIN_STEPS_MAX];
     const culex_batch *called; /* whose callback the run is; NULL: it is none */
     culex_batch_when called_when;
+    const culex_uuid *after; /* the run that it waits for; NULL: none */
+    const char *after_queue; /* that one's */
+    culex_batch *ret_after;
     char tags[CULEX_TAGS_SIZE];
 };
 
@@ -73,11 +78,42 @@ struct batch_room {
     struct culex_enqueue_result results[CULEX_ENQUEUE_BATCH_MAX];
 };
 
+static culex_status after_apply(struct order *order, const culex_enqueue_options *options,
+                                culex_error *error)
+{
+    order->after = options->after;
+    order->after_queue = options->after_queue != NULL ? options->after_queue : order->queue;
+    order->ret_after = options->ret_after;
+    order->called_when = options->batch_when;
+    if (options->batch != NULL)
+        return culex__fail(
+            error, CULEX_EINVAL,
+            "options.after and options.batch are set: a run waits for another, or is "
+            "of a batch");
+    if (order->count != 1)
+        return culex__fail(error, CULEX_EINVAL,
+                           "one run at a time waits for another: enqueue them one by one");
+    if (order->has_ticket || order->outcomes != NULL || options->has_at)
+        return culex__fail(
+            error, CULEX_EINVAL,
+            "a run that waits for another takes no ticket, but an idempotency key, no "
+            "ret_outcomes, as it comes in later, and no instant, but a delay from "
+            "then on");
+    return culex__queue_check(order->after_queue, error);
+}
+
 /* A batch of runs is meant here, not what one call to the store carries. */
 static culex_status batch_apply(struct order *order, const culex_enqueue_options *options,
                                 culex_error *error)
 {
     order->called = NULL;
+    order->after = NULL;
+    if (options->after != NULL)
+        return after_apply(order, options, error);
+    if (options->after_queue != NULL || options->ret_after != NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.after_queue or options.ret_after is set and options.after is "
+                           "not: say which run is waited for");
     if (options->batch == NULL)
         return options->batch_when == CULEX_BATCH_MEMBER
                    ? CULEX_OK
@@ -805,6 +841,24 @@ static culex_status callback_take(void *user, const char *queue, const struct cu
     return culex__client_perform(order->client, order_give, &given, error);
 }
 
+/* Its key is the batch's, and none of the run, which comes in once as it is. */
+static culex_status waiting_take(void *user, const char *queue, const struct culex_new_run *run,
+                                 culex_error *error)
+{
+    const struct order *order = user;
+    struct culex_follow_up call = {queue, *run};
+    call.run.idempotency_key = NULL;
+    struct culex_batch_order given =
+        culex__after_order(order->client->env, order->after_queue, *order->after,
+                           order->called_when, &call, run->idempotency_key, run->window_ms);
+    culex_status status = culex__client_perform(order->client, order_give, &given, error);
+    if (order->ret_after != NULL && (status == CULEX_OK || status == CULEX_EUNKNOWN)) {
+        order->ret_after->id = given.id;
+        snprintf(order->ret_after->queue, sizeof order->ret_after->queue, "%s", given.queue);
+    }
+    return status;
+}
+
 /* The one run of the order. *ret_id, which may be NULL, is its id or the call's ticket. */
 static culex_status order_run_one(struct order *order, const culex_enqueue_options *options,
                                   culex_uuid *ret_id, culex_error *error)
@@ -824,6 +878,11 @@ static culex_status order_run_one(struct order *order, const culex_enqueue_optio
         return status;
     if (order->called != NULL)
         return order_hand_over(order, callback_take, order, error);
+    if (order->after != NULL) {
+        if (ret_id != NULL)
+            memset(ret_id, 0, sizeof *ret_id);
+        return order_hand_over(order, waiting_take, order, error);
+    }
     order->ids = ret_id;
     return batch_enqueue(order, &batch, &enqueued, error);
 }
@@ -884,7 +943,7 @@ static culex_status order_refuse(const struct order *order, const struct culex_e
 {
     if (order->has_ticket || order->outcomes != NULL)
         return culex__fail(error, CULEX_EINVAL, "%s", way->refusal);
-    if (order->called != NULL || order->policy.has_batch)
+    if (order->called != NULL || order->after != NULL || order->policy.has_batch)
         return culex__fail(error, CULEX_EINVAL, "%s", way->batch_refusal);
     return CULEX_OK;
 }
@@ -931,6 +990,9 @@ culex_status culex_client_enqueue_many(culex_client *client, const culex_job_typ
     if (status == CULEX_OK && order.called != NULL)
         status = culex__fail(error, CULEX_EINVAL,
                              "the callback of a batch is given by culex_client_enqueue");
+    if (status == CULEX_OK && order.after != NULL)
+        status = culex__fail(error, CULEX_EINVAL,
+                             "a run that waits for another is given by culex_client_enqueue");
     if (status == CULEX_OK)
         status = order_run(&order, &enqueued, error);
     if (ret_enqueued != NULL)

@@ -118,7 +118,8 @@ static culex_status members_make(struct convocation *all, culex_enqueue_item *it
         .env = all->client->env,
         .refusal = "an item takes no ticket and no ret_outcomes: its id and outcome tell, and a "
                    "call that is CULEX_EUNKNOWN is repeated with the same items",
-        .batch_refusal = "an item is in no batch: enqueue what is, job by job"};
+        .batch_refusal = "an item is in no batch, and waits for no other run: enqueue what does, "
+                         "job by job"};
     for (size_t i = 0; i < count; i++) {
         struct keeping keeping = {all->arena, &all->members[all->count]};
         if (items[i].is_enqueued)

@@ -212,7 +212,8 @@ culex_status culex__run_follow(culex_run *run, const culex_job_type *type, const
         .env = loan != NULL ? loan->env : culex__env_system(),
         .refusal = "a follow-up takes no ticket, as it comes in once by itself, and no "
                    "ret_outcomes, as it comes in when the run has ended",
-        .batch_refusal = "a follow-up is in no batch: enqueue with culex_run_client()",
+        .batch_refusal = "a follow-up is in no batch, and waits for no other run: enqueue with "
+                         "culex_run_client()",
         .rest = rest};
     return culex__enqueue_make(&way, type, params, options, follow_up_take, run, error);
 }

@@ -17,6 +17,9 @@
  * delay, priority, expiry and tags: another one of its kind is CULEX_ECONFLICT. Follow-ups and
  * scheduled jobs are in no batch. A client with a spool sends members to the store or fails.
  *
+ * A run that is enqueued with options.after waits for one that is there, and is the callback of a
+ * batch that has that one as its member: see culex_client_enqueue.
+ *
  * Callbacks come in, and batches that nobody has closed are closed, by the calls of workers of the
  * batch's own queue: without any, neither happens. A callback counts as come in also when another
  * run has its unique key then: that run stands for it, whatever the job's on_conflict says, or is

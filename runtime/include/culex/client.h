@@ -147,9 +147,13 @@ typedef struct culex_enqueue_options {
                                as those of `delay`, but none below 0 */
     culex_enqueue_outcome *ret_outcomes; /* NULL, or room for that of each run whose id is told */
     const culex_batch *batch;            /* NULL: none; else see culex/batch.h */
-    culex_batch_when batch_when;         /* of a batch */
+    culex_batch_when batch_when;         /* of a batch; and with `after`, below */
     const culex_chain *chain;            /* that the run begins, whose first job it is of: what a
                                             chain's _enqueue sets; NULL: none. See culex/chain.h */
+    const culex_uuid *after; /* NULL: none; else the run that this one waits for: it comes in when
+                                that is done. See culex_client_enqueue */
+    const char *after_queue; /* that run's; NULL: the one that this run goes to */
+    culex_batch *ret_after;  /* NULL, or room for what tells whether it has come in: see below */
 } culex_enqueue_options;
 
 /* Options that override nothing. */
@@ -174,6 +178,9 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
                                      NULL,
                                      NULL,
                                      CULEX_BATCH_MEMBER,
+                                     NULL,
+                                     NULL,
+                                     NULL,
                                      NULL};
     return options;
 }
@@ -200,7 +207,24 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * Of a job that is `unique`, while another run has the key of this one: CULEX_OK, and *ret_id is
  * that run, which stays as it is, or with `on_conflict replace` is now as this one was wanted;
  * options->ret_outcomes tells. With `on_conflict error` it is CULEX_EUNIQUE, *ret_id is that run
- * too, and the text names it. */
+ * too, and the text names it.
+ *
+ * With options->after the run waits outside of all queues until another one is done, and comes in
+ * with what records that: once, whatever dies meanwhile. It has no id before, so *ret_id is all
+ * zeroes. options->batch_when tells another end: CULEX_BATCH_ON_DEATH, or CULEX_BATCH_ON_COMPLETE
+ * for any, also that the other one is cancelled or deleted. An end that it does not wait for is the
+ * end of the wait, too, and the run is dropped: give one more with CULEX_BATCH_ON_COMPLETE to hear
+ * of that, or look at *options->ret_after, a batch of the one run that is waited for, with
+ * culex_batch_look. A retry of a dead run by an operator brings nothing back.
+ * A run that is done already, and still there, counts: then the new one comes in at once. As with
+ * follow-ups, it is a worker of the other run's queue that brings it. CULEX_ENOTFOUND: that run is
+ * forgotten, or never was; CULEX_ESTATE: it has ended otherwise; CULEX_ELIMIT: a hundred wait for
+ * it already. Neither ticket, at nor ret_outcomes go with it, and no batch. Without an idempotency
+ * key a call that is repeated after CULEX_EUNKNOWN may bring a second run. With one, calls with
+ * that key for the same end of the same run and into the same queue bring one, until the window is
+ * over that begins with that end; of another job, params or options it is CULEX_ECONFLICT. A client
+ * with a spool asks the store or fails; a Redis user needs the rights of a worker, as for
+ * culex_client_wait. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,
                                                            const culex_job_type *type,
                                                            const void *params,

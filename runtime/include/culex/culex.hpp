@@ -647,6 +647,9 @@ struct enqueue_options {
     std::optional<culex_batch> batch{};            /* of client::batch_open */
     culex_batch_when batch_when = CULEX_BATCH_MEMBER;
     const culex_chain *chain = nullptr; /* P_chain, where its first job is enqueued */
+    std::optional<culex_uuid> after{};  /* the run that this one waits for: enqueue then returns
+                                           zeroes, as it has no id before it comes in */
+    std::string_view after_queue{};
 };
 
 /* What a Job keeps from run to run, as it was read, and the version that a set replaces. What it
@@ -1047,6 +1050,10 @@ class client
         to.batch = from.batch ? &*from.batch : nullptr;
         to.batch_when = from.batch_when;
         to.chain = from.chain;
+        if (from.after)
+            to.after = &*from.after;
+        if (!from.after_queue.empty())
+            out.value("after_queue", from.after_queue, to.after_queue);
         return to;
     }
 };
