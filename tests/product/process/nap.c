@@ -1,5 +1,6 @@
 /* process/nap.c - a worker and its producer for tests that kill processes.
  * nap batch COUNT            enqueues so many wink as a batch, with a clap for each that it tells
+ * nap after COUNT            enqueues so many wink, with an echo after each
  * nap claps                  prints "claps N done N"
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000), mule (0), wink (20)
  * nap enqueue tell WORDS [TOKEN]
@@ -198,6 +199,14 @@ static culex_outcome clap(culex_run *run, const clap_job *job, void *user)
     return CULEX_DONE;
 }
 
+static culex_outcome echo(culex_run *run, const echo_job *job, void *user)
+{
+    (void)run, (void)user;
+    printf("echo %d\n", (int)job->number);
+    fflush(stdout);
+    return CULEX_DONE;
+}
+
 static culex_outcome look(culex_run *run, const look_job *job, void *user)
 {
     const char *url = getenv("CULEX_URL");
@@ -275,6 +284,7 @@ static int setup(culex_worker *worker, void *user)
            viper_job_register(worker, viper, user) != CULEX_OK ||
            wink_job_register(worker, wink, user) != CULEX_OK ||
            clap_job_register(worker, clap, user) != CULEX_OK ||
+           echo_job_register(worker, echo, user) != CULEX_OK ||
            gone_job_register(worker, NULL, user) != CULEX_OK;
 }
 
@@ -441,6 +451,23 @@ static culex_status batch_enqueue(culex_client *client, size_t count, culex_erro
     return status == CULEX_OK ? culex_batch_close(client, &batch, error) : status;
 }
 
+static culex_status after_enqueue(culex_client *client, int count, culex_error *error)
+{
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_status status = CULEX_OK;
+    options.after_queue = wink_job_type.queue;
+    for (int i = 0; i < count && status == CULEX_OK; i++) {
+        wink_job first = wink_job_make();
+        echo_job second = echo_job_make(i);
+        culex_uuid id;
+        status = wink_job_enqueue(client, &first, NULL, &id, error);
+        options.after = &id;
+        if (status == CULEX_OK)
+            status = echo_job_enqueue(client, &second, &options, NULL, error);
+    }
+    return status;
+}
+
 static culex_status claps_print(culex_client *client, culex_error *error)
 {
     culex_queue_stats stats;
@@ -555,6 +582,8 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
         return claps_print(client, error);
     if (argc > 2 && strcmp(argv[1], "batch") == 0)
         return batch_enqueue(client, (size_t)atoll(argv[2]), error);
+    if (argc > 2 && strcmp(argv[1], "after") == 0)
+        return after_enqueue(client, atoi(argv[2]), error);
     if (argc > 2 && strcmp(argv[1], "crowd") == 0)
         return crowd_enqueue(client, (size_t)atoll(argv[2]), error);
     if (argc > 3 && strcmp(argv[2], "tell") == 0)
