@@ -16,60 +16,111 @@ static_assert(sizeof letters - 1 == CULEX_EVENTS_KIND_COUNT, "a letter for each 
 enum {
     RUNS_DIGITS = 7,
     ID_BYTES = sizeof(culex_uuid),
+    LOW_BYTES = 4,       /* of an id, that count up within a span */
     TEXT_MAX = 16 << 20, /* far beyond what a call can tell */
 };
+static_assert(CULEX_EVENT_SPAN_SIZE == sizeof(culex_uuid) + 2, "an id and how many");
+
+/* --- spans ----------------------------------------------------------------------------------- */
+
+static uint32_t low_of(const unsigned char *id)
+{
+    const unsigned char *low = id + ID_BYTES - LOW_BYTES;
+    return (uint32_t)low[0] << 24 | (uint32_t)low[1] << 16 | (uint32_t)low[2] << 8 | low[3];
+}
+
+static unsigned span_runs(const unsigned char *span)
+{
+    return (unsigned)span[ID_BYTES] << 8 | span[ID_BYTES + 1];
+}
+
+static void span_runs_set(unsigned char *span, unsigned runs)
+{
+    span[ID_BYTES] = (unsigned char)(runs >> 8);
+    span[ID_BYTES + 1] = (unsigned char)runs;
+}
+
+/* Whether `id` is the next one behind those of the span. */
+static bool span_goes_on(const unsigned char *span, const culex_uuid *id)
+{
+    unsigned runs = span_runs(span);
+    return memcmp(span, id->b, ID_BYTES - LOW_BYTES) == 0 && runs < CULEX_EVENT_SPAN_MAX &&
+           (uint64_t)low_of(span) + runs == low_of(id->b);
+}
+
+size_t culex__event_span_add(unsigned char *spans, size_t len, const culex_uuid *id)
+{
+    unsigned char *last = len > 0 ? spans + len - CULEX_EVENT_SPAN_SIZE : spans;
+    assert(len % CULEX_EVENT_SPAN_SIZE == 0);
+    if (len > 0 && span_goes_on(last, id)) {
+        span_runs_set(last, span_runs(last) + 1);
+        return len;
+    }
+    memcpy(spans + len, id->b, ID_BYTES);
+    span_runs_set(spans + len, 1);
+    return len + CULEX_EVENT_SPAN_SIZE;
+}
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static size_t stretch_head(char *text, size_t size, culex_events_kind kind, uint32_t number,
-                           unsigned runs, const char *job)
+static void runs_write(struct culex_event_notes *notes)
 {
-    int len = snprintf(text, size, "%c|%u|%0*u|%s\n", letters[kind], (unsigned)number, RUNS_DIGITS,
-                       runs, job);
-    return len > 0 && (size_t)len < size ? (size_t)len : 0;
+    char *digits = notes->text.data + notes->runs_at;
+    uint64_t left = notes->runs;
+    for (size_t at = RUNS_DIGITS; at > 0; left /= 10)
+        digits[--at] = (char)('0' + left % 10);
 }
 
-static unsigned runs_of(const struct culex_event_notes *notes)
+static bool is_alike(const struct culex_event_notes *notes, culex_events_kind kind, uint32_t number,
+                     const char *job)
 {
-    return (unsigned)((notes->text.len - notes->ids) / ID_BYTES);
+    size_t len = strlen(job);
+    return notes->count > 0 && notes->kind == kind && notes->number == number &&
+           notes->job_at + len + 1 == notes->spans_at &&
+           memcmp(notes->text.data + notes->job_at, job, len) == 0;
 }
 
-static bool append(struct culex_event_notes *notes, const void *bytes, size_t len)
+static bool stretch_begin(struct culex_event_notes *notes, culex_events_kind kind, uint32_t number,
+                          const char *job)
 {
+    char head[CULEX_EVENT_HEAD_SIZE];
+    int len =
+        snprintf(head, sizeof head, "%c|%" PRIu32 "|%0*d|", letters[kind], number, RUNS_DIGITS, 0);
     notes->text.max = TEXT_MAX;
-    bool is_added = culex__buf_append(&notes->text, bytes, len) == CULEX_OK;
-    notes->is_out_of_memory = notes->is_out_of_memory || !is_added;
-    return is_added;
+    if (culex__buf_append(&notes->text, head, (size_t)len) != CULEX_OK ||
+        culex__buf_append(&notes->text, job, strlen(job)) != CULEX_OK ||
+        culex__buf_append(&notes->text, "\n", 1) != CULEX_OK)
+        return false;
+    notes->spans_at = notes->text.len;
+    notes->job_at = notes->spans_at - strlen(job) - 1;
+    notes->runs_at = notes->job_at - 1 - RUNS_DIGITS;
+    notes->kind = kind;
+    notes->number = number;
+    notes->runs = 0;
+    return true;
 }
 
-/* How many ids the last stretch has is written into its head when it grows. */
+/* How many runs the last stretch has is written into its head when it grows. */
 void culex__event_note(struct culex_event_notes *notes, culex_events_kind kind, uint32_t number,
                        const culex_uuid *id, const char *job)
 {
-    char head[CULEX_JOB_NAME_MAX + CULEX_EVENT_HEAD_SIZE];
     job = job != NULL ? job : "";
-    unsigned runs = notes->count > 0 ? runs_of(notes) : 0;
-    size_t len = stretch_head(head, sizeof head, kind, number, runs, job);
-    bool is_alike = notes->count > 0 && len == notes->ids - notes->head &&
-                    memcmp(notes->text.data + notes->head, head, len) == 0;
-    if (!is_alike) {
-        size_t at = notes->text.len;
-        runs = 0;
-        if (!append(notes, head, len))
-            return;
-        notes->head = at;
-        notes->ids = notes->text.len;
-    }
-    if (!append(notes, id->b, ID_BYTES))
+    bool is_room = is_alike(notes, kind, number, job) || stretch_begin(notes, kind, number, job);
+    if (!is_room || culex__buf_reserve(&notes->text, CULEX_EVENT_SPAN_SIZE) != CULEX_OK) {
+        notes->is_out_of_memory = true;
         return;
-    len = stretch_head(head, sizeof head, kind, number, runs + 1, job);
-    memcpy(notes->text.data + notes->head, head, len);
+    }
+    notes->text.len =
+        notes->spans_at + culex__event_span_add((unsigned char *)notes->text.data + notes->spans_at,
+                                                notes->text.len - notes->spans_at, id);
+    notes->runs++;
     notes->count++;
+    runs_write(notes);
 }
 
 void culex__event_notes_clear(struct culex_event_notes *notes)
 {
-    notes->text.len = notes->head = notes->ids = 0;
+    notes->text.len = 0;
     notes->count = 0;
     notes->is_out_of_memory = false;
 }
@@ -114,9 +165,9 @@ static bool number_take(struct reader *reader, char stop, int64_t *ret_number)
 struct stretch {
     culex_events_kind kind;
     uint32_t number;
-    size_t runs;
+    uint64_t runs;
     char job[CULEX_JOB_NAME_MAX + 1];
-    const char *ids;
+    const unsigned char *spans, *spans_end;
 };
 
 static bool job_take(struct reader *reader, char ret_job[CULEX_JOB_NAME_MAX + 1])
@@ -131,6 +182,22 @@ static bool job_take(struct reader *reader, char ret_job[CULEX_JOB_NAME_MAX + 1]
     return true;
 }
 
+/* Spans of so many runs in all. */
+static bool spans_take(struct reader *reader, int64_t runs, struct stretch *ret_stretch)
+{
+    ret_stretch->spans = (const unsigned char *)reader->at;
+    while (runs > 0 && reader->end - reader->at >= CULEX_EVENT_SPAN_SIZE) {
+        const unsigned char *span = (const unsigned char *)reader->at;
+        int64_t its = span_runs(span);
+        if (its == 0 || its > runs || low_of(span) + its - 1 > UINT32_MAX)
+            return false;
+        runs -= its;
+        reader->at += CULEX_EVENT_SPAN_SIZE;
+    }
+    ret_stretch->spans_end = (const unsigned char *)reader->at;
+    return runs == 0;
+}
+
 static bool stretch_take(struct reader *reader, struct stretch *ret_stretch)
 {
     int64_t number, runs;
@@ -142,13 +209,11 @@ static bool stretch_take(struct reader *reader, struct stretch *ret_stretch)
     reader->at += 2;
     if (!number_take(reader, '|', &number) || !number_take(reader, '|', &runs) ||
         !job_take(reader, ret_stretch->job) || number > UINT32_MAX || runs == 0 ||
-        runs > (reader->end - reader->at) / ID_BYTES)
+        !spans_take(reader, runs, ret_stretch))
         return false;
     ret_stretch->kind = (culex_events_kind)(letter - letters);
     ret_stretch->number = (uint32_t)number;
-    ret_stretch->runs = (size_t)runs;
-    ret_stretch->ids = reader->at;
-    reader->at += runs * ID_BYTES;
+    ret_stretch->runs = (uint64_t)runs;
     return true;
 }
 
@@ -201,24 +266,43 @@ static void gap_note(struct culex_event_list *list, uint64_t first)
         list->is_gap = true;
 }
 
-static bool stretch_add(struct culex_event_list *list, const struct stretch *stretch,
-                        uint64_t *position, int64_t at_ms, size_t most)
+static void id_make(const unsigned char *span, uint64_t place, culex_uuid *ret_id)
+{
+    uint32_t low = (uint32_t)(low_of(span) + place);
+    memcpy(ret_id->b, span, ID_BYTES);
+    for (size_t at = ID_BYTES; at > ID_BYTES - LOW_BYTES; low >>= 8)
+        ret_id->b[--at] = (unsigned char)low;
+}
+
+/* Events of the span from `position` on. Those that the list is beyond are not looked at. */
+static bool span_add(struct culex_event_list *list, const struct stretch *stretch,
+                     const unsigned char *span, uint64_t position, int64_t at_ms, size_t most)
 {
     bool has_count = stretch->kind == CULEX_EVENTS_PURGED;
-    for (size_t i = 0; i < stretch->runs; i++) {
-        uint64_t its = (*position)++;
-        if (its <= list->position || list->count == most)
-            continue;
-        culex_event event = {.position = its,
+    uint64_t told = list->position >= position ? list->position - position + 1 : 0;
+    for (uint64_t i = told; i < span_runs(span) && list->count < most; i++) {
+        culex_event event = {.position = position + i,
                              .kind = stretch->kind,
                              .attempt = has_count ? 0 : stretch->number,
                              .count = has_count ? stretch->number : 0,
                              .at_ms = at_ms,
                              .job = stretch->job};
-        memcpy(event.id.b, stretch->ids + i * ID_BYTES, ID_BYTES);
+        id_make(span, i, &event.id);
         if (!culex__event_list_add(list, &event))
             return false;
-        list->position = its;
+        list->position = event.position;
+    }
+    return true;
+}
+
+static bool stretch_add(struct culex_event_list *list, const struct stretch *stretch,
+                        uint64_t *position, int64_t at_ms, size_t most)
+{
+    const unsigned char *span = stretch->spans;
+    for (; span < stretch->spans_end; span += CULEX_EVENT_SPAN_SIZE) {
+        if (!span_add(list, stretch, span, *position, at_ms, most))
+            return false;
+        *position += span_runs(span);
     }
     return true;
 }

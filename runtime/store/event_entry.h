@@ -2,8 +2,11 @@
  *
  * An entry: "LAST|AT|COUNT\n": the position of its last event, when it was, how many they are; then
  * one stretch after the other of events that are alike but for their runs: "K|ATTEMPT|RUNS|JOB\n",
- * with the letter of the kind, and the runs' ids, 16 bytes each. Of no run: an id of zeroes, and in
- * place of the attempt how many runs it was. Lua writes the same (redis/lib_events.lua). */
+ * with the letter of the kind, and the runs. Those stand in spans of 18 bytes: the id of the first
+ * one, and how many have ids that count up from it in their last four bytes, 1 to 65535, with the
+ * higher byte first. So what a call does to runs that came in together costs one span, however many
+ * they are. Of no run: an id of zeroes, and in place of the attempt how many runs it was. Lua
+ * writes the same (redis/lib_events.lua). */
 #ifndef CULEX_STORE_EVENT_ENTRY_H
 #define CULEX_STORE_EVENT_ENTRY_H
 
@@ -18,11 +21,22 @@ enum { CULEX_EVENT_HEAD_SIZE = 64 }; /* of an entry's first line, with a NUL */
 /* The events of a call so far. Zeroes: none. */
 struct culex_event_notes {
     culex_buf text; /* stretches */
-    size_t head;    /* of the last one: where it begins, and where its ids do */
-    size_t ids;
+    size_t runs_at; /* of the last one: where its number of runs, its job and its spans are */
+    size_t job_at;
+    size_t spans_at;
+    culex_events_kind kind; /* and what else is alike */
+    uint32_t number;
+    uint64_t runs;
     uint64_t count;
     bool is_out_of_memory;
 };
+
+/* A span of one run, or of more. */
+enum { CULEX_EVENT_SPAN_SIZE = 18, CULEX_EVENT_SPAN_MAX = 65535 };
+
+/* Adds a run to the `len` bytes of spans that there are, behind which is room for one. Returns how
+ * many bytes there are then. */
+size_t culex__event_span_add(unsigned char *spans, size_t len, const culex_uuid *id);
 
 /* `job` may be NULL. What there is no memory for is told by is_out_of_memory. */
 void culex__event_note(struct culex_event_notes *notes, culex_events_kind kind, uint32_t number,

@@ -801,8 +801,15 @@ local function event_is_good(text, position)
   local left = tonumber(count)
   while at <= #text do
     local of, stop = match(text, '^[NUSDFKLRXCYMGEPQ]|%d+|(%d+)|[^\n]*\n()', at)
-    if not of then return false end
-    left, at = left - of, stop + of * 16
+    local those = tonumber(of)
+    if not those then return false end
+    left, at = left - those, stop
+    while those > 0 do
+      if at + 17 > #text then return false end
+      local first, its = struct.unpack('>I4I2', text, at + 12)
+      if its == 0 or its > those or first + its - 1 > 4294967295 then return false end
+      those, at = those - its, at + 18
+    end
   end
   return left == 0 and at == #text + 1
 end

@@ -210,11 +210,23 @@ function bodies_of(b, place, n)
   return read(bodies, numbers)
 end
 
+-- Those of group_ids from `ids` on count up, as their numbers do, as long as they are of one millisecond.
+local function stretch_note(n, ids)
+  local from, ms = 0, sub(group_ids, ids + 1, ids + 6)
+  for at = 1, n do
+    local base = ids + at * 16
+    if at == n or sub(group_ids, base + 1, base + 6) ~= ms then
+      event_note('D', sub(group_ids, ids + from * 16 + 1, ids + from * 16 + 16), '1', nil, at - from)
+      from, ms = at, sub(group_ids, base + 1, base + 6)
+    end
+  end
+end
+
 -- `n` held runs of ours from `place` on have succeeded: returns their answers. Their ids are behind `ids` of group_ids.
 function stretch_settle(b, place, n, ids)
   local is_plain = b.keep == '0' or b.keep ~= '' and b.long == '0'
   if is_plain and stretch_end(b, place, n, b.keep) then
-    for at = 1, event_note and n or 0 do event_note('D', sub(group_ids, ids + at * 16 - 15, ids + at * 16), '1') end
+    if event_note then stretch_note(n, ids) end
     return string.rep('O', n)
   end
   local texts, answers = bodies_of(b, place, n), {}

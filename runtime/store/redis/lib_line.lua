@@ -40,7 +40,15 @@ for from = 1, count, STRIDE do
   call('HSET', bodies, unpack(puts))
 end
 if event_note then
-  for at = 1, count do event_note('N', event_line_id(before + at), '0', string.match(ARGV[5 + at], REST_JOB)) end
+  local from, job = 1, nil
+  for at = 1, count + 1 do
+    local its = at <= count and (string.match(ARGV[5 + at], REST_JOB) or '')
+    if at > 1 and its ~= job then
+      event_note('N', event_line_id(before + from), '0', job, at - from)
+      from = at
+    end
+    job = its
+  end
   events_write(now)
 end
 return {answers, LANE + before + 1, now, tonumber(salt)}

@@ -16,6 +16,7 @@
 #include "core/run_id.h"
 #include "store/redis/scripts.h"
 #include "store/argument.h"
+#include "store/event_entry.h"
 
 /* --- request ------------------------------------------------------------------------- */
 
@@ -180,6 +181,17 @@ static void groups_add(struct culex__redis *redis, const struct order *order)
     }
 }
 
+/* Their ids as an entry of events has them: store/event_entry.h. */
+static void group_spans_add(struct culex__redis *redis, const struct culex_step *step,
+                            const struct order *order)
+{
+    unsigned char text[CULEX_STORE_BATCH_MAX * CULEX_EVENT_SPAN_SIZE];
+    size_t len = 0;
+    for (size_t i = 0; i < order->ends; i++)
+        len = culex__event_span_add(text, len, &step->acks[order->end[i].ack].id);
+    culex__redis_request_add(&redis->request, text, len);
+}
+
 static void group_ids_add(struct culex__redis *redis, const struct culex_step *step,
                           const struct order *order)
 {
@@ -246,8 +258,10 @@ static culex_status request_make(struct culex__redis *redis, const struct culex_
     step_add(redis, step, order);
     if (is_fast && order->ends > 0)
         culex__redis_request_int(&redis->request, salt_of(&order->end[0]));
-    if (!is_fast || redis->call_queue->tells_events)
+    if (!is_fast)
         group_ids_add(redis, step, order);
+    else if (order->ends > 0 && redis->call_queue->tells_events)
+        group_spans_add(redis, step, order);
     culex__redis_request_text(&redis->request, step->offers != NULL ? step->offers : "");
     return CULEX_OK;
 }

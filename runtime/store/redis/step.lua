@@ -162,8 +162,14 @@ step_remember()
 if is_claiming then claimed_drop() end
 if event_note and granted.count > 0 then
   for at = 1, #granted.memo, 2 do event_note('S', granted.memo[at], match(granted.memo[at + 1], '^%d+')) end
-  for at, body in ipairs(take.bodies) do
-    if body then event_note('S', line_id(take.first + at - 1, body_ms(body)), '1') end
+  local from, ms
+  for at = 1, #take.bodies + 1 do
+    local its = take.bodies[at] and body_ms(take.bodies[at]) or nil
+    if from and its ~= ms then
+      event_note('S', line_id(take.first + from - 1, ms), '1', nil, at - from)
+      from = nil
+    end
+    if its and not from then from, ms = at, its end
   end
 end
 if is_upkeep or (want > 0 and granted.count == 0) then calls_forget() end

@@ -4,7 +4,7 @@
 -- level: works
 --
 -- ARGV: as in redis/lib_request.lua, without listed acks and beats, and before the groups' ids the salt
--- that all of them have; the ids only where the queue tells events. Where runs wait that need something, a worker that offers something takes a full step.
+-- that all of them have; and, only where the queue tells events, their ids in spans (store/event_entry.h). Where runs wait that need something, a worker that offers something takes a full step.
 -- Reply: as of redis/step.lua; 'F' alone, and nothing is written, when something is out of the ordinary: then
 -- the same step is sent to that script, which comes to the same replies and keys.
 -- It looks at everything first. Most steps are this one, and there each function costs its making and each
@@ -47,8 +47,8 @@ local names = {first}
 for group = 1, group_count do names[group + 1] = ARGV[9 + group * 3] end
 local texts = call('HMGET', blocks, unpack(names))
 if texts[1] or group_count > 0 and ARGV[12 + group_count * 3] ~= facts[3] then return {'F'} end
-local group_ids = group_count > 0 and #ARGV == 14 + group_count * 3 and ARGV[13 + group_count * 3] or ''
-if facts[13] and group_count > 0 and group_ids == '' then return {'F'} end
+local ended_spans = group_count > 0 and #ARGV == 14 + group_count * 3 and ARGV[13 + group_count * 3] or ''
+if facts[13] and group_count > 0 and ended_spans == '' then return {'F'} end
 
 -- What becomes of them. A group is held by this session, all of it; it may go on in the block behind.
 local changed, known, body_drops, ended = {}, {}, {}, 0
@@ -120,6 +120,10 @@ local last_number = tonumber(facts[5]) or 0
 local count, list, keep, timeout, long = 0, {}, nil, nil, '0'
 local most = math.min(want, last_number - taken)
 local bytes, bytes_max, longest, common, from, to = 0, tonumber(ARGV[5]), 0, nil, 0, 0
+-- Where events are told: of which milliseconds the runs are, and how many come before each. Their heads are alike with the time, then.
+local times, befores, behind, rest_common = {}, {}, 0, nil
+-- One span ends where its ids' last four bytes do.
+if facts[13] and (first % 4294967296) + want > 4294967296 then return {'F'} end
 while count < most do
   local numbers = {}
   for at = 1, math.min(most - count, PORTION) do numbers[at] = taken + count + at end
@@ -128,17 +132,26 @@ while count < most do
     local body = portion[at]
     if not body then return {'F'} end
     -- Heads of one job are alike but for the time.
-    local head, its_keep, its_timeout, rest
+    local head, its_keep, its_timeout, rest, is_later
     if sub(body, from, to) ~= common then
-      head, its_keep, its_timeout, rest = match(body, BODY_HOT)
-      if not head or rest - 2 > BODY_HEAD_BYTES_MAX then return {'F'} end
-      from, to = #head + 1, rest - 1
+      if not rest_common or sub(body, behind, to) ~= rest_common then
+        head, its_keep, its_timeout, rest = match(body, BODY_HOT)
+        if not head or rest - 2 > BODY_HEAD_BYTES_MAX then return {'F'} end
+        from, to = #head + 1, rest - 1
+        if facts[13] then from, behind, rest_common = 1, from, sub(body, from, to) end
+      end
       common = sub(body, from, to)
+      is_later = facts[13]
     end
     local payload = #body - to
     if payload > PAYLOAD_BYTES_MAX then return {'F'} end
     if count > 0 then bytes = bytes + payload end
     if bytes > bytes_max then most = count break end
+    if is_later then
+      local ms = tonumber(sub(body, 1, behind - 1))
+      if not ms then return {'F'} end
+      if ms ~= times[#times] then times[#times + 1], befores[#befores + 1] = ms, count end
+    end
     if count == 0 then keep, timeout = its_keep, its_timeout end
     if head and (keep ~= its_keep or timeout ~= its_timeout) then keep, timeout = '', '' end
     if payload > longest then longest = payload end
@@ -195,19 +208,14 @@ call('HSET', sessions, session, nonce .. '|' .. last_seen .. '|' .. acks .. '||'
 local told = facts[13] and ended + count or 0
 local last_told = (tonumber(facts[14] or nil) or 0) + told
 if told > 0 then
-  local parts, ms, head = {}, nil, nil
-  for at = 1, count do
-    local born = match(list[at], '^%d+')
-    if born ~= ms then
-      ms = born
-      head = struct.pack('>I2I4I2I2', math.floor(ms / 4294967296), ms % 4294967296, 28672 + math.floor(facts[3] / 16384),
-        32768 + facts[3] % 16384)
-    end
-    parts[at] = head .. struct.pack('>I2I4', 4096 + math.floor((taken + at) / 4294967296), (taken + at) % 4294967296)
+  local text, started = string.format('%.0f', last_told), ''
+  for at = 1, #times do
+    local ms, number = times[at], first + befores[at]
+    started = started .. struct.pack('>I2I4I2I2I2I4I2', math.floor(ms / 4294967296), ms % 4294967296, 28672 + math.floor(facts[3] / 16384),
+      32768 + facts[3] % 16384, 4096 + math.floor(number / 4294967296), number % 4294967296, (befores[at + 1] or count) - befores[at])
   end
-  local text = string.format('%.0f', last_told)
-  call('ZADD', events, text, text .. '|' .. now .. '|' .. told .. '\n' .. (ended > 0 and 'D|1|' .. ended .. '|\n' .. group_ids or '')
-    .. (count > 0 and 'S|1|' .. count .. '|\n' .. table.concat(parts) or ''))
+  call('ZADD', events, text, text .. '|' .. now .. '|' .. told .. '\n' .. (ended > 0 and 'D|1|' .. ended .. '|\n' .. ended_spans or '')
+    .. (count > 0 and 'S|1|' .. count .. '|\n' .. started or ''))
   local beyond = last_told - facts[13]
   if beyond > 0 and math.floor(last_told / EVENTS_TRIM) ~= math.floor((last_told - told) / EVENTS_TRIM) then
     local old = call('ZRANGEBYSCORE', events, '-inf', string.format('%.0f', beyond), 'LIMIT', 0, EVENTS_TRIM * 2)

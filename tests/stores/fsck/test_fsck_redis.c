@@ -6,6 +6,7 @@
 #include "look.h"
 
 #include "core/run_id.h"
+#include "store/event_entry.h"
 
 #include "redis_check.h"
 
@@ -588,24 +589,41 @@ static void test_schedules_have_their_form(void **state)
     }
 }
 
-/* What a follower would be told as missing for as long as it is kept. */
+/* An entry of 257 events, as they would be told behind the first 247 of them. */
+static struct culex_event_list events_put(struct fixture *fixture, const char *entry)
+{
+    struct culex_event_list list = {.of = NULL};
+    again(fixture);
+    assert_int_equal(fixture->store->ops->events_keep(fixture->store, "q", 10, NULL), CULEX_OK);
+    assert_int_equal(fixture_say(fixture, "ZADD culex:{q}:events 257 %s", entry), 1);
+    assert_int_equal(fixture_say(fixture, "HSET culex:{q}:meta event %s", "257"), 1);
+    assert_int_equal(fixture->store->ops->events(fixture->store, "q", 0, 5, &list, NULL), CULEX_OK);
+    return list;
+}
+
+/* What a follower would be told as missing for as long as it is kept. The last two bytes are how
+ * many runs a span has. */
 static void test_events_have_their_form(void **state)
 {
-    static const char *const bad[] = {
-        "1|5|1\nP|0|1|\n0123456789abcde", "1|5|2\nP|0|1|\n0123456789abcdef",
-        "2|5|1\nP|0|1|\n0123456789abcdef", "1|5|1\nW|0|1|\n0123456789abcdef", "nonsense"};
+    static const char *const bad[] = {"257|5|257\nP|0|257|\n0123456789abcde\1\1",
+                                      "257|5|258\nP|0|257|\n0123456789abcdef\1\1",
+                                      "258|5|257\nP|0|257|\n0123456789abcdef\1\1",
+                                      "257|5|257\nW|0|257|\n0123456789abcdef\1\1",
+                                      "257|5|257\nP|0|257|\n0123456789abcdef\1\2",
+                                      "257|5|257\nP|0|256|\n0123456789abcdef\1\1",
+                                      "257|5|257\nP|0|257|\n0123456789ab\xff\xff\xff\xff\1\1",
+                                      "nonsense"};
     struct fixture *fixture = *state;
+    struct culex_event_list list = events_put(fixture, "257|5|257\nP|0|257|\n0123456789abcdef\1\1");
+    assert_int_equal(list.count, 5);
+    assert_memory_equal(list.of[0].id.b, "0123456789abcdf\x5d", 16); /* 'ef' and 247 */
+    culex__event_list_release(&list);
+    look_expect(fixture, 0, 0);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct culex_event_list list = {.of = NULL};
-        again(fixture);
-        assert_int_equal(fixture->store->ops->events_keep(fixture->store, "q", 10, NULL), CULEX_OK);
-        assert_int_equal(fixture_say(fixture, "ZADD culex:{q}:events 1 %s", bad[i]), 1);
-        assert_int_equal(fixture_say(fixture, "HSET culex:{q}:meta event %s", "1"), 1);
-        assert_int_equal(fixture->store->ops->events(fixture->store, "q", 0, 5, &list, NULL),
-                         CULEX_OK);
+        list = events_put(fixture, bad[i]);
         assert_int_equal(list.count, 0);
         assert_true(list.is_gap);
-        assert_int_equal(list.position, 1);
+        assert_int_equal(list.position, 257);
         look_expect(fixture, 1, 0);
         assert_int_equal(fixture_say(fixture, "ZCARD culex:{q}:%s", "events"), 0);
     }

@@ -644,11 +644,11 @@ static const struct {
      1},
     /* Events in their form, and out of it. */
     {"INSERT INTO event SELECT queue << 48 | 1,"
-     " x'317c357c310a507c307c317c0a00000000000000000000000000000000' FROM queue",
+     " x'317c357c310a507c307c317c0a000000000000000000000000000000000001' FROM queue",
      0},
     {"INSERT INTO event SELECT queue << 48 | 1, x'317c357c310a507c307c317c0a0000' FROM queue"
      " UNION ALL SELECT queue << 48 | 2,"
-     " x'317c357c310a507c307c317c0a00000000000000000000000000000000' FROM queue",
+     " x'317c357c310a507c307c317c0a000000000000000000000000000000000001' FROM queue",
      2},
     /* Figures in their form, and out of it. */
     {"INSERT INTO figure SELECT queue, 1, 'j', '1,0,0,0,0,0;2:1;3:1' FROM queue", 0},
