@@ -41,13 +41,16 @@ void culex__sqlite_events_clear(struct culex_sqlite *store)
     culex__event_notes_clear(&store->events);
 }
 
+/* Events between looks for old ones. A look costs a transaction two or three pages, where the
+ * entry itself costs one: it must be rare beside steps of a hundred runs. */
+enum { TRIM = 2048 };
+
 /* What is beyond the number that is kept, in portions: the more often, the more comes. */
 static culex_status trim(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                          uint64_t last, culex_error *error)
 {
     uint64_t kept = (uint64_t)queue->events_kept;
-    if (last <= kept ||
-        last / CULEX_EVENTS_TRIM == (last - store->events.count) / CULEX_EVENTS_TRIM)
+    if (last <= kept || last / TRIM == (last - store->events.count) / TRIM)
         return CULEX_OK;
     return culex__sqlite_finish(store,
                                 SQL_BIND(store, EVENTS_TRIM,
