@@ -19,6 +19,7 @@ static const struct number {
     {"fail_percent", offsetof(struct knobs, fail_percent)},
     {"is_declared", offsetof(struct knobs, is_declared)},
     {"is_uncounted", offsetof(struct knobs, is_uncounted)},
+    {"events", offsetof(struct knobs, events)},
     {"is_parked", offsetof(struct knobs, is_parked)},
     {"follow", offsetof(struct knobs, follow)},
     {"stop_after", offsetof(struct knobs, stop_after)},

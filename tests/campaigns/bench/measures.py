@@ -21,6 +21,7 @@ HEADROOM = 1_200  # bytes of memory that a waiting run may take, both sides toge
 PERCENTILES = {"p50": 1, "p99": 200, "p999": 2000}  # and the fewest runs that they say something of
 AHEAD = 32  # runs
 HOUR_MS = 3_600_000
+EVENTS = 10_000  # that are kept, fewer than there are
 
 
 def fill(bed: Bed, side: str, count: int, **knobs) -> None:
@@ -80,6 +81,24 @@ def follow(bed: Bed, side: str) -> Taken:
     fill(bed, "product", bed.count)
     how = {"product": 1, "floor": 2}[side]
     return Taken({"rate": bed.count / bed.run("product", "drain", count=2 * bed.count, follow=how, **bed.knobs).answer["seconds"]})
+
+
+# --- what is told of runs --------------------------------------------------------------------
+
+def drain_told(bed: Bed, side: str, silent: dict, told: dict) -> Taken:
+    """Processor time of both sides together; the floor is the product that tells nothing."""
+    bed.store.clear()
+    fill(bed, "product", bed.count)
+    taken = bed.run_rated("product", "drain", count=bed.count, **bed.knobs, **(told if side == "product" else silent))
+    return Taken({"cpu": taken.costs["cpu_us"] + taken.costs.get("server_cpu_us", 0), **taken.values}, taken.costs)
+
+
+def drain_with_events(bed: Bed, side: str) -> Taken:
+    return drain_told(bed, side, {}, {"events": EVENTS})
+
+
+def drain_with_figures(bed: Bed, side: str) -> Taken:
+    return drain_told(bed, side, {"is_uncounted": 1}, {})
 
 
 # --- unique runs and limits ------------------------------------------------------------------
@@ -240,6 +259,7 @@ MEASURES = {
     "enqueue": Measure(enqueue), "drain": Measure(drain), "mixed": Measure(mixed), "codec": Measure(codec),
     "enqueue_beside": Measure(enqueue_beside, backlog_ready), "drain_beside": Measure(drain_beside, backlog_ready),
     "follow": Measure(follow), "through": Measure(through), "through_declared": Measure(through_declared), "drain_beside_parked": Measure(drain_beside_parked),
+    "drain_with_events": Measure(drain_with_events), "drain_with_figures": Measure(drain_with_figures),
     "start": Measure(start), "start_at_half_load": Measure(start, load_ready), "idle": Measure(idle),
     "bytes_waiting": Measure(bytes_waiting), "bytes_done": Measure(bytes_done), "bytes_forgotten": Measure(bytes_forgotten),
     "sustained": Measure(sustained), "paced": Measure(paced), "peer_enqueue": Measure(peer_enqueue, peer_ready), "peer_drain": Measure(peer_drain, peer_ready),

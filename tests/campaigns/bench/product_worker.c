@@ -3,6 +3,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include <culex/events.h>
+
 #include "product.h"
 #include "side.h"
 
@@ -89,12 +91,23 @@ static culex_outcome handle_drained(culex_run *run, const void *params, void *us
     return CULEX_DONE;
 }
 
+static void events_keep(const struct knobs *knobs)
+{
+    culex_error error;
+    culex_client *client = product_client(knobs);
+    if (culex_client_events_keep(client, "bench", knobs->events, &error) != CULEX_OK)
+        product_die("events", &error);
+    culex_client_close(client);
+}
+
 static void *drainer_open(const struct knobs *knobs)
 {
     struct hand *hand = shared_memory(sizeof *hand);
     hand->fail_percent = knobs->fail_percent;
     hand->stop_after = knobs->stop_after;
     hand->follow = knobs->follow;
+    if (knobs->events > 0)
+        events_keep(knobs);
     hand->worker = worker_make(knobs, true, handle_drained, hand);
     return hand;
 }

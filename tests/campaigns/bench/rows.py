@@ -65,6 +65,14 @@ def drains() -> list[Row]:
     return rows
 
 
+def told() -> list[Row]:
+    rows = []
+    for (store, place), what in itertools.product((("redis", "cross"), ("sqlite", "one")), ("events", "figures")):
+        rows.append(Row("what is told of runs", what, f"drain_with_{what}", f"the same without {what}", store=store, place=place,
+                        count=60000, quick=3000 if what == "events" else 0))
+    return rows
+
+
 def enqueues() -> list[Row]:
     rows = []
     for (store, place), (name, batch, count) in itertools.product(
@@ -212,6 +220,6 @@ def peers() -> list[Row]:
     return rows
 
 
-ROWS = [*drains(), *enqueues(), *limits(), *follow_ups(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
+ROWS = [*drains(), *told(), *enqueues(), *limits(), *follow_ups(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
         *persistence(), *far_away(), *codecs(), *peers()]
 HOURS = hours()

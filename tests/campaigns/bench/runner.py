@@ -14,6 +14,7 @@ SIDES = ("floor", "product")
 # The figures that measures give: their unit, and which is better.
 FIGURES = {
     "rate": ("runs/s", "more"), "p50": ("us", "less"), "p99": ("us", "less"), "p999": ("us", "less"),
+    "cpu": ("us a run", "less"),
     "bytes": ("B a run", "less"), "calls": ("calls/s", "less"), "resident": ("MiB", "less"),
     "store_growth": ("%", "less"), "resident_growth": ("%", "less"), "server_growth": ("%", "less"),
 }
