@@ -290,6 +290,36 @@ void case_events__come_in_their_order(struct suite *suite)
     culex__event_list_release(&list);
 }
 
+/* Numbers that follow each other are written together, others are not. */
+void case_events__of_every_other_run(struct suite *suite)
+{
+    enum { RUNS = 9 };
+    struct culex_new_run runs[RUNS];
+    struct culex_enqueue_result results[RUNS];
+    struct culex_ack acks[RUNS];
+    begin(suite, 1000);
+    for (size_t i = 0; i < RUNS; i++)
+        runs[i] = suite_run(suite);
+    suite_put_many(suite, runs, RUNS, results);
+    assert_int_equal(suite_claim(suite, ANN, RUNS), RUNS);
+    for (size_t first = 0; first < 2; first++) {
+        uint64_t after = newest(suite);
+        struct culex_step step = suite_step_make(suite, ANN, 0);
+        for (size_t i = first; i < RUNS; i += 2)
+            acks[step.ack_count++] = (struct culex_ack){.id = results[i].id,
+                                                        .attempt = 1,
+                                                        .event = CULEX_EVENT_DONE,
+                                                        .claim_ms = suite->now_ms};
+        step.acks = acks;
+        suite_step(suite, &step);
+        struct culex_event_list list = page(suite, after, CULEX_EVENTS_PAGE_MAX);
+        assert_int_equal(list.count, step.ack_count);
+        for (size_t i = 0; i < list.count; i++)
+            assert_true(suite_same_id(list.of[i].id, results[first + 2 * i].id));
+        culex__event_list_release(&list);
+    }
+}
+
 void case_events__repeated_calls_are_told_once(struct suite *suite)
 {
     begin(suite, 100);

@@ -270,6 +270,8 @@ MUTANTS = [
     ("a bound call that is refused is told", LUA + "lib_enqueue.lua", "    events_told.count = 0\n", "", "redis"),
     ("a lean step tells no events", LUA + "step.lua", "not waits_end and not event_note and ranked_until()", "not waits_end and ranked_until()", "redis"),
     ("straight code tells no ends", LUA + "step_fast.lua", "local told = facts[13] and ended + count or 0", "local told = facts[13] and count or 0", "redis"),
+    ("runs apart are told as neighbours", LUA + "lib_events.lua", "if told.next_low ~= low or told.head ~= head", "if told.many == 0 or told.head ~= head", "redis"),
+    ("runs apart are told as neighbours", "runtime/store/event_entry.c", "           (uint64_t)low_of(span) + runs == low_of(id->b);", "           true;", "memory"),
     ("an open queue tells events", LUA + "lib_intake.lua", "(facts[4] or facts[5] or facts[6])", "(facts[4] or facts[5])", "redis"),
     ("a success kept for no time is not told", LUA + "lib_acks.lua", "  if event_note then event_note('D', id, attempt) end\n  count('done', 1)\n", "  count('done', 1)\n", "redis"),
     ("figures of a call that is repeated count twice", LUA + "figures_add.lua", "if last and number <= last then return 1 end", "", "redis"),
