@@ -583,6 +583,18 @@ static culex_status fake_batch_look(struct culex_store *store, const char *queue
     return store_of(store)->ops->batch_look(store_of(store), queue, id, ret_info, error);
 }
 
+static culex_status fake_events_keep(struct culex_store *store, const char *queue, uint64_t most,
+                                     culex_error *error)
+{
+    return store_of(store)->ops->events_keep(store_of(store), queue, most, error);
+}
+
+static culex_status fake_events(struct culex_store *store, const char *queue, uint64_t after,
+                                size_t most, struct culex_event_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->events(store_of(store), queue, after, most, ret_list, error);
+}
+
 static const struct culex_store_ops fake_ops = {
     .name = "world",
     .enqueue = fake_enqueue,
@@ -601,6 +613,8 @@ static const struct culex_store_ops fake_ops = {
     .pause_for = fake_pause_for,
     .limit = fake_limit,
     .dead_limit = fake_dead_limit,
+    .events_keep = fake_events_keep,
+    .events = fake_events,
     .schedules = fake_schedules,
     .schedule_run = fake_schedule_run,
     .limits = fake_limits,
