@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/secret_name.h"
 #include "platform/pages.h"
 
 enum { FILE_MAX = 64 * 1024 };
@@ -80,6 +81,20 @@ static culex_status file_read(const char *path, int fd, struct culex_keys *keys,
     return status;
 }
 
+/* Before the name goes into any other text. */
+static culex_status name_check(const char *path, culex_error *error)
+{
+    if (path[0] == '\0')
+        return culex__fail(error, CULEX_EUSAGE,
+                           "the name of the file of keys is empty: name one, or unset CULEX_KEYS");
+    if (culex__name_is_secret(path))
+        return culex__fail(error, CULEX_EUSAGE,
+                           "what is given as the file of keys looks like a key or a URL, and is "
+                           "not shown: name the file that holds the keys (with ./ in front where "
+                           "its name looks so)");
+    return CULEX_OK;
+}
+
 culex_status culex__keyfile_read(const char *path, struct culex_keys **ret_keys, culex_error *error)
 {
     *ret_keys = NULL;
@@ -87,14 +102,14 @@ culex_status culex__keyfile_read(const char *path, struct culex_keys **ret_keys,
         path = getenv("CULEX_KEYS");
     if (path == NULL)
         return CULEX_OK;
-    if (path[0] == '\0')
-        return culex__fail(error, CULEX_EUSAGE,
-                           "the name of the file of keys is empty: name one, or unset CULEX_KEYS");
+    culex_status status = name_check(path, error);
+    if (status != CULEX_OK)
+        return status;
     struct culex_keys *keys = culex__pages_hide(sizeof *keys);
     if (keys == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for the keys");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    culex_status status = fd < 0 ? fail_errno(path, error) : file_read(path, fd, keys, error);
+    status = fd < 0 ? fail_errno(path, error) : file_read(path, fd, keys, error);
     if (fd >= 0)
         close(fd);
     if (status == CULEX_OK)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/secret_name.h"
 #include "core/queue_item.h"
 #include "log/log_line.h"
 #include "settings/option.h"
@@ -48,10 +49,10 @@ static const char *name_of(const struct reading *reading)
     return reading->line + strspn(reading->line, BLANKS);
 }
 
-/* A URL, with a password or a bad beginning, or something that is called so. */
+/* A URL, with a password or a bad beginning, a key, or something that is called so. */
 static bool may_be_secret(const char *line)
 {
-    static const char *const signs[] = {"url", "redis", "//", "pass", "secret"};
+    static const char *const signs[] = {"url", "redis", "//", "pass", "secret", "key"};
     bool has_sign = false;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         has_sign |= strcasestr(line, signs[i]) != NULL;
@@ -185,6 +186,12 @@ static bool is_text_of(const struct culex_option *option, size_t offset)
     return option->kind == CULEX_OPTION_TEXT && option->offset == offset;
 }
 
+static bool names_secret_file(const struct culex_option *option)
+{
+    return is_text_of(option, CULEX_OPTION_AT(url_file)) ||
+           is_text_of(option, CULEX_OPTION_AT(keys));
+}
+
 static bool value_is_plain(struct reading *reading, const struct culex_option *option,
                            const char *value)
 {
@@ -194,9 +201,11 @@ static bool value_is_plain(struct reading *reading, const struct culex_option *o
     else if (strstr(value, " #") != NULL || strstr(value, "\t#") != NULL)
         culex__fail(reading->error, CULEX_EUSAGE, "%s: a comment behind a value begins with ';'",
                     option->name);
-    else if (is_text_of(option, CULEX_OPTION_AT(url_file)) && strstr(value, "://") != NULL)
+    else if (names_secret_file(option) && culex__name_is_secret(value))
         culex__fail(reading->error, CULEX_EUSAGE,
-                    "url-file: that is a URL, and not the path of a file that holds one");
+                    "%s: that looks like a URL or a key, and not like the path of a file that "
+                    "holds one (write ./ in front where a path looks so)",
+                    option->name);
     else if (is_text_of(option, CULEX_OPTION_AT(url)) && culex__store_url_has_password(value))
         culex__fail(reading->error, CULEX_EUSAGE,
                     "url: a password does not belong here: put the URL into a file of its own "

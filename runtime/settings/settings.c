@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/secret_name.h"
 #include "settings/option.h"
 #include "settings/value.h"
 
@@ -159,6 +160,16 @@ static culex_status argument_read(struct culex_settings *settings,
     return status == CULEX_OK ? culex__value_apply(settings, option, from, optarg, error) : status;
 }
 
+/* The second word of a key whose quotes were forgotten, or the URL of a store without its --url. */
+static culex_status unexpected_fail(const char *word, culex_error *error)
+{
+    if (culex__name_is_secret(word))
+        return culex__fail(error, CULEX_EUSAGE,
+                           "unexpected argument, which looks like a URL or a key and is not shown; "
+                           "--help lists all");
+    return culex__fail(error, CULEX_EUSAGE, "unexpected argument '%s'; --help lists all", word);
+}
+
 static culex_status arguments_read(struct culex_settings *settings, int argc, char **argv,
                                    culex_error *error)
 {
@@ -179,10 +190,7 @@ static culex_status arguments_read(struct culex_settings *settings, int argc, ch
         if (status != CULEX_OK)
             return status;
     }
-    if (optind < argc)
-        return culex__fail(error, CULEX_EUSAGE, "unexpected argument '%s'; --help lists all",
-                           argv[optind]);
-    return CULEX_OK;
+    return optind < argc ? unexpected_fail(argv[optind], error) : CULEX_OK;
 }
 
 /* --- all of them --------------------------------------------------------------------------- */

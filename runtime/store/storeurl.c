@@ -12,6 +12,7 @@
 #include "store/url.h"
 #include "base/error.h"
 #include "base/misspelt.h"
+#include "base/secret_name.h"
 
 enum { FILE_MAX = CULEX__URL_LEN_MAX + 2 }; /* a newline may end the line */
 enum { FORGOTTEN_STARS = 3 };
@@ -247,6 +248,11 @@ static culex_status file_load(const char *path, int fd, char *text, culex_error 
 static culex_status file_read(const char *path, char **ret_url, culex_error *error)
 {
     char text[FILE_MAX + 1];
+    if (culex__name_is_secret(path))
+        return culex__fail(error, CULEX_EURL,
+                           "what is given as the URL file looks like a URL or a key, and is not "
+                           "shown: name the file that holds the URL (with ./ in front where its "
+                           "name looks so)");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return culex__fail(error, CULEX_EURL, "URL file %s: %s", path, strerror(errno));

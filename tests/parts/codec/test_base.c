@@ -1,4 +1,4 @@
-/* Arena, buffer and error texts. */
+/* Arena, buffer, error texts, and names that are secrets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "base/distance.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/secret_name.h"
 #include "base/utf8.h"
 
 static void test_arena__memory_is_aligned_zeroed_and_apart(void **state)
@@ -181,9 +182,43 @@ static void test_distance__counts_swaps_as_one(void **state)
     assert_true(culex__edit_distance("", word) == SIZE_MAX);
 }
 
+#define KEY "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA"
+
+static void test_secret_name__keys_and_urls_are_told_from_paths(void **state)
+{
+    static const char *const secrets[] = {
+        KEY "=",
+        "2026-10 " KEY "=",
+        "2026-10 " KEY "=\nold " KEY "=",
+        "a\t" KEY,
+        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", /* its '=' lost */
+        "2026-10 hunter2",
+        "hunter2\n",
+        "/etc/x\n",
+        " a",
+        "redis://u:hunter2@h/0",
+    };
+    static const char *const paths[] = {
+        "",
+        "keys",
+        "/etc/shop/keys",
+        "/home/u/My Shop/keys",
+        "./My Shop/keys",
+        "../a b",
+        "/var/lib/some/application/configured/secrets", /* 44 letters of base64 */
+        "/run/user/1000/2f9c0e1d-6a8b-4b52-9d57-0f5a7be1c3aa/keys",
+        "keys=of=shop"};
+    (void)state;
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        assert_true(culex__name_is_secret(secrets[i]));
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        assert_false(culex__name_is_secret(paths[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_secret_name__keys_and_urls_are_told_from_paths),
         cmocka_unit_test(test_arena__memory_is_aligned_zeroed_and_apart),
         cmocka_unit_test(test_arena__after_a_reset_memory_is_zero_again),
         cmocka_unit_test(test_arena__text_and_objects_mix),

@@ -295,7 +295,14 @@ static void test_every_mistake_is_shown_where_it_stands(void **state)
          "(url-file, mode 0600), or the password into CULEX_PASSWORD",
          ""},
         {"url-file = redis://:hunter2@h/0\n",
-         "w.conf:1: url-file: that is a URL, and not the path of a file that holds one", ""},
+         "w.conf:1: url-file: that looks like a URL or a key, and not like the path of a file that "
+         "holds one (write ./ in front where a path looks so)",
+         ""},
+        {"keys = 2026-10 //79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA=\n",
+         "w.conf:1: keys: that looks like a URL or a key, and not like the path of a file that "
+         "holds one (write ./ in front where a path looks so)",
+         ""},
+        {"keys = '2026-10 hunter2'\n", "w.conf:1: keys: write the value without quotes", ""},
         {"concurrency = redis://:hunter2@h/0\n",
          "w.conf:1: concurrency does not take this value, which is not shown: it may hold a "
          "password",

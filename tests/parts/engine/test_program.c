@@ -99,6 +99,10 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
         {{"--ulr=redis://:hunter2@host"}, "unknown option '--ulr', did you mean '--url'?"},
         {{"-x"}, "unknown option '-x'"},
         {{"word"}, "unexpected argument 'word'"},
+        {{"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="},
+         "unexpected argument, which looks like a URL or a key and is not shown"},
+        {{"redis://u:hunter2@h/0"},
+         "unexpected argument, which looks like a URL or a key and is not shown"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct culex_settings settings;

@@ -92,6 +92,16 @@ static void test_given_source_wins_and_two_of_a_kind_are_refused(void **state)
     assert_url(NULL, NULL, "sqlite:variable");
 }
 
+/* As CULEX_URL_FILE="$(cat url)" has it. */
+static void test_url_in_place_of_its_file_is_not_shown(void **state)
+{
+    (void)state;
+    assert_refused("redis://u:hunter2@h/0", "looks like a URL or a key, and is not shown");
+    setenv("CULEX_URL_FILE", "redis://u:hunter2@h/0", 1);
+    assert_refused(NULL, "name the file that holds the URL");
+    unsetenv("CULEX_URL_FILE");
+}
+
 /* What a script's variable that is not set leaves behind; the default would be another store. */
 static void test_empty_source_is_refused(void **state)
 {
@@ -329,6 +339,7 @@ int main(void)
         UNIT(test_password_of_its_own_goes_into_a_redis_url),
         UNIT(test_forgotten_environment_holds_no_password),
         UNIT(test_forgotten_password_is_told_where_it_is_missed),
+        UNIT(test_url_in_place_of_its_file_is_not_shown),
         UNIT(test_client_takes_a_url_file),
         UNIT(test_log_line_shows_no_password),
     };

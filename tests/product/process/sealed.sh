@@ -116,6 +116,24 @@ worker_expect 0
 log_has other "iban: sealed by key 'new': damaged, or sealed for another field"
 ! "$vault" wait "$id" 2>"$scratch/refused" || fail 'opened by another key'
 
+# --- the key in place of its file's name ---
+printf 'new %s\n' "$new" >"$scratch/keys"
+given="$(cat "$scratch/keys")"
+printf 'keys = %s\n' "$given" >"$scratch/conf"
+is_not_shown() { # is_not_shown WHAT COMMAND...
+    what=$1
+    shift
+    ! "$@" >"$scratch/refused" 2>&1 || fail "$what is taken"
+    grep -q 'looks like a .*key' "$scratch/refused" || fail "$what: $(cat "$scratch/refused")"
+    ! grep -qF "$new" "$scratch/refused" || fail "$what is shown"
+}
+is_not_shown 'a variable' env CULEX_KEYS="$given" "$vault" --drain
+is_not_shown 'the variable of a client' env CULEX_KEYS="$given" "$vault" enqueue $iban
+is_not_shown 'an option' "$vault" --keys "$given" --check-config
+is_not_shown 'an option without quotes' "$vault" --keys $given --check-config
+is_not_shown 'a bare key' "$vault" --keys "$new" --check-config
+is_not_shown 'a line of a file' env -u CULEX_KEYS "$vault" --config "$scratch/conf" --check-config
+
 # --- a file that is not as it must be ---
 chmod 640 "$scratch/keys"
 ! "$vault" enqueue $iban 2>"$scratch/refused" || fail 'a file that others may read'
