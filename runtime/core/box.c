@@ -19,11 +19,11 @@ static const culex_cipher *cipher_find(void)
 size_t culex__box_size(const struct culex__sealing *sealing, size_t len)
 {
     assert(sealing->keys != NULL && sealing->keys->count > 0);
-    return HEAD_SIZE + strlen(sealing->keys->of[0].id) + CULEX_CIPHER_NONCE_SIZE + len +
-           CULEX_CIPHER_TAG_SIZE;
+    return HEAD_SIZE + strlen(sealing->keys->of[0].id) + CULEX_KEY_MARK_SIZE +
+           CULEX_CIPHER_NONCE_SIZE + len + CULEX_CIPHER_TAG_SIZE;
 }
 
-/* What a box is bound to: its head, and three names, each with its NUL. */
+/* What a box is bound to: all in front of its nonce, and three names, each with its NUL. */
 struct bound {
     size_t len;
     char *text;
@@ -62,16 +62,17 @@ culex_status culex__box_seal(const struct culex__sealing *sealing, const char *f
 {
     const struct culex_key *key = &sealing->keys->of[0];
     const culex_cipher *cipher = cipher_find();
-    size_t id_len = strlen(key->id);
-    unsigned char *nonce = ret_box + HEAD_SIZE + id_len;
+    size_t id_len = strlen(key->id), head_len = HEAD_SIZE + id_len + CULEX_KEY_MARK_SIZE;
+    unsigned char *nonce = ret_box + head_len;
     struct bound bound;
     if (cipher == NULL)
         return fail_cipher(error);
     ret_box[0] = VERSION;
     ret_box[1] = (unsigned char)id_len;
     memcpy(ret_box + HEAD_SIZE, key->id, id_len);
+    memcpy(ret_box + HEAD_SIZE + id_len, key->mark, sizeof key->mark);
     sealing->random(sealing->random_self, nonce, CULEX_CIPHER_NONCE_SIZE);
-    if (!bound_make(sealing, field, ret_box, HEAD_SIZE + id_len, &bound))
+    if (!bound_make(sealing, field, ret_box, head_len, &bound))
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     bool is_sealed = cipher->seal(key->bytes, nonce, bound.text, bound.len, text, len,
                                   nonce + CULEX_CIPHER_NONCE_SIZE);
@@ -84,7 +85,7 @@ culex_status culex__box_seal(const struct culex__sealing *sealing, const char *f
 struct parts {
     const char *id;
     size_t id_len;
-    const unsigned char *nonce, *sealed;
+    const unsigned char *mark, *nonce, *sealed;
     size_t sealed_len;
 };
 
@@ -96,13 +97,15 @@ static culex_status parts_find(const unsigned char *box, size_t len, struct part
                            "sealed in version %d, and this program knows version %d", box[0],
                            VERSION);
     size_t id_len = len >= HEAD_SIZE ? box[1] : 0;
-    size_t least = HEAD_SIZE + id_len + CULEX_CIPHER_NONCE_SIZE + CULEX_CIPHER_TAG_SIZE;
+    size_t head_len = HEAD_SIZE + id_len + CULEX_KEY_MARK_SIZE;
+    size_t least = head_len + CULEX_CIPHER_NONCE_SIZE + CULEX_CIPHER_TAG_SIZE;
     if (len < least || box[0] != VERSION ||
         !culex__key_id_is_good((const char *)box + HEAD_SIZE, id_len))
         return culex__fail(error, CULEX_EDECODE, "what is sealed there is damaged");
     ret_parts->id = (const char *)box + HEAD_SIZE;
     ret_parts->id_len = id_len;
-    ret_parts->nonce = box + HEAD_SIZE + id_len;
+    ret_parts->mark = box + HEAD_SIZE + id_len;
+    ret_parts->nonce = box + head_len;
     ret_parts->sealed = ret_parts->nonce + CULEX_CIPHER_NONCE_SIZE;
     ret_parts->sealed_len = len - (size_t)(ret_parts->sealed - box);
     return CULEX_OK;
@@ -117,8 +120,23 @@ static culex_status parts_open(const struct culex__sealing *sealing, const struc
         return CULEX_OK;
     return culex__fail(error, CULEX_EDECODE,
                        "sealed by key '%s': damaged, or sealed for another field than this one of "
-                       "the %s of %s, or by another key of that id",
+                       "the %s of %s",
                        key->id, sealing->part, sealing->job);
+}
+
+static culex_status key_find(const struct culex_keys *keys, const struct parts *parts,
+                             const struct culex_key **ret_key, culex_error *error)
+{
+    assert(parts->mark != NULL); /* parts_find */
+    *ret_key = culex__keys_find(keys, parts->id, parts->id_len);
+    if (*ret_key == NULL)
+        return culex__fail(error, CULEX_ENOKEY, "sealed by key '%.*s', which is not among the keys",
+                           (int)parts->id_len, parts->id);
+    if (memcmp((*ret_key)->mark, parts->mark, sizeof(*ret_key)->mark) != 0)
+        return culex__fail(error, CULEX_ENOKEY,
+                           "sealed by another key of the id '%s' than the one among the keys",
+                           (*ret_key)->id);
+    return CULEX_OK;
 }
 
 culex_status culex__box_open(const struct culex__sealing *sealing, const char *field,
@@ -130,13 +148,13 @@ culex_status culex__box_open(const struct culex__sealing *sealing, const char *f
     culex_status status = parts_find(box, len, &parts, error);
     if (status != CULEX_OK)
         return status;
-    const struct culex_key *key = culex__keys_find(sealing->keys, parts.id, parts.id_len);
-    if (key == NULL)
-        return culex__fail(error, CULEX_ENOKEY, "sealed by key '%.*s', which is not among the keys",
-                           (int)parts.id_len, parts.id);
+    const struct culex_key *key;
+    status = key_find(sealing->keys, &parts, &key, error);
+    if (status != CULEX_OK)
+        return status;
     if (cipher_find() == NULL)
         return fail_cipher(error);
-    if (!bound_make(sealing, field, box, HEAD_SIZE + parts.id_len, &bound))
+    if (!bound_make(sealing, field, box, (size_t)(parts.nonce - box), &bound))
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
     status = parts_open(sealing, &parts, key, &bound, ret_text, error);
     free(bound.text);

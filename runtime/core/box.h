@@ -1,14 +1,14 @@
 /* core/box.h - one sealed value of an [[encrypted]] field.
  *
- * A box is bytes: the version, 1; the length of the key's id, 1 byte, and the id; the nonce, 24
- * bytes; and the value's JSON text, sealed by XChaCha20-Poly1305, with its tag. In a payload it
- * stands in base64, in an object that no schema can have: {"!culex.sealed":"..."}. The "!" makes a
- * program that does not know of boxes give the run back.
+ * A box is bytes: the version, 1; the length of the key's id, 1 byte, and the id; the key's mark, 4
+ * bytes; the nonce, 24 bytes; and the value's JSON text, sealed by XChaCha20-Poly1305, with its
+ * tag. In a payload it stands in base64, in an object that no schema can have:
+ * {"!culex.sealed":"..."}. The "!" makes a program that does not know of boxes give the run back.
  *
- * It is bound to where it stands: the version, the key's id, the names of the job and the field in
- * the store, and "params" or "result". So none can be moved to another field or job; one of the
- * same field of another run can be put in its place, for no id is known when params are sealed. Its
- * length tells that of the text. */
+ * It is bound to where it stands: the version, the key's id and mark, the names of the job and the
+ * field in the store, and "params" or "result". So none can be moved to another field or job; one
+ * of the same field of another run can be put in its place, for no id is known when params are
+ * sealed. Its length tells that of the text. */
 #ifndef CULEX_CORE_BOX_H
 #define CULEX_CORE_BOX_H
 
@@ -42,8 +42,8 @@ culex_status culex__box_seal(const struct culex__sealing *sealing, const char *f
                              culex_error *error);
 
 /* Opens a box of `len` bytes into ret_text, which has room for as many. CULEX_EDECODE: it is
- * damaged, or of another field, or of another key of that id; CULEX_EUNDERSTAND: of a newer
- * version; CULEX_ENOKEY: sealed by a key that is not there. */
+ * damaged, or of another field; CULEX_EUNDERSTAND: of a newer version; CULEX_ENOKEY: sealed by a
+ * key that is not there, or by another one than that of its id. */
 culex_status culex__box_open(const struct culex__sealing *sealing, const char *field,
                              const unsigned char *box, size_t len, unsigned char *ret_text,
                              size_t *ret_len, culex_error *error);

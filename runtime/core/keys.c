@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "core/base64.h"
 
 /* A text of one key, and room for what parses it. */
@@ -41,6 +42,27 @@ const struct culex_key *culex__keys_find(const struct culex_keys *keys, const ch
     return NULL;
 }
 
+void culex__key_mark(struct culex_key *key)
+{
+    static const char label[] = "culex key";
+    struct culex_sha256 hash;
+    unsigned char digest[CULEX_SHA256_BYTES];
+    culex__sha256_begin(&hash);
+    culex__sha256_add(&hash, label, sizeof label);
+    culex__sha256_add(&hash, key->bytes, sizeof key->bytes);
+    culex__sha256_end(&hash, digest);
+    memcpy(key->mark, digest, sizeof key->mark);
+    explicit_bzero(&hash, sizeof hash);
+    explicit_bzero(digest, sizeof digest);
+}
+
+/* What a script makes of a key that it does not know. */
+static bool key_is_zero(const struct culex_key *key)
+{
+    static const unsigned char zero[sizeof key->bytes];
+    return memcmp(key->bytes, zero, sizeof zero) == 0;
+}
+
 static bool key_parse(const char *text, size_t len, struct culex_key *ret_key)
 {
     uint8_t room[KEY_ROOM];
@@ -72,7 +94,10 @@ static const char *line_read(const char *line, size_t len, struct culex_keys *ke
     *key = (struct culex_key){.id = ""};
     if (!key_parse(text, text_len, key))
         return "behind the id stands no key of 32 bytes in base64";
+    if (key_is_zero(key))
+        return "all 32 bytes of the key are 0: make one of random bytes";
     memcpy(key->id, line, id_len);
+    culex__key_mark(key);
     keys->count++;
     return NULL;
 }

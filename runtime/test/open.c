@@ -114,6 +114,7 @@ culex_status culex_test_open(const culex_test_options *options, culex_test **ret
         return culex__fail(error, CULEX_ENOMEM, "no memory for a test kit");
     culex__frozen_env(test);
     test->keys = (struct culex_keys){.count = 1, .of = {{.id = "test"}}};
+    culex__key_mark(&test->keys.of[0]);
     culex_status status = options_take(test, options, error);
     if (status == CULEX_OK)
         status = test_fill(test, error);

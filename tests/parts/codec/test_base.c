@@ -190,7 +190,7 @@ static void test_secret_name__keys_and_urls_are_told_from_paths(void **state)
         KEY "=",
         "2026-10 " KEY "=",
         "2026-10 " KEY "=\nold " KEY "=",
-        "a\t" KEY,
+        ("a\t" KEY),
         "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", /* its '=' lost */
         "2026-10 hunter2",
         "hunter2\n",

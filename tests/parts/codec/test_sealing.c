@@ -28,8 +28,10 @@ bool malloc_fails(void)
 
 /* --- keys ----------------------------------------------------------------------------------- */
 
-#define KEY_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-#define KEY_B "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA="
+#define KEY_A  "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+#define MARK_A "\xcf\xa1\xdb\x33"
+#define ZERO   "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+#define KEY_B  "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA="
 
 static culex_status keys_read(const char *text, struct culex_keys *keys, culex_error *error)
 {
@@ -46,6 +48,7 @@ static void test_keys_of_a_file(void **state)
     assert_int_equal(keys.count, 2);
     assert_string_equal(keys.of[0].id, "2026-05");
     assert_int_equal(keys.of[0].bytes[31], 31);
+    assert_memory_equal(keys.of[0].mark, MARK_A, 4);
     assert_ptr_equal(culex__keys_find(&keys, "old.1_x and more", 7), &keys.of[1]);
     assert_null(culex__keys_find(&keys, "old.1_x", 6));
     assert_null(culex__keys_find(&keys, "", 0));
@@ -71,6 +74,7 @@ static void test_files_that_are_refused(void **state)
          "line 1: behind the id stands no key of 32 bytes in base64"},
         {"a AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg==",
          "line 1: behind the id stands no key of 32 bytes in base64"},
+        {"a " ZERO, "line 1: all 32 bytes of the key are 0: make one of random bytes"},
         {"a " KEY_A " " KEY_B, "line 1: behind the id stands no key of 32 bytes in base64"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -358,10 +362,13 @@ static void test_every_byte_and_cut_of_a_box(void **state)
             culex_error error = {0};
             culex_status status = box_open(&sealing, "account", box, size, &error);
             bool is_id = i == 2 && culex__key_id_is_good((const char *)&box[i], 1);
+            bool is_mark = i >= 3 && i < 3 + CULEX_KEY_MARK_SIZE;
             if (value == before)
                 assert_int_equal(status, CULEX_OK);
             else if (i == 0)
                 assert_int_equal(status, value > 1 ? CULEX_EUNDERSTAND : CULEX_EDECODE);
+            else if (is_mark)
+                assert_int_equal(status, CULEX_ENOKEY);
             else
                 assert_true(status == CULEX_EDECODE ||
                             ((i == 1 || is_id) && status == CULEX_ENOKEY));
@@ -381,8 +388,7 @@ static void test_a_box_opens_where_it_was_sealed(void **state)
     struct culex__sealing other = sealing;
     assert_int_equal(box_open(&sealing, "cents", box, size, &error), CULEX_EDECODE);
     assert_string_equal(error.text, "sealed by key 'a': damaged, or sealed for another field than "
-                                    "this one of the params of bank.pay, or by another key of that "
-                                    "id");
+                                    "this one of the params of bank.pay");
     other.job = "bank.payb";
     assert_int_equal(box_open(&other, "account", box, size, NULL), CULEX_EDECODE);
     other = sealing;
@@ -423,8 +429,31 @@ static void test_keys_come_and_go(void **state)
     assert_int_equal(keys_read("b " KEY_B, &keys, NULL), CULEX_OK);
     assert_int_equal(box_open(&by, "account", box, size, &error), CULEX_ENOKEY);
     assert_string_equal(error.text, "sealed by key 'a', which is not among the keys");
+}
+
+/* As on a host where somebody has made a key of his own. */
+static void test_another_key_of_the_id_is_a_missing_one(void **state)
+{
+    (void)state;
+    unsigned char box[BOX_MAX];
+    size_t size = box_make(box);
+    culex_error error = {0};
+    struct culex_keys keys;
+    struct culex__sealing by = sealing;
+    by.keys = &keys;
     assert_int_equal(keys_read("a " KEY_B, &keys, NULL), CULEX_OK);
+    assert_int_equal(box_open(&by, "account", box, size, &error), CULEX_ENOKEY);
+    assert_string_equal(error.text,
+                        "sealed by another key of the id 'a' than the one among the keys");
+    /* The mark is no more than a hint: who puts the right one in opens nothing. */
+    memcpy(box + 3, keys.of[0].mark, CULEX_KEY_MARK_SIZE);
     assert_int_equal(box_open(&by, "account", box, size, NULL), CULEX_EDECODE);
+    /* And it is a part of what is sealed. */
+    size = box_make(box);
+    memset(box + 3, 7, CULEX_KEY_MARK_SIZE);
+    memset(ring.of[0].mark, 7, CULEX_KEY_MARK_SIZE);
+    assert_int_equal(box_open(&sealing, "account", box, size, NULL), CULEX_EDECODE);
+    assert_int_equal(ring_fill(NULL), 0);
 }
 
 /* --- refusals ------------------------------------------------------------------------------- */
@@ -633,6 +662,7 @@ int main(void)
         cmocka_unit_test(test_a_box_opens_where_it_was_sealed),
         cmocka_unit_test(test_a_box_keeps_the_id_of_its_key),
         cmocka_unit_test(test_keys_come_and_go),
+        cmocka_unit_test(test_another_key_of_the_id_is_a_missing_one),
         cmocka_unit_test(test_text_behind_a_sealed_value),
         cmocka_unit_test(test_what_is_deep_is_read_or_not_written),
         cmocka_unit_test(test_nothing_is_sealed_or_opened_without_keys),

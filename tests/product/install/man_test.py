@@ -49,7 +49,7 @@ def worker_check(page: str, shown: str) -> None:
     expect("options of culex.7", sorted(options(shown) - {"-h"}), sorted(page_options(page)))
     variables = {"CULEX_" + name[2:].replace("-", "_").upper() for name in page_options(page)
                  if name not in ("--help", "--version", "--doctor", "--check-config")}
-    expect("variables of culex.7", sorted(variables | {"CULEX_PASSWORD"}),
+    expect("variables of culex.7", sorted(variables | {"CULEX_PASSWORD", "CULEX_SPOOL"}),
            sorted(set(re.findall(r"CULEX_[A-Z_]+", page))))
 
 
