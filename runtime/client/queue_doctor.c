@@ -345,7 +345,7 @@ static void return_look(const culex_run_info *run, void *user)
 }
 
 /* Why workers give runs back: how their text begins, and what is said of them, and when no worker
- * is left to say it of. */
+ * is left to say it of. The first one that fits counts. */
 static const struct reason {
     const char *text, *id, *advice, *fault, *past;
 } reasons[] = {
@@ -355,6 +355,9 @@ static const struct reason {
     {CULEX__NOT_UNDERSTOOD_TEXT CULEX__NEXT_STEP_TEXT, "queue-unknown-chain",
      "call the chain's _register in a worker that runs it, or cancel them", "do not know its chain",
      "did not know its chain"},
+    {CULEX__NOT_UNDERSTOOD_TEXT CULEX__NO_KEY_TEXT, "queue-no-key",
+     "give the workers that key, in the file that --keys or CULEX_KEYS names, or cancel them",
+     "do not have its key", "did not have its key"},
     {CULEX__NOT_UNDERSTOOD_TEXT, "queue-not-understood",
      "start a worker that is built with that version of the schema, or cancel them",
      "cannot read it", "could not read it"},

@@ -18,6 +18,9 @@
 /* Behind it where the worker knows nothing of the chain that the run goes on with. */
 #define CULEX__NEXT_STEP_TEXT      "the next step of its chain is "
 
+/* What stands behind that where a key is missing. */
+#define CULEX__NO_KEY_TEXT "no key: "
+
 /* How the texts of damaged runs begin, and two of them. */
 #define CULEX__DAMAGED_TEXT      "damaged in the store: "
 #define CULEX__LONG_PAYLOAD_TEXT CULEX__DAMAGED_TEXT "the payload is longer than 1048576 bytes"

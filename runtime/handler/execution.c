@@ -23,6 +23,15 @@ static void end_release(struct culex_run *run, int64_t delay_ms)
     run->end.delay_ms = delay_ms;
 }
 
+/* In front of what the decoder says. */
+static const char *undecoded_text(culex_status status)
+{
+    if (status == CULEX_ENOMEM) /* nobody knows whether it is understood */
+        return "";
+    return status == CULEX_ENOKEY ? CULEX__NOT_UNDERSTOOD_TEXT CULEX__NO_KEY_TEXT
+                                  : CULEX__NOT_UNDERSTOOD_TEXT;
+}
+
 /* The run is dead when no worker can ever read its payload: it is not a JSON object, or the schema
  * that encoded it (the fingerprint tells) is ours and does not read it. The operator finds the
  * payload with it. Any other payload may be of a newer schema, however wrong it looks here, and the
@@ -31,15 +40,14 @@ static void end_undecoded(struct culex_run *run, culex_status status, const cule
 {
     bool is_foreign = run->facts.fingerprint != run->job.type->fingerprint &&
                       culex__payload_is_well_formed(run->payload, run->payload_len);
-    bool has_memory = status != CULEX_ENOMEM;
     if ((status == CULEX_EDECODE || status == CULEX_ELIMIT) && !is_foreign) {
         run->end.event = CULEX_EVENT_DISCARD;
         culex__run_set_text(run, "the payload cannot be decoded: %s", error->text);
         return;
     }
-    run->end.is_not_understood = has_memory; /* without memory nobody knows */
+    run->end.is_not_understood = status != CULEX_ENOMEM;
     end_release(run, culex__run_unknown_delay_ms(run->facts.attempt));
-    culex__run_set_text(run, "%s%s", has_memory ? CULEX__NOT_UNDERSTOOD_TEXT : "", error->text);
+    culex__run_set_text(run, "%s%s", undecoded_text(status), error->text);
 }
 
 static void end_outcome(struct culex_run *run, culex_outcome outcome)

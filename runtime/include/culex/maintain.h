@@ -41,11 +41,12 @@ typedef struct culex_doctor_report {
 } culex_doctor_report;
 
 /* Examines the client's store, and as findings "queue-unserved", "queue-unknown-job",
- * "queue-not-understood" and "queue-paused" its queues: the first 256 names, and of each the first
- * 2000 scheduled, waiting and active runs. Takes a second when runs wait in a queue in which none
- * is at work, to see whether a worker takes one; a run waits, too, when its lease has been over for
- * a second, for then its worker is gone. A setting that the store does not let us read is a note
- * and no failure. *ret_report is returned owned: free with culex_doctor_report_free. */
+ * "queue-not-understood", "queue-no-key" and "queue-paused" its queues: the first 256 names, and of
+ * each the first 2000 scheduled, waiting and active runs. Takes a second when runs wait in a queue
+ * in which none is at work, to see whether a worker takes one; a run waits, too, when its lease has
+ * been over for a second, for then its worker is gone. A setting that the store does not let us
+ * read is a note and no failure. *ret_report is returned owned: free with culex_doctor_report_free.
+ */
 CULEX_API CULEX_MUST_USE culex_status culex_client_doctor(culex_client *client,
                                                           culex_doctor_report **ret_report,
                                                           culex_error *error);

@@ -343,6 +343,19 @@ static void test_runs_that_no_worker_understands_are_told(void **state)
            "(version 9c1f0e7ab2d44e10: n: too \\x1b large)");
 }
 
+/* Not for want of a newer program. */
+static void test_runs_that_lack_a_key_are_told(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.fingerprint = UINT64_C(0x9c1f0e7ab2d44e10);
+    world_enqueue(world, &type, 1);
+    claim(world, "numbers", "not understood: no key: n: sealed by key 'old', which is not there");
+    expect(world, "queue-no-key", CULEX_SEVERITY_NOTE,
+           "queue numbers: 1 run of job t.number given back by workers that do not have its key, "
+           "up to 1 time (version 9c1f0e7ab2d44e10: n: sealed by key 'old', which is not there)");
+}
+
 static void test_snoozed_run_is_not_of_an_unknown_job(void **state)
 {
     struct world *world = *state;
@@ -471,6 +484,7 @@ int main(void)
         UNIT(test_runs_of_a_job_that_no_worker_knows_are_told),
         UNIT(test_runs_that_were_given_back_by_who_is_gone),
         UNIT(test_runs_that_no_worker_understands_are_told),
+        UNIT(test_runs_that_lack_a_key_are_told),
         UNIT(test_snoozed_run_is_not_of_an_unknown_job),
         UNIT(test_name_of_a_job_does_nothing_to_a_terminal),
         UNIT(test_many_queues_are_told_together),

@@ -103,6 +103,9 @@ worker_start unknown --idle-wait 10ms
 log_says() { grep -q "$2" "$scratch/$1.log"; }
 wait_until 20 log_says unknown "iban: sealed by key 'old', which is not among the keys"
 worker_stop unknown 0
+"$vault" --doctor >"$scratch/doctor" 2>&1 || :
+grep -q 'queue-no-key' "$scratch/doctor" || fail "the doctor knows of no missing key: $(cat "$scratch/doctor")"
+grep -q 'give the workers that key' "$scratch/doctor" || fail "$(cat "$scratch/doctor")"
 printf 'new %s\nold %s\n' "$new" "$old" >"$scratch/keys"
 worker_start found --drain
 worker_expect 0
