@@ -14,7 +14,8 @@
 # CULEX_FLAGS      more arguments of `culexc gen`, such as -I DIR
 # CULEX_CPP_FLAGS  more of them for NAME_job.hpp, such as --option namespace=acme
 # CULEX_LIBRARY    what a program is linked with (culex): culex-client-redis, for instance, where it
-#                  only enqueues
+#                  only enqueues; with culex-seal behind it where params are encrypted:
+#                  CULEX_LIBRARY="culex-client-redis culex-seal"
 # CULEXC           the compiler; in a cross build the one of the machine that builds
 # PKG_CONFIG       pkg-config; in a cross build the one of the other machine
 #

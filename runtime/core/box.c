@@ -9,11 +9,11 @@
 enum { VERSION = 1, HEAD_SIZE = 2 };
 
 /* Only programs with an [[encrypted]] field link the library that has it: culex/cipher.h. */
-#pragma weak culex_cipher_xchacha20poly1305
+#pragma weak culex_cipher_of_libculex_seal
 
 static const culex_cipher *cipher_find(void)
 {
-    return &culex_cipher_xchacha20poly1305;
+    return &culex_cipher_of_libculex_seal;
 }
 
 size_t culex__box_size(const struct culex__sealing *sealing, size_t len)

@@ -26,4 +26,4 @@ static bool unseal(const unsigned char *key, const unsigned char *nonce, const v
                                                       bound_len, nonce, key) == 0;
 }
 
-const culex_cipher culex_cipher_xchacha20poly1305 = {seal, unseal};
+const culex_cipher culex_cipher_of_libculex_seal = {seal, unseal};

@@ -35,7 +35,13 @@ typedef struct culex_cipher {
     culex_cipher_open open;
 } culex_cipher;
 
-extern CULEX_API const culex_cipher culex_cipher_xchacha20poly1305;
+/* Undefined? Then the program has [[encrypted]] fields, and is not linked with culex-seal:
+ *
+ *     pkg-config --libs culex culex-seal
+ *
+ * or CULEX_LIBRARY="culex culex-seal" for culex.mk, culex::seal in CMake, dependency('culex-seal')
+ * in Meson. A linker shows no more than this name, so the name says it. */
+extern CULEX_API const culex_cipher culex_cipher_of_libculex_seal;
 
 /* For generated code: makes a program need the library that has the cipher. */
 #if defined(__has_attribute)
@@ -51,7 +57,7 @@ extern CULEX_API const culex_cipher culex_cipher_xchacha20poly1305;
 #endif
 #define CULEX_SEALS                                                                                \
     static const culex_cipher *const culex_generated_cipher CULEX_USED =                           \
-        &culex_cipher_xchacha20poly1305
+        &culex_cipher_of_libculex_seal
 
 #ifdef __cplusplus
 }
