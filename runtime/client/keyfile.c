@@ -10,25 +10,17 @@
 #include "base/error.h"
 #include "base/secret_name.h"
 #include "platform/pages.h"
+#include "platform/secret_file.h"
 
 enum { FILE_MAX = 64 * 1024 };
 
 static culex_status file_check(const char *path, const struct stat *file, culex_error *error)
 {
-    if (!S_ISREG(file->st_mode))
-        return culex__fail(error, CULEX_EUSAGE, "file of keys %s is not a regular file", path);
-    if (file->st_uid != geteuid())
-        return culex__fail(error, CULEX_EUSAGE,
-                           "file of keys %s belongs to user %ld, this process runs as user %ld",
-                           path, (long)file->st_uid, (long)geteuid());
-    if ((file->st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return culex__fail(error, CULEX_EUSAGE,
-                           "file of keys %s has mode %04o, which lets others at it: chmod 600 %s",
-                           path, (unsigned)file->st_mode & 07777, path);
-    if (file->st_size > FILE_MAX)
+    culex_status status = culex__secret_file_check("file of keys", path, file, CULEX_EUSAGE, error);
+    if (status == CULEX_OK && file->st_size > FILE_MAX)
         return culex__fail(error, CULEX_EUSAGE, "file of keys %s is larger than %d bytes", path,
                            FILE_MAX);
-    return CULEX_OK;
+    return status;
 }
 
 static culex_status fail_errno(const char *path, culex_error *error)

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/misspelt.h"
 #include "base/secret_name.h"
+#include "platform/secret_file.h"
 
 enum { FILE_MAX = CULEX__URL_LEN_MAX + 2 }; /* a newline may end the line */
 enum { FORGOTTEN_STARS = 3 };
@@ -194,21 +195,6 @@ bool culex__store_url_takes(const char *url, const char *name)
 
 /* --- a file ------------------------------------------------------------------------------ */
 
-static culex_status file_check(const char *path, const struct stat *file, culex_error *error)
-{
-    if (!S_ISREG(file->st_mode))
-        return culex__fail(error, CULEX_EURL, "URL file %s is not a regular file", path);
-    if (file->st_uid != geteuid())
-        return culex__fail(error, CULEX_EURL,
-                           "URL file %s belongs to user %ld, this process runs as user %ld", path,
-                           (long)file->st_uid, (long)geteuid());
-    if ((file->st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return culex__fail(error, CULEX_EURL,
-                           "URL file %s has mode %04o, which lets others at it: chmod 600 %s", path,
-                           (unsigned)file->st_mode & 07777, path);
-    return CULEX_OK;
-}
-
 /* One line, without its newline. */
 static culex_status line_check(const char *path, char *text, size_t len, culex_error *error)
 {
@@ -230,7 +216,7 @@ static culex_status file_load(const char *path, int fd, char *text, culex_error 
     size_t len = 0;
     if (fstat(fd, &file) < 0)
         return culex__fail(error, CULEX_EURL, "URL file %s: %s", path, strerror(errno));
-    culex_status status = file_check(path, &file, error);
+    culex_status status = culex__secret_file_check("URL file", path, &file, CULEX_EURL, error);
     if (status != CULEX_OK)
         return status;
     for (ssize_t got; len < FILE_MAX; len += (size_t)got) {

@@ -33,6 +33,7 @@
 #include "platform/packet.h"
 #include "platform/pages.h"
 #include "platform/runtime_folder.h"
+#include "platform/secret_file.h"
 #include "platform/self.h"
 #include "platform/stack.h"
 #include "platform/zone_file.h"
@@ -751,9 +752,63 @@ static void test_runtime_folder_that_others_can_enter_is_not_used(void **state)
     rmdir(base);
 }
 
+/* --- files of secrets ---------------------------------------------------------------------- */
+
+static culex_status secret_check(uid_t uid, gid_t gid, mode_t mode, culex_error *error)
+{
+    struct stat file = {.st_uid = uid, .st_gid = gid, .st_mode = mode};
+    return culex__secret_file_check("file", "/x", &file, CULEX_EUSAGE, error);
+}
+
+static void assert_own_secrets(uid_t me, gid_t ours)
+{
+    culex_error error = {0};
+    assert_int_equal(secret_check(me, ours + 1, S_IFREG | 0600, NULL), CULEX_OK);
+    assert_int_equal(secret_check(me, ours + 1, S_IFREG | 0400, NULL), CULEX_OK);
+    assert_int_equal(secret_check(me, ours, S_IFREG | 0640, &error), CULEX_EUSAGE);
+    assert_string_equal(error.text, "file /x has mode 0640, which lets others at it: chmod 600 /x");
+    assert_int_equal(secret_check(me, ours, S_IFREG | 0604, NULL), CULEX_EUSAGE);
+    assert_int_equal(secret_check(me + 1, ours, S_IFREG | 0400, &error), CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "file /x belongs to user "));
+    assert_int_equal(secret_check(me, ours, S_IFDIR | 0600, &error), CULEX_EUSAGE);
+    assert_string_equal(error.text, "file /x is not a regular file");
+}
+
+static void assert_lent_secrets(gid_t ours)
+{
+    culex_error error = {0};
+    assert_int_equal(secret_check(0, ours, S_IFREG | 0440, NULL), CULEX_OK);
+    assert_int_equal(secret_check(0, ours, S_IFREG | 0640, NULL), CULEX_OK);
+    assert_int_equal(secret_check(0, 0, S_IFREG | 0440, NULL), CULEX_OK);
+    assert_int_equal(secret_check(0, ours + 4321, S_IFREG | 0440, &error), CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "with mode 0440, which lets others at it: give it a group"));
+    assert_int_equal(secret_check(0, ours, S_IFREG | 0444, NULL), CULEX_EUSAGE);
+    assert_int_equal(secret_check(0, ours, S_IFREG | 0460, NULL), CULEX_EUSAGE);
+}
+
+/* Root looks as itself, and as somebody else. */
+static void test_secrets_are_of_the_user_or_lent_by_root(void **state)
+{
+    (void)state;
+    const uid_t me = geteuid();
+    const gid_t ours = getegid();
+    assert_own_secrets(me, ours);
+    if (me == 0) {
+        assert_int_equal(setegid(54321), 0);
+        assert_int_equal(seteuid(54321), 0);
+        assert_own_secrets(54321, 54321);
+    }
+    assert_lent_secrets(getegid());
+    if (me == 0) {
+        assert_int_equal(seteuid(me), 0);
+        assert_int_equal(setegid(ours), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_secrets_are_of_the_user_or_lent_by_root),
         cmocka_unit_test(test_bell_counts_its_rings_until_they_are_taken),
         cmocka_unit_test(test_alarm_of_the_past_goes_off_once),
         cmocka_unit_test(test_alarm_goes_off_at_its_last_time),
