@@ -461,6 +461,13 @@ static culex_status encode_form(struct encoder *encoder, const struct culex__pat
 #define BOX_HEAD "{\"" CULEX_BOX_NAME "\":\""
 #define BOX_TAIL "\"}"
 
+/* What was not sealed must not stay in a buffer that goes on to another use. */
+static void text_wipe(culex_buf *buf, size_t start)
+{
+    if (buf->data != NULL)
+        explicit_bzero(buf->data + start, buf->len - start);
+}
+
 /* Puts the box, in base64, in the place of the text from `start` on. */
 static culex_status box_put(struct encoder *encoder, const culex_field *field, size_t start,
                             culex_error *error)
@@ -468,11 +475,13 @@ static culex_status box_put(struct encoder *encoder, const culex_field *field, s
     size_t len = encoder->buf->len - start;
     size_t size = culex__box_size(encoder->sealing, len);
     unsigned char *box = malloc(size);
-    if (box == NULL)
+    if (box == NULL) {
+        text_wipe(encoder->buf, start);
         return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    }
     culex_status status =
         culex__box_seal(encoder->sealing, field->wire, encoder->buf->data + start, len, box, error);
-    explicit_bzero(encoder->buf->data + start, len);
+    text_wipe(encoder->buf, start);
     culex__buf_cut(encoder->buf, start);
     if (status == CULEX_OK) {
         put(encoder, BOX_HEAD, strlen(BOX_HEAD));
@@ -504,8 +513,10 @@ static culex_status encode_sealed(struct encoder *encoder, const struct culex__p
     encoder->depth_left--; /* the box is an object around it */
     culex_status status = encode_form(encoder, path, field, base, list_len);
     encoder->depth_left++;
-    if (status != CULEX_OK || encoder->status != CULEX_OK)
+    if (status != CULEX_OK || encoder->status != CULEX_OK) {
+        text_wipe(encoder->buf, start);
         return status;
+    }
     status = box_put(encoder, field, start, &error);
     return status == CULEX_OK ? status
                               : culex__codec_fail(encoder->error, status, path, "%s", error.text);

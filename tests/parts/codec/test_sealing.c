@@ -618,6 +618,40 @@ static void test_a_payload_that_would_be_too_large(void **state)
     culex_buf_release(&text);
 }
 
+/* Encodes into memory that is known, and looks at all of it: who gave it may use it again. */
+static culex_status encode_and_look(const struct params *params, size_t max, long allocations)
+{
+    static const char *const said[] = {"IT60", "1234567890123", "Zanzara", "first of"};
+    culex_buf text;
+    culex_buf_init(&text, max);
+    text.cap = 4096;
+    text.data = calloc(1, text.cap);
+    assert_non_null(text.data);
+    calls_left = allocations;
+    culex_status status = culex__encode_sealed(&sealing, &type, params, &text, NULL);
+    calls_left = -1;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        assert_null(memmem(text.data, text.cap, said[i], strlen(said[i])));
+    culex_buf_release(&text);
+    return status;
+}
+
+static void test_what_was_not_sealed_is_wiped(void **state)
+{
+    (void)state;
+    static const char *const bad_notes[] = {"first of the notes", "\xff"};
+    struct params bad = bill;
+    culex_status status = CULEX_ELIMIT;
+    bad.notes = bad_notes;
+    assert_int_equal(encode_and_look(&bad, 0, -1), CULEX_EENCODE);
+    for (size_t max = 1; status == CULEX_ELIMIT; max++)
+        status = encode_and_look(&bill, max, -1);
+    assert_int_equal(status, CULEX_OK);
+    for (long n = 0; (status = encode_and_look(&bill, 0, n)) == CULEX_ENOMEM;)
+        n++;
+    assert_int_equal(status, CULEX_OK);
+}
+
 static void test_every_allocation_fails(void **state)
 {
     (void)state;
@@ -669,6 +703,7 @@ int main(void)
         cmocka_unit_test(test_values_that_are_not_sealed_are_refused),
         cmocka_unit_test(test_programs_that_know_of_no_boxes),
         cmocka_unit_test(test_a_payload_that_would_be_too_large),
+        cmocka_unit_test(test_what_was_not_sealed_is_wiped),
         cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, ring_fill, NULL);
