@@ -69,18 +69,29 @@ void sim_oracle_asked(struct sim_oracle *oracle)
             is_held(sim_run_find(oracle, call->beats[i].id), call->beats[i].attempt, call->session);
 }
 
+/* A repeat may be told OK of a run that has failed for its follow-ups. */
+static bool is_same_answer(const char *answers, const char *before)
+{
+    size_t i = 0;
+    while (answers[i] != '\0' &&
+           (answers[i] == before[i] || (answers[i] == 'O' && before[i] == 'F')))
+        i++;
+    return answers[i] == before[i];
+}
+
 static void acks_check(struct sim_oracle *oracle, const struct session *session)
 {
     struct sim_call *call = &oracle->call;
     if (strlen(call->ack_answers) != call->ack_count)
         sim_violation(oracle, NULL, "a step answers another number of acks");
-    if (call->is_repeat && strcmp(call->ack_answers, session->acks) != 0)
+    if (call->is_repeat && !is_same_answer(call->ack_answers, session->acks))
         sim_violation(oracle, NULL, "a repeated step answers otherwise: %s, before %s",
                       call->ack_answers, session->acks);
     for (size_t i = 0; i < call->ack_count; i++) {
         const culex_uuid *id = &call->acks[i].id;
         struct run *run = sim_run_find(oracle, *id);
         char answer = call->ack_answers[i];
+        bool is_accepted = answer == 'O' || answer == 'F';
         if (run == NULL)
             sim_violation(oracle, NULL, "an ack of a run that never was");
         struct entry *entry = sim_entry_add(oracle, run, NOTE_ACK);
@@ -100,22 +111,26 @@ static void acks_check(struct sim_oracle *oracle, const struct session *session)
         grant->is_acked = true;
         grant->ack_nonce = call->nonce;
         if (call->is_repeat)
+            sim_follow_repeated(oracle, i);
+        if (call->is_repeat)
             continue;
-        if (call->acks[i].is_mine && answer != 'O')
+        if (call->acks[i].is_mine && !is_accepted)
             sim_violation(oracle, id, "the holder's result is refused");
-        if (!call->acks[i].is_mine && answer == 'O')
+        if (!call->acks[i].is_mine && is_accepted)
             sim_violation(oracle, id, "a result of somebody who does not hold the run is accepted");
-        if (answer == 'O' && !call->acks[i].is_settled)
+        if (is_accepted && !call->acks[i].is_settled)
             sim_violation(oracle, id, "an accepted result changes nothing");
-        if (answer == 'O' && grant->is_accepted)
+        if (is_accepted && grant->is_accepted)
             sim_violation(oracle, id, "two results of one attempt are accepted");
-        grant->is_accepted |= answer == 'O';
-        if (answer == 'O' && call->acks[i].has_progress)
+        grant->is_accepted |= is_accepted;
+        if (is_accepted)
+            sim_follow_accepted(oracle, i);
+        if (is_accepted && call->acks[i].has_progress)
             SOMETIMES(PROGRESS_TOLD_WITH_THE_END);
-        if (answer == 'O' && call->acks[i].event == CULEX_EVENT_RELEASE &&
+        if (is_accepted && call->acks[i].event == CULEX_EVENT_RELEASE &&
             call->acks[i].has_begun != grant->has_begun)
             sim_violation(oracle, id, "a run is given back as begun, or not, and was not, or was");
-        if (answer == 'O' && !grant->is_started && call->acks[i].event == CULEX_EVENT_RELEASE)
+        if (is_accepted && !grant->is_started && call->acks[i].event == CULEX_EVENT_RELEASE)
             SOMETIMES(UNKNOWN_JOB_GIVEN_BACK);
         if (answer == 'S' || answer == 'G')
             SOMETIMES(STALE_ACK_REFUSED);
@@ -292,6 +307,7 @@ static void step_answered(struct sim_oracle *oracle)
     acks_check(oracle, session);
     beats_check(oracle, session);
     grants_check(oracle);
+    sim_follow_step_check(oracle);
     session->nonce = call->nonce;
     if (call->nonce > session->newest_nonce)
         session->newest_nonce = call->nonce;

@@ -3,6 +3,7 @@
  *   books.c   runs, grants, the history and how it is printed
  *   change.c  what may become of a record, and why
  *   answer.c  what a call may be answered
+ *   follow.c  follow-ups: who asked for them, and which came in
  *   enqueue.c the same of ENQUEUE and ENQUEUE_EACH: tickets, keys, limits
  *   oracle.c  engine and producers, snapshots, life; witness.c feeds it from the virtual Redis */
 #ifndef CULEX_SIM_BOOKS_H
@@ -127,7 +128,9 @@ struct sim_oracle {
     struct tickets {
         struct culex_ticket *list;
         size_t count;
-    } left, refused; /* see sim_oracle_left and sim_oracle_refused */
+    } left, refused;        /* see sim_oracle_left and sim_oracle_refused */
+    struct asking *askings; /* follow.c */
+    size_t asking_count;
     struct sim_call call;
     uint64_t calls;
     bool is_in_call;
@@ -141,6 +144,16 @@ struct keyed *sim_keyed_find(struct keys *keys, const char *key);
 
 /* Judges the answer of ENQUEUE or ENQUEUE_EACH. */
 void sim_enqueue_check(struct sim_oracle *oracle);
+
+/* A run has come that is a follow-up, or should be one. */
+void sim_follow_came(struct sim_oracle *oracle, const struct run *run);
+/* The step's ack of this place is accepted; or it was before, and is repeated. */
+void sim_follow_accepted(struct sim_oracle *oracle, size_t at);
+void sim_follow_repeated(const struct sim_oracle *oracle, size_t at);
+/* At the end of a step. */
+void sim_follow_step_check(struct sim_oracle *oracle);
+void sim_follow_mark(struct sim_oracle *oracle);
+void sim_follow_roll_back(struct sim_oracle *oracle);
 
 /* Whoever is at a suspect has nothing else. */
 void sim_company_check(struct sim_oracle *oracle, const char *session, culex_uuid id);

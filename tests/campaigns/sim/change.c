@@ -50,7 +50,9 @@ static void unique_check(struct sim_oracle *oracle, const struct run *run,
 static void change_new(struct sim_oracle *oracle, struct run *run, const struct sim_record *after)
 {
     enum sim_verb verb = oracle->call.verb;
-    if (verb != SIM_ENQUEUE && verb != SIM_EACH && verb != SIM_TICK && verb != SIM_SCHEDULE_RUN)
+    bool is_follow_up = verb == SIM_STEP || verb == SIM_FOLLOW;
+    if (verb != SIM_ENQUEUE && verb != SIM_EACH && verb != SIM_TICK && verb != SIM_SCHEDULE_RUN &&
+        !is_follow_up)
         sim_violation(oracle, &run->id, "a run comes out of nowhere");
     if (run->was_created)
         sim_violation(oracle, &run->id, "an id is given a second time");
@@ -64,8 +66,11 @@ static void change_new(struct sim_oracle *oracle, struct run *run, const struct 
     run->completions = 0;
     run->birth = oracle->calls;
     oracle->call.births++;
-    snprintf(run->queue, sizeof run->queue, "%.7s", oracle->call.queue);
+    snprintf(run->queue, sizeof run->queue, "%.7s",
+             after->queue[0] != '\0' ? after->queue : oracle->call.queue);
     memcpy(run->payload, after->payload, sizeof run->payload);
+    if (is_follow_up || sim_follow_asking(run->payload, strlen(run->payload)) > 0)
+        sim_follow_came(oracle, run);
 }
 
 static void change_claimed(struct sim_oracle *oracle, const struct run *run,

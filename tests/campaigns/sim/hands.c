@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cast.h"
 #include "hands.h"
 #include "worker/flight_pool.h"
 
@@ -92,12 +93,42 @@ static int64_t span_draw(struct sim_hands *hands)
                                         : sim_between(random, 1, 4) * hands->lease_ms * SIM_MS;
 }
 
+static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE]);
+
+/* Into the queue of the run, or the other one. */
+static void follow_up_ask(culex_run *run, struct sim_process *process, int64_t number)
+{
+    const struct sim_cast *cast = process->world->cast;
+    struct sim_random *random = &process->world->random;
+    static const int choice[] = {0, 1, 2, 4};
+    const culex_job_type *type = &cast->jobs[choice[sim_below(random, 4)]];
+    struct number params = {sim_follow_add(process->world->oracle, number, type->queue)};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    culex_error error = {0};
+    options.has_delay = sim_chance(random, 250);
+    options.delay = options.has_delay ? sim_between(random, 0, 2000) * CULEX_MILLISECOND : 0;
+    if (culex_run_enqueue(run, type, &params, &options, &error) != CULEX_OK)
+        sim_violation(process->world->oracle, &run->facts.id, "no follow-up: %s", error.text);
+}
+
+static void follow_ups_ask(culex_run *run, struct sim_process *process)
+{
+    struct sim_world *world = process->world;
+    char session[CULEX_FENCE_SIZE];
+    if (!sim_chance(&world->random, sim_is_plain(world) ? 30 : 120))
+        return;
+    int64_t number =
+        sim_follow_ask(world->oracle, run->facts.id, run->facts.attempt, session_of(run, session));
+    for (int64_t left = sim_between(&world->random, 1, SIM_FOLLOW_UPS_MAX); left > 0; left--)
+        follow_up_ask(run, process, number);
+}
+
 culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const void *params,
                                void *user)
 {
-    const struct sim_process *process = user;
+    struct sim_process *process = user;
     (void)handler;
-    (void)params;
+    follow_ups_ask(run, process);
     switch (process->hands->acting->fate) {
     case SIM_FATE_FAIL:
         return culex_run_fail(run, "not this time");
@@ -118,7 +149,6 @@ culex_outcome sim_handler_call(culex_run *run, culex_handler_fn handler, const v
 /* --- starting and ending ------------------------------------------------------------------- */
 
 static struct hand *hand_find(struct sim_hands *hands, uint64_t token);
-static const char *session_of(const struct culex_run *run, char ret_session[CULEX_FENCE_SIZE]);
 static void end_event(struct sim_world *world, void *subject, uint64_t token,
                       struct sim_bytes *bytes);
 static void kill_event(struct sim_world *world, void *subject, uint64_t token,

@@ -176,6 +176,16 @@ MUTANTS = [
     ("a run out of turn is asked for again", LUA + "schedule_run.lua", "if s.asked == ARGV[7] then", "if false then", "redis"),
     ("a run out of turn is asked for again", SQL + "schedule.c", "if (schedule->asking == request->asking)",
      "if (request->asking == 0)", "sqlite"),
+    ("follow-ups come in twice", LUA + "follow.lua", "write('ZREM', kept, brought)\n", "", "redis"),
+    ("follow-ups are not kept", LUA + "lib_acks.lua", "    call('ZADD', follow_ups, call('HINCRBY', meta, 'follow_ups', 1), id .. queue .. '\\n' .. take())",
+     "    take()", "redis"),
+    ("a stale end brings its follow-ups", LUA + "lib_acks.lua", "  if not holds(r, attempt) then\n    if event == 'DONE' and",
+     "  if not holds(r, attempt) then\n    if has_blob == '2' then follow_ups_keep(id, blob) end\n    if event == 'DONE' and", "redis"),
+    ("a stale end brings its follow-ups", SQL + "follow_up.c", "reply->acks[i] == CULEX_ANSWER_OK; at++)", "true; at++)", "sqlite"),
+    ("follow-ups into a second queue are forgotten", SQL + "follow_up.c", "if (is_known(all, i))", "if (i > 0)", "sqlite"),
+    ("a repeat brings follow-ups again", SQL + "follow_up.c", "if (status == CULEX_OK && !*is_repeat)", "if (status == CULEX_OK)", "sqlite"),
+    ("an end is told without its follow-ups", WORKER + "acks.c", "ack.follow_up_count = flight->run.followed_count;",
+     "ack.follow_up_count = 0;", "sqlite"),
 ]
 
 

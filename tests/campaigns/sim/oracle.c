@@ -161,6 +161,7 @@ void sim_oracle_mark(struct sim_oracle *oracle)
         oracle->runs[i]->marked = oracle->runs[i]->record;
         oracle->runs[i]->is_marked = true;
     }
+    sim_follow_mark(oracle);
     for (size_t i = 0; i < oracle->schedule_count; i++)
         oracle->schedules[i].marked_ms = oracle->schedules[i].mark_ms;
     for (size_t i = 0; i < oracle->worker_count; i++)
@@ -195,6 +196,7 @@ void sim_oracle_roll_back(struct sim_oracle *oracle)
         entry->after = run->record;
         oracle->live += sim_is_live(run->record.state);
     }
+    sim_follow_roll_back(oracle);
     for (size_t i = 0; i < oracle->schedule_count; i++)
         oracle->schedules[i] = (struct schedule){.mark_ms = oracle->schedules[i].marked_ms,
                                                  .marked_ms = oracle->schedules[i].marked_ms};
@@ -250,6 +252,7 @@ void sim_oracle_free(struct sim_oracle *oracle)
     free(oracle->schedules);
     free(oracle->workers);
     free(oracle->orders);
+    free(oracle->askings);
     free(oracle->told.list);
     free(oracle->kept.list);
     free(oracle->windows.list);

@@ -21,7 +21,9 @@
  *   I13 of one limit and key no more runs are at work than the limit in force has room for, and
  *       none begins while those that were at work when it was lowered are too many: slots.c
  *   I14 handlers of a worker have no more units at once than it offers, none where it offers
- *       none; and I12 for what needs some: hands.c */
+ *       none; and I12 for what needs some: hands.c
+ *   I15 a follow-up comes in once, if the end of the execution that asked for it was accepted as
+ *       done, and not otherwise: follow.c */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
 
@@ -38,7 +40,13 @@
 struct sim_world;
 struct sim_oracle;
 
-enum { SIM_SESSION_SIZE = 40, SIM_CALL_MAX = 256, SIM_RIDERS_MAX = 64, SIM_PAYLOAD_SIZE = 48 };
+enum {
+    SIM_SESSION_SIZE = 40,
+    SIM_CALL_MAX = 256,
+    SIM_RIDERS_MAX = 64,
+    SIM_PAYLOAD_SIZE = 48,
+    SIM_FOLLOW_UPS_MAX = 3
+};
 
 enum sim_verb {
     SIM_OTHER,
@@ -53,7 +61,8 @@ enum sim_verb {
     SIM_RETRY,
     SIM_FORGET,
     SIM_PURGE,
-    SIM_MOVE
+    SIM_MOVE,
+    SIM_FOLLOW /* Redis: follow-ups come into their queue */
 };
 
 /* What of a record can change, and what its changes depend on. */
@@ -69,6 +78,7 @@ struct sim_record {
     char unique_key[8];
     char owner[SIM_SESSION_SIZE];
     char payload[SIM_PAYLOAD_SIZE]; /* of a new one */
+    char queue[8];                  /* the same; "": that of the call */
 };
 
 /* What unique keys are like, by their first letter: kept while the run lives; kept for a time,
@@ -108,6 +118,7 @@ struct sim_call {
         culex_uuid id;
         uint32_t attempt;
         enum culex_run_event event;
+        int64_t asking; /* of sim_follow_asking */
         bool is_mine, is_settled, has_progress, has_begun;
     } acks[SIM_CALL_MAX];
     struct sim_beat {
@@ -117,7 +128,7 @@ struct sim_call {
         bool is_mine, has_progress, is_started, is_excused;
     } beats[SIM_CALL_MAX];
     /* Filled by the answer. */
-    char ack_answers[SIM_CALL_MAX + 1], beat_answers[SIM_CALL_MAX + 1]; /* letters O R S G C */
+    char ack_answers[SIM_CALL_MAX + 1], beat_answers[SIM_CALL_MAX + 1]; /* letters O R S G C F */
     size_t grant_count;
     struct {
         culex_uuid id;
@@ -178,6 +189,20 @@ void sim_oracle_worker_ended(struct sim_oracle *oracle, const char *session);
 /* Is this execution, still going on, one that its worker should have given up long ago? */
 bool sim_oracle_is_overdue(const struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
                            const char *session, int64_t slack_ns);
+
+/* An execution asks for follow-ups. Returns the number of what it asks for; the other adds one to
+ * that, of at most SIM_FOLLOW_UPS_MAX, and returns what its params must be. */
+int64_t sim_follow_ask(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
+                       const char *session);
+int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *queue);
+
+/* The number of what was asked for, by the last params in a text; 0 when those are no follow-up's.
+ */
+int64_t sim_follow_asking(const char *text, size_t len);
+
+/* Whether some still have to come in; violation when that is so. */
+bool sim_oracle_has_follow_ups(const struct sim_oracle *oracle);
+void sim_oracle_check_follow_ups(struct sim_oracle *oracle);
 
 /* A producer was told that its run is in the store. */
 void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id);

@@ -55,7 +55,9 @@ static void must(const struct sim_store *store, int rc)
  * one of its own. */
 #define IS_BODY "seq & 281474976710655 < 281474976710655" /* and no queue's rear */
 #define COLUMNS                                                                                    \
-    "SELECT * FROM (SELECT seq, id, state, is_delayed, attempt, failures, crashes, crash_streak, " \
+    "SELECT *, (SELECT name FROM queue WHERE queue.queue = seq >> 48) FROM (SELECT seq, id, "      \
+    "state, "                                                                                      \
+    "is_delayed, attempt, failures, crashes, crash_streak, "                                       \
     "losses, "                                                                                     \
     "attempts_max, is_cancel_requested, at_ms, expires_at_ms, owner, timeout_ms, limit_ms, "       \
     "unique_key, is_started, payload, retry_for_ms, limits FROM run UNION ALL SELECT "             \
@@ -117,6 +119,8 @@ static void row_read(sqlite3_stmt *row, culex_uuid *ret_id, struct sim_record *r
                  (const char *)sqlite3_column_text(row, 16));
     snprintf(ret_record->owner, sizeof ret_record->owner, "%s",
              (const char *)sqlite3_column_text(row, 13));
+    snprintf(ret_record->queue, sizeof ret_record->queue, "%s",
+             (const char *)sqlite3_column_text(row, 21));
     snprintf(ret_record->payload, sizeof ret_record->payload, "%.*s", sqlite3_column_bytes(row, 18),
              (const char *)sqlite3_column_blob(row, 18));
 }
@@ -531,12 +535,17 @@ static culex_status on_enqueue_each(struct culex_store *base, const char *queue,
 
 static char answer_letter(enum culex_answer answer)
 {
-    static const char letters[] = {[CULEX_ANSWER_OK] = 'O',
-                                   [CULEX_ANSWER_REPEATED] = 'R',
-                                   [CULEX_ANSWER_STALE] = 'S',
-                                   [CULEX_ANSWER_GONE] = 'G',
-                                   [CULEX_ANSWER_CANCEL] = 'C'};
+    static const char letters[] = {
+        [CULEX_ANSWER_OK] = 'O',   [CULEX_ANSWER_REPEATED] = 'R', [CULEX_ANSWER_STALE] = 'S',
+        [CULEX_ANSWER_GONE] = 'G', [CULEX_ANSWER_CANCEL] = 'C',   [CULEX_ANSWER_FAILED] = 'F'};
     return letters[answer];
+}
+
+static int64_t asking_read(const struct culex_ack *ack)
+{
+    const struct culex_new_run *run =
+        ack->follow_up_count > 0 ? &ack->follow_ups[ack->follow_up_count - 1].run : NULL;
+    return run == NULL ? 0 : sim_follow_asking(run->payload, run->payload_len);
 }
 
 static void step_fill(struct sim_call *call, const struct culex_step *step,
@@ -553,9 +562,12 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
         call->acks[i].attempt = step->acks[i].attempt;
         call->acks[i].event = step->acks[i].event;
         call->acks[i].has_begun = step->acks[i].has_begun;
+        call->acks[i].asking = asking_read(&step->acks[i]);
         call->acks[i].has_progress =
             step->acks[i].progress != NULL && step->acks[i].progress[0] != '\0';
         call->ack_answers[i] = call->is_failed ? '?' : answer_letter(reply->acks[i]);
+        if (call->ack_answers[i] == 'F')
+            call->acks[i].event = CULEX_EVENT_FAIL;
     }
     for (size_t i = 0; i < step->beat_count; i++) {
         call->beats[i].id = step->beats[i].id;
@@ -575,6 +587,17 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
     call->grant_count = call->is_failed ? 0 : reply->grant_count;
 }
 
+/* Only what is broken in the middle of them refuses follow-ups that are as they should be. */
+static void refusals_check(struct sim_world *world, const struct culex_step *step,
+                           enum trouble trouble)
+{
+    const char *refused = strchr(sim_oracle_call_now(world->oracle)->ack_answers, 'F');
+    if (refused != NULL && trouble != TROUBLE_BROKEN)
+        sim_violation(world->oracle,
+                      &step->acks[refused - sim_oracle_call_now(world->oracle)->ack_answers].id,
+                      "the follow-ups of an end are refused in calm weather");
+}
+
 static culex_status on_step(struct culex_store *base, const struct culex_step *step,
                             struct culex_step_reply *ret_reply, culex_error *error)
 {
@@ -587,6 +610,7 @@ static culex_status on_step(struct culex_store *base, const struct culex_step *s
         sim_violation(handle_of(base)->process->world->oracle, NULL,
                       "a step is refused as a whole: %s", culex_status_text(status));
     step_fill(call_told(base, SIM_STEP, step->queue, status), step, ret_reply);
+    refusals_check(handle_of(base)->process->world, step, trouble);
     changes_tell(handle_of(base));
     culex_status told = call_leave(base, trouble, status, error);
     if (told != CULEX_OK && status == CULEX_OK)

@@ -251,6 +251,7 @@ static void group_read(struct sim_world *world, struct sim_call *call, const str
             abort();
         call->acks[call->ack_count].id = sim_line_id(world, call->queue, number);
         call->acks[call->ack_count].has_progress = false;
+        call->acks[call->ack_count].asking = 0;
         call->acks[call->ack_count].event = CULEX_EVENT_DONE;
         call->acks[call->ack_count++].attempt = 1;
     }
@@ -280,9 +281,12 @@ static void step_read(struct sim_world *world, struct sim_call *call, const stru
     for (size_t i = 0; i < call->ack_count; i++) {
         char order[CULEX_PROGRESS_MAX + 64], mark, blob[3];
         arg_copy(&args[ACK + i * ACK_WORDS + 1], order, sizeof order);
-        int read = sscanf(order, "%*[^|]|%*[^|]|%*[^|]|%2[01b]|%c", blob, &mark);
+        int read = sscanf(order, "%*[^|]|%*[^|]|%*[^|]|%2[012b]|%c", blob, &mark);
         call->acks[i].has_progress = read == 2;
         call->acks[i].has_begun = read > 0 && blob[1] == 'b';
+        const struct sim_arg *blob_text = &args[ACK + i * ACK_WORDS + 2];
+        call->acks[i].asking =
+            read > 0 && blob[0] == '2' ? sim_follow_asking(blob_text->data, blob_text->len) : 0;
         call->acks[i].id = id_of(&args[ACK + i * ACK_WORDS]);
         call->acks[i].event = event_of(order);
         call->acks[i].attempt = (uint32_t)strtoul(strchr(order, '|') + 1, NULL, 10);
@@ -410,6 +414,7 @@ static const struct {
     {&culex__redis_script_forget, SIM_FORGET},
     {&culex__redis_script_purge, SIM_PURGE},
     {&culex__redis_script_move, SIM_MOVE},
+    {&culex__redis_script_follow, SIM_FOLLOW},
 };
 
 static bool is_script(const struct culex__redis_script *script, const char *digest)
