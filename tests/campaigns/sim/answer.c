@@ -421,6 +421,10 @@ void sim_oracle_answered(struct sim_oracle *oracle)
                           sim_verbs[call->verb]);
         return;
     }
+    if (call->births > 0)
+        sim_batch_call_check(oracle);
+    if (call->verb == SIM_ENQUEUE && call->has_batch)
+        sim_batch_enqueued(oracle);
     if (call->verb == SIM_STEP)
         step_answered(oracle);
     else if (call->verb == SIM_TICK)
@@ -431,6 +435,8 @@ void sim_oracle_answered(struct sim_oracle *oracle)
         schedule_run_answered(oracle);
     else if (call->verb == SIM_HELLO)
         hello_answered(oracle);
+    else if (call->verb == SIM_BATCH)
+        sim_batch_ordered(oracle);
     else if (call->verb == SIM_ENQUEUE || call->verb == SIM_EACH)
         sim_enqueue_check(oracle);
 }

@@ -95,7 +95,7 @@ struct named *sim_worker_find(struct sim_oracle *oracle, const char *queue, cons
 
 const char *const sim_verbs[] = {"OTHER",  "ENQUEUE",      "EACH",         "STEP",   "HELLO",
                                  "TICK",   "SCHEDULE_SET", "SCHEDULE_RUN", "CANCEL", "RETRY",
-                                 "FORGET", "PURGE",        "MOVE",         "FOLLOW"};
+                                 "FORGET", "PURGE",        "MOVE",         "FOLLOW", "BATCH"};
 static const char *const events[] = {
 #define EVENT(name, failures, crashes, losses, teller) #name,
 #include "core/run_rules.def"

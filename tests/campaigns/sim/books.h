@@ -4,6 +4,7 @@
  *   change.c  what may become of a record, and why
  *   answer.c  what a call may be answered
  *   follow.c  follow-ups: who asked for them, and which came in
+ *   batch.c   batches: members, and which callbacks came
  *   enqueue.c the same of ENQUEUE and ENQUEUE_EACH: tickets, keys, limits
  *   oracle.c  engine and producers, snapshots, life; witness.c feeds it from the virtual Redis */
 #ifndef CULEX_SIM_BOOKS_H
@@ -61,6 +62,7 @@ struct run {
     char queue[8], payload[SIM_PAYLOAD_SIZE];
     uint64_t birth;       /* the call that has brought it, 0 once that was answered */
     unsigned completions; /* in this life */
+    char unkept_as;       /* the state that it would have if it had left a record */
     struct grant *grants;
     size_t grant_count;
     struct entry *entries;
@@ -131,6 +133,9 @@ struct sim_oracle {
     } left, refused;        /* see sim_oracle_left and sim_oracle_refused */
     struct asking *askings; /* follow.c */
     size_t asking_count;
+    struct batch *batches; /* batch.c */
+    size_t batch_count;
+    int64_t callback_count;
     struct sim_call call;
     uint64_t calls;
     bool is_in_call;
@@ -154,6 +159,21 @@ void sim_follow_repeated(const struct sim_oracle *oracle, size_t at);
 void sim_follow_step_check(struct sim_oracle *oracle);
 void sim_follow_mark(struct sim_oracle *oracle);
 void sim_follow_roll_back(struct sim_oracle *oracle);
+
+/* The answer to an order for a batch, or to an enqueue of members. */
+void sim_batch_ordered(struct sim_oracle *oracle);
+void sim_batch_enqueued(struct sim_oracle *oracle);
+/* The call brings a member. */
+void sim_batch_joined(struct sim_oracle *oracle, culex_uuid id);
+/* A run that may be a member is live no more. `end`: D X C. */
+void sim_batch_member_ended(struct sim_oracle *oracle, const struct run *run, char end);
+/* A callback has come. */
+bool sim_batch_is_callback(const struct run *run);
+void sim_batch_came(struct sim_oracle *oracle, const struct run *run);
+/* At the end of a call that has brought runs. */
+void sim_batch_call_check(struct sim_oracle *oracle);
+void sim_batch_mark(struct sim_oracle *oracle);
+void sim_batch_roll_back(struct sim_oracle *oracle);
 
 /* Whoever is at a suspect has nothing else. */
 void sim_company_check(struct sim_oracle *oracle, const char *session, culex_uuid id);

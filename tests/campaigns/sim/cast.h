@@ -3,6 +3,7 @@
  *   cast.c      workers, the operator, what befalls them, and their life
  *   producer.c  producers: orders of one run or of many, and their repeats
  *   convoy.c    orders that go to the store in one
+ *   batcher.c   batches
  *   order.c     what producers know of their orders, and what they may be told of them */
 #ifndef CULEX_SIM_CAST_H
 #define CULEX_SIM_CAST_H
@@ -118,6 +119,11 @@ void sim_convoy_send(struct sim_process *process, culex_client *client);
 
 /* The order once more, which has one run and a ticket: alone, or in the company of others. */
 void sim_convoy_again(struct sim_process *process, culex_client *client, struct known *picked);
+
+/* --- batcher.c ---------------------------------------------------------------------------- */
+
+/* A batch of alpha from its opening to its close, if that comes. */
+void sim_batch_make(struct sim_process *process, culex_client *client);
 
 /* --- producer.c ---------------------------------------------------------------------------- */
 

@@ -69,8 +69,12 @@ static void change_new(struct sim_oracle *oracle, struct run *run, const struct 
     snprintf(run->queue, sizeof run->queue, "%.7s",
              after->queue[0] != '\0' ? after->queue : oracle->call.queue);
     memcpy(run->payload, after->payload, sizeof run->payload);
-    if (is_follow_up || sim_follow_asking(run->payload, strlen(run->payload)) > 0)
+    if (sim_batch_is_callback(run))
+        sim_batch_came(oracle, run);
+    else if (is_follow_up || sim_follow_asking(run->payload, strlen(run->payload)) > 0)
         sim_follow_came(oracle, run);
+    if (verb == SIM_ENQUEUE && oracle->call.has_batch)
+        sim_batch_joined(oracle, run->id);
 }
 
 static void change_claimed(struct sim_oracle *oracle, const struct run *run,
@@ -318,6 +322,7 @@ static void change_unkept(struct sim_oracle *oracle, struct run *run)
             sim_violation(oracle, &run->id, "a second completion is recorded");
         if (after.state == 'D')
             SOMETIMES(DONE_UNKEPT);
+        run->unkept_as = after.state;
         return;
     }
     sim_violation(oracle, &run->id, "taken from its holder and forgotten without a reason");
@@ -539,6 +544,15 @@ static void first_note(struct sim_call *call, culex_uuid id)
         call->first = id;
 }
 
+/* As a batch counts it: what is purged before it ends is cancelled. */
+static char end_of(const struct sim_oracle *oracle, const struct run *run,
+                   const struct sim_record *after)
+{
+    if (after->state != '-')
+        return after->state;
+    return oracle->call.verb == SIM_PURGE ? 'C' : run->unkept_as;
+}
+
 void sim_oracle_change(struct sim_oracle *oracle, culex_uuid id, const struct sim_record *after)
 {
     struct run *run = sim_run_get(oracle, id);
@@ -555,5 +569,7 @@ void sim_oracle_change(struct sim_oracle *oracle, culex_uuid id, const struct si
     sim_change_check(oracle, run, after);
     oracle->live += (size_t)sim_is_live(after->state);
     oracle->live -= (size_t)sim_is_live(run->record.state);
+    if (sim_is_live(run->record.state) && !sim_is_live(after->state))
+        sim_batch_member_ended(oracle, run, end_of(oracle, run, after));
     run->record = *after;
 }

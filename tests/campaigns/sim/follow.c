@@ -11,6 +11,7 @@
 
 /* Above all numbers of producers. */
 #define NUMBER_FIRST INT64_C(1000000000000)
+#define NUMBER_END   (2 * NUMBER_FIRST)
 
 /* What the store knows of them. */
 struct stand {
@@ -57,8 +58,7 @@ int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *qu
 
 /* --- payloads ------------------------------------------------------------------------------ */
 
-/* The number of the last params in a text; -1 for none. */
-static int64_t number_read(const char *text, size_t len)
+int64_t sim_number_last(const char *text, size_t len)
 {
     static const char name[] = "{\"n\":";
     for (size_t at = len; at-- > 0;) {
@@ -70,8 +70,10 @@ static int64_t number_read(const char *text, size_t len)
 
 int64_t sim_follow_asking(const char *text, size_t len)
 {
-    int64_t number = number_read(text, len);
-    return number < NUMBER_FIRST ? 0 : (number - NUMBER_FIRST) / SIM_FOLLOW_UPS_MAX;
+    int64_t number = sim_number_last(text, len);
+    return number < NUMBER_FIRST || number >= NUMBER_END
+               ? 0
+               : (number - NUMBER_FIRST) / SIM_FOLLOW_UPS_MAX;
 }
 
 /* --- what comes in ------------------------------------------------------------------------- */
@@ -96,7 +98,7 @@ static void situations_count(const struct sim_oracle *oracle, const struct askin
 
 void sim_follow_came(struct sim_oracle *oracle, const struct run *run)
 {
-    int64_t number = number_read(run->payload, strlen(run->payload));
+    int64_t number = sim_number_last(run->payload, strlen(run->payload));
     struct asking *asking =
         asking_find(oracle, sim_follow_asking(run->payload, strlen(run->payload)));
     size_t place = (size_t)((number - NUMBER_FIRST) % SIM_FOLLOW_UPS_MAX);

@@ -186,6 +186,17 @@ MUTANTS = [
     ("a repeat brings follow-ups again", SQL + "follow_up.c", "if (status == CULEX_OK && !*is_repeat)", "if (status == CULEX_OK)", "sqlite"),
     ("an end is told without its follow-ups", WORKER + "acks.c", "ack.follow_up_count = flight->run.followed_count;",
      "ack.follow_up_count = 0;", "sqlite"),
+    ("a callback of a batch is dropped", LUA + "lib_batches.lua", "  call('ZADD', follow_ups, place, string.sub(b.id, 1, 15) .. kind .. text)\n", "", "redis"),
+    ("a batch tells before its close", LUA + "lib_batches.lua", "if b.state ~= 'C' or b.added >", "if b.added >", "redis"),
+    ("a batch takes no account of who died", LUA + "lib_batches.lua", "if how == 'dead' then batch_tell(b, 'd') end", "", "redis"),
+    ("who is purged stays a member of its batch", LUA + "purge.lua", "  for at = 1, batch_end and #ids or 0 do batch_end(ids[at], 'cancelled') end\n", "", "redis"),
+    ("a member of a batch is counted at each of its ends", LUA + "lib_batches.lua", "  leavers[#leavers + 1] = 'm' .. id\n", "", "redis"),
+    ("a batch that nobody closes stays open", LUA + "lib_batch_ends.lua", "if b and b.state == 'O' then", "if b and b.state == 'o' then", "redis"),
+    ("a batch tells before its close", SQL + "members.c", "batch->state == 'C' && batch->added", "batch->added", "sqlite"),
+    ("a batch takes any end for success", SQL + "members.c", "if (status == CULEX_OK && *ret_has_ended && culex__sqlite_batch_is_success(batch))",
+     "if (status == CULEX_OK && *ret_has_ended)", "sqlite"),
+    ("a callback of a batch is brought again", SQL + "batch.c", "    return status == CULEX_OK\n               ? culex__sqlite_finish(store,\n                                      SQL_BIND(store, CALL_DONE,",
+     "    return status != CULEX_OK\n               ? culex__sqlite_finish(store,\n                                      SQL_BIND(store, CALL_DONE,", "sqlite"),
 ]
 
 

@@ -162,6 +162,7 @@ void sim_oracle_mark(struct sim_oracle *oracle)
         oracle->runs[i]->is_marked = true;
     }
     sim_follow_mark(oracle);
+    sim_batch_mark(oracle);
     for (size_t i = 0; i < oracle->schedule_count; i++)
         oracle->schedules[i].marked_ms = oracle->schedules[i].mark_ms;
     for (size_t i = 0; i < oracle->worker_count; i++)
@@ -197,6 +198,7 @@ void sim_oracle_roll_back(struct sim_oracle *oracle)
         oracle->live += sim_is_live(run->record.state);
     }
     sim_follow_roll_back(oracle);
+    sim_batch_roll_back(oracle);
     for (size_t i = 0; i < oracle->schedule_count; i++)
         oracle->schedules[i] = (struct schedule){.mark_ms = oracle->schedules[i].marked_ms,
                                                  .marked_ms = oracle->schedules[i].marked_ms};
@@ -253,6 +255,7 @@ void sim_oracle_free(struct sim_oracle *oracle)
     free(oracle->workers);
     free(oracle->orders);
     free(oracle->askings);
+    free(oracle->batches);
     free(oracle->told.list);
     free(oracle->kept.list);
     free(oracle->windows.list);

@@ -23,7 +23,9 @@
  *   I14 handlers of a worker have no more units at once than it offers, none where it offers
  *       none; and I12 for what needs some: hands.c
  *   I15 a follow-up comes in once, if the end of the execution that asked for it was accepted as
- *       done, and not otherwise: follow.c */
+ *       done, and not otherwise: follow.c
+ *   I16 each callback of a batch comes in once when what it tells is so, and not otherwise: batch.c
+ */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
 
@@ -62,7 +64,8 @@ enum sim_verb {
     SIM_FORGET,
     SIM_PURGE,
     SIM_MOVE,
-    SIM_FOLLOW /* Redis: follow-ups come into their queue */
+    SIM_FOLLOW, /* Redis: follow-ups come into their queue */
+    SIM_BATCH
 };
 
 /* What of a record can change, and what its changes depend on. */
@@ -111,8 +114,14 @@ struct sim_call {
     struct culex_ticket ticket; /* of ENQUEUE; of producer 0: none */
     size_t rider_count;         /* 0 for an ENQUEUE of several runs */
     int64_t capacity;           /* the limit of ENQUEUE's queue; 0: none */
-    size_t births;              /* runs that the call has brought */
-    size_t replacements;        /* and those that it has made into what it wanted */
+    bool has_batch;             /* ENQUEUE: of members; BATCH */
+    culex_uuid batch;
+    char batch_act; /* BATCH: o open, c call, x close */
+    int batch_kind; /* of a call, and the number of its run */
+    int64_t batch_number, open_ms;
+    char batch_answer;   /* O - . > !; of ENQUEUE - and . only */
+    size_t births;       /* runs that the call has brought */
+    size_t replacements; /* and those that it has made into what it wanted */
     size_t ack_count, beat_count;
     struct {
         culex_uuid id;
@@ -200,7 +209,17 @@ int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *qu
  */
 int64_t sim_follow_asking(const char *text, size_t len);
 
-/* Whether some still have to come in; violation when that is so. */
+/* A number for the params of a callback of some batch. */
+int64_t sim_batch_number(struct sim_oracle *oracle);
+
+/* The n of the last params in a text; -1 for none. */
+int64_t sim_number_last(const char *text, size_t len);
+
+/* Whether callbacks still have to come in; violation when that is so. */
+bool sim_oracle_has_callbacks(const struct sim_oracle *oracle);
+void sim_oracle_check_callbacks(struct sim_oracle *oracle);
+
+/* The same of follow-ups. */
 bool sim_oracle_has_follow_ups(const struct sim_oracle *oracle);
 void sim_oracle_check_follow_ups(struct sim_oracle *oracle);
 

@@ -473,18 +473,30 @@ static bool is_calm_answer(culex_status status)
            status == CULEX_EBUSY;
 }
 
+/* What is said of its batch. */
+static void batch_fill(struct sim_call *call, culex_uuid batch, culex_status status)
+{
+    call->has_batch = true;
+    call->batch = batch;
+    call->batch_answer = status == CULEX_ENOTFOUND ? '-' : status == CULEX_ESTATE ? '.' : '\0';
+}
+
 /* The end of ENQUEUE and ENQUEUE_EACH. */
 static void enqueue_fill(struct culex_store *base, struct sim_call *call, enum trouble trouble,
                          culex_status status, const struct culex_new_run *runs, size_t count,
                          const struct culex_enqueue_result *results)
 {
     static const char letters[] = "NDCFUR"; /* of enum culex_enqueued */
-    if ((trouble == TROUBLE_NONE || trouble == TROUBLE_UNKNOWN) && !is_calm_answer(status))
+    if (count > 0 && runs[0].has_batch)
+        batch_fill(call, runs[0].batch, status);
+    if ((trouble == TROUBLE_NONE || trouble == TROUBLE_UNKNOWN) && !is_calm_answer(status) &&
+        call->batch_answer == '\0')
         sim_violation(handle_of(base)->process->world->oracle, NULL,
                       "an enqueue is refused as a whole: %s", culex_status_text(status));
     call->is_refused = status == CULEX_ECONFLICT;
     call->is_too_old = status == CULEX_EEXPIRED;
-    call->is_failed = call->is_failed && !call->is_refused && !call->is_too_old;
+    call->is_failed =
+        call->is_failed && !call->is_refused && !call->is_too_old && call->batch_answer == '\0';
     call->capacity = capacity_read(handle_of(base)->process->world->store, call->queue);
     call->rider_count = call->verb == SIM_ENQUEUE && count > 1 ? 0 : count;
     for (size_t i = 0; i < call->rider_count; i++) {
@@ -693,6 +705,31 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
     return call_leave(base, trouble, status, error);
 }
 
+static culex_status on_batch(struct culex_store *base, const struct culex_batch_order *order,
+                             culex_error *error)
+{
+    static const char acts[] = "ocx"; /* of enum culex_batch_act */
+    struct culex_store *inner = handle_of(base)->inner;
+    enum trouble trouble;
+    if (!call_enter(base, &trouble, error))
+        return CULEX_ECONNECT;
+    culex_status status = inner->ops->batch(inner, order, error);
+    struct sim_call *call = call_told(base, SIM_BATCH, order->queue, status);
+    batch_fill(call, order->id, status);
+    call->batch_act = acts[order->act];
+    call->open_ms = order->open_ms;
+    if (order->act == CULEX_BATCH_CALL) {
+        const struct culex_new_run *run = &order->call->run;
+        call->batch_kind = order->when;
+        call->batch_number = sim_number_last(run->payload, run->payload_len);
+    }
+    if (status == CULEX_OK || status == CULEX_ECONFLICT)
+        call->batch_answer = status == CULEX_OK ? 'O' : '!';
+    call->is_failed = call->is_failed && call->batch_answer == '\0';
+    changes_tell(handle_of(base));
+    return call_leave(base, trouble, status, error);
+}
+
 /* The other verbs, made of the rows of store/verbs.def, each by its FRONT: the world befalls it
  * (CALLED, and as what the oracle knows it), or a living process just has its answer (ASKED). */
 #define CALLED(verb, name, parameters, arguments)                                                  \
@@ -752,7 +789,7 @@ static culex_status on_schedule_run(struct culex_store *base, const char *queue,
 #define FRONT_wake_take         WRITTEN_OUT
 #define FRONT_wait              ASKED
 #define FRONT_wait_arm          ASKED
-#define FRONT_batch             ASKED
+#define FRONT_batch             WRITTEN_OUT
 #define FRONT_batch_look        ASKED
 #define FRONT_events_keep(...)  CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_events            ASKED

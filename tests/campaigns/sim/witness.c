@@ -357,7 +357,8 @@ static void riders_read(struct sim_call *call, const struct sim_arg *args, size_
                         bool is_plain)
 {
     size_t words = is_plain ? 1 : RIDER_WORDS;
-    size_t riders = (count - RIDER_FIRST) / words;
+    size_t first = call->has_batch ? RIDER_FIRST + 1 : RIDER_FIRST;
+    size_t riders = (count - first) / words;
     if (call->verb == SIM_ENQUEUE && riders > 1)
         return;
     call->rider_count = riders;
@@ -365,9 +366,9 @@ static void riders_read(struct sim_call *call, const struct sim_arg *args, size_
         struct sim_rider *rider = &call->riders[i];
         *rider = (struct sim_rider){.answer = '\0'};
         if (is_plain)
-            rider_plain_read(&args[RIDER_FIRST + i], rider);
+            rider_plain_read(&args[first + i], rider);
         else
-            rider_read(&args[RIDER_FIRST + i * words], rider);
+            rider_read(&args[first + i * words], rider);
     }
 }
 
@@ -387,11 +388,31 @@ static void enqueue_read(struct sim_world *world, struct sim_call *call, const s
 {
     const struct sim_text *limit = field_find(world, call->queue, "meta", "limit", 5);
     call->capacity = limit == NULL ? 0 : strtoll(limit->data, NULL, 10);
+    if (call->has_batch)
+        call->batch = id_of(&args[RIDER_FIRST]);
     riders_read(call, args, count, is_plain);
     if (call->verb == SIM_EACH)
         tickets_read(call, args);
     else
         call->ticket = ticket_read(&args[2], &args[3]);
+}
+
+/* ARGV of store/redis/batch.lua. */
+static void batch_read(struct sim_call *call, const struct sim_arg *args)
+{
+    enum { ID = 2, ACT, KIND, OPEN_MS, RUN };
+    bool is_open = args[ACT].data[0] == 'o', is_call = args[ACT].data[1] == 'a';
+    call->has_batch = true;
+    call->batch = id_of(&args[ID]);
+    call->batch_act = is_open ? 'o' : is_call ? 'c' : 'x';
+    if (is_open)
+        call->open_ms = arg_number(&args[OPEN_MS]);
+    if (!is_call)
+        return;
+    call->batch_kind = args[KIND].data[0] == 'c'   ? CULEX_BATCH_ON_COMPLETE
+                       : args[KIND].data[0] == 's' ? CULEX_BATCH_ON_SUCCESS
+                                                   : CULEX_BATCH_ON_DEATH;
+    call->batch_number = sim_number_last(args[RUN].data, args[RUN].len);
 }
 
 static const struct {
@@ -402,6 +423,7 @@ static const struct {
     {&culex__redis_script_enqueue, SIM_ENQUEUE},
     {&culex__redis_script_enqueue_bound, SIM_ENQUEUE},
     {&culex__redis_script_enqueue_plain, SIM_ENQUEUE},
+    {&culex__redis_script_enqueue_batch, SIM_ENQUEUE},
     {&culex__redis_script_enqueue_each, SIM_EACH},
     {&culex__redis_script_enqueue_each_plain, SIM_EACH},
     {&culex__redis_script_step_fast, SIM_STEP},
@@ -415,6 +437,7 @@ static const struct {
     {&culex__redis_script_purge, SIM_PURGE},
     {&culex__redis_script_move, SIM_MOVE},
     {&culex__redis_script_follow, SIM_FOLLOW},
+    {&culex__redis_script_batch, SIM_BATCH},
 };
 
 static bool is_script(const struct culex__redis_script *script, const char *digest)
@@ -454,9 +477,12 @@ void sim_oracle_call(void *user, const char *digest, const struct sim_arg *keys,
     if (call->verb == SIM_STEP) {
         step_read(sim_oracle_world(oracle), call, args);
     } else if (call->verb == SIM_ENQUEUE || call->verb == SIM_EACH) {
+        call->has_batch = is_script(&culex__redis_script_enqueue_batch, digest);
         bool is_plain = is_script(&culex__redis_script_enqueue_plain, digest) ||
                         is_script(&culex__redis_script_enqueue_each_plain, digest);
         enqueue_read(sim_oracle_world(oracle), call, args, arg_count, is_plain);
+    } else if (call->verb == SIM_BATCH) {
+        batch_read(call, args);
     } else if (call->verb == SIM_HELLO) {
         arg_copy(&args[1], call->worker, sizeof call->worker);
         arg_copy(&args[2], call->session, sizeof call->session);
@@ -615,6 +641,10 @@ void sim_oracle_return(void *user, const char *reply, size_t len)
     /* A HELLO that is not through yet still has the session before. */
     if (call->verb == SIM_HELLO && arg_number(&items[2]) > 0)
         call->verb = SIM_OTHER;
+    if (call->verb == SIM_BATCH && reply[0] == '$')
+        call->batch_answer = ((const char *)memchr(reply, '\n', len))[1];
+    if (call->has_batch && items[0].len == 1 && strchr("-.", items[0].data[0]) != NULL)
+        call->batch_answer = items[0].data[0];
     if ((call->verb == SIM_ENQUEUE || call->verb == SIM_EACH) && items[0].len == 1) {
         call->is_refused = items[0].data[0] == '!';
         call->is_too_old = items[0].data[0] == '?';

@@ -185,11 +185,12 @@ static void heal(struct sim_world *world)
     sim_cast_heal(world);
     while (world->event_count > 0 && world->now_ns < until_ns && world->steps < steps_max &&
            (sim_oracle_live(world->oracle) > 0 || sim_oracle_has_follow_ups(world->oracle) ||
-            !sim_cast_is_quiet(world)))
+            sim_oracle_has_callbacks(world->oracle) || !sim_cast_is_quiet(world)))
         step(world);
     world_check(world);
     sim_oracle_check_live(world->oracle);
     sim_oracle_check_follow_ups(world->oracle);
+    sim_oracle_check_callbacks(world->oracle);
     sim_cast_end(world);
     while (world->event_count > 0 && world->now_ns < until_ns + 3600 * SIM_SECOND &&
            !sim_cast_is_over(world))
