@@ -4,6 +4,7 @@
  *   change.c  what may become of a record, and why
  *   answer.c  what a call may be answered
  *   follow.c  follow-ups: who asked for them, and which came in
+ *   wait.c    waits for ends of runs
  *   batch.c   batches: members, and which callbacks came
  *   enqueue.c the same of ENQUEUE and ENQUEUE_EACH: tickets, keys, limits
  *   oracle.c  engine and producers, snapshots, life; witness.c feeds it from the virtual Redis */
@@ -133,6 +134,8 @@ struct sim_oracle {
     } left, refused;        /* see sim_oracle_left and sim_oracle_refused */
     struct asking *askings; /* follow.c */
     size_t asking_count;
+    struct wait *waits; /* wait.c */
+    size_t wait_count;
     struct batch *batches; /* batch.c */
     size_t batch_count;
     int64_t callback_count;
@@ -174,6 +177,9 @@ void sim_batch_came(struct sim_oracle *oracle, const struct run *run);
 void sim_batch_call_check(struct sim_oracle *oracle);
 void sim_batch_mark(struct sim_oracle *oracle);
 void sim_batch_roll_back(struct sim_oracle *oracle);
+
+/* A run is in this state now, by whatever. */
+void sim_wait_look(const struct sim_oracle *oracle, const struct run *run, char state);
 
 /* Whoever is at a suspect has nothing else. */
 void sim_company_check(struct sim_oracle *oracle, const char *session, culex_uuid id);

@@ -417,6 +417,17 @@ static void operator_body(struct sim_process *process)
     culex_client_close(client);
 }
 
+/* Somebody who only waits for what there still is. */
+static void last_waiter_body(struct sim_process *process)
+{
+    culex_client *client = NULL;
+    while (!process->is_killed && sim_client_open(process, &client) != CULEX_OK)
+        sim_sleep(process, 100 * SIM_MS);
+    if (client != NULL && !process->is_killed)
+        sim_wait_healed(process, client);
+    culex_client_close(client);
+}
+
 /* The last one, when everything is healed: no queue stays paused or limited. */
 static void healer_body(struct sim_process *process)
 {
@@ -693,6 +704,7 @@ void sim_cast_heal(struct sim_world *world)
             worker_start(world, &cast->seats[i]);
     }
     sim_process_start(world, "healer", healer_body);
+    sim_process_start(world, "waiter", last_waiter_body);
 }
 
 /* Producers, the operator and the healer have nothing left to do. */

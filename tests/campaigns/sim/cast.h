@@ -4,6 +4,7 @@
  *   producer.c  producers: orders of one run or of many, and their repeats
  *   convoy.c    orders that go to the store in one
  *   batcher.c   batches
+ *   waiter.c    waits for ends of runs
  *   order.c     what producers know of their orders, and what they may be told of them */
 #ifndef CULEX_SIM_CAST_H
 #define CULEX_SIM_CAST_H
@@ -124,6 +125,12 @@ void sim_convoy_again(struct sim_process *process, culex_client *client, struct 
 
 /* A batch of alpha from its opening to its close, if that comes. */
 void sim_batch_make(struct sim_process *process, culex_client *client);
+
+/* --- waiter.c ------------------------------------------------------------------------------ */
+
+/* For a run that some producer knows; and, when the world is healed, for one that is live. */
+void sim_wait_some(struct sim_process *process, culex_client *client);
+void sim_wait_healed(struct sim_process *process, culex_client *client);
 
 /* --- producer.c ---------------------------------------------------------------------------- */
 

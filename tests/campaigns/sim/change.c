@@ -572,4 +572,5 @@ void sim_oracle_change(struct sim_oracle *oracle, culex_uuid id, const struct si
     if (sim_is_live(run->record.state) && !sim_is_live(after->state))
         sim_batch_member_ended(oracle, run, end_of(oracle, run, after));
     run->record = *after;
+    sim_wait_look(oracle, run, after->state);
 }

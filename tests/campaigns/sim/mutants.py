@@ -197,6 +197,11 @@ MUTANTS = [
      "if (status == CULEX_OK && *ret_has_ended)", "sqlite"),
     ("a callback of a batch is brought again", SQL + "batch.c", "    return status == CULEX_OK\n               ? culex__sqlite_finish(store,\n                                      SQL_BIND(store, CALL_DONE,",
      "    return status != CULEX_OK\n               ? culex__sqlite_finish(store,\n                                      SQL_BIND(store, CALL_DONE,", "sqlite"),
+    ("who waits for an end is told the wrong one", "runtime/client/wait.c", "        *ret_end = CULEX_WAIT_DEAD;", "        *ret_end = CULEX_WAIT_DONE;", "redis"),
+    ("who waits for an end is not told before the time is over", "runtime/client/wait.c", "LOOK_MS = 5000,", "LOOK_MS = 3600000,", "sqlite"),
+    ("who waits for an end stays too long", "runtime/client/wait.c", "if (left == 0 || (status", "if ((status", "sqlite"),
+    ("who waits for an end gives up too early", "runtime/client/wait.c", "    if (state != CULEX_RUN_STATE_COUNT && !end_of(state, &end))\n        return CULEX_OK;",
+     "    if (!end_of(state, &end))\n        state = CULEX_RUN_STATE_COUNT;", "redis"),
 ]
 
 

@@ -195,6 +195,7 @@ void sim_oracle_roll_back(struct sim_oracle *oracle)
         for (size_t k = 0; k < run->grant_count && run->record.state == 'A'; k++)
             run->grants[k].is_accepted = false;
         entry->after = run->record;
+        sim_wait_look(oracle, run, run->record.state);
         oracle->live += sim_is_live(run->record.state);
     }
     sim_follow_roll_back(oracle);
@@ -256,6 +257,7 @@ void sim_oracle_free(struct sim_oracle *oracle)
     free(oracle->orders);
     free(oracle->askings);
     free(oracle->batches);
+    free(oracle->waits);
     free(oracle->told.list);
     free(oracle->kept.list);
     free(oracle->windows.list);

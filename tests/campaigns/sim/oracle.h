@@ -25,7 +25,7 @@
  *   I15 a follow-up comes in once, if the end of the execution that asked for it was accepted as
  *       done, and not otherwise: follow.c
  *   I16 each callback of a batch comes in once when what it tells is so, and not otherwise: batch.c
- */
+ *   I17 who waits for a run is told what was so while the call lasted: wait.c */
 #ifndef CULEX_SIM_ORACLE_H
 #define CULEX_SIM_ORACLE_H
 
@@ -33,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <culex/client.h>
 #include <culex/types.h>
 
 #include "core/run.h"
@@ -208,6 +209,13 @@ int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *qu
 /* The number of what was asked for, by the last params in a text; 0 when those are no follow-up's.
  */
 int64_t sim_follow_asking(const char *text, size_t len);
+
+/* Somebody waits for the end of a run, with a call that has just begun. sim_wait_told judges what
+ * it is told, and sim_wait_end ends that: it returns when the run was first seen as ended in the
+ * meantime, -1 for never. */
+size_t sim_wait_begin(struct sim_oracle *oracle, culex_uuid id);
+void sim_wait_told(struct sim_oracle *oracle, size_t place, culex_wait_end end);
+int64_t sim_wait_end(struct sim_oracle *oracle, size_t place);
 
 /* A number for the params of a callback of some batch. */
 int64_t sim_batch_number(struct sim_oracle *oracle);

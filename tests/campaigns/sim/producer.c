@@ -294,7 +294,9 @@ static void enqueue_somehow(struct sim_process *process, culex_client *client)
     struct sim_random *random = &process->world->random;
     bool is_plain = sim_is_plain(process->world);
     int64_t draw = sim_below(random, 100);
-    if (sim_chance(random, is_plain ? 10 : 60))
+    if (sim_chance(random, is_plain ? 10 : 50))
+        sim_wait_some(process, client);
+    else if (sim_chance(random, is_plain ? 10 : 60))
         sim_batch_make(process, client);
     else if (!is_plain && draw < 20)
         enqueue_limited_some(process, client);

@@ -269,7 +269,32 @@ static culex_status on_wake_take(struct culex_store *base, bool *ret_woken, cule
 static void on_wake_disarm(struct culex_store *base)
 {
     struct sim_process *process = handle_of(base)->process;
-    process->is_armed = process->is_woken = false;
+    process->is_armed = process->is_woken = process->is_waiting_for_ends = false;
+}
+
+static culex_status on_wait_arm(struct culex_store *base, const char *const *queues, size_t count,
+                                int64_t timeout_ms, int *ret_fd, culex_error *error)
+{
+    struct handle *handle = handle_of(base);
+    (void)queues;
+    (void)count;
+    (void)timeout_ms;
+    (void)error;
+    handle->process->is_waiting_for_ends = true;
+    *ret_fd = handle->has_wake ? SIM_FD_WAKE : -1;
+    return CULEX_OK;
+}
+
+/* As if all had noted what has changed. */
+static void waiters_wake(struct sim_world *world)
+{
+    for (struct sim_process *process = world->processes; process != NULL; process = process->next) {
+        if (process->is_done || process->is_killed || !process->is_waiting_for_ends)
+            continue;
+        process->is_waiting_for_ends = false;
+        process->is_woken = true;
+        sim_process_poke(process);
+    }
 }
 
 /* --- calls --------------------------------------------------------------------------------- */
@@ -400,6 +425,8 @@ static void changes_tell(struct handle *handle)
     store->changed_count = 0;
     if (count > 0)
         limits_look(world);
+    if (count > 0)
+        waiters_wake(world);
     if (count > 0)
         wake_one(world);
 }
@@ -787,8 +814,8 @@ static culex_status on_batch(struct culex_store *base, const struct culex_batch_
 #define FRONT_now               ASKED
 #define FRONT_wake_arm          WRITTEN_OUT
 #define FRONT_wake_take         WRITTEN_OUT
-#define FRONT_wait              ASKED
-#define FRONT_wait_arm          ASKED
+#define FRONT_wait(...)         CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_wait_arm          WRITTEN_OUT
 #define FRONT_batch             WRITTEN_OUT
 #define FRONT_batch_look        ASKED
 #define FRONT_events_keep(...)  CALLED(SIM_OTHER, __VA_ARGS__)

@@ -79,6 +79,7 @@ struct sim_process {
     bool is_ended_well; /* the worker's loop came to its own end */
     bool is_woken;      /* SQLite: something was enqueued since it armed */
     bool is_armed;
+    bool is_waiting_for_ends; /* SQLite: armed for ends of runs */
     int role;
     struct sim_process *next;
 };
