@@ -183,7 +183,6 @@ MUTANTS = [
      "  if not holds(r, attempt) then\n    if has_blob == '2' then follow_ups_keep(id, blob) end\n    if event == 'DONE' and", "redis"),
     ("a stale end brings its follow-ups", SQL + "follow_up.c", "reply->acks[i] == CULEX_ANSWER_OK; at++)", "true; at++)", "sqlite"),
     ("follow-ups into a second queue are forgotten", SQL + "follow_up.c", "if (is_known(all, i))", "if (i > 0)", "sqlite"),
-    ("a repeat brings follow-ups again", SQL + "follow_up.c", "if (status == CULEX_OK && !*is_repeat)", "if (status == CULEX_OK)", "sqlite"),
     ("an end is told without its follow-ups", WORKER + "acks.c", "ack.follow_up_count = flight->run.followed_count;",
      "ack.follow_up_count = 0;", "sqlite"),
     ("a callback of a batch is dropped", LUA + "lib_batches.lua", "  call('ZADD', follow_ups, place, string.sub(b.id, 1, 15) .. kind .. text)\n", "", "redis"),
