@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "client/after.h"
 #include "client/client_private.h"
 #include "client/enqueue.h"
@@ -42,6 +43,39 @@ static culex_status order_give(struct culex_store *store, void *order, culex_err
     return store->ops->batch(store, order, error);
 }
 
+/* The same for each call with this key, of version 8. */
+static culex_uuid id_derive(const char *queue, const char *key)
+{
+    static const char kind[] = "batch";
+    unsigned char digest[CULEX_SHA256_BYTES];
+    struct culex_sha256 hash;
+    culex_uuid id;
+    culex__sha256_begin(&hash);
+    culex__sha256_add(&hash, kind, sizeof kind);
+    culex__sha256_add(&hash, queue, strlen(queue) + 1);
+    culex__sha256_add(&hash, key, strlen(key));
+    culex__sha256_end(&hash, digest);
+    memcpy(id.b, digest, sizeof id.b);
+    id.b[6] = (unsigned char)((id.b[6] & 0x0f) | 0x80);
+    id.b[8] = (unsigned char)((id.b[8] & 0x3f) | 0x80);
+    return id;
+}
+
+static culex_status key_apply(const culex_batch_options *options, const char *queue,
+                              struct culex_batch_order *order, culex_error *error)
+{
+    if (options->idempotency_key == NULL)
+        return CULEX_OK;
+    if (options->again != NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.again and options.idempotency_key of a batch are set: repeat "
+                           "the call with the key alone");
+    if (options->idempotency_key[0] == '\0')
+        return culex__fail(error, CULEX_EINVAL, "the idempotency key of the batch is empty");
+    order->id = id_derive(queue, options->idempotency_key);
+    return CULEX_OK;
+}
+
 static culex_status options_apply(const culex_client *client, const culex_batch_options *options,
                                   const char *queue, struct culex_batch_order *order,
                                   culex_error *error)
@@ -65,9 +99,10 @@ static culex_status options_apply(const culex_client *client, const culex_batch_
             return status;
         order->id = options->again->id;
     }
-    if (options->parent == NULL)
-        return CULEX_OK;
-    culex_status status = batch_check(client, options->parent, error);
+    culex_status status = key_apply(options, queue, order, error);
+    if (options->parent == NULL || status != CULEX_OK)
+        return status;
+    status = batch_check(client, options->parent, error);
     if (status == CULEX_OK && strcmp(options->parent->queue, queue) != 0)
         status = culex__fail(error, CULEX_EINVAL,
                              "the batch is of queue '%s', and what it is in of '%s'", queue,

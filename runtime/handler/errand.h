@@ -27,12 +27,13 @@ enum culex_errand_verb {
     CULEX_ERRAND_RETRY,
     CULEX_ERRAND_FORGET,
     CULEX_ERRAND_STATS,
+    CULEX_ERRAND_BATCH,
     CULEX_ERRAND_BATCH_LOOK,
     CULEX_ERRAND_METADATA,
     CULEX_ERRAND_METADATA_SET
 };
 
-/* An errand begins with this; `count` runs follow ENQUEUE. */
+/* An errand begins with this; `count` runs follow ENQUEUE, an order BATCH (errand_batch.h). */
 struct culex_errand {
     uint32_t verb;
     uint32_t count;
@@ -68,9 +69,9 @@ struct culex_errand_way {
     void *self;
 };
 
-/* A store that enqueues, gets, cancels, retries and forgets runs, tells statistics, of batches and
- * the time, tells and sets what one job keeps, and refuses the rest as CULEX_EUNSUPPORTED. `way`
- * must stay. *ret_store is returned owned. */
+/* A store that enqueues, gets, cancels, retries and forgets runs, opens, closes and tells of
+ * batches, tells statistics and the time, tells and sets what one job keeps, and refuses the rest
+ * as CULEX_EUNSUPPORTED. `way` must stay. *ret_store is returned owned. */
 culex_status culex__errand_store_open(const struct culex_errand_way *way, int64_t timeout_ms,
                                       const struct culex_env *env, struct culex_store **ret_store,
                                       culex_error *error);

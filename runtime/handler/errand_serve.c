@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/queue_name.h"
 #include "core/record_text.h"
+#include "handler/errand_batch.h"
 #include "handler/errand_metadata.h"
 #include "handler/errand_run.h"
 #include "client/newrun.h"
@@ -135,6 +136,20 @@ static void stats_serve(struct culex_store *store, const struct culex_errand *er
     answer_write(answer, status, &error, &stats, sizeof stats);
 }
 
+static void batch_serve(struct culex_store *store, const struct culex_errand *errand,
+                        struct culex_errand_reader *reader, culex_buf *answer)
+{
+    struct culex_errand_batch_room room;
+    struct culex_batch_order order;
+    culex_error error = {0};
+    if (!culex__errand_batch_take(reader, errand->queue, &room, &order)) {
+        culex__errand_refuse(answer, CULEX_EINVAL, "an order for a batch that cannot be read");
+        return;
+    }
+    culex_status status = store->ops->batch(store, &order, &error);
+    answer_write(answer, status, &error, NULL, 0);
+}
+
 static void batch_look_serve(struct culex_store *store, const struct culex_errand *errand,
                              culex_buf *answer)
 {
@@ -235,6 +250,9 @@ bool culex__errand_serve(struct culex_store *store, const char *bytes, size_t le
     case CULEX_ERRAND_STATS:
         stats_serve(store, &errand, answer);
         return false;
+    case CULEX_ERRAND_BATCH:
+        batch_serve(store, &errand, &reader, answer);
+        return true;
     case CULEX_ERRAND_BATCH_LOOK:
         batch_look_serve(store, &errand, answer);
         return false;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/instant.h"
+#include "handler/errand_batch.h"
 #include "handler/errand_metadata.h"
 #include "handler/errand_run.h"
 #include "store/metadata_list.h"
@@ -138,6 +139,17 @@ static culex_status errands_stats(struct culex_store *store, const char *queue,
     return ask(store, CULEX_ERRAND_STATS, queue, NULL, ret_stats, sizeof *ret_stats, error);
 }
 
+static culex_status errands_batch(struct culex_store *store, const struct culex_batch_order *order,
+                                  culex_error *error)
+{
+    struct errands *errands = errands_of(store);
+    struct culex_errand head = errand_head(CULEX_ERRAND_BATCH, order->queue, NULL, 0);
+    culex_status status = errand_begin(errands, &head);
+    if (status == CULEX_OK)
+        status = culex__errand_batch_append(&errands->errand, order);
+    return errand_send(errands, status, error);
+}
+
 static culex_status errands_batch_look(struct culex_store *store, const char *queue, culex_uuid id,
                                        culex_batch_info *ret_info, culex_error *error)
 {
@@ -252,13 +264,15 @@ static void errands_close(struct culex_store *store)
 /* Clients never step, tick, greet or arm; the operator's verbs are left to clients of their own. */
 static const struct culex_store_ops errands_ops = {
     .name = "errand",
-    .lacks = "the client of a run enqueues, gets, cancels, retries and deletes runs and tells "
-             "statistics; for the rest open one with culex_client_open, outside of handlers",
+    .lacks = "the client of a run enqueues, gets, cancels, retries and deletes runs, opens, closes "
+             "and looks at batches, and tells statistics and a job's metadata; for the rest open "
+             "one with culex_client_open, outside of handlers",
     .enqueue = errands_enqueue,
     .cancel = errands_cancel,
     .retry = errands_retry,
     .forget = errands_forget,
     .stats = errands_stats,
+    .batch = errands_batch,
     .batch_look = errands_batch_look,
     .get = errands_get,
     .metadata = errands_metadata,

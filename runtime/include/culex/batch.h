@@ -26,6 +26,13 @@
  * replaced by it as any run would be. culex_sqlite_enqueue takes members, and no callbacks:
  * CULEX_EUNSUPPORTED.
  *
+ * All calls also go by the client of a run, culex_run_client(), in any isolation. A handler that is
+ * killed or fails behind the open is executed again from its start, so what it does has to find
+ * what it did: the batch has an idempotency key, and each member one of its own. Then all attempts
+ * fill one batch, a callback that is given again is the same, and so is the close; the batch takes
+ * the repeat of a member also when it has ended. A handler that is dead for good in the middle
+ * leaves it to open_for.
+ *
  * Clients, threads and errors are as in culex/client.h; each call may be repeated.
  */
 #ifndef CULEX_BATCH_H
@@ -42,13 +49,16 @@ extern "C" {
 
 /* A member that is 0 or NULL takes the default. */
 typedef struct culex_batch_options {
-    culex_duration open_for;   /* who has not closed it by then never will: it is closed, and ends
-                                  without success. By default 7 days, at most 366 */
-    culex_duration keep;       /* so long after its end it can be looked at; by default a day */
-    const culex_batch *parent; /* the batch, of the same queue, that it is a member of: done when
-                                  it ends with success, dead when a member is, else cancelled; eight
-                                  in each other at most */
-    const culex_batch *again;  /* the batch of an open that was CULEX_EUNKNOWN, to repeat it */
+    culex_duration open_for;     /* who has not closed it by then never will: it is closed, and ends
+                                    without success. By default 7 days, at most 366 */
+    culex_duration keep;         /* so long after its end it can be looked at; by default a day */
+    const culex_batch *parent;   /* the batch, of the same queue, that it is a member of: done when
+                                    it ends with success, dead when a member is, else cancelled; eight
+                                    in each other at most */
+    const culex_batch *again;    /* the batch of an open that was CULEX_EUNKNOWN, to repeat it */
+    const char *idempotency_key; /* each call with it, for this queue, opens the same batch: what a
+                                    handler sets, which may be executed again, to one of its run's
+                                    id, say. NULL: none */
 } culex_batch_options;
 
 typedef struct culex_batch_info {
@@ -61,10 +71,12 @@ typedef struct culex_batch_info {
     bool is_expired; /* nobody has closed it in time */
 } culex_batch_info;
 
-/* Begins a batch for runs of `queue`, which begins with it when it is new. `options` may be NULL.
- * CULEX_ENOTFOUND and CULEX_ESTATE: there is no such parent, or it has ended; CULEX_ELIMIT: too
- * many in each other. CULEX_EUNKNOWN: the batch may be there, and *ret_batch is it; repeat the call
- * with it as options.again, or, if a parent waits for it, close it once it can be reached. */
+/* Begins a batch for runs of `queue`, which begins with it when it is new; one of that key that is
+ * there stays as it is, be it closed or ended, and once it is forgotten another one begins.
+ * `options` may be NULL. CULEX_ENOTFOUND and CULEX_ESTATE: there is no such parent, or it has
+ * ended; CULEX_ELIMIT: too many in each other. CULEX_EUNKNOWN: the batch may be there, and
+ * *ret_batch is it; repeat the call as it is when it has a key, else with it as options.again, or,
+ * if a parent waits for it, close it once it can be reached. */
 CULEX_API CULEX_MUST_USE culex_status culex_batch_open(culex_client *client, const char *queue,
                                                        const culex_batch_options *options,
                                                        culex_batch *ret_batch, culex_error *error);
@@ -75,8 +87,7 @@ CULEX_API CULEX_MUST_USE culex_status culex_batch_close(culex_client *client,
                                                         const culex_batch *batch,
                                                         culex_error *error);
 
-/* What it has come to by now. Also by the client of a run, culex_run_client(). CULEX_ENOTFOUND as
- * above. */
+/* What it has come to by now. CULEX_ENOTFOUND as above. */
 CULEX_API CULEX_MUST_USE culex_status culex_batch_look(culex_client *client,
                                                        const culex_batch *batch,
                                                        culex_batch_info *ret_info,

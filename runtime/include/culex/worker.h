@@ -126,11 +126,13 @@ CULEX_API void culex_log(culex_run *run, const char *format, ...) CULEX_PRINTF(2
 /* A client of the store that the run came from, for follow-ups: a child process has neither
  * the store's URL nor its password, and asks the worker. Lent: it is the same for all runs of a
  * process, is good while the handler runs, and culex_client_close leaves it alone. Threads of the
- * handler may share it. It enqueues, gets, cancels, retries and deletes runs and tells statistics;
- * other calls are CULEX_EUNSUPPORTED. Calls are bounded by the worker's store timeout;
- * CULEX_EUNKNOWN means what it always does, so follow-ups that must not double have an idempotency
- * key. A process that the handler forks cannot use it (CULEX_EINVAL) and gets NULL here, which is
- * returned otherwise only when out of memory. Calls with NULL for the client are CULEX_EINVAL. */
+ * handler may share it. It enqueues, gets, cancels, retries and deletes runs, opens, closes and
+ * looks at batches, gives them members and callbacks (culex/batch.h), tells statistics, and reads
+ * and writes the metadata of a job; other calls are CULEX_EUNSUPPORTED. Calls are bounded by the
+ * worker's store timeout; CULEX_EUNKNOWN means what it always does, so follow-ups that must not
+ * double have an idempotency key. A process that the handler forks cannot use it (CULEX_EINVAL) and
+ * gets NULL here, which is returned otherwise only when out of memory. Calls with NULL for the
+ * client are CULEX_EINVAL. */
 CULEX_API culex_client *culex_run_client(culex_run *run);
 
 /* Memory that lives until the handler returns; NULL when out of memory. */

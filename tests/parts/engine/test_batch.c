@@ -89,6 +89,31 @@ static void test_open_without_an_answer_is_repeated(void **state)
                      CULEX_EINVAL);
 }
 
+/* By a key it is the same one, in its queue and as long as it is there. */
+static void test_open_with_a_key_opens_one_batch(void **state)
+{
+    struct world *world = *state;
+    culex_batch first, again, other;
+    culex_batch_options options = {.idempotency_key = "order 7"};
+    culex_error error = {0};
+    assert_int_equal(culex_batch_open(world->client, "numbers", &options, &first, NULL), CULEX_OK);
+    assert_int_equal(culex_batch_open(world->client, "numbers", &options, &again, NULL), CULEX_OK);
+    assert_memory_equal(first.id.b, again.id.b, sizeof first.id.b);
+    assert_int_equal(culex_batch_open(world->client, "others", &options, &other, NULL), CULEX_OK);
+    assert_memory_not_equal(first.id.b, other.id.b, sizeof first.id.b);
+    options.idempotency_key = "order 8";
+    assert_int_equal(culex_batch_open(world->client, "numbers", &options, &other, NULL), CULEX_OK);
+    assert_memory_not_equal(first.id.b, other.id.b, sizeof first.id.b);
+    options.again = &first;
+    assert_int_equal(culex_batch_open(world->client, "numbers", &options, &other, &error),
+                     CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "options.idempotency_key"));
+    options = (culex_batch_options){.idempotency_key = ""};
+    assert_int_equal(culex_batch_open(world->client, "numbers", &options, &other, &error),
+                     CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "is empty"));
+}
+
 /* However many. */
 static void test_call_of_many_gives_no_callback(void **state)
 {
@@ -161,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_callback_waits_for_its_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_open_without_an_answer_is_repeated, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_open_with_a_key_opens_one_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_call_of_many_gives_no_callback, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hook_that_takes_the_batch_out_leaves_an_ordinary_run,
                                         setup, teardown),

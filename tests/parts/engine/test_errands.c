@@ -16,7 +16,7 @@
 
 #include "quiet_thread.h"
 #include "redis_server.h"
-#include "handler/errand_run.h"
+#include "handler/errand_batch.h"
 #include "client/newrun.h"
 #include "world.h"
 
@@ -50,6 +50,9 @@ enum act {
     END_NEVER, /* with none: it is discarded */
     END_FULL,  /* with as many as there may be */
     END_MAIL,  /* with one for the other queue */
+    BATCH,     /* of three letters; each attempt comes one step further, and fails */
+    BATCH_DIE, /* the same, and dies in the middle */
+    BATCH_END, /* its callback */
     ACT_COUNT
 };
 
@@ -187,6 +190,66 @@ static void follow_to_the_full(culex_run *run)
         expect(culex_run_enqueue(run, &letter_type, &letter, NULL, &error) == CULEX_OK);
     expect(culex_run_enqueue(run, &letter_type, &letter, NULL, &error) == CULEX_ELIMIT);
     expect(strstr(error.text, "at most 100 follow-ups") != NULL);
+}
+
+/* --- a batch, by its key the same in each attempt ----------------------------------------------
+ */
+
+enum { BATCH_MEMBERS = 3 };
+
+static void batch_fill(culex_client *client, const culex_batch *batch, culex_uuid run)
+{
+    char key[CULEX_UUID_TEXT_SIZE + 8];
+    struct letter letter = {MAIL, "member"};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.batch = batch;
+    options.idempotency_key = key;
+    culex_uuid_format(run, key);
+    strcat(key, "/0");
+    for (int i = 0; i < BATCH_MEMBERS; i++) {
+        key[strlen(key) - 1] = (char)('0' + i);
+        expect(culex_client_enqueue(client, &letter_type, &letter, &options, NULL, NULL) ==
+               CULEX_OK);
+    }
+}
+
+static void batch_call_back(culex_client *client, const culex_batch *batch)
+{
+    struct letter letter = {BATCH_END, "callback"};
+    culex_enqueue_options options = culex_enqueue_options_make();
+    options.batch = batch;
+    options.batch_when = CULEX_BATCH_ON_SUCCESS;
+    options.queue = "mails";
+    expect(culex_client_enqueue(client, &letter_type, &letter, &options, NULL, NULL) == CULEX_OK);
+}
+
+/* As far as step `last`; whoever is executed again comes by all steps before, too. */
+static void batch_make(culex_run *run, unsigned last)
+{
+    char key[CULEX_UUID_TEXT_SIZE];
+    culex_batch batch;
+    culex_batch_info info = {0};
+    culex_client *client = culex_run_client(run);
+    culex_batch_options options = {.idempotency_key = key};
+    culex_uuid_format(culex_run_id(run), key);
+    expect(culex_batch_open(client, "letters", &options, &batch, NULL) == CULEX_OK);
+    if (last >= 2)
+        batch_fill(client, &batch, culex_run_id(run));
+    if (last >= 3)
+        batch_call_back(client, &batch);
+    if (last >= 4)
+        expect(culex_batch_close(client, &batch, NULL) == CULEX_OK);
+    expect(culex_batch_look(client, &batch, &info, NULL) == CULEX_OK);
+    expect(info.added == (last >= 2 ? BATCH_MEMBERS : 0) && info.is_closed == (last >= 4));
+}
+
+static culex_outcome batch_attempt(culex_run *run, bool dies)
+{
+    unsigned attempt = culex_run_attempt(run);
+    batch_make(run, dies && attempt > 1 ? 4 : dies ? 2 : attempt);
+    if (dies && attempt == 1)
+        raise(SIGKILL);
+    return dies || attempt > 4 ? CULEX_DONE : culex_run_fail(run, "not yet");
 }
 
 static void open_default(void)
@@ -396,7 +459,11 @@ static culex_outcome letter_call(culex_run *run, culex_handler_fn handler, const
     atomic_fetch_add(&board->calls[letter->act], 1);
     switch ((enum act)letter->act) {
     case MAIL:
+    case BATCH_END:
         return CULEX_DONE;
+    case BATCH:
+    case BATCH_DIE:
+        return batch_attempt(run, letter->act == BATCH_DIE);
     case FOLLOW:
         atomic_store(&board->status, follow_up(run, MAIL, &error));
         break;
@@ -524,6 +591,7 @@ SETUP(default_none, "", CULEX_ISOLATION_NONE)
 SETUP(memory_process, "memory:errands", CULEX_ISOLATION_PROCESS)
 SETUP(memory_none, "memory:errands", CULEX_ISOLATION_NONE)
 SETUP(redis_process, "redis", CULEX_ISOLATION_PROCESS)
+SETUP(redis_job, "redis", CULEX_ISOLATION_JOB)
 SETUP(redis_none, "redis", CULEX_ISOLATION_NONE)
 
 static int teardown(void **state)
@@ -780,6 +848,29 @@ static void test_handler_that_runs_twice_has_one_follow_up_of_a_key(void **state
     assert_int_equal(board->status, CULEX_OK);
 }
 
+/* However often it is executed, and wherever it stopped. */
+static void test_handler_makes_one_batch_in_all_its_attempts(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, BATCH);
+    work(scene, 2);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[BATCH], 5);
+    assert_int_equal(board->calls[MAIL], BATCH_MEMBERS);
+    assert_int_equal(board->calls[BATCH_END], 1);
+}
+
+static void test_handler_that_is_killed_in_the_middle_makes_one_batch(void **state)
+{
+    struct scene *scene = *state;
+    send(scene, BATCH_DIE);
+    work(scene, 2);
+    assert_int_equal(board->wrong, 0);
+    assert_int_equal(board->calls[BATCH_DIE], 2);
+    assert_int_equal(board->calls[MAIL], BATCH_MEMBERS);
+    assert_int_equal(board->calls[BATCH_END], 1);
+}
+
 static void *stop_after_a_call(void *worker)
 {
     while (atomic_load(&board->ms) == 0)
@@ -1033,15 +1124,25 @@ static void errand_catch(struct caught *caught, struct culex_ticket ticket,
     store->ops->close(store);
 }
 
-/* Any byte wrong, any end cut off: an answer, and never more than an errand's own bytes read. */
-static void test_mangled_errand_gets_an_answer(void **state)
+static void batch_catch(struct caught *caught, const struct culex_batch_order *order)
 {
-    struct scene *scene = *state;
-    struct caught caught;
+    struct culex_errand_way way = {catch_errand, caught};
+    struct culex_store *store;
+    culex_buf_init(&caught->errand, CULEX_ERRAND_MAX);
+    assert_int_equal(culex__errand_store_open(&way, 1000, culex__env_system(), &store, NULL),
+                     CULEX_OK);
+    assert_int_equal(store->ops->batch(store, order, NULL), CULEX_ECONNECT);
+    store->ops->close(store);
+}
+
+/* Any byte wrong, any end cut off: an answer, and never more than an errand's own bytes read.
+ * Returns how many were refused. */
+static unsigned errand_mangle(struct scene *scene, const struct caught *errand)
+{
+    const struct caught caught = *errand;
     struct culex_store *store;
     uint64_t seed = 7;
     unsigned refused = 0;
-    errand_catch(&caught, (struct culex_ticket){1, 1}, letter_run());
     assert_int_equal(culex__store_open(scene->url, NULL, culex__env_system(), &store, NULL),
                      CULEX_OK);
     for (int i = 0; i < 20000; i++) {
@@ -1061,9 +1162,46 @@ static void test_mangled_errand_gets_an_answer(void **state)
         culex_buf_release(&answer);
         free(copy);
     }
-    assert_true(refused > 5000);
-    culex_buf_release(&caught.errand);
     store->ops->close(store);
+    return refused;
+}
+
+static void test_mangled_errand_gets_an_answer(void **state)
+{
+    struct caught caught;
+    errand_catch(&caught, (struct culex_ticket){1, 1}, letter_run());
+    assert_true(errand_mangle(*state, &caught) > 5000);
+    culex_buf_release(&caught.errand);
+}
+
+static struct culex_follow_up callback_make(void)
+{
+    struct culex_follow_up call = {"mails", letter_run()};
+    call.run.idempotency_key = NULL;
+    call.run.window_ms = 0;
+    return call;
+}
+
+static struct culex_batch_order order_make(enum culex_batch_act act)
+{
+    return (struct culex_batch_order){.act = act,
+                                      .queue = "letters",
+                                      .id = {{1, 2, 3}},
+                                      .parent = {{4, 5, 6}},
+                                      .open_ms = 7,
+                                      .keep_ms = 8,
+                                      .when = CULEX_BATCH_ON_DEATH};
+}
+
+static void test_mangled_order_of_a_batch_gets_an_answer(void **state)
+{
+    const struct culex_follow_up call = callback_make();
+    struct culex_batch_order order = order_make(CULEX_BATCH_CALL);
+    struct caught caught;
+    order.call = &call;
+    batch_catch(&caught, &order);
+    assert_true(errand_mangle(*state, &caught) > 5000);
+    culex_buf_release(&caught.errand);
 }
 
 static culex_status errand_answer(struct culex_store *store, const struct caught *caught,
@@ -1197,6 +1335,77 @@ static culex_status enqueue_look(struct culex_store *store, const char *queue,
     return CULEX_OK;
 }
 
+static culex_status batch_answer(struct culex_store *store, const struct caught *caught)
+{
+    struct culex_errand_answer head;
+    culex_buf answer;
+    culex_buf_init(&answer, CULEX_ERRAND_MAX);
+    culex__errand_serve(store, caught->errand.data, caught->errand.len, &answer);
+    assert_int_equal(answer.len, sizeof head);
+    memcpy(&head, answer.data, sizeof head);
+    culex_buf_release(&answer);
+    return head.status;
+}
+
+struct batch_looker {
+    struct culex_store base;
+    const struct culex_batch_order *wanted;
+    unsigned seen;
+};
+
+static culex_status batch_see(struct culex_store *store, const struct culex_batch_order *order,
+                              culex_error *error)
+{
+    struct batch_looker *looker = (struct batch_looker *)store;
+    const struct culex_batch_order *wanted = looker->wanted;
+    (void)error;
+    assert_int_equal(order->act, wanted->act);
+    assert_string_equal(order->queue, wanted->queue);
+    assert_memory_equal(&order->id, &wanted->id, sizeof order->id);
+    assert_memory_equal(&order->parent, &wanted->parent, sizeof order->parent);
+    assert_int_equal(order->open_ms, wanted->open_ms);
+    assert_int_equal(order->keep_ms, wanted->keep_ms);
+    assert_int_equal(order->when, wanted->when);
+    assert_int_equal(order->call != NULL, wanted->call != NULL);
+    if (order->call != NULL) {
+        assert_string_equal(order->call->queue, wanted->call->queue);
+        assert_string_equal(order->call->run.job, "t.letter");
+        assert_string_equal(order->call->run.tags, "a,b");
+        assert_memory_equal(order->call->run.payload, "{\"act\":0}", 9);
+    }
+    looker->seen++;
+    return CULEX_OK;
+}
+
+static void act_set(struct caught *caught, int act)
+{
+    char *record = caught->errand.data + sizeof(struct culex_errand);
+    memcpy(record + offsetof(struct culex_errand_batch, order.act), &act, sizeof act);
+}
+
+/* Acts that do not go with what comes behind them are refused before the store sees them. */
+static void test_errand_brings_a_batch_as_it_was_ordered(void **state)
+{
+    static const struct culex_store_ops ops = {.name = "looker", .batch = batch_see};
+    const struct culex_follow_up call = callback_make();
+    (void)state;
+    for (int act = CULEX_BATCH_OPEN; act <= CULEX_BATCH_CLOSE; act++) {
+        struct caught caught;
+        struct culex_batch_order order = order_make((enum culex_batch_act)act);
+        struct batch_looker looker = {.base = {.ops = &ops}, .wanted = &order};
+        order.call = act == CULEX_BATCH_CALL ? &call : NULL;
+        batch_catch(&caught, &order);
+        assert_int_equal(batch_answer(&looker.base, &caught), CULEX_OK);
+        assert_int_equal(looker.seen, 1);
+        act_set(&caught, act == CULEX_BATCH_CALL ? CULEX_BATCH_OPEN : CULEX_BATCH_CALL);
+        assert_int_equal(batch_answer(&looker.base, &caught), CULEX_EINVAL);
+        act_set(&caught, 77);
+        assert_int_equal(batch_answer(&looker.base, &caught), CULEX_EINVAL);
+        assert_int_equal(looker.seen, 1);
+        culex_buf_release(&caught.errand);
+    }
+}
+
 /* As many limits as there may be, with the longest texts; both runs of the call. */
 static void test_errand_brings_its_unique_key_and_its_limits(void **state)
 {
@@ -1322,7 +1531,15 @@ int main(void)
         ON(test_handler_that_closes_all_descriptors_is_told_at_once, sqlite_job),
         ON(test_handler_that_runs_twice_has_one_follow_up_of_a_key, sqlite_process),
         ON(test_handler_that_runs_twice_has_one_follow_up_of_a_key, redis_process),
+        ON_ALL(test_handler_makes_one_batch_in_all_its_attempts),
+        ON(test_handler_makes_one_batch_in_all_its_attempts, redis_job),
+        ON(test_handler_that_is_killed_in_the_middle_makes_one_batch, sqlite_process),
+        ON(test_handler_that_is_killed_in_the_middle_makes_one_batch, sqlite_job),
+        ON(test_handler_that_is_killed_in_the_middle_makes_one_batch, redis_process),
+        ON(test_handler_that_is_killed_in_the_middle_makes_one_batch, redis_job),
         ON(test_mangled_errand_gets_an_answer, memory_none),
+        ON(test_mangled_order_of_a_batch_gets_an_answer, memory_none),
+        ON(test_errand_brings_a_batch_as_it_was_ordered, memory_none),
         ON(test_errand_with_a_ticket_or_a_key_that_cannot_be_is_refused, memory_none),
         ON(test_errand_brings_its_ticket_and_its_key, memory_none),
         ON(test_errand_brings_its_unique_key_and_its_limits, memory_none),
