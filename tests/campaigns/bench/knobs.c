@@ -20,6 +20,7 @@ static const struct number {
     {"is_declared", offsetof(struct knobs, is_declared)},
     {"is_uncounted", offsetof(struct knobs, is_uncounted)},
     {"events", offsetof(struct knobs, events)},
+    {"in_batch", offsetof(struct knobs, in_batch)},
     {"is_parked", offsetof(struct knobs, is_parked)},
     {"follow", offsetof(struct knobs, follow)},
     {"stop_after", offsetof(struct knobs, stop_after)},

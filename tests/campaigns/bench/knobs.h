@@ -23,6 +23,7 @@ struct knobs {
     size_t is_declared;  /* 1: the job is unique and has limits, none of which holds a run back */
     size_t is_uncounted; /* 1: the worker tells no figures */
     size_t events;       /* so many are kept of the queue that is drained; 0: none */
+    size_t in_batch;     /* 1: all runs that a call of enqueue brings are of one batch */
     size_t is_parked;    /* 1: a limit holds back all runs but one */
     size_t follow;     /* each run that is drained has a follow-up: 1: with its end, 2: by a call */
     size_t stop_after; /* a worker stops after so many runs; 0: when nothing is left */

@@ -83,6 +83,16 @@ def follow(bed: Bed, side: str) -> Taken:
     return Taken({"rate": bed.count / bed.run("product", "drain", count=2 * bed.count, follow=how, **bed.knobs).answer["seconds"]})
 
 
+# --- batches ---------------------------------------------------------------------------------
+
+def drain_in_batch(bed: Bed, side: str) -> Taken:
+    """The floor is the product, with runs of no batch. Whoever drains has seen one callback, or fails."""
+    bed.store.clear()
+    how = {"in_batch": int(side == "product")}
+    fill(bed, "product", bed.count, **how)
+    return bed.run_rated("product", "drain", count=bed.count, **how, **bed.knobs)
+
+
 # --- what is told of runs --------------------------------------------------------------------
 
 def drain_told(bed: Bed, side: str, silent: dict, told: dict) -> Taken:
@@ -259,7 +269,7 @@ MEASURES = {
     "enqueue": Measure(enqueue), "drain": Measure(drain), "mixed": Measure(mixed), "codec": Measure(codec),
     "enqueue_beside": Measure(enqueue_beside, backlog_ready), "drain_beside": Measure(drain_beside, backlog_ready),
     "follow": Measure(follow), "through": Measure(through), "through_declared": Measure(through_declared), "drain_beside_parked": Measure(drain_beside_parked),
-    "drain_with_events": Measure(drain_with_events), "drain_with_figures": Measure(drain_with_figures),
+    "drain_in_batch": Measure(drain_in_batch), "drain_with_events": Measure(drain_with_events), "drain_with_figures": Measure(drain_with_figures),
     "start": Measure(start), "start_at_half_load": Measure(start, load_ready), "idle": Measure(idle),
     "bytes_waiting": Measure(bytes_waiting), "bytes_done": Measure(bytes_done), "bytes_forgotten": Measure(bytes_forgotten),
     "sustained": Measure(sustained), "paced": Measure(paced), "peer_enqueue": Measure(peer_enqueue, peer_ready), "peer_drain": Measure(peer_drain, peer_ready),

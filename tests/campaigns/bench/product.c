@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <culex/batch.h>
+
 #include "crowd.h"
 
 enum { MANY_MAX = 4096 }; /* runs that are made, and enqueued, at a time */
@@ -76,8 +78,9 @@ static void *params_make(const char *text, size_t first, size_t count, size_t *r
     return params;
 }
 
-static void params_enqueue(culex_client *client, const struct knobs *knobs, const char *params,
-                           size_t stride, size_t count)
+static void params_enqueue(culex_client *client, const struct knobs *knobs,
+                           const culex_enqueue_options *options, const char *params, size_t stride,
+                           size_t count)
 {
     culex_error error;
     culex_job_type type = product_type(knobs);
@@ -86,24 +89,45 @@ static void params_enqueue(culex_client *client, const struct knobs *knobs, cons
         size_t some = count - at < batch ? count - at : batch;
         culex_status status =
             batch == 1
-                ? culex_client_enqueue(client, &type, params + at * stride, NULL, NULL, &error)
-                : culex_client_enqueue_many(client, &type, params + at * stride, stride, some, NULL,
-                                            NULL, NULL, &error);
+                ? culex_client_enqueue(client, &type, params + at * stride, options, NULL, &error)
+                : culex_client_enqueue_many(client, &type, params + at * stride, stride, some,
+                                            options, NULL, NULL, &error);
         if (status != CULEX_OK)
             product_die("enqueue", &error);
     }
 }
 
-void product_enqueue(culex_client *client, const struct knobs *knobs, size_t first, size_t count)
+static void runs_enqueue(culex_client *client, const struct knobs *knobs,
+                         const culex_enqueue_options *options, size_t first, size_t count)
 {
     char *text = knobs->bytes > 0 ? text_make(knobs->bytes) : NULL;
     for (size_t at = 0; at < count; at += MANY_MAX) {
         size_t some = count - at < MANY_MAX ? count - at : MANY_MAX, stride = 0;
         char *params = params_make(text, first + at, some, &stride);
-        params_enqueue(client, knobs, params, stride, some);
+        params_enqueue(client, knobs, options, params, stride, some);
         free(params);
     }
     free(text);
+}
+
+void product_enqueue(culex_client *client, const struct knobs *knobs, size_t first, size_t count)
+{
+    culex_error error;
+    culex_batch batch;
+    culex_enqueue_options options = culex_enqueue_options_make();
+    bench_job callback = product_job(PRODUCT_CALLBACK);
+    if (knobs->in_batch == 0) {
+        runs_enqueue(client, knobs, &options, first, count);
+        return;
+    }
+    if (culex_batch_open(client, bench_job_type.queue, NULL, &batch, &error) != CULEX_OK)
+        product_die("batch", &error);
+    options.batch = &batch;
+    runs_enqueue(client, knobs, &options, first, count);
+    options.batch_when = CULEX_BATCH_ON_COMPLETE;
+    if (bench_job_enqueue(client, &callback, &options, NULL, &error) != CULEX_OK ||
+        culex_batch_close(client, &batch, &error) != CULEX_OK)
+        product_die("batch", &error);
 }
 
 /* --- codec ------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* bench/product_worker.c - the product's side: its worker, and the table of this side. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <culex/events.h>
@@ -15,7 +16,7 @@ typedef culex_outcome (*product_handler)(culex_run *run, const void *params, voi
 struct hand {
     size_t fail_percent, stop_after, follow;
     culex_worker *worker;
-    atomic_size_t begun;
+    atomic_size_t begun, called;
     atomic_llong
         last_ns; /* when the last one was at its end: a drain then waits a while for more */
 };
@@ -80,6 +81,8 @@ static culex_outcome handle_drained(culex_run *run, const void *params, void *us
 {
     struct hand *hand = user;
     const bench_job *job = params;
+    if (job->number == PRODUCT_CALLBACK)
+        atomic_fetch_add(&hand->called, 1);
     if (hand->follow > 0 && job->number >= 0)
         follow_up(run, job, hand->follow);
     atomic_store(&hand->last_ns, (long long)(now_s() * 1e9));
@@ -116,11 +119,14 @@ static double drainer_run(void *user, const struct knobs *knobs, size_t first, s
 {
     struct hand *hand = user;
     culex_error error;
-    (void)knobs;
     (void)first;
     (void)count;
     if (culex_worker_run(hand->worker, &error) != CULEX_OK)
         product_die("drain", &error);
+    if (atomic_load(&hand->called) != knobs->in_batch) {
+        fprintf(stderr, "bench: %zu callbacks\n", atomic_load(&hand->called));
+        exit(1);
+    }
     return (double)atomic_load(&hand->last_ns) / 1e9;
 }
 

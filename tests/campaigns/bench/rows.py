@@ -73,6 +73,12 @@ def told() -> list[Row]:
     return rows
 
 
+def batches() -> list[Row]:
+    return [Row("drain of one batch", f"{count:,} members", "drain_in_batch", "the same in no batch", store=store, place=place,
+                count=count, quick=2000 if count == 60000 else 0)
+            for (store, place), count in itertools.product((("redis", "cross"), ("sqlite", "one")), (60000, 1000000))]
+
+
 def enqueues() -> list[Row]:
     rows = []
     for (store, place), (name, batch, count) in itertools.product(
@@ -220,6 +226,6 @@ def peers() -> list[Row]:
     return rows
 
 
-ROWS = [*drains(), *told(), *enqueues(), *limits(), *follow_ups(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
+ROWS = [*drains(), *batches(), *told(), *enqueues(), *limits(), *follow_ups(), *starts(), *sizes_of_runs(), *sustained(), *payloads(), *backlogs(), *sqlite_processes(),
         *persistence(), *far_away(), *codecs(), *peers()]
 HOURS = hours()
