@@ -20,16 +20,20 @@ enum {
     WATCH_MS = 1000,
     LAPSED_MS = 1000, /* past its lease's end: any worker of the queue would have taken it back */
     LOOK_MS = 100,
-    DEPLOY_ATTEMPTS = 3, /* fewer: given back for the first 15 s, as in a deploy */
-    NAME_SHOWN = 120     /* bytes of a name */
+    DEPLOY_ATTEMPTS = 3,    /* fewer: given back for the first 15 s, as in a deploy */
+    OPEN_LONG_MS = 3600000, /* a batch that is open for so long may be forgotten */
+    NAME_SHOWN = 120        /* bytes of a name */
 };
 
-#define UNSERVED "queue-unserved"
-#define PAUSED   "queue-paused"
+#define UNSERVED  "queue-unserved"
+#define PAUSED    "queue-paused"
+#define UNBROUGHT "queue-callbacks"
+#define OPEN      "queue-batches"
 
 struct figures {
     culex_queue_stats stats;
     uint64_t lapsed; /* active runs whose lease is over: their worker is gone, and no other came */
+    struct culex_batch_review batches;
 };
 
 struct watched {
@@ -37,6 +41,7 @@ struct watched {
     struct figures first; /* when it was looked at first */
     bool is_idle;         /* runs wait, and nobody was seen to take one */
     bool is_taken;        /* somebody was */
+    bool is_unbrought;    /* callbacks are due, and nobody was seen to bring one */
 };
 
 struct examination {
@@ -137,7 +142,9 @@ static bool figures_read(struct examination *examination, const char *queue,
     ret_figures->lapsed = 0;
     if (has_trouble(examination) ||
         !is_answered(examination, store->ops->stats(store, queue, &ret_figures->stats, &error),
-                     &error))
+                     &error) ||
+        !is_answered(examination,
+                     store->ops->batch_review(store, queue, &ret_figures->batches, &error), &error))
         return false;
     return ret_figures->stats.count[CULEX_RUN_ACTIVE] == 0 ||
            runs_visit(examination, queue, CULEX_RUN_ACTIVE, lease_look, ret_figures);
@@ -231,30 +238,41 @@ static bool has_moved(const struct figures *before, const struct figures *now)
            now->stats.count[CULEX_RUN_WAITING] < before->stats.count[CULEX_RUN_WAITING];
 }
 
-/* Returns how many are idle still. One that cannot be asked any more is not accused. */
+/* One that cannot be asked any more is not accused. */
+static void idle_judge(struct examination *examination, struct watched *queue)
+{
+    struct figures now;
+    bool is_told = figures_read(examination, queue->name, &now);
+    if (queue->is_idle) {
+        queue->is_taken = is_told && has_moved(&queue->first, &now);
+        queue->is_idle = is_told && !queue->is_taken;
+    }
+    queue->is_unbrought &= is_told && now.batches.due >= queue->first.batches.due;
+}
+
+/* Returns how many are idle still. */
 static size_t idle_look(struct examination *examination)
 {
     size_t idle = 0;
     for (size_t i = 0; i < examination->count; i++) {
         struct watched *queue = &examination->queues[i];
-        struct figures now;
-        if (queue->is_idle) {
-            queue->is_idle = figures_read(examination, queue->name, &now);
-            queue->is_taken = queue->is_idle && has_moved(&queue->first, &now);
-            queue->is_idle &= !queue->is_taken;
-        }
-        idle += queue->is_idle;
+        if (queue->is_idle || queue->is_unbrought)
+            idle_judge(examination, queue);
+        idle += queue->is_idle || queue->is_unbrought;
     }
     return idle;
 }
 
-/* A worker that is free takes what waits within milliseconds. */
+/* A worker that is free takes what waits within milliseconds, and brings what is due. */
 static void idle_watch(struct examination *examination)
 {
     const struct culex_env *env = examination->store->env;
     int64_t end_ns = culex__env_boottime_ns(env) + (int64_t)WATCH_MS * 1000000;
-    for (size_t i = 0; i < examination->count; i++)
-        examination->queues[i].is_idle = is_left_alone(&examination->queues[i].first);
+    for (size_t i = 0; i < examination->count; i++) {
+        struct watched *queue = &examination->queues[i];
+        queue->is_idle = is_left_alone(&queue->first);
+        queue->is_unbrought = queue->first.batches.due > 0;
+    }
     while (idle_look(examination) > 0 && culex__env_boottime_ns(env) < end_ns)
         env->poll(env->self, NULL, 0, LOOK_MS);
 }
@@ -297,6 +315,80 @@ static void unserved_examine(struct examination *examination)
                               meant_format(examination, queue->name, meant));
     }
     findings_end(examination, CULEX_SEVERITY_WARNING, UNSERVED, told);
+}
+
+/* --- batches ----------------------------------------------------------------------------- */
+
+static const char *or_more(uint64_t count)
+{
+    return count < CULEX_STORE_REVIEW_MAX ? "" : " or more";
+}
+
+/* They come in by the calls of workers of the batch's own queue, which may have none, as its
+ * members have ended. */
+static void unbrought_examine(struct examination *examination)
+{
+    unsigned told = 0;
+    shown_name name;
+    for (size_t i = 0; i < examination->count; i++) {
+        const struct watched *queue = &examination->queues[i];
+        uint64_t due = queue->first.batches.due;
+        if (queue->is_unbrought && finding_begin(examination, &told))
+            culex__report_add(examination->report, CULEX_SEVERITY_WARNING, UNBROUGHT,
+                              "start a worker that serves this queue (--queues), wherever they go "
+                              "to; if one does, its log says what keeps them",
+                              "queue %s: %llu%s %s or %s to be brought in by a worker of this "
+                              "queue, and none did within %d ms",
+                              name_show(queue->name, name), (unsigned long long)due, or_more(due),
+                              plural(due, "callback of a batch", "callbacks of batches"),
+                              plural(due, "follow-up is", "follow-ups are"), WATCH_MS);
+    }
+    findings_end(examination, CULEX_SEVERITY_WARNING, UNBROUGHT, told);
+}
+
+static int64_t open_for_ms(const struct culex_batch_review *batches)
+{
+    return batches->open > 0 ? batches->now_ms - batches->open_since_ms : 0;
+}
+
+typedef char age_text[32];
+
+static const char *age_format(int64_t ms, age_text ret_text)
+{
+    int64_t hours = ms / 3600000;
+    if (hours < 48)
+        snprintf(ret_text, sizeof(age_text), "%lld %s", (long long)hours,
+                 plural((uint64_t)hours, "hour", "hours"));
+    else
+        snprintf(ret_text, sizeof(age_text), "%lld days", (long long)(hours / 24));
+    return ret_text;
+}
+
+static void open_tell(struct examination *examination, const struct watched *queue)
+{
+    const struct culex_batch_review *batches = &queue->first.batches;
+    shown_name name;
+    age_text age;
+    culex__report_add(
+        examination->report, CULEX_SEVERITY_WARNING, OPEN,
+        "close what is left with culex_batch_close; what nobody closes ends without "
+        "success when its open_for is over",
+        "queue %s: %llu%s %s open, %s for %s: was culex_batch_close forgotten, or did "
+        "a program die before it?",
+        name_show(queue->name, name), (unsigned long long)batches->open, or_more(batches->open),
+        plural(batches->open, "batch is", "batches are"),
+        plural(batches->open, "and has been", "the oldest"), age_format(open_for_ms(batches), age));
+}
+
+static void open_examine(struct examination *examination)
+{
+    unsigned told = 0;
+    for (size_t i = 0; i < examination->count; i++) {
+        const struct watched *queue = &examination->queues[i];
+        if (open_for_ms(&queue->first.batches) >= OPEN_LONG_MS && finding_begin(examination, &told))
+            open_tell(examination, queue);
+    }
+    findings_end(examination, CULEX_SEVERITY_WARNING, OPEN, told);
 }
 
 /* --- runs that are given back ---------------------------------------------------------------- */
@@ -514,6 +606,8 @@ static void names_examine(struct examination *examination, char *const *names)
     queues_read(examination, names);
     paused_examine(examination);
     unserved_examine(examination);
+    unbrought_examine(examination);
+    open_examine(examination);
     given_back_examine(examination);
     if (named > QUEUES_MAX)
         culex__report_add(examination->report, CULEX_SEVERITY_NOTE, "queues",

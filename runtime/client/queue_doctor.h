@@ -1,4 +1,5 @@
-/* client/queue_doctor.h - the doctor on waiting runs that no worker takes.
+/* client/queue_doctor.h - the doctor on waiting runs that no worker takes, and on batches that are
+ * forgotten: nobody closes them, or brings their callbacks.
  *
  * A store does not know which workers are alive and which jobs they know. It knows what they did:
  * runs that wait while none is at work and that nobody takes although they are watched for a
@@ -10,7 +11,7 @@
 
 /* Adds to `report` what was found in the queues of the store. Reads only, at most some 4000 records
  * a queue, whatever lies there; waits a second at most, and only when runs wait and none is at
- * work. What cannot be asked is a note. */
+ * work, or callbacks are due. What cannot be asked is a note. */
 void culex__queues_examine(struct culex_store *store, struct culex_report *report);
 
 #endif

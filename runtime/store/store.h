@@ -388,6 +388,16 @@ struct culex_batch_order {
     const struct culex_follow_up *call; /* CALL, AFTER: neither at_ms, idempotency key nor batch */
 };
 
+/* What of a queue's batches somebody has to see to. Each is counted up to CULEX_STORE_REVIEW_MAX.
+ */
+struct culex_batch_review {
+    uint64_t open;         /* batches that nobody has closed yet */
+    int64_t open_since_ms; /* store clock, of the first one of these; 0: none */
+    uint64_t due; /* runs that STEPs of the queue are to bring: callbacks, and, in a store that
+                     keeps them for that, follow-ups */
+    int64_t now_ms;
+};
+
 /* --- other verbs ----------------------------------------------------------------- */
 
 struct culex_tick {
@@ -700,6 +710,7 @@ enum {
     CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
     CULEX_STORE_FIGURES_MAX = 64, /* rows of a call of figures */
     CULEX_STORE_EVENTS_BYTES = 262144, /* entries of a page of events, but for its first one */
+    CULEX_STORE_REVIEW_MAX = 1000,     /* of what BATCH_REVIEW counts */
     CULEX_STORE_WAIT_MAX = 200,        /* runs that one WAIT asks about */
     CULEX_STORE_SESSION_MAX = 32,      /* hex digits */
     CULEX_STORE_WORKER_MAX = 127,      /* bytes of a worker's name */

@@ -207,3 +207,46 @@ culex_status culex__redis_batch_look(struct culex_store *base, const char *queue
     freeReplyObject(reply);
     return status;
 }
+
+/* --- BATCH_REVIEW ------------------------------------------------------------------------- */
+
+/* ORDER REVIEW: as redis/batch_review.lua answers. */
+enum { NOW, OPEN, OPEN_SINCE, DUE, REVIEW_COUNT };
+
+static bool review_read(const redisReply *reply, int64_t *ret_numbers)
+{
+    bool is_right = reply->type == REDIS_REPLY_ARRAY && reply->elements == REVIEW_COUNT;
+    for (size_t i = 0; i < REVIEW_COUNT && is_right; i++) {
+        is_right = reply->element[i]->type == REDIS_REPLY_INTEGER;
+        ret_numbers[i] = is_right ? reply->element[i]->integer : 0;
+    }
+    return is_right;
+}
+
+static uint64_t count_cap(int64_t count)
+{
+    return count < CULEX_STORE_REVIEW_MAX ? (uint64_t)count : CULEX_STORE_REVIEW_MAX;
+}
+
+culex_status culex__redis_batch_review(struct culex_store *base, const char *queue,
+                                       struct culex_batch_review *ret_review, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_batch_review;
+    redisReply *reply = NULL;
+    int64_t numbers[REVIEW_COUNT];
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status == CULEX_OK)
+        status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (review_read(reply, numbers))
+        *ret_review = (struct culex_batch_review){.open = count_cap(numbers[OPEN]),
+                                                  .open_since_ms = numbers[OPEN_SINCE],
+                                                  .due = count_cap(numbers[DUE]),
+                                                  .now_ms = numbers[NOW]};
+    else
+        status = culex__redis_bad_reply(redis, "BATCH_REVIEW", error);
+    freeReplyObject(reply);
+    return status;
+}

@@ -23,7 +23,7 @@ local function open()
   call('HSET', meta, 'batches', '1', 'served', '1')
   call('HDEL', meta, 'calm')
   layout_write()
-  call('ZADD', batches_until, now + ARGV[6], id)
+  call('ZADD', batches_until, now + ARGV[6], id, BATCH_NEVER + now, 'o' .. id)
   if parent then
     parent.added = parent.added + 1
     batch_save(parent)
@@ -38,6 +38,7 @@ local function close()
   if b.state ~= 'O' then return 'OK' end
   b.state = 'C'
   call('ZADD', batches_until, BATCH_NEVER, id)
+  call('ZREM', batches_until, 'o' .. id)
   batch_settle(b, now)
   return 'OK'
 end

@@ -660,6 +660,10 @@ local function batch_check(id, text)
     wrong = wrong + 1
     if is_repairing then call('ZADD', batches_until, b.state == 'C' and BATCH_NEVER or now + 604800000, id) end
   end
+  if b and b.state == 'O' and not call('ZSCORE', batches_until, 'o' .. id) then
+    wrong = wrong + 1
+    if is_repairing then call('ZADD', batches_until, BATCH_NEVER + now, 'o' .. id) end
+  end
   if b then callbacks_check(id, b) end
 end
 
@@ -762,7 +766,9 @@ end
 local function batches_until_share()
   local page = call('ZSCAN', batches_until, place, 'COUNT', 100)
   for at = 1, #page[2], 2 do
-    if not batch_find(page[2][at]) then
+    local member = page[2][at]
+    local open = #member == 17 and batch_find(sub(member, 2))
+    if #member == 17 and not (open and open.state == 'O') or #member ~= 17 and not batch_find(member) then
       wrong = wrong + 1
       if is_repairing then call('ZREM', batches_until, page[2][at]) end
     end

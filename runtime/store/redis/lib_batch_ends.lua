@@ -27,12 +27,13 @@ local function batches_forget(now)
     if b and b.state == 'O' then
       b.state, b.expired = 'C', '1'
       call('ZADD', batches_until, BATCH_NEVER, id)
+      call('ZREM', batches_until, 'o' .. id)
       batch_settle(b, now)
     elseif b and b.state == 'E' and has_calls_left(id) then
       call('ZADD', batches_until, now + CALL_LEFT_MS, id)
     elseif not b or b.state == 'E' then
       call('HDEL', batches, id, 'c' .. id, 's' .. id, 'd' .. id)
-      call('ZREM', batches_until, id)
+      call('ZREM', batches_until, id, 'o' .. id)
     else
       call('ZADD', batches_until, BATCH_NEVER, id)
     end

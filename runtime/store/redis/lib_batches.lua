@@ -3,7 +3,7 @@
 -- `batches`: a batch by its id, 16 bytes; behind a letter and its id a callback that waits, c on complete, s on success, d on
 -- death, as `follow_ups` takes it, or its place there once it is to come in; behind an 'm' and the id of a run, or of a batch, the ids of those that it is a member of.
 -- `batches_until`: the ids of all batches, by the time at which one that is open is closed, or one that has ended is
--- forgotten. `batches` of `meta` is there as long as there are some.
+-- forgotten; behind an 'o' those of the open ones once more, by when they were opened, as far behind BATCH_NEVER. `batches` of `meta` is there as long as there are some.
 -- A callback that is to come in goes to `follow_ups`, from where STEPs bring it.
 
 local BATCH_NEVER = 9999999999999 -- when a batch is looked at that is closed and has not ended

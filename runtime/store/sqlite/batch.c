@@ -26,12 +26,12 @@ static culex_status batch_add(struct culex_sqlite *store, const struct culex_sql
                               const struct culex_batch_order *order,
                               const struct culex_sqlite_batch *parent, culex_error *error)
 {
-    return culex__sqlite_finish(store,
-                                SQL_BIND(store, BATCH_ADD, SQL_INT(queue->key), SQL_ID(&order->id),
-                                         SQL_INT(order->keep_ms),
-                                         SQL_INT(store->now_ms + order->open_ms),
-                                         SQL_INT(parent->depth + 1), SQL_INT(parent->key)),
-                                error);
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, BATCH_ADD, SQL_INT(queue->key), SQL_ID(&order->id), SQL_INT(order->keep_ms),
+                 SQL_INT(store->now_ms + order->open_ms), SQL_INT(parent->depth + 1),
+                 SQL_INT(parent->key), SQL_INT(store->now_ms)),
+        error);
 }
 
 static culex_status parent_join(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
@@ -247,6 +247,47 @@ culex_status culex__sqlite_batch_look(struct culex_store *base, const char *queu
                                        .is_ended = batch->state == 'E',
                                        .is_expired = batch->is_expired != 0};
     return status;
+}
+
+/* --- REVIEW --------------------------------------------------------------------------------- */
+
+static culex_status open_count(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                               struct culex_batch_review *review, culex_error *error)
+{
+    sqlite3_stmt *row =
+        SQL_BIND(store, BATCHES_OPEN, SQL_INT(queue->key), SQL_INT(CULEX_STORE_REVIEW_MAX));
+    int has = culex__sqlite_next(store, row, error);
+    if (has > 0) {
+        review->open = (uint64_t)sqlite3_column_int64(row, 0);
+        review->open_since_ms = sqlite3_column_int64(row, 1);
+    }
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+static culex_status review_do(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              void *request, culex_error *error)
+{
+    struct culex_batch_review *review = request;
+    int64_t due = 0;
+    *review = (struct culex_batch_review){.now_ms = store->now_ms};
+    if (queue->batches == 0)
+        return CULEX_OK;
+    culex_status status = open_count(store, queue, review, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_first_int(
+            store,
+            SQL_BIND(store, CALLS_COUNT, SQL_INT(queue->key), SQL_INT(CULEX_STORE_REVIEW_MAX)), 0,
+            &due, error);
+    review->due = (uint64_t)due;
+    return status;
+}
+
+culex_status culex__sqlite_batch_review(struct culex_store *base, const char *queue,
+                                        struct culex_batch_review *ret_review, culex_error *error)
+{
+    return culex__sqlite_verb_read(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY,
+                                   review_do, ret_review, error);
 }
 
 /* --- callbacks that come in ----------------------------------------------------------------- */

@@ -348,10 +348,13 @@ CREATE TABLE batch (
     at_ms INTEGER NOT NULL,                     -- when it is closed, or forgotten
     depth INTEGER NOT NULL,
     parent INTEGER NOT NULL,                    -- the batch that it is in; 0 for none
+    opened_ms INTEGER NOT NULL,
     UNIQUE (queue, id)
 ) STRICT;
 
 CREATE INDEX batch_at ON batch (queue, at_ms);
+
+CREATE INDEX batch_open ON batch (queue, opened_ms) WHERE state = 'O';
 
 -- Runs that have not ended and are members of some: see sqlite/members.c.
 CREATE TABLE member (

@@ -818,6 +818,7 @@ static culex_status on_batch(struct culex_store *base, const struct culex_batch_
 #define FRONT_wait_arm          WRITTEN_OUT
 #define FRONT_batch             WRITTEN_OUT
 #define FRONT_batch_look        ASKED
+#define FRONT_batch_review      ASKED
 #define FRONT_events_keep(...)  CALLED(SIM_OTHER, __VA_ARGS__)
 #define FRONT_events            ASKED
 #define FRONT_run_log           ASKED

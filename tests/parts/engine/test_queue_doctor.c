@@ -461,6 +461,110 @@ static void test_advice_is_about_what_the_store_refused(void **state)
     world->base.ops = sound;
 }
 
+/* --- batches --------------------------------------------------------------------------------- */
+
+static void batch_order(struct world *world, const char *queue, uint8_t which,
+                        enum culex_batch_act act)
+{
+    const struct culex_follow_up call = {
+        "away",
+        {.job = "shop.sum", .attempts_max = 1, .tags = "", .payload = "{}", .payload_len = 2}};
+    const struct culex_batch_order order = {.act = act,
+                                            .queue = queue,
+                                            .id = {{which}},
+                                            .open_ms = 86400000,
+                                            .keep_ms = 86400000,
+                                            .when = CULEX_BATCH_ON_COMPLETE,
+                                            .call = &call};
+    assert_int_equal(world->store->ops->batch(world->store, &order, NULL), CULEX_OK);
+}
+
+static void step(struct world *world, const char *queue)
+{
+    struct culex_step_reply reply;
+    struct culex_step step = {
+        .queue = queue, .session = "00000000000000bb", .nonce = 1, .lease_ms = LEASE_MS};
+    assert_int_equal(world->store->ops->step(world->store, &step, &reply, NULL), CULEX_OK);
+    world->store->ops->step_release(world->store, &reply);
+}
+
+/* The batch's own queue has nothing left to do, and nobody would think of a worker for it. */
+static void test_callback_that_waits_for_a_worker_of_the_batchs_queue_is_told(void **state)
+{
+    struct world *world = *state;
+    batch_order(world, "net", 1, CULEX_BATCH_OPEN);
+    batch_order(world, "net", 1, CULEX_BATCH_CALL);
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "no run waits in 1 queue; whether workers serve it is not known");
+    batch_order(world, "net", 1, CULEX_BATCH_CLOSE);
+    int64_t before_ms = world_ms(world);
+    expect(world, "queue-callbacks", CULEX_SEVERITY_WARNING,
+           "queue net: 1 callback of a batch or follow-up is to be brought in by a worker of this "
+           "queue, and none did within 1000 ms");
+    assert_in_range(world_ms(world) - before_ms, 1000, 1100);
+    batch_order(world, "net", 2, CULEX_BATCH_OPEN);
+    batch_order(world, "net", 2, CULEX_BATCH_CALL);
+    batch_order(world, "net", 2, CULEX_BATCH_CLOSE);
+    expect(world, "queue-callbacks", CULEX_SEVERITY_WARNING,
+           "queue net: 2 callbacks of batches or follow-ups are to be brought in by a worker of "
+           "this queue, and none did within 1000 ms");
+    step(world, "net");
+    culex_doctor_report *report = examine(world);
+    assert_int_equal(findings_count(report, "queue-callbacks"), 0);
+    culex_doctor_report_free(report);
+}
+
+/* While the doctor watches. */
+static culex_status step_first(struct culex_store *store, const char *queue,
+                               struct culex_batch_review *ret_review, culex_error *error)
+{
+    static unsigned looks;
+    struct world *world = (struct world *)store;
+    if (++looks == 2)
+        step(world, queue);
+    return world->store->ops->batch_review(world->store, queue, ret_review, error);
+}
+
+static void test_callback_that_is_brought_in_time_is_no_finding(void **state)
+{
+    struct world *world = *state;
+    static struct culex_store_ops ops;
+    const struct culex_store_ops *sound = world->base.ops;
+    batch_order(world, "away", 1, CULEX_BATCH_OPEN);
+    batch_order(world, "away", 1, CULEX_BATCH_CALL);
+    batch_order(world, "away", 1, CULEX_BATCH_CLOSE);
+    ops = *sound;
+    ops.batch_review = step_first;
+    world->base.ops = &ops;
+    culex_doctor_report *report = examine(world);
+    world->base.ops = sound;
+    assert_int_equal(findings_count(report, "queue-callbacks"), 0);
+    culex_doctor_report_free(report);
+}
+
+static void test_batch_that_nobody_closes_is_told_after_an_hour(void **state)
+{
+    struct world *world = *state;
+    batch_order(world, "net", 1, CULEX_BATCH_OPEN);
+    batch_order(world, "net", 2, CULEX_BATCH_OPEN);
+    batch_order(world, "net", 2, CULEX_BATCH_CLOSE);
+    world_pass(world, 3599999);
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "no run waits in 1 queue; whether workers serve it is not known");
+    world_pass(world, 1);
+    expect(world, "queue-batches", CULEX_SEVERITY_WARNING,
+           "queue net: 1 batch is open, and has been for 1 hour: was culex_batch_close forgotten, "
+           "or did a program die before it?");
+    world_pass(world, 2 * 3600000);
+    batch_order(world, "net", 3, CULEX_BATCH_OPEN);
+    expect(world, "queue-batches", CULEX_SEVERITY_WARNING,
+           "queue net: 2 batches are open, the oldest for 3 hours: was culex_batch_close "
+           "forgotten, or did a program die before it?");
+    batch_order(world, "net", 1, CULEX_BATCH_CLOSE);
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "no run waits in 1 queue; whether workers serve it is not known");
+}
+
 static void test_empty_store_is_in_order(void **state)
 {
     expect(*state, "queues", CULEX_SEVERITY_OK, "no queue has been used so far");
@@ -490,6 +594,9 @@ int main(void)
         UNIT(test_many_queues_are_told_together),
         UNIT(test_store_that_refuses_midway_is_a_note),
         UNIT(test_advice_is_about_what_the_store_refused),
+        UNIT(test_callback_that_waits_for_a_worker_of_the_batchs_queue_is_told),
+        UNIT(test_callback_that_is_brought_in_time_is_no_finding),
+        UNIT(test_batch_that_nobody_closes_is_told_after_an_hour),
         UNIT(test_empty_store_is_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

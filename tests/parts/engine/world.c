@@ -595,6 +595,20 @@ static culex_status fake_events(struct culex_store *store, const char *queue, ui
     return store_of(store)->ops->events(store_of(store), queue, after, most, ret_list, error);
 }
 
+static culex_status fake_figures(struct culex_store *store, const char *queue, const char *job,
+                                 unsigned hours, const struct culex_figure_row *after, size_t most,
+                                 struct culex_figure_list *ret_list, culex_error *error)
+{
+    return store_of(store)->ops->figures(store_of(store), queue, job, hours, after, most, ret_list,
+                                         error);
+}
+
+static culex_status fake_batch_review(struct culex_store *store, const char *queue,
+                                      struct culex_batch_review *ret_review, culex_error *error)
+{
+    return store_of(store)->ops->batch_review(store_of(store), queue, ret_review, error);
+}
+
 static const struct culex_store_ops fake_ops = {
     .name = "world",
     .enqueue = fake_enqueue,
@@ -634,6 +648,8 @@ static const struct culex_store_ops fake_ops = {
     .wait_arm = fake_wait_arm,
     .batch = fake_batch,
     .batch_look = fake_batch_look,
+    .batch_review = fake_batch_review,
+    .figures = fake_figures,
     .close = fake_close,
 };
 

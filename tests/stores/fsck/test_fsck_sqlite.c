@@ -593,8 +593,9 @@ static void seed_unique(struct fixture *fixture)
 
 /* One that is closed, with one member that has not ended. */
 #define BATCH                                                                                      \
-    "INSERT INTO batch (batch, queue, id, state, added, keep_ms, at_ms, depth, parent) SELECT 1,"  \
-    " queue, zeroblob(16), 'C', 1, 1000, 9223372036854775807, 1, 0 FROM queue WHERE name = 'q';"
+    "INSERT INTO batch (batch, queue, id, state, added, keep_ms, at_ms, depth, parent, opened_ms)" \
+    " SELECT 1, queue, zeroblob(16), 'C', 1, 1000, 9223372036854775807, 1, 0, 1 FROM queue"        \
+    " WHERE name = 'q';"
 
 static const struct {
     const char *sql;

@@ -210,10 +210,12 @@ static void test_fsck_finds_what_is_wrong_of_batches(void **state)
 {
     /* Where no step would look; without a time; a time without a batch; of no batch; nothing at
      * all. */
-    static const char *const wrongs[] = {
-        "HDEL culex:{q}:meta batches", "ZREM culex:{q}:batches_until %b",
-        "ZADD culex:{q}:batches_until 1 fedcba9876543210",
-        "HSET culex:{q}:batches cfedcba9876543210 %b", "HSET culex:{q}:batches odd %b"};
+    static const char *const wrongs[] = {"HDEL culex:{q}:meta batches",
+                                         "ZREM culex:{q}:batches_until %b",
+                                         "ZADD culex:{q}:batches_until 1 fedcba9876543210",
+                                         "ZADD culex:{q}:batches_until 10000000000001 o%b",
+                                         "HSET culex:{q}:batches cfedcba9876543210 %b",
+                                         "HSET culex:{q}:batches odd %b"};
     struct fixture *f = *state;
     culex_uuid id = batch_make(f);
     assert_int_equal(fsck(f, false).wrong, 0);
@@ -224,6 +226,25 @@ static void test_fsck_finds_what_is_wrong_of_batches(void **state)
         assert_int_equal(fsck(f, false).wrong, 0);
     }
     assert_ends_once(f, id);
+}
+
+/* The doctor would not see that nobody closes it. */
+static void test_fsck_finds_an_open_batch_that_is_not_told_as_one(void **state)
+{
+    struct fixture *f = *state;
+    const struct culex_batch_order order = {
+        .act = CULEX_BATCH_OPEN, .queue = "q", .id = {{7}}, .open_ms = 3600000, .keep_ms = 3600000};
+    struct culex_batch_review review;
+    assert_ok(f->store->ops->batch(f->store, &order, &call_error));
+    assert_int_equal(fsck(f, false).wrong, 0);
+    freeReplyObject(redis_server_command(&f->server, "ZREM culex:{q}:batches_until o%b", order.id.b,
+                                         sizeof order.id.b));
+    assert_int_equal(fsck(f, false).wrong, 1);
+    assert_int_equal(fsck(f, true).wrong, 1);
+    assert_int_equal(fsck(f, false).wrong, 0);
+    assert_ok(f->store->ops->batch_review(f->store, "q", &review, &call_error));
+    assert_int_equal(review.open, 1);
+    assert_in_range(review.open_since_ms, 1, review.now_ms);
 }
 
 /* Its run is gone, and told nobody: the batch would wait for ever. */
@@ -361,6 +382,7 @@ int main(void)
         TEST(test_death_that_a_hello_brings_wakes_a_worker),
         TEST(test_batch_is_kept_while_its_callback_waits),
         TEST(test_fsck_finds_what_is_wrong_of_batches),
+        TEST(test_fsck_finds_an_open_batch_that_is_not_told_as_one),
         TEST(test_fsck_ends_a_member_without_a_run),
         TEST(test_fsck_counts_members_that_are_gone_as_cancelled),
         TEST(test_fsck_keeps_the_other_batches_of_a_member),

@@ -189,6 +189,12 @@ static culex_status act_batch_look(struct fixture *f, culex_error *error)
     return f->store->ops->batch_look(f->store, "q", fixture_stranger(f), &info, error);
 }
 
+static culex_status act_batch_review(struct fixture *f, culex_error *error)
+{
+    struct culex_batch_review review;
+    return f->store->ops->batch_review(f->store, "q", &review, error);
+}
+
 static const struct verb {
     const char *name;
     culex_status (*act)(struct fixture *f, culex_error *error);
@@ -217,6 +223,7 @@ static const struct verb {
     {"fsck", act_fsck, false},
     {"batch", act_batch, true},
     {"batch_look", act_batch_look, false},
+    {"batch_review", act_batch_review, false},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

@@ -487,6 +487,49 @@ void case_batch__is_kept_until_its_callbacks_are_in(struct suite *suite)
         CULEX_ENOTFOUND);
 }
 
+static struct culex_batch_review review(struct suite *suite)
+{
+    struct culex_batch_review review;
+    assert_ok(suite->store->ops->batch_review(suite->store, suite->queue, &review, NULL));
+    return review;
+}
+
+void case_batch__review_counts_what_is_open(struct suite *suite)
+{
+    struct culex_batch_review found = review(suite);
+    assert_int_equal(found.open, 0);
+    assert_int_equal(found.open_since_ms, 0);
+    culex_uuid first = open_one(suite);
+    int64_t began_ms = review(suite).now_ms;
+    suite_pass(suite, SUITE_MINUTE_MS);
+    culex_uuid second = open_in(suite, first);
+    found = review(suite);
+    assert_int_equal(found.open, 2);
+    assert_int_equal(found.open_since_ms, began_ms);
+    assert_int_equal(found.now_ms, began_ms + SUITE_MINUTE_MS);
+    close_one(suite, first); /* which has not ended */
+    found = review(suite);
+    assert_int_equal(found.open, 1);
+    assert_int_equal(found.open_since_ms, began_ms + SUITE_MINUTE_MS);
+    assert_int_equal(found.due, 0);
+    suite_pass(suite, HOUR_MS);
+    assert_true(look(suite, second).is_expired);
+    assert_int_equal(review(suite).open, 0);
+}
+
+void case_batch__review_counts_what_a_step_is_to_bring(struct suite *suite)
+{
+    culex_uuid batch = open_one(suite), id = member(suite, batch);
+    culex_run_state state;
+    call_all(suite, batch);
+    close_one(suite, batch);
+    assert_int_equal(review(suite).due, 0);
+    assert_ok(suite->store->ops->cancel(suite->store, suite->queue, id, &state, NULL));
+    assert_int_equal(review(suite).due, 1);
+    assert_called(suite, "c");
+    assert_int_equal(review(suite).due, 0);
+}
+
 void case_batch__in_a_batch_is_a_member_of_it(struct suite *suite)
 {
     culex_uuid outer = open_one(suite), inner = open_in(suite, outer), bad = open_in(suite, outer);

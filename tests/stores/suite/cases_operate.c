@@ -2003,6 +2003,7 @@ static void due_set_free(struct suite *suite, struct due *due)
 #define DUE_wait_arm
 #define DUE_batch /* cases_batch.c */
 #define DUE_batch_look
+#define DUE_batch_review
 
 static void assert_wakes(struct suite *suite, struct due *due)
 {

@@ -1778,6 +1778,19 @@ static bool batch_compare(struct world *world, const struct known_id *batch)
     return true;
 }
 
+static bool review_compare(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_batch_review mine = {0}, theirs = {0};
+    culex_status status;
+    PERSIST(world, status, store->ops->batch_review(store, queues[queue], &theirs, NULL));
+    model->ops->batch_review(model, queues[queue], &mine, NULL);
+    return (mine.open == theirs.open && mine.open_since_ms == theirs.open_since_ms) ||
+           differs("BATCH_REVIEW of %s: %" PRIu64 " open since %" PRId64 ", model %" PRIu64
+                   ", %" PRId64,
+                   queues[queue], theirs.open, theirs.open_since_ms, mine.open, mine.open_since_ms);
+}
+
 /* Each as often as it was to, and then they go. A step that the model knows nothing of, as it is
  * late, brings some all the same: those that are to come are brought first. */
 static bool calls_compare(struct world *world)
@@ -1848,7 +1861,8 @@ static bool batch_operate(struct world *world, int queue)
         return batch_call(world, batch);
     if (chance(world, 40))
         return batch_close(world, batch);
-    return batch_compare(world, batch) && calls_compare(world);
+    return batch_compare(world, batch) && review_compare(world, batch->queue) &&
+           calls_compare(world);
 }
 
 /* --- the run --------------------------------------------------------------------------- */
@@ -1903,6 +1917,7 @@ struct operation {
 #define OPERATION_wait_arm     /* op_wait */
 #define OPERATION_batch        /* batch_operate, with --batch */
 #define OPERATION_batch_look   /* as batch */
+#define OPERATION_batch_review /* as batch */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name

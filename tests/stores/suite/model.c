@@ -3172,6 +3172,7 @@ static culex_status model_batch_open(struct model *model, const struct culex_bat
                                   .id = order->id,
                                   .keep_ms = order->keep_ms,
                                   .at_ms = now_of(model) + order->open_ms,
+                                  .opened_ms = now_of(model),
                                   .depth = 1,
                                   .parent = parent};
     if (parent != NULL) {
@@ -3245,6 +3246,35 @@ static culex_status model_batch_look(struct culex_store *store, const char *queu
     if (batch == NULL)
         return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' has no such batch", queue);
     *ret_info = batch->info;
+    return CULEX_OK;
+}
+
+static uint64_t calls_due(const struct model_batch *batch)
+{
+    uint64_t due = 0;
+    for (int when = 1; when <= CULEX_BATCH_ON_DEATH; when++)
+        due += batch->calls[when].is_given && !batch->calls[when].is_brought &&
+               batch_tells(batch, when);
+    return due;
+}
+
+static culex_status model_batch_review(struct culex_store *store, const char *queue,
+                                       struct culex_batch_review *ret_review, culex_error *error)
+{
+    struct model *model = of(store);
+    struct culex_batch_review review = {.now_ms = now_of(model)};
+    (void)error;
+    for (size_t i = 0; i < model->batch_count; i++) {
+        const struct model_batch *batch = model->batches[i];
+        if (batch->is_gone || strcmp(batch->queue->name, queue) != 0)
+            continue;
+        review.due += calls_due(batch);
+        review.open += !batch->info.is_closed;
+        if (!batch->info.is_closed &&
+            (review.open_since_ms == 0 || batch->opened_ms < review.open_since_ms))
+            review.open_since_ms = batch->opened_ms;
+    }
+    *ret_review = review;
     return CULEX_OK;
 }
 

@@ -174,7 +174,7 @@ struct model_batch {
     culex_uuid id;
     culex_batch_info info;
     bool is_gone;
-    int64_t keep_ms, at_ms, depth;
+    int64_t keep_ms, at_ms, depth, opened_ms;
     struct model_batch *parent;
     const struct model_run *after; /* of AFTER, the run that it is of, until that ends; else NULL */
     struct model_call {
