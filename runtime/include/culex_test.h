@@ -99,8 +99,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_test_open(const culex_test_options *
  * longjmp or an exception has left, too. Accepts NULL. Not from within a handler. */
 CULEX_API void culex_test_close(culex_test *test);
 
-/* The client for the code under test, lent: culex_client_close leaves it alone. All its calls work;
- * waits between tries pass at once. */
+/* The client for the code under test, lent: culex_client_close leaves it alone. All its calls work,
+ * but for culex_client_figures, which counts nothing here; waits between tries pass at once. */
 CULEX_API culex_client *culex_test_client(culex_test *test);
 
 /* The worker for the program's own set-up, lent: register handlers, at any time between two drains,

@@ -389,7 +389,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_wait(culex_client *client, cu
  * reads its result. Generated `P_wait` functions call this. CULEX_OK: it is done, and *ret_result,
  * which lives in `arena`, is what it returned, NULL when its handler has set nothing. CULEX_ESTATE:
  * it is dead or cancelled, and the text has that of the run, or it is pending still.
- * CULEX_ENOTFOUND: it is forgotten. *ret_end (may be NULL) tells these apart, and is
+ * CULEX_ENOTFOUND: it is forgotten. *ret_end (may be NULL) tells these apart, and how
+ * a run has ended whose result cannot be read (CULEX_ENOKEY, CULEX_EDECODE); it is
  * CULEX_WAIT_PENDING when the call fails otherwise. CULEX_EINVAL for a job that returns nothing,
  * and when the run is of another job. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_wait_result(
