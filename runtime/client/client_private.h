@@ -53,6 +53,9 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
  * no such queue. One that cannot be asked counts as there. */
 culex_status culex__client_queue_judge(culex_client *client, const char *queue, culex_error *error);
 
+/* CULEX_EINVAL for a time to wait that is so short as a plain number of seconds is. */
+culex_status culex__client_timeout_check(culex_duration timeout, culex_error *error);
+
 /* As culex_client_open, of a store that is only looked at: see must_exist in store/store.h. */
 culex_status culex__client_open_existing(const char *url, const culex_client_options *options,
                                          culex_client **ret_client, culex_error *error);

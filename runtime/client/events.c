@@ -65,11 +65,13 @@ culex_status culex_client_events(culex_client *client, const char *queue, uint64
                            client == NULL ? "no client" : "no place for the events");
     if (timeout < 0 || timeout > CULEX_DELAY_MAX_MS * CULEX_MS_NS)
         return culex__fail(error, CULEX_EINVAL, "no time to wait for");
+    culex_status status = culex__client_timeout_check(timeout, error);
+    if (status != CULEX_OK)
+        return status;
     struct told *told = calloc(1, sizeof *told);
     if (told == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for events");
-    culex_status status =
-        page_wait(client, &call, culex__env_boottime_ns(client->env) + timeout, error);
+    status = page_wait(client, &call, culex__env_boottime_ns(client->env) + timeout, error);
     if (status != CULEX_OK) {
         free(told);
         return status;

@@ -214,8 +214,7 @@ static culex_status wait_all(struct wait_call *call, culex_error *error)
 
 /* --- the calls ------------------------------------------------------------------------------ */
 
-/* As a plain number of seconds is. */
-static culex_status timeout_check(culex_duration timeout, culex_error *error)
+culex_status culex__client_timeout_check(culex_duration timeout, culex_error *error)
 {
     if (timeout <= 0 || timeout >= 100 * CULEX_MICROSECOND)
         return CULEX_OK;
@@ -259,7 +258,7 @@ culex_status culex_client_wait(culex_client *client, culex_wait *waits, size_t c
                              .is_once = timeout <= 0};
     culex_status status = waits_check(waits, count, &call.pending, error);
     if (status == CULEX_OK)
-        status = timeout_check(timeout, error);
+        status = culex__client_timeout_check(timeout, error);
     if (status == CULEX_OK)
         status = culex__effort_start(client, &effort, error);
     if (status != CULEX_OK || call.pending == 0 || enough == 0)

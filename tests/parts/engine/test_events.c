@@ -110,6 +110,10 @@ static void test_call_that_is_out_of_form_is_refused(void **state)
     culex_client *client = world->client;
     assert_int_equal(culex_client_events(client, "numbers", 0, 0, 0, &events, NULL), CULEX_EINVAL);
     assert_int_equal(culex_client_events(client, "numbers", 0, 1, -1, &events, NULL), CULEX_EINVAL);
+    culex_error error = {0};
+    assert_int_equal(culex_client_events(client, "numbers", 0, 1, 5, &events, &error),
+                     CULEX_EINVAL);
+    assert_non_null(strstr(error.text, "culex_seconds(n) makes one"));
     assert_int_equal(culex_client_events(client, "a b", 0, 1, 0, &events, NULL), CULEX_EINVAL);
     assert_null(events);
 }
