@@ -39,19 +39,30 @@ static culex_status page_ask(struct culex_store *store, void *user, culex_error 
     return store->ops->events(store, call->queue, call->after, call->most, &call->list, error);
 }
 
+/* The first look. A queue that never had an event may be one that is not there: its name was
+ * misspelt, and who waits for its events would wait for ever. */
+static culex_status page_first(culex_client *client, struct call *call, culex_error *error)
+{
+    culex_status status = culex__client_perform(client, page_ask, call, error);
+    if (status != CULEX_OK || call->list.count > 0 || call->list.position > 0)
+        return status;
+    return culex__client_queue_judge(client, call->queue, error);
+}
+
 /* Looks until there is something to tell, or the time is over. */
 static culex_status page_wait(culex_client *client, struct call *call, int64_t until_ns,
                               culex_error *error)
 {
     const struct culex_env *env = client->env;
+    culex_status status = page_first(client, call, error);
     for (;;) {
-        culex_status status = culex__client_perform(client, page_ask, call, error);
         int64_t left_ms = (until_ns - culex__env_boottime_ns(env)) / CULEX_MS_NS;
         if (status != CULEX_OK || call->list.count > 0 || call->list.is_gap || left_ms <= 0)
             return status;
         call->after = call->list.position; /* of CULEX_EVENTS_NOW it is where we began */
         culex__event_list_release(&call->list);
         env->poll(env->self, NULL, 0, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+        status = culex__client_perform(client, page_ask, call, error);
     }
 }
 

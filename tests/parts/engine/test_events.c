@@ -103,6 +103,23 @@ static void test_wait_ends_with_the_first_event_or_its_time(void **state)
     culex_events_free(events);
 }
 
+/* Who follows a queue by a wrong name would wait for ever. */
+static void test_queue_that_is_not_there_is_told(void **state)
+{
+    struct world *world = *state;
+    culex_events *events = NULL;
+    culex_error error = {0};
+    const uint64_t places[] = {CULEX_EVENTS_OLDEST, CULEX_EVENTS_NOW};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(culex_client_events(world->client, "numbres", places[i], 100,
+                                             culex_seconds(60), &events, &error),
+                         CULEX_ENOTFOUND);
+        assert_non_null(strstr(error.text, "numbers"));
+    }
+    assert_int_equal(world_ms(world), 0);
+    assert_null(events);
+}
+
 static void test_call_that_is_out_of_form_is_refused(void **state)
 {
     struct world *world = *state;
@@ -125,6 +142,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_is_too_slow_is_told_of_a_gap, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wait_ends_with_the_first_event_or_its_time, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_queue_that_is_not_there_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_call_that_is_out_of_form_is_refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
