@@ -296,7 +296,8 @@ culex_status culex_client_events_keep(culex_client *client, const char *queue, u
                                       culex_error *error)
 {
     static const struct verb events_keep = {.ask = events_keep_ask, .is_about_queue = true};
-    return operate(client, &events_keep, &(struct call){.queue = queue, .most = most}, error);
+    uint64_t more = most > 0 && most < UINT64_MAX ? most + 1 : most; /* see store/store.h */
+    return operate(client, &events_keep, &(struct call){.queue = queue, .most = more}, error);
 }
 
 static culex_status purge_ask(struct culex_store *store, struct call *call, culex_error *error)

@@ -798,7 +798,7 @@ culex_status culex__argument_figures(const char *queue, const char *job, unsigne
 
 culex_status culex__argument_events_keep(const char *queue, uint64_t most, culex_error *error)
 {
-    if (most > CULEX_EVENTS_KEPT_MAX)
+    if (most > CULEX_STORE_EVENTS_KEPT_MAX)
         return culex__fail(error, CULEX_EINVAL, "a queue keeps at most %d events, or 0 for none",
                            CULEX_EVENTS_KEPT_MAX);
     return culex__queue_check(queue, error);
@@ -809,7 +809,7 @@ culex_status culex__argument_events(const char *queue, uint64_t after, size_t mo
 {
     if (after >= UINT64_C(1) << 53 && after != CULEX_EVENTS_NOW)
         return culex__fail(error, CULEX_EINVAL, "events have no such position");
-    if (most == 0 || most > CULEX_EVENTS_PAGE_MAX)
+    if (most == 0 || most > CULEX_STORE_EVENTS_PAGE_MAX)
         return culex__fail(error, CULEX_EINVAL, "a page has 1 to %d events", CULEX_EVENTS_PAGE_MAX);
     return culex__queue_check(queue, error);
 }

@@ -252,6 +252,8 @@ void culex__event_page_begin(struct culex_event_list *list, uint64_t after, uint
 {
     uint64_t oldest = last > kept ? last - kept : 0;
     bool is_beyond = after > last && after != CULEX_EVENTS_NOW;
+    list->newest = last;
+    list->kept = kept;
     list->position = after == CULEX_EVENTS_NOW ? last : after;
     list->is_from_oldest = after == CULEX_EVENTS_OLDEST || is_beyond;
     list->is_gap = is_beyond || (after < oldest && after != CULEX_EVENTS_OLDEST);

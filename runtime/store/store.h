@@ -78,8 +78,9 @@
  *
  * Events. While a queue keeps some (EVENTS_KEEP), each verb that changes what culex/events.h tells
  * of notes that in the transaction that changes it, all of one call as one entry, and the newest
- * ones are kept. Their positions are counted from 1 and go on when none are kept for a while. A
- * queue that keeps none pays for none.
+ * ones are kept. Their positions are counted from 1 and go on when none are kept for a while; the
+ * client makes of them what programs hand back (client/events.c). A queue that keeps none pays for
+ * none.
  *
  * Waits. WAIT notes that its handle waits for the end of a run. Whoever brings that end, or deletes
  * the run before it, forgets the note and tells the handle, whose WAKE_TAKE says so; the record of
@@ -574,7 +575,9 @@ struct culex_event_job {
 struct culex_event_list {
     culex_event *of;
     size_t count, capacity;
-    uint64_t position; /* as culex_events, and is_gap */
+    uint64_t position; /* behind all that was looked at */
+    uint64_t newest;   /* of the queue, whether it is among them or not; 0: it never had any */
+    uint64_t kept;     /* so many are */
     bool is_gap;
     bool is_from_oldest; /* nothing before the first one is missed */
     struct culex_event_job *jobs;
@@ -709,6 +712,10 @@ enum {
                                        LIMIT_KEYS */
     CULEX_STORE_PURGE_MAX = 500,  /* runs that one PURGE deletes */
     CULEX_STORE_FIGURES_MAX = 64, /* rows of a call of figures */
+    /* One more than programs ask for: the event that a follower was told last, by which its
+     * position is found to be of this history. */
+    CULEX_STORE_EVENTS_KEPT_MAX = CULEX_EVENTS_KEPT_MAX + 1,
+    CULEX_STORE_EVENTS_PAGE_MAX = CULEX_EVENTS_PAGE_MAX + 1,
     CULEX_STORE_EVENTS_BYTES = 262144, /* entries of a page of events, but for its first one */
     CULEX_STORE_REVIEW_MAX = 1000,     /* of what BATCH_REVIEW counts */
     CULEX_STORE_WAIT_MAX = 200,        /* runs that one WAIT asks about */

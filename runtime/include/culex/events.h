@@ -31,6 +31,11 @@
  *     RESUMED    culex_client_resume, and the step that finds that a pause has ended by itself; of
  *                no run
  *
+ * A position is a place behind an event. It is to be kept and handed back as it is: a number that
+ * names the event besides its place, so that a store which was set back, and has gone on with other
+ * events since, is found out (but for one time in 65,000 and for a position whose event is dropped
+ * already, which is a gap anyway). Positions have no order, and none of them is 0.
+ *
  * No event tells that a time has come: that a scheduled run waits, or that the record of one that
  * has ended is forgotten. Repairs by FSCK tell none, nor does what is put aside as unreadable.
  *
@@ -69,7 +74,7 @@ typedef enum culex_events_kind {
 CULEX_API const char *culex_events_kind_name(culex_events_kind kind);
 
 typedef struct culex_event {
-    uint64_t position; /* grows by one from event to event of a queue */
+    uint64_t position; /* behind it: where to go on after this one */
     culex_events_kind kind;
     culex_uuid id;    /* zeroes: of no run */
     uint32_t attempt; /* the newest of the run, 0 before the first */
@@ -83,11 +88,13 @@ typedef struct culex_events {
     size_t count;
     uint64_t position; /* behind all that the call has looked at: where to go on */
     /* Events behind the position that was asked for are not among them: they were dropped, because
-     * so many have come since, or damaged, or the store was set back. */
+     * so many have come since, or damaged, or the store was set back. All that there are from the
+     * oldest on are told then, some of them again. */
     bool is_gap;
 } culex_events;
 
-/* Positions: before the oldest event that is kept, and behind the newest. */
+/* Beside positions: before the oldest event that is kept, whichever that is, and behind the newest.
+ */
 #define CULEX_EVENTS_OLDEST 0
 #define CULEX_EVENTS_NOW    UINT64_MAX
 

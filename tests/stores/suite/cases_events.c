@@ -29,6 +29,7 @@ static uint64_t newest(struct suite *suite)
     struct culex_event_list list = page(suite, CULEX_EVENTS_NOW, 1);
     assert_int_equal(list.count, 0);
     assert_false(list.is_gap);
+    assert_int_equal(list.newest, list.position);
     return list.position;
 }
 
@@ -395,6 +396,8 @@ void case_events__gap(struct suite *suite)
     list = page(suite, 190, 100);
     assert_int_equal(list.count, 10);
     assert_false(list.is_gap);
+    assert_int_equal(list.newest, 200);
+    assert_int_equal(list.kept, 10);
     culex__event_list_release(&list);
     list = page(suite, CULEX_EVENTS_OLDEST, 3);
     assert_int_equal(list.count, 3);
@@ -437,6 +440,8 @@ void case_events__are_off_at_first_and_again(struct suite *suite)
     assert_int_equal(list.count, 0);
     assert_true(list.is_gap);
     assert_int_equal(list.position, 2);
+    assert_int_equal(list.newest, 2);
+    assert_int_equal(list.kept, 0);
     list = page(suite, CULEX_EVENTS_OLDEST, 10);
     assert_false(list.is_gap);
     assert_ok(keep(suite, 5));
@@ -457,11 +462,11 @@ void case_events__what_is_out_of_form_is_refused(struct suite *suite)
 {
     struct culex_event_list list = {.of = NULL};
     struct culex_store *store = suite->store;
-    begin(suite, CULEX_EVENTS_KEPT_MAX);
-    assert_int_equal(keep(suite, CULEX_EVENTS_KEPT_MAX + 1), CULEX_EINVAL);
+    begin(suite, CULEX_STORE_EVENTS_KEPT_MAX);
+    assert_int_equal(keep(suite, CULEX_STORE_EVENTS_KEPT_MAX + 1), CULEX_EINVAL);
     assert_int_equal(store->ops->events(store, suite->queue, 0, 0, &list, NULL), CULEX_EINVAL);
     assert_int_equal(
-        store->ops->events(store, suite->queue, 0, CULEX_EVENTS_PAGE_MAX + 1, &list, NULL),
+        store->ops->events(store, suite->queue, 0, CULEX_STORE_EVENTS_PAGE_MAX + 1, &list, NULL),
         CULEX_EINVAL);
     assert_int_equal(store->ops->events(store, suite->queue, UINT64_MAX - 1, 1, &list, NULL),
                      CULEX_EINVAL);

@@ -1975,7 +1975,8 @@ static int event_order(const void *left, const void *right)
 static bool same_events(struct culex_event_list *theirs, struct culex_event_list *mine)
 {
     bool is_same = theirs->count == mine->count && theirs->position == mine->position &&
-                   theirs->is_gap == mine->is_gap;
+                   theirs->is_gap == mine->is_gap && theirs->newest == mine->newest &&
+                   theirs->kept == mine->kept;
     if (mine->count > 1 && is_same) {
         qsort(theirs->of, theirs->count, sizeof *theirs->of, event_order);
         qsort(mine->of, mine->count, sizeof *mine->of, event_order);

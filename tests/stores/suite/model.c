@@ -2740,7 +2740,8 @@ static culex_status model_events(struct culex_store *store, const char *name, ui
     (void)error;
     if (oldest < queue->events_dropped)
         oldest = queue->events_dropped;
-    *ret_list = (struct culex_event_list){.position = after == CULEX_EVENTS_NOW ? last : after};
+    *ret_list = (struct culex_event_list){
+        .position = after == CULEX_EVENTS_NOW ? last : after, .newest = last, .kept = kept};
     if (ret_list->position > last || ret_list->position < oldest) {
         ret_list->is_gap = after != CULEX_EVENTS_OLDEST;
         ret_list->position = oldest;
