@@ -37,6 +37,7 @@ const char *culex_events_kind_name(culex_events_kind kind)
 enum {
     NUMBER_BITS = 48,
     MARK_BARE = 1,  /* no event has that number: there was none yet, or it was dropped */
+    MARK_OFF = 2,   /* the queue kept none: what happened since is not told */
     MARK_EVENT = 3, /* and up: a digest */
     MARKS = 0xffff - MARK_EVENT,
 };
@@ -141,8 +142,10 @@ static bool is_known(const struct call *call)
 {
     const struct culex_event_list *list = &call->list;
     const culex_event *first = list->count > 0 ? list->of : NULL;
-    uint64_t number = position_number(call->after);
-    if (position_mark(call->after) == MARK_BARE)
+    uint64_t number = position_number(call->after), mark = position_mark(call->after);
+    if ((mark == MARK_OFF) != (list->kept == 0))
+        return false;
+    if (mark == MARK_BARE || mark == MARK_OFF)
         return first != NULL ? first->position == number + 1 : list->newest == number;
     return first != NULL && first->position == number && position_of(first) == call->after;
 }
@@ -154,7 +157,7 @@ static bool is_blind(const struct call *call, uint64_t number)
     const struct culex_event_list *list = &call->list;
     if (number == 0)
         return false;
-    return position_mark(call->after) == MARK_BARE ||
+    return position_mark(call->after) < MARK_EVENT ||
            (list->position == number && list->newest > number);
 }
 
@@ -224,7 +227,9 @@ static culex_status position_take(culex_client *client, struct call *call, culex
     const culex_event *last = call->count > 0 ? &call->of[call->count - 1] : NULL;
     bool is_cut = last != NULL && last < &list->of[list->count - 1];
     call->position = call->after;
-    if (last != NULL && (is_cut || last->position == list->position))
+    if (list->kept == 0)
+        call->position = position_make(MARK_OFF, list->newest);
+    else if (last != NULL && (is_cut || last->position == list->position))
         call->position = position_of(last);
     else if (!is_place(call->after) || list->is_gap ||
              list->position != position_number(call->after))
@@ -279,7 +284,8 @@ static void told_make(const struct call *call, struct told *ret_told)
     ret_told->events = (culex_events){.of = call->of,
                                       .count = call->count,
                                       .position = call->position,
-                                      .is_gap = call->list.is_gap};
+                                      .is_gap = call->list.is_gap,
+                                      .kept = list_kept(&call->list)};
 }
 
 static culex_status call_check(const struct call *call, culex_duration timeout, culex_error *error)

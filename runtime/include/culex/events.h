@@ -88,13 +88,13 @@ typedef struct culex_events {
     size_t count;
     uint64_t position; /* behind all that the call has looked at: where to go on */
     /* Events behind the position that was asked for are not among them: they were dropped, because
-     * so many have come since, or damaged, or the store was set back. All that there are from the
-     * oldest on are told then, some of them again. */
+     * so many have come since, or damaged, or none were kept for a while, or the store was set
+     * back. Unless it is damage alone, all that there are are told then, some of them again. */
     bool is_gap;
+    uint64_t kept; /* so many the queue keeps; 0: none, and nothing comes of waiting for some */
 } culex_events;
 
-/* Beside positions: before the oldest event that is kept, whichever that is, and behind the newest.
- */
+/* Beside positions: before the oldest event that is kept, and behind the newest. */
 #define CULEX_EVENTS_OLDEST 0
 #define CULEX_EVENTS_NOW    UINT64_MAX
 

@@ -14,12 +14,16 @@
 
 /* --- EVENTS_KEEP ----------------------------------------------------------------------------- */
 
+/* From some to none takes a position: who was behind the newest finds that there was a time
+ * without. */
 static culex_status keep(struct culex_sqlite *store, struct culex_sqlite_queue *queue, void *user,
                          culex_error *error)
 {
     const uint64_t *most = user;
     uint64_t last;
     culex_status status = culex__sqlite_events_last(store, queue, &last, error);
+    if (*most == 0 && queue->events_kept > 0)
+        last++;
     queue->events_kept = (int64_t)*most;
     queue->events_last = (int64_t)last;
     queue->is_changed = true;

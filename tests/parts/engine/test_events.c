@@ -181,6 +181,74 @@ static void test_store_that_was_set_back_and_went_on_is_a_gap(void **state)
     set_back(state, 6);
 }
 
+static uint64_t kept(struct world *world)
+{
+    culex_events *events = read_events(world, CULEX_EVENTS_NOW, 0);
+    uint64_t count = events->kept;
+    culex_events_free(events);
+    return count;
+}
+
+static void keep(struct world *world, uint64_t most)
+{
+    assert_int_equal(culex_client_events_keep(world->client, "numbers", most, NULL), CULEX_OK);
+}
+
+/* A time in which none were kept is a gap for whoever has followed before or during it. */
+static void test_events_that_were_off_are_told(void **state)
+{
+    struct world *world = *state;
+    uint64_t at[4], off, later;
+    enqueue_many(world, 3, at);
+    assert_int_equal(kept(world), KEPT);
+    keep(world, 0);
+    assert_int_equal(kept(world), 0);
+    off = newest(world);
+    enqueue(world);
+    expect(world, off, 0, off, false);
+    expect(world, at[3], 0, off, true);
+    expect(world, CULEX_EVENTS_OLDEST, 0, off, false);
+    keep(world, KEPT);
+    later = newest(world);
+    expect(world, at[3], 0, later, true);
+    expect(world, off, 0, later, true);
+    expect(world, later, 0, later, false);
+    enqueue(world);
+    expect(world, at[3], 1, newest(world), true);
+    expect(world, off, 1, newest(world), true);
+    expect(world, later, 1, newest(world), false);
+    expect(world, CULEX_EVENTS_OLDEST, 1, newest(world), false);
+}
+
+/* Also where they were off from the start. */
+static void test_events_that_were_off_at_first_are_told(void **state)
+{
+    struct world *world = *state;
+    keep(world, 0);
+    uint64_t off = newest(world);
+    enqueue(world);
+    keep(world, KEPT);
+    expect(world, off, 0, newest(world), true);
+    enqueue(world);
+    expect(world, off, 1, newest(world), true);
+}
+
+/* Also when there was none before, and none since. */
+static void test_events_that_were_off_between_none_are_told(void **state)
+{
+    struct world *world = *state;
+    uint64_t begin = newest(world);
+    keep(world, 0);
+    enqueue(world);
+    keep(world, KEPT);
+    expect(world, begin, 0, newest(world), true);
+    begin = newest(world);
+    keep(world, 0);
+    enqueue(world);
+    keep(world, KEPT);
+    expect(world, begin, 0, newest(world), true);
+}
+
 static void test_wait_ends_with_the_first_event_or_its_time(void **state)
 {
     struct world *world = *state;
@@ -255,6 +323,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_store_that_was_set_back_and_went_as_far_is_a_gap,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_store_that_was_set_back_and_went_on_is_a_gap, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_events_that_were_off_are_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_events_that_were_off_at_first_are_told, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_events_that_were_off_between_none_are_told, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_wait_ends_with_the_first_event_or_its_time, setup,
                                         teardown),

@@ -2725,6 +2725,8 @@ static culex_status model_events_keep(struct culex_store *store, const char *nam
     struct model_queue *queue = queue_of(of(store), name);
     if (status != CULEX_OK)
         return status;
+    if (most == 0) /* takes a position, of an event that nobody is told */
+        tell_queue(of(store), queue, CULEX_EVENTS_PURGED);
     queue->events_kept = most;
     if (most == 0)
         queue->events_dropped = queue->event_count;

@@ -270,6 +270,8 @@ MUTANTS = [
     ("events are told though none are kept", SQL + "event_notes.c", "if (queue->events_kept > 0)\n", "", "memory"),
     ("an attempt that fails is told as a success", SQL + "run.c", "[CULEX_EVENT_FAIL] = CULEX_EVENTS_FAILED", "[CULEX_EVENT_FAIL] = CULEX_EVENTS_DONE", "memory"),
     ("successes of a block are not told", SQL + "group.c", "*group.ids[group.order[i]], 1, NULL", "*group.ids[group.order[0]], 1, NULL", "memory"),
+    ("a time without events leaves no trace", LUA + "events_keep.lua", "  if call('HDEL', meta, 'events') == 1 then call('HINCRBY', meta, 'event', 1) end\n", "  call('HDEL', meta, 'events')\n", "redis"),
+    ("a time without events leaves no trace", SQL + "events.c", "    if (*most == 0 && queue->events_kept > 0)\n        last++;\n", "", "memory"),
     ("a bound call that is refused is told", LUA + "lib_enqueue.lua", "    events_told.count = 0\n", "", "redis"),
     ("a lean step tells no events", LUA + "step.lua", "not waits_end and not event_note and ranked_until()", "not waits_end and ranked_until()", "redis"),
     ("straight code tells no ends", LUA + "step_fast.lua", "local told = facts[13] and ended + count or 0", "local told = facts[13] and count or 0", "redis"),
