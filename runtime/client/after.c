@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/sha256.h"
-
 static culex_uuid id_mark(culex_uuid id)
 {
     id.b[6] = (unsigned char)((id.b[6] & 0x0f) | 0x40);
@@ -19,23 +17,28 @@ culex_uuid culex__batch_id_draw(const struct culex_env *env)
     return id_mark(id);
 }
 
+culex_uuid culex__batch_id_end(struct culex_sha256 *hash)
+{
+    unsigned char digest[CULEX_SHA256_BYTES];
+    culex_uuid id;
+    culex__sha256_end(hash, digest);
+    memcpy(id.b, digest, sizeof id.b);
+    return id_mark(id);
+}
+
 /* The same for each call with this key. */
 static culex_uuid id_derive(const char *queue, culex_uuid after, culex_batch_when when,
                             const char *target, const char *key)
 {
     const unsigned char kind = (unsigned char)when;
-    unsigned char digest[CULEX_SHA256_BYTES];
     struct culex_sha256 hash;
-    culex_uuid id;
     culex__sha256_begin(&hash);
     culex__sha256_add(&hash, &kind, 1);
     culex__sha256_add(&hash, after.b, sizeof after.b);
     culex__sha256_add(&hash, queue, strlen(queue) + 1);
     culex__sha256_add(&hash, target, strlen(target) + 1);
     culex__sha256_add(&hash, key, strlen(key));
-    culex__sha256_end(&hash, digest);
-    memcpy(id.b, digest, sizeof id.b);
-    return id_mark(id);
+    return culex__batch_id_end(&hash);
 }
 
 struct culex_batch_order culex__after_order(const struct culex_env *env, const char *queue,

@@ -5,11 +5,15 @@
 
 #include <culex/client.h>
 
+#include "base/sha256.h"
 #include "platform/env.h"
 #include "store/store.h"
 
 /* A random UUID for a batch, of version 4: none of a run or a ticket. */
 culex_uuid culex__batch_id_draw(const struct culex_env *env);
+
+/* One that is the same for whoever hashes the same. */
+culex_uuid culex__batch_id_end(struct culex_sha256 *hash);
 
 /* The order that lets `call` wait for the run `after` of `queue`. Its idempotency key goes into the
  * id of the batch, so that all calls with that key name the same one; a call without has an id of

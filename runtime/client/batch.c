@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/sha256.h"
 #include "client/after.h"
 #include "client/client_private.h"
 #include "client/enqueue.h"
@@ -43,22 +42,16 @@ static culex_status order_give(struct culex_store *store, void *order, culex_err
     return store->ops->batch(store, order, error);
 }
 
-/* The same for each call with this key, of version 8. */
+/* The same for each call with this key. */
 static culex_uuid id_derive(const char *queue, const char *key)
 {
     static const char kind[] = "batch";
-    unsigned char digest[CULEX_SHA256_BYTES];
     struct culex_sha256 hash;
-    culex_uuid id;
     culex__sha256_begin(&hash);
     culex__sha256_add(&hash, kind, sizeof kind);
     culex__sha256_add(&hash, queue, strlen(queue) + 1);
     culex__sha256_add(&hash, key, strlen(key));
-    culex__sha256_end(&hash, digest);
-    memcpy(id.b, digest, sizeof id.b);
-    id.b[6] = (unsigned char)((id.b[6] & 0x0f) | 0x80);
-    id.b[8] = (unsigned char)((id.b[8] & 0x3f) | 0x80);
-    return id;
+    return culex__batch_id_end(&hash);
 }
 
 static culex_status key_apply(const culex_batch_options *options, const char *queue,
