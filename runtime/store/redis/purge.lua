@@ -73,7 +73,8 @@ local function list_purge()
   if #waiting < #ids then call('HINCRBY', meta, 'ghosts', #waiting - #ids) end
 end
 
--- Those that are parked: the others with limits are gone by now.
+-- Those that are parked. Others with limits are gone by now, or stand in the list behind ghosts, where the next call comes
+-- to them: deleted here, they would be ghosts there that nobody has counted.
 local function limited_purge()
   local entries = call('ZRANGEBYSCORE', limited, '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit - deleted)
   local ids = {}
@@ -81,16 +82,20 @@ local function limited_purge()
     ids[#ids + 1] = entries[at]
     limited_put(entries[at], tonumber(entries[at + 1])) -- place_leave() need not ask for it
   end
-  local texts, waiting = read(runs, ids), {}
-  places_release(ids, texts)
+  local texts, parked, parked_texts = read(runs, ids), {}, {}
   for at, id in ipairs(ids) do
     local r = texts[at] and record_parse(texts[at])
-    if r and r.state == WAITING then waiting[#waiting + 1] = id end
-    limited_put(id, false)
+    if r and r.state == WAITING and tonumber(r.behind) > 1 then
+      parked[#parked + 1], parked_texts[#parked + 1] = id, texts[at]
+    elseif not r or r.state ~= WAITING then
+      limited_put(id, false)
+    end
   end
+  places_release(parked, parked_texts)
+  for _, id in ipairs(parked) do limited_put(id, false) end
   is_limited = is_limited or #ids > 0
-  runs_delete(waiting)
-  keys_release(ids, texts)
+  runs_delete(parked)
+  keys_release(parked, parked_texts)
 end
 
 local function line_left()

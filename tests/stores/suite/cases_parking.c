@@ -483,6 +483,25 @@ void case_parked__is_cancelled_deleted_and_purged(struct suite *suite)
     assert_nothing_remains(suite, NAME);
 }
 
+/* Before one that stands in the list there are some that are gone by now. */
+void case_parked__purge_of_few_counts_what_is_left(struct suite *suite)
+{
+    culex_uuid gone[4];
+    put_many(suite, at_most(9, "b"), 4, gone);
+    put(suite, at_most(9, "a"));
+    for (size_t i = 0; i < 4; i++)
+        suite_cancel(suite, gone[i]);
+    size_t deleted = 0;
+    for (int call = 0; call < 9 && deleted == 0; call++) {
+        deleted += suite_purge(suite, CULEX_RUN_WAITING, 2);
+        assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], deleted == 0);
+    }
+    assert_int_equal(deleted, 1);
+    assert_int_equal(suite_claim(suite, BOB, 8), 0);
+    assert_int_equal(suite_stats(suite).count[CULEX_RUN_WAITING], 0);
+    assert_nothing_remains(suite, NAME);
+}
+
 void case_parked__expires_when_its_turn_comes(struct suite *suite)
 {
     struct culex_run_limit limit = at_most(1, "a");
