@@ -18,7 +18,7 @@ def run(*command, cwd=None, env=None, status: int = 0) -> str:
     """What the command printed; it must end with `status`."""
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
+                          text=True, check=False, timeout=900, stdin=subprocess.DEVNULL)
     if done.returncode != status:
         fail(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}")
     return done.stdout
