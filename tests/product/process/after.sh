@@ -10,7 +10,7 @@ for round in 1 2 3; do
     wait_until 20 some_are_done "round$round"
     family=$(descendants "$background")
     kill -KILL "$background"
-    wait "$background" 2>/dev/null || true
+    ! wait "$background" 2>/dev/null || fail "a worker that was killed ended well"
     background=
     # shellcheck disable=SC2086
     wait_until 5 all_gone $family

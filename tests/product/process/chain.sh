@@ -18,7 +18,7 @@ for isolation in process none job; do
         wait_until 20 some_are_said "$isolation$round"
         family=$(descendants "$background")
         kill -KILL "$background"
-        wait "$background" 2>/dev/null || true
+        ! wait "$background" 2>/dev/null || fail "a worker that was killed ended well"
         background=
         # shellcheck disable=SC2086
         wait_until 5 all_gone $family
