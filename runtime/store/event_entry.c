@@ -14,6 +14,7 @@ static const char letters[] = "NUSDFKLRXCYMGEPQ";
 static_assert(sizeof letters - 1 == CULEX_EVENTS_KIND_COUNT, "a letter for each kind");
 
 enum {
+    HEAD_SIZE = 64, /* of the first line of an entry or of a stretch, without the job, with a NUL */
     RUNS_DIGITS = 7,
     ID_BYTES = sizeof(culex_uuid),
     LOW_BYTES = 4,       /* of an id, that count up within a span */
@@ -48,16 +49,28 @@ static bool span_goes_on(const unsigned char *span, const culex_uuid *id)
            (uint64_t)low_of(span) + runs == low_of(id->b);
 }
 
+/* Whether the span that ends at `end` could take the run. */
+static bool span_join(void *end, const culex_uuid *id)
+{
+    unsigned char *last = (unsigned char *)end - CULEX_EVENT_SPAN_SIZE;
+    if (!span_goes_on(last, id))
+        return false;
+    span_runs_set(last, span_runs(last) + 1);
+    return true;
+}
+
+static void span_write(void *at, const culex_uuid *id)
+{
+    memcpy(at, id->b, ID_BYTES);
+    span_runs_set(at, 1);
+}
+
 size_t culex__event_span_add(unsigned char *spans, size_t len, const culex_uuid *id)
 {
-    unsigned char *last = len > 0 ? spans + len - CULEX_EVENT_SPAN_SIZE : spans;
     assert(len % CULEX_EVENT_SPAN_SIZE == 0);
-    if (len > 0 && span_goes_on(last, id)) {
-        span_runs_set(last, span_runs(last) + 1);
+    if (len > 0 && span_join(spans + len, id))
         return len;
-    }
-    memcpy(spans + len, id->b, ID_BYTES);
-    span_runs_set(spans + len, 1);
+    span_write(spans + len, id);
     return len + CULEX_EVENT_SPAN_SIZE;
 }
 
@@ -71,19 +84,29 @@ static void runs_write(struct culex_event_notes *notes)
         digits[--at] = (char)('0' + left % 10);
 }
 
+/* How many runs the last stretch has, into its head: once, as the runs come by hundreds. */
+static void stretch_end(struct culex_event_notes *notes)
+{
+    if (notes->runs > 0)
+        runs_write(notes);
+    notes->runs = 0;
+}
+
 static bool is_alike(const struct culex_event_notes *notes, culex_events_kind kind, uint32_t number,
                      const char *job)
 {
+    if (notes->runs == 0 || notes->kind != kind || notes->number != number)
+        return false;
     size_t len = strlen(job);
-    return notes->count > 0 && notes->kind == kind && notes->number == number &&
-           notes->job_at + len + 1 == notes->spans_at &&
+    return notes->job_at + len + 1 == notes->spans_at &&
            memcmp(notes->text.data + notes->job_at, job, len) == 0;
 }
 
 static bool stretch_begin(struct culex_event_notes *notes, culex_events_kind kind, uint32_t number,
                           const char *job)
 {
-    char head[CULEX_EVENT_HEAD_SIZE];
+    char head[HEAD_SIZE];
+    stretch_end(notes);
     int len =
         snprintf(head, sizeof head, "%c|%" PRIu32 "|%0*d|", letters[kind], number, RUNS_DIGITS, 0);
     notes->text.max = TEXT_MAX;
@@ -96,32 +119,39 @@ static bool stretch_begin(struct culex_event_notes *notes, culex_events_kind kin
     notes->runs_at = notes->job_at - 1 - RUNS_DIGITS;
     notes->kind = kind;
     notes->number = number;
-    notes->runs = 0;
     return true;
 }
 
-/* How many runs the last stretch has is written into its head when it grows. */
+/* Of most runs this only counts one up. */
+static bool span_add(struct culex_event_notes *notes, const culex_uuid *id)
+{
+    culex_buf *text = &notes->text;
+    if (text->len > notes->spans_at && span_join(text->data + text->len, id))
+        return true;
+    if (culex__buf_reserve(text, CULEX_EVENT_SPAN_SIZE) != CULEX_OK)
+        return false;
+    span_write(text->data + text->len, id);
+    text->len += CULEX_EVENT_SPAN_SIZE;
+    return true;
+}
+
 void culex__event_note(struct culex_event_notes *notes, culex_events_kind kind, uint32_t number,
                        const culex_uuid *id, const char *job)
 {
     job = job != NULL ? job : "";
     bool is_room = is_alike(notes, kind, number, job) || stretch_begin(notes, kind, number, job);
-    if (!is_room || culex__buf_reserve(&notes->text, CULEX_EVENT_SPAN_SIZE) != CULEX_OK) {
+    if (!is_room || !span_add(notes, id)) {
         notes->is_out_of_memory = true;
         return;
     }
-    notes->text.len =
-        notes->spans_at + culex__event_span_add((unsigned char *)notes->text.data + notes->spans_at,
-                                                notes->text.len - notes->spans_at, id);
     notes->runs++;
     notes->count++;
-    runs_write(notes);
 }
 
 void culex__event_notes_clear(struct culex_event_notes *notes)
 {
     notes->text.len = 0;
-    notes->count = 0;
+    notes->runs = notes->count = 0;
     notes->is_out_of_memory = false;
 }
 
@@ -131,16 +161,30 @@ void culex__event_notes_release(struct culex_event_notes *notes)
     *notes = (struct culex_event_notes){.count = 0};
 }
 
-bool culex__event_notes_reserve(struct culex_event_notes *notes, size_t more)
+/* Goes in front of the text. */
+static bool text_begin(culex_buf *text, const char *before, size_t before_len, const char *head,
+                       size_t head_len)
 {
-    return culex__buf_reserve(&notes->text, more) == CULEX_OK;
+    size_t len = before_len + head_len;
+    text->max = TEXT_MAX + CULEX_EVENT_BEFORE_MAX;
+    if (culex__buf_reserve(text, len) != CULEX_OK)
+        return false;
+    memmove(text->data + len, text->data, text->len);
+    if (before_len > 0)
+        memcpy(text->data, before, before_len);
+    memcpy(text->data + before_len, head, head_len);
+    text->len += len;
+    return true;
 }
 
-size_t culex__event_head_write(uint64_t last, int64_t at_ms, uint64_t count,
-                               char ret_head[CULEX_EVENT_HEAD_SIZE])
+bool culex__event_notes_end(struct culex_event_notes *notes, const char *before, size_t before_len,
+                            uint64_t last, int64_t at_ms)
 {
-    return (size_t)snprintf(ret_head, CULEX_EVENT_HEAD_SIZE,
-                            "%" PRIu64 "|%" PRId64 "|%" PRIu64 "\n", last, at_ms, count);
+    char head[HEAD_SIZE];
+    stretch_end(notes);
+    int len = snprintf(head, sizeof head, "%" PRIu64 "|%" PRId64 "|%" PRIu64 "\n", last, at_ms,
+                       notes->count);
+    return text_begin(&notes->text, before, before_len, head, (size_t)len);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -229,20 +273,31 @@ static bool head_take(struct reader *reader, struct head *ret_head)
            ret_head->count <= ret_head->last;
 }
 
-bool culex__event_entry_is_good(const char *entry, size_t len, uint64_t last)
+/* Passes the stretches of the entry too. */
+static bool entry_pass(struct reader *reader, struct head *ret_head)
 {
-    struct reader reader = {entry, entry + len};
-    struct head head;
     struct stretch stretch;
-    int64_t count = 0;
-    if (!head_take(&reader, &head) || (uint64_t)head.last != last)
+    if (!head_take(reader, ret_head))
         return false;
-    while (reader.at < reader.end) {
-        if (!stretch_take(&reader, &stretch))
+    int64_t left = ret_head->count;
+    while (left > 0) {
+        if (!stretch_take(reader, &stretch) || (int64_t)stretch.runs > left)
             return false;
-        count += (int64_t)stretch.runs;
+        left -= (int64_t)stretch.runs;
     }
-    return count == head.count;
+    return true;
+}
+
+bool culex__event_entries_are_good(const char *entries, size_t len, uint64_t last)
+{
+    struct reader reader = {entries, entries + len};
+    struct head head = {.last = 0};
+    while (reader.at < reader.end) {
+        int64_t before = head.last;
+        if (!entry_pass(&reader, &head) || head.last - head.count < before)
+            return false;
+    }
+    return len > 0 && (uint64_t)head.last == last;
 }
 
 /* --- pages ----------------------------------------------------------------------------------- */
@@ -277,8 +332,8 @@ static void id_make(const unsigned char *span, uint64_t place, culex_uuid *ret_i
 }
 
 /* Events of the span from `position` on. Those that the list is beyond are not looked at. */
-static bool span_add(struct culex_event_list *list, const struct stretch *stretch,
-                     const unsigned char *span, uint64_t position, int64_t at_ms, size_t most)
+static bool span_list(struct culex_event_list *list, const struct stretch *stretch,
+                      const unsigned char *span, uint64_t position, int64_t at_ms, size_t most)
 {
     bool has_count = stretch->kind == CULEX_EVENTS_PURGED;
     uint64_t told = list->position >= position ? list->position - position + 1 : 0;
@@ -302,31 +357,42 @@ static bool stretch_add(struct culex_event_list *list, const struct stretch *str
 {
     const unsigned char *span = stretch->spans;
     for (; span < stretch->spans_end; span += CULEX_EVENT_SPAN_SIZE) {
-        if (!span_add(list, stretch, span, *position, at_ms, most))
+        if (!span_list(list, stretch, span, *position, at_ms, most))
             return false;
         *position += span_runs(span);
     }
     return true;
 }
 
-bool culex__event_entry_add(struct culex_event_list *list, const char *entry, size_t len,
-                            uint64_t last, size_t most)
+/* Of entries that are good, the next one. False when out of memory. */
+static bool entry_add(struct culex_event_list *list, struct reader *reader, size_t most)
 {
-    struct reader reader = {entry, entry + len};
-    struct head head;
+    struct head head = {.last = 0};
     struct stretch stretch;
+    head_take(reader, &head);
+    uint64_t position = (uint64_t)(head.last - head.count) + 1;
+    gap_note(list, position);
+    while (position <= (uint64_t)head.last) {
+        stretch_take(reader, &stretch);
+        if (!stretch_add(list, &stretch, &position, head.at_ms, most))
+            return false;
+    }
+    return true;
+}
+
+bool culex__event_entries_add(struct culex_event_list *list, const char *entries, size_t len,
+                              uint64_t last, size_t most)
+{
+    struct reader reader = {entries, entries + len};
     if (last <= list->position || list->count == most)
         return true;
-    if (!culex__event_entry_is_good(entry, len, last)) {
+    if (!culex__event_entries_are_good(entries, len, last)) {
         list->is_gap = true;
         list->position = last;
         return true;
     }
-    head_take(&reader, &head);
-    uint64_t position = last - (uint64_t)head.count + 1;
-    gap_note(list, position);
-    while (reader.at < reader.end && stretch_take(&reader, &stretch)) {
-        if (!stretch_add(list, &stretch, &position, head.at_ms, most))
+    while (reader.at < reader.end && list->count < most) {
+        if (!entry_add(list, &reader, most))
             return false;
     }
     return true;

@@ -2,11 +2,11 @@
  *
  * An entry: "LAST|AT|COUNT\n": the position of its last event, when it was, how many they are; then
  * one stretch after the other of events that are alike but for their runs: "K|ATTEMPT|RUNS|JOB\n",
- * with the letter of the kind, and the runs. Those stand in spans of 18 bytes: the id of the first
- * one, and how many have ids that count up from it in their last four bytes, 1 to 65535, with the
- * higher byte first. So what a call does to runs that came in together costs one span, however many
- * they are. Of no run: an id of zeroes, and in place of the attempt how many runs it was. Lua
- * writes the same (redis/lib_events.lua). */
+ * with the letter of the kind, and the runs. Entries may stand one behind the other. Those stand in
+ * spans of 18 bytes: the id of the first one, and how many have ids that count up from it in their
+ * last four bytes, 1 to 65535, with the higher byte first. So what a call does to runs that came in
+ * together costs one span, however many they are. Of no run: an id of zeroes, and in place of the
+ * attempt how many runs it was. Lua writes the same (redis/lib_events.lua). */
 #ifndef CULEX_STORE_EVENT_ENTRY_H
 #define CULEX_STORE_EVENT_ENTRY_H
 
@@ -14,20 +14,18 @@
 
 #include "store/store.h"
 
-enum { CULEX_EVENT_HEAD_SIZE = 64 }; /* of an entry's first line, with a NUL */
-
 /* --- writing --------------------------------------------------------------------------------- */
 
 /* The events of a call so far. Zeroes: none. */
 struct culex_event_notes {
-    culex_buf text; /* stretches */
+    culex_buf text; /* stretches; the entry, once it is ended */
     size_t runs_at; /* of the last one: where its number of runs, its job and its spans are */
     size_t job_at;
     size_t spans_at;
     culex_events_kind kind; /* and what else is alike */
     uint32_t number;
-    uint64_t runs;
-    uint64_t count;
+    uint64_t runs;  /* of the last one, which its head does not say yet; 0: there is no such */
+    uint64_t count; /* of all */
     bool is_out_of_memory;
 };
 
@@ -45,12 +43,12 @@ void culex__event_note(struct culex_event_notes *notes, culex_events_kind kind, 
 void culex__event_notes_clear(struct culex_event_notes *notes);
 void culex__event_notes_release(struct culex_event_notes *notes);
 
-/* Room for `more` bytes behind the stretches. False when out of memory. */
-bool culex__event_notes_reserve(struct culex_event_notes *notes, size_t more);
+enum { CULEX_EVENT_BEFORE_MAX = 4096 };
 
-/* The first line. Returns how long it is. */
-size_t culex__event_head_write(uint64_t last, int64_t at_ms, uint64_t count,
-                               char ret_head[CULEX_EVENT_HEAD_SIZE]);
+/* Makes an entry of them, whose last event is `last`, behind the entries `before`, at most
+ * BEFORE_MAX bytes: nothing is noted any more until they are cleared. False when out of memory. */
+bool culex__event_notes_end(struct culex_event_notes *notes, const char *before, size_t before_len,
+                            uint64_t last, int64_t at_ms);
 
 /* --- reading --------------------------------------------------------------------------------- */
 
@@ -58,15 +56,15 @@ size_t culex__event_head_write(uint64_t last, int64_t at_ms, uint64_t count,
  * `kept`. `list` is empty. */
 void culex__event_page_begin(struct culex_event_list *list, uint64_t after, uint64_t kept,
                              uint64_t last);
-/* Adds events of the entry that are behind the list's position, as long as there are fewer than
- * `most`. One that cannot be read, or is not `last`, is a gap. Entries come in their order. False
- * when out of memory. */
-bool culex__event_entry_add(struct culex_event_list *list, const char *entry, size_t len,
-                            uint64_t last, size_t most);
+/* Adds events of the entries that are behind the list's position, as long as there are fewer than
+ * `most`. What cannot be read, or does not end with `last`, is a gap. Entries come in their order.
+ * False when out of memory. */
+bool culex__event_entries_add(struct culex_event_list *list, const char *entries, size_t len,
+                              uint64_t last, size_t most);
 /* When no entry is left behind those that were added. */
 void culex__event_page_end(struct culex_event_list *list, size_t most, uint64_t last);
-/* Whether it is an entry whose last event is `last`: for FSCK. */
-bool culex__event_entry_is_good(const char *entry, size_t len, uint64_t last);
+/* Whether they are entries in their order, of which `last` is the last event: for FSCK. */
+bool culex__event_entries_are_good(const char *entries, size_t len, uint64_t last);
 
 /* Adds one. False when out of memory. */
 bool culex__event_list_add(struct culex_event_list *list, const culex_event *event);

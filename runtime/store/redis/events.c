@@ -65,7 +65,7 @@ static culex_status page_read(struct culex__redis *redis, const redisReply *repl
         size_t len;
         if (!entry_read(reply, at, &position, &text, &len))
             return culex__redis_bad_reply(redis, "EVENTS", error);
-        if (!culex__event_entry_add(list, text, len, position, most))
+        if (!culex__event_entries_add(list, text, len, position, most))
             return culex__fail(error, CULEX_ENOMEM, "no memory for events");
     }
     if (is_over == 1)

@@ -1,33 +1,16 @@
 /* store/sqlite/event_notes.c - what becomes of runs, noted and saved.
  *
- * The newest entry always stays, and so tells the last position; where a queue keeps none any more
- * its row does. An enqueue need not write that row. */
+ * The newest entries are in the queue's row, which most calls write anyway: a page of their own
+ * would cost as much as a fifth of a step. When they are too many there, they go into table event
+ * together. */
+#include "store/sqlite/event_notes.h"
+
 #include <string.h>
 
 #include "store/event_entry.h"
 #include "store/sqlite/error.h"
-#include "store/sqlite/event_notes.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
-
-culex_status culex__sqlite_events_last(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue, uint64_t *ret_last,
-                                       culex_error *error)
-{
-    int64_t key;
-    culex_status status = culex__sqlite_first_int(
-        store,
-        SQL_BIND(store, EVENT_LAST, SQL_INT(culex__sqlite_queue_first(queue)),
-                 SQL_INT(culex__sqlite_queue_last(queue))),
-        0, &key, error);
-    *ret_last =
-        key > culex__sqlite_queue_first(queue) ? culex__sqlite_event_position(queue, key) : 0;
-    if (*ret_last < (uint64_t)queue->events_last && queue->events_last > 0)
-        *ret_last = (uint64_t)queue->events_last;
-    return status;
-}
-
-/* --- writing --------------------------------------------------------------------------------- */
 
 void culex__sqlite_event(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                          culex_events_kind kind, culex_uuid id, uint32_t number, const char *job)
@@ -41,15 +24,15 @@ void culex__sqlite_events_clear(struct culex_sqlite *store)
     culex__event_notes_clear(&store->events);
 }
 
-/* Events between looks for old ones. A look costs a transaction two or three pages, where the
- * entry itself costs one: it must be rare beside steps of a hundred runs. */
+/* Events between looks for old ones. A look costs a transaction two or three pages: it must be
+ * rare beside steps of a hundred runs. */
 enum { TRIM = 2048 };
 
 /* What is beyond the number that is kept, in portions: the more often, the more comes. */
 static culex_status trim(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                         uint64_t last, culex_error *error)
+                         culex_error *error)
 {
-    uint64_t kept = (uint64_t)queue->events_kept;
+    uint64_t kept = (uint64_t)queue->events_kept, last = (uint64_t)queue->events_last;
     if (last <= kept || last / TRIM == (last - store->events.count) / TRIM)
         return CULEX_OK;
     return culex__sqlite_finish(store,
@@ -59,35 +42,40 @@ static culex_status trim(struct culex_sqlite *store, const struct culex_sqlite_q
                                 error);
 }
 
-/* The head goes before the stretches, in the place that is theirs. */
-static culex_status entry_add(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                              uint64_t last, culex_error *error)
+/* The entries of the row, and the new one behind them. */
+static culex_status row_add(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                            culex_error *error)
 {
-    struct culex_event_notes *notes = &store->events;
-    char head[CULEX_EVENT_HEAD_SIZE];
-    size_t len = culex__event_head_write(last, store->now_ms, notes->count, head);
-    if (!culex__event_notes_reserve(notes, len))
-        return culex__sqlite_no_memory(error);
-    memmove(notes->text.data + len, notes->text.data, notes->text.len);
-    memcpy(notes->text.data, head, len);
-    return culex__sqlite_finish(store,
-                                SQL_BIND(store, EVENT_ADD,
-                                         SQL_INT(culex__sqlite_event_key(queue, last)),
-                                         SQL_BYTES(notes->text.data, len + notes->text.len)),
-                                error);
+    const culex_buf *entries = &store->events.text;
+    queue->events_len = 0;
+    if (entries->len <= sizeof queue->events) {
+        memcpy(queue->events, entries->data, entries->len);
+        queue->events_len = entries->len;
+        return CULEX_OK;
+    }
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, EVENTS_ADD,
+                 SQL_INT(culex__sqlite_event_key(queue, (uint64_t)queue->events_last)),
+                 SQL_BYTES(entries->data, entries->len)),
+        error);
 }
 
-culex_status culex__sqlite_events_save(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue, culex_error *error)
+culex_status culex__sqlite_events_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       culex_error *error)
 {
-    uint64_t last;
-    if (store->events.is_out_of_memory)
+    struct culex_event_notes *notes = &store->events;
+    if (notes->is_out_of_memory)
         return culex__sqlite_no_memory(error);
-    if (store->events.count == 0)
+    if (notes->count == 0)
         return CULEX_OK;
-    culex_status status = culex__sqlite_events_last(store, queue, &last, error);
-    last += store->events.count;
-    if (status == CULEX_OK)
-        status = entry_add(store, queue, last, error);
-    return status == CULEX_OK ? trim(store, queue, last, error) : status;
+    if (!culex__sqlite_events_are_good(queue))
+        return culex__sqlite_bad_row(store, error);
+    queue->events_last += (int64_t)notes->count;
+    queue->is_changed = true;
+    if (!culex__event_notes_end(notes, queue->events, queue->events_len,
+                                (uint64_t)queue->events_last, store->now_ms))
+        return culex__sqlite_no_memory(error);
+    culex_status status = row_add(store, queue, error);
+    return status == CULEX_OK ? trim(store, queue, error) : status;
 }

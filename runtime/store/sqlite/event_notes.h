@@ -11,12 +11,19 @@ struct culex_sqlite;
 void culex__sqlite_event(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
                          culex_events_kind kind, culex_uuid id, uint32_t number, const char *job);
 /* What was noted becomes one entry of the queue, and some old ones go. */
-culex_status culex__sqlite_events_save(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue, culex_error *error);
+culex_status culex__sqlite_events_save(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                       culex_error *error);
 /* What was noted is forgotten. */
 void culex__sqlite_events_clear(struct culex_sqlite *store);
 
-/* Entries have their keys by the positions of their last events. */
+/* Positions of events are beyond no number of these; others are in damaged rows only. */
+static inline bool culex__sqlite_events_are_good(const struct culex_sqlite_queue *queue)
+{
+    return queue->events_last >= 0 && queue->events_last < INT64_C(1)
+                                                               << (CULEX__SQLITE_QUEUE_SHIFT - 1);
+}
+
+/* Rows of entries have their keys by the positions of their last events. */
 static inline int64_t culex__sqlite_event_key(const struct culex_sqlite_queue *queue,
                                               uint64_t position)
 {
@@ -27,9 +34,5 @@ static inline uint64_t culex__sqlite_event_position(const struct culex_sqlite_qu
 {
     return (uint64_t)(key - culex__sqlite_queue_first(queue));
 }
-/* The position of the newest event that the queue has had, 0 for none. */
-culex_status culex__sqlite_events_last(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue, uint64_t *ret_last,
-                                       culex_error *error);
 
 #endif

@@ -6,9 +6,10 @@
 
 struct culex_sqlite;
 
-/* FSCK: entries that cannot be read are counted in *wrong, and removed when that is wanted. */
+/* FSCK: what cannot be read as entries, or is beyond the newest position, is counted in *wrong, and
+ * removed when that is wanted; the position follows. */
 culex_status culex__sqlite_events_check(struct culex_sqlite *store,
-                                        const struct culex_sqlite_queue *queue, bool is_repairing,
+                                        struct culex_sqlite_queue *queue, bool is_repairing,
                                         uint64_t *wrong, culex_error *error);
 
 #endif

@@ -20,6 +20,17 @@ static void queue_count(struct culex_sqlite_queue *queue, int64_t arrived)
     queue->enqueued += arrived;
 }
 
+/* Without those of a damaged row its followers miss some. */
+static void events_read(sqlite3_stmt *statement, int column, struct culex_sqlite_queue *ret_queue)
+{
+    const void *bytes = sqlite3_column_blob(statement, column);
+    size_t len = (size_t)sqlite3_column_bytes(statement, column);
+    if (bytes == NULL || len > sizeof ret_queue->events)
+        return;
+    memcpy(ret_queue->events, bytes, len);
+    ret_queue->events_len = len;
+}
+
 static void rear_read(sqlite3_stmt *statement, int column, struct culex_sqlite_queue *ret_queue)
 {
     struct culex_sqlite_rear rear = {
@@ -42,6 +53,7 @@ static void queue_read(sqlite3_stmt *statement, struct culex_sqlite_queue *ret_q
 #define READ(name, member) ret_queue->member = sqlite3_column_int64(statement, column++);
     CULEX__SQLITE_QUEUE_COLUMNS(READ, READ)
 #undef READ
+    events_read(statement, column++, ret_queue);
     rear_read(statement, column, ret_queue);
     queue_count(ret_queue, ret_queue->rear.arrived);
 }
@@ -77,8 +89,10 @@ static culex_status queue_write(struct culex_sqlite *store, const struct culex_s
     struct culex_sqlite_queue row = *whole, *queue = &row;
     queue_count(queue, -queue->rear.arrived);
 #define VALUE(name, member) SQL_INT(queue->member),
-    sqlite3_stmt *statement =
-        SQL_BIND(store, QUEUE_SAVE, CULEX__SQLITE_QUEUE_COLUMNS(VALUE, VALUE) SQL_INT(queue->key));
+    sqlite3_stmt *statement = SQL_BIND(store, QUEUE_SAVE,
+                                       CULEX__SQLITE_QUEUE_COLUMNS(VALUE, VALUE)
+                                           SQL_BYTES(queue->events, queue->events_len),
+                                       SQL_INT(queue->key));
 #undef VALUE
     return culex__sqlite_finish(store, statement, error);
 }

@@ -11,7 +11,8 @@ struct culex_sqlite;
 enum { CULEX__SQLITE_LANE_SHIFT = 44, CULEX__SQLITE_QUEUE_SHIFT = 48 };
 enum {
     CULEX__SQLITE_QUEUES_MAX = 32767,
-    CULEX__SQLITE_KINDS_MIN = 64, /* kinds that a queue makes before the first sweep */
+    CULEX__SQLITE_KINDS_MIN = 64,      /* kinds that a queue makes before the first sweep */
+    CULEX__SQLITE_EVENTS_BYTES = 1024, /* of entries of events in its row, as in schema.sql */
 };
 
 /* Row of table queue, and the queue's rear. */
@@ -26,9 +27,11 @@ struct culex_sqlite_queue {
     int64_t waits;                           /* see sqlite/wait.c */
     int64_t batches;                         /* see sqlite/members.c */
     int64_t logs;                            /* see sqlite/log_rows.c */
-    int64_t events_kept, events_last;        /* see sqlite/events.c */
+    int64_t events_kept, events_last;        /* see sqlite/event_notes.c */
     int64_t kept[CULEX_RUN_STATE_COUNT];     /* runs per stored state; [SCHEDULED] stays 0 */
     int64_t enqueued, done, failed, crashed, lost, dead, cancelled, stale;
+    char events[CULEX__SQLITE_EVENTS_BYTES]; /* the newest entries */
+    size_t events_len;
     struct culex_sqlite_rear rear, saved_rear; /* saved when it is another one */
     bool is_rear_lost;                         /* it was not there, or no good, and made anew */
     bool is_changed;                           /* but for the rear */

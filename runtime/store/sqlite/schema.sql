@@ -28,7 +28,7 @@ CREATE TABLE queue (
     logs INTEGER NOT NULL DEFAULT 0,            -- 1: table run_log may have rows of it
     -- Of its events: see sqlite/events.c.
     events_kept INTEGER NOT NULL DEFAULT 0,     -- at most; 0: none, and nothing is noted
-    events_last INTEGER NOT NULL DEFAULT 0,     -- position of the newest by then, as EVENTS_KEEP set that
+    events_last INTEGER NOT NULL DEFAULT 0,     -- position of the newest
     pending INTEGER NOT NULL DEFAULT 0,         -- runs per stored state, but see the queue's rear
     active INTEGER NOT NULL DEFAULT 0,
     kept_done INTEGER NOT NULL DEFAULT 0,
@@ -41,7 +41,8 @@ CREATE TABLE queue (
     lost INTEGER NOT NULL DEFAULT 0,
     dead INTEGER NOT NULL DEFAULT 0,
     cancelled INTEGER NOT NULL DEFAULT 0,
-    stale INTEGER NOT NULL DEFAULT 0
+    stale INTEGER NOT NULL DEFAULT 0,
+    events BLOB NOT NULL DEFAULT x'' CHECK (length(events) <= 1024) -- the newest entries: sqlite/event_notes.c
 ) STRICT;
 
 -- A run is ordinary, and a row of table body, when nothing was wanted for it beyond its kind and
@@ -397,10 +398,11 @@ CREATE TABLE figure_call (
     PRIMARY KEY (queue, session)
 ) STRICT, WITHOUT ROWID;
 
--- What became of runs, an entry for each call: see store/event_entry.h.
+-- What became of runs, an entry for each call, and each row some entries: see store/event_entry.h.
+-- The newest ones are in the queue's row.
 CREATE TABLE event (
-    seq INTEGER PRIMARY KEY,                    -- queue << 48 | position of its last event
-    entry BLOB NOT NULL
+    seq INTEGER PRIMARY KEY,                    -- queue << 48 | position of the last event
+    entries BLOB NOT NULL
 ) STRICT;
 
 -- Sockets to knock at, see sqlite/wake.c; queue '' stands for all.

@@ -29,7 +29,7 @@ static struct culex_event_list page(const char *entry, size_t len, uint64_t last
 {
     struct culex_event_list list = {.of = NULL};
     culex__event_page_begin(&list, CULEX_EVENTS_OLDEST, KEPT, last);
-    require(culex__event_entry_add(&list, entry, len, last, MOST));
+    require(culex__event_entries_add(&list, entry, len, last, MOST));
     return list;
 }
 
@@ -50,18 +50,13 @@ static void same_require(const culex_event *a, const culex_event *b)
 static char *entry_make(const struct culex_event_list *list, uint64_t last, size_t *ret_len)
 {
     struct culex_event_notes notes = {.count = 0};
-    char head[CULEX_EVENT_HEAD_SIZE];
     for (size_t i = 0; i < list->count; i++)
         culex__event_note(&notes, list->of[i].kind, list->of[i].attempt + list->of[i].count,
                           &list->of[i].id, list->of[i].job);
     require(!notes.is_out_of_memory && notes.count == list->count);
-    size_t head_len = culex__event_head_write(last, list->of[0].at_ms, notes.count, head);
-    char *entry = malloc(head_len + notes.text.len);
-    require(entry != NULL);
-    memcpy(entry, head, head_len);
-    memcpy(entry + head_len, notes.text.data, notes.text.len);
-    *ret_len = head_len + notes.text.len;
-    culex__event_notes_release(&notes);
+    require(culex__event_notes_end(&notes, NULL, 0, last, list->of[0].at_ms));
+    char *entry = notes.text.data;
+    *ret_len = notes.text.len;
     return entry;
 }
 
@@ -70,7 +65,7 @@ static void again_require(const struct culex_event_list *list)
     size_t len;
     char *entry = entry_make(list, MOST, &len);
     struct culex_event_list again = page(entry, len, MOST);
-    require(culex__event_entry_is_good(entry, len, MOST) && again.count == list->count);
+    require(culex__event_entries_are_good(entry, len, MOST) && again.count == list->count);
     for (size_t i = 0; i < list->count; i++)
         same_require(&list->of[i], &again.of[i]);
     culex__event_list_release(&again);
@@ -80,7 +75,7 @@ static void again_require(const struct culex_event_list *list)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t last = last_of(data, size);
-    bool is_good = culex__event_entry_is_good((const char *)data, size, last);
+    bool is_good = culex__event_entries_are_good((const char *)data, size, last);
     struct culex_event_list list = page((const char *)data, size, last);
     require(is_good == (list.count > 0) && is_good == !list.is_gap);
     require(list.count <= MOST && list.position <= last && (is_good || list.position == last));

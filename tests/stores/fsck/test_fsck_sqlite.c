@@ -645,12 +645,26 @@ static const struct {
      1},
     /* Events in their form, and out of it. */
     {"INSERT INTO event SELECT queue << 48 | 1,"
-     " x'317c357c310a507c307c317c0a000000000000000000000000000000000001' FROM queue",
+     " x'317c357c310a507c307c317c0a000000000000000000000000000000000001' FROM queue;"
+     " UPDATE queue SET events_last = 1",
      0},
     {"INSERT INTO event SELECT queue << 48 | 1, x'317c357c310a507c307c317c0a0000' FROM queue"
      " UNION ALL SELECT queue << 48 | 2,"
-     " x'317c357c310a507c307c317c0a000000000000000000000000000000000001' FROM queue",
+     " x'317c357c310a507c307c317c0a000000000000000000000000000000000001' FROM queue;"
+     " UPDATE queue SET events_last = 2",
      2},
+    /* Those of the queue's row too; and positions that are behind a row, or none. */
+    {"UPDATE queue SET events_last = 1,"
+     " events = x'317c357c310a507c307c317c0a000000000000000000000000000000000001'",
+     0},
+    {"UPDATE queue SET events_last = 2,"
+     " events = x'317c357c310a507c307c317c0a000000000000000000000000000000000001'",
+     1},
+    {"INSERT INTO event SELECT queue << 48 | 1,"
+     " x'317c357c310a507c307c317c0a000000000000000000000000000000000001' FROM queue",
+     1},
+    {"UPDATE queue SET events_last = -1", 1},
+    {"UPDATE queue SET events_last = 1 << 60", 1},
     /* Figures in their form, and out of it. */
     {"INSERT INTO figure SELECT queue, 1, 'j', '1,0,0,0,0,0;2:1;3:1' FROM queue", 0},
     {"INSERT INTO figure SELECT queue, 1, 'j', '1,0,0,0,0,0;2:1;3:1' FROM queue UNION ALL"
