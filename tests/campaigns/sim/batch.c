@@ -38,9 +38,9 @@ int64_t sim_batch_number(struct sim_oracle *oracle)
     return NUMBER_FIRST + oracle->callback_count++;
 }
 
-bool sim_batch_is_callback(const struct run *run)
+bool sim_batch_is_callback(const char *payload)
 {
-    return sim_number_last(run->payload, strlen(run->payload)) >= NUMBER_FIRST;
+    return sim_number_last(payload, strlen(payload)) >= NUMBER_FIRST;
 }
 
 static struct batch *batch_find(const struct sim_oracle *oracle, culex_uuid id)

@@ -171,7 +171,7 @@ void sim_batch_joined(struct sim_oracle *oracle, culex_uuid id);
 /* A run that may be a member is live no more. `end`: D X C. */
 void sim_batch_member_ended(struct sim_oracle *oracle, const struct run *run, char end);
 /* A callback has come. */
-bool sim_batch_is_callback(const struct run *run);
+bool sim_batch_is_callback(const char *payload);
 void sim_batch_came(struct sim_oracle *oracle, const struct run *run);
 /* At the end of a call that has brought runs. */
 void sim_batch_call_check(struct sim_oracle *oracle);

@@ -371,7 +371,8 @@ static enum trouble trouble_draw(struct handle *handle)
         sqlite3_progress_handler(db, (int)sim_between(random, 1, 200), on_progress, handle);
         return TROUBLE_BROKEN;
     }
-    return sim_chance(random, weather->store_unknown) ? TROUBLE_UNKNOWN : TROUBLE_NONE;
+    /* The rarest situations are those behind an answer that was lost. */
+    return sim_chance(random, 3 * weather->store_unknown) ? TROUBLE_UNKNOWN : TROUBLE_NONE;
 }
 
 /* Before the call. False when the process is dead. */
