@@ -41,6 +41,7 @@
 #include "redis.h"
 
 struct sim_world;
+struct sim_process;
 struct sim_oracle;
 
 enum {
@@ -213,7 +214,9 @@ int64_t sim_follow_asking(const char *text, size_t len);
 /* Somebody waits for the end of a run, with a call that has just begun. sim_wait_told judges what
  * it is told, and sim_wait_end ends that: it returns when the run was first seen as ended in the
  * meantime, -1 for never. */
-size_t sim_wait_begin(struct sim_oracle *oracle, culex_uuid id);
+size_t sim_wait_begin(struct sim_oracle *oracle, const struct sim_process *process, culex_uuid id);
+/* Whether a run that the process waits for has ended since this was asked last. */
+bool sim_wait_take_news(struct sim_oracle *oracle, const struct sim_process *process);
 void sim_wait_told(struct sim_oracle *oracle, size_t place, culex_wait_end end);
 int64_t sim_wait_end(struct sim_oracle *oracle, size_t place);
 

@@ -285,12 +285,17 @@ static culex_status on_wait_arm(struct culex_store *base, const char *const *que
     return CULEX_OK;
 }
 
-/* As if all had noted what has changed. */
+/* As if all had noted whom they wait for. Some words get lost. */
 static void waiters_wake(struct sim_world *world)
 {
     for (struct sim_process *process = world->processes; process != NULL; process = process->next) {
-        if (process->is_done || process->is_killed || !process->is_waiting_for_ends)
+        bool has_news = sim_wait_take_news(world->oracle, process);
+        if (!has_news || process->is_done || process->is_killed || !process->is_waiting_for_ends)
             continue;
+        if (sim_chance(&world->random, 250)) {
+            SOMETIMES(WAIT_WORD_LOST);
+            continue;
+        }
         process->is_waiting_for_ends = false;
         process->is_woken = true;
         sim_process_poke(process);

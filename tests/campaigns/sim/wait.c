@@ -7,7 +7,8 @@
 
 struct wait {
     culex_uuid id;
-    bool is_open;
+    const struct sim_process *process;
+    bool is_open, has_news;
     char states[8];             /* in which the run was since the call began */
     int64_t begun_ns, ended_ns; /* when it was first seen as ended; -1: not yet */
 };
@@ -15,13 +16,14 @@ struct wait {
 static void state_note(const struct sim_oracle *oracle, struct wait *wait, char state)
 {
     state = sim_is_live(state) ? 'W' : state;
+    wait->has_news = wait->has_news || state != 'W';
     if (state != 'W' && wait->ended_ns < 0)
         wait->ended_ns = oracle->world->now_ns;
     if (strchr(wait->states, state) == NULL)
         wait->states[strlen(wait->states)] = state;
 }
 
-size_t sim_wait_begin(struct sim_oracle *oracle, culex_uuid id)
+size_t sim_wait_begin(struct sim_oracle *oracle, const struct sim_process *process, culex_uuid id)
 {
     const struct run *run = sim_run_find(oracle, id);
     size_t place = 0;
@@ -33,8 +35,11 @@ size_t sim_wait_begin(struct sim_oracle *oracle, culex_uuid id)
             abort();
         oracle->wait_count++;
     }
-    oracle->waits[place] =
-        (struct wait){.id = id, .is_open = true, .begun_ns = oracle->world->now_ns, .ended_ns = -1};
+    oracle->waits[place] = (struct wait){.id = id,
+                                         .process = process,
+                                         .is_open = true,
+                                         .begun_ns = oracle->world->now_ns,
+                                         .ended_ns = -1};
     state_note(oracle, &oracle->waits[place], run == NULL ? '-' : run->record.state);
     return place;
 }
@@ -46,6 +51,19 @@ void sim_wait_look(const struct sim_oracle *oracle, const struct run *run, char 
         if (wait->is_open && memcmp(&wait->id, &run->id, sizeof run->id) == 0)
             state_note(oracle, wait, state);
     }
+}
+
+bool sim_wait_take_news(struct sim_oracle *oracle, const struct sim_process *process)
+{
+    bool has_news = false;
+    for (size_t i = 0; i < oracle->wait_count; i++) {
+        struct wait *wait = &oracle->waits[i];
+        if (!wait->is_open || wait->process != process)
+            continue;
+        has_news = has_news || wait->has_news;
+        wait->has_news = false;
+    }
+    return has_news;
 }
 
 static void end_count(const struct wait *wait, int64_t late_ns, culex_wait_end end)

@@ -38,7 +38,7 @@ static void wait_for(struct sim_process *process, culex_client *client, const st
     culex_wait wait = {.queue = sim_queue_of(world->cast, known), .id = known->id};
     int64_t begun_ns = world->now_ns;
     bool is_healed = world->is_healing;
-    size_t place = sim_wait_begin(world->oracle, wait.id);
+    size_t place = sim_wait_begin(world->oracle, process, wait.id);
     culex_status status =
         culex_client_wait(client, &wait, 1, 1, culex_milliseconds(timeout_ms), NULL);
     culex_run_info_free(wait.run);
