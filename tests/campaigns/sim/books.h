@@ -153,8 +153,9 @@ struct keyed *sim_keyed_find(struct keys *keys, const char *key);
 /* Judges the answer of ENQUEUE or ENQUEUE_EACH. */
 void sim_enqueue_check(struct sim_oracle *oracle);
 
-/* A run has come that is a follow-up, or should be one. */
-void sim_follow_came(struct sim_oracle *oracle, const struct run *run);
+/* A run has come, with this record, that is a follow-up, or should be one. */
+void sim_follow_came(struct sim_oracle *oracle, const struct run *run,
+                     const struct sim_record *record);
 /* The step's ack of this place is accepted; or it was before, and is repeated. */
 void sim_follow_accepted(struct sim_oracle *oracle, size_t at);
 void sim_follow_repeated(const struct sim_oracle *oracle, size_t at);

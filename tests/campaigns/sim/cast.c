@@ -677,7 +677,6 @@ void sim_cast_init(struct sim_world *world)
 
 void sim_cast_heal(struct sim_world *world)
 {
-    struct sim_cast *cast = world->cast;
     struct sim_server *server = &world->server;
     server->redis.mode = SIM_MODE_OK;
     server->is_down = false;
@@ -696,7 +695,22 @@ void sim_cast_heal(struct sim_world *world)
         if (process->hands != NULL && !process->is_done)
             sim_hands_heal(process->hands);
     }
-    /* One worker that knows every job, beside those that are left. */
+}
+
+bool sim_cast_has_workers(const struct sim_world *world)
+{
+    for (size_t i = 0; i < world->cast->worker_count; i++) {
+        const struct sim_process *process = world->cast->seats[i].process;
+        if (process != NULL && !process->is_done && !process->is_killed)
+            return true;
+    }
+    return false;
+}
+
+/* One worker that knows every job, beside those that are left. */
+void sim_cast_help(struct sim_world *world)
+{
+    struct sim_cast *cast = world->cast;
     for (size_t i = 0; i < cast->worker_count; i++) {
         if (cast->seats[i].process != NULL && !cast->seats[i].process->is_done && i == 0)
             sim_process_kill(cast->seats[i].process);

@@ -72,7 +72,7 @@ static void change_new(struct sim_oracle *oracle, struct run *run, const struct 
     if (sim_batch_is_callback(run->payload))
         sim_batch_came(oracle, run);
     else if (is_follow_up || sim_follow_asking(run->payload, strlen(run->payload)) > 0)
-        sim_follow_came(oracle, run);
+        sim_follow_came(oracle, run, after);
     if (verb == SIM_ENQUEUE && oracle->call.has_batch)
         sim_batch_joined(oracle, run->id);
 }

@@ -26,6 +26,7 @@ struct asking {
     char session[SIM_SESSION_SIZE];
     size_t count;
     char queues[SIM_FOLLOW_UPS_MAX][8];
+    int64_t delays_ms[SIM_FOLLOW_UPS_MAX];
     struct stand now, marked;
     int64_t accepted_ns;
 };
@@ -49,9 +50,11 @@ int64_t sim_follow_ask(struct sim_oracle *oracle, culex_uuid id, uint32_t attemp
     return (int64_t)oracle->asking_count;
 }
 
-int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *queue)
+int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *queue,
+                       int64_t delay_ms)
 {
     struct asking *asking = asking_find(oracle, number);
+    asking->delays_ms[asking->count] = delay_ms;
     snprintf(asking->queues[asking->count], sizeof asking->queues[0], "%s", queue);
     return NUMBER_FIRST + number * SIM_FOLLOW_UPS_MAX + (int64_t)asking->count++;
 }
@@ -96,7 +99,16 @@ static void situations_count(const struct sim_oracle *oracle, const struct askin
         SOMETIMES(FOLLOW_UP_BROUGHT_LATER);
 }
 
-void sim_follow_came(struct sim_oracle *oracle, const struct run *run)
+/* It may begin so long after it has come in. */
+static bool has_delay(const struct sim_oracle *oracle, const struct sim_record *record,
+                      int64_t delay_ms)
+{
+    return delay_ms == 0 ? record->state == 'W'
+                         : record->state == 'S' && record->at_ms == oracle->call.now_ms + delay_ms;
+}
+
+void sim_follow_came(struct sim_oracle *oracle, const struct run *run,
+                     const struct sim_record *record)
 {
     int64_t number = sim_number_last(run->payload, strlen(run->payload));
     struct asking *asking =
@@ -106,6 +118,9 @@ void sim_follow_came(struct sim_oracle *oracle, const struct run *run)
         sim_violation(oracle, &run->id, "a run follows that nobody asked for: %s", run->payload);
     if (strcmp(asking->queues[place], run->queue) != 0)
         sim_violation(oracle, &run->id, "a follow-up comes into another queue than it should");
+    if (!has_delay(oracle, record, asking->delays_ms[place]))
+        sim_violation(oracle, &run->id, "a follow-up comes in without its delay of %" PRId64 " ms",
+                      asking->delays_ms[place]);
     if ((asking->now.came & 1U << place) != 0)
         sim_violation(oracle, &asking->id, "a follow-up of it comes in twice");
     if (oracle->call.verb == SIM_FOLLOW && !asking->now.is_accepted)
@@ -209,10 +224,10 @@ bool sim_oracle_has_follow_ups(const struct sim_oracle *oracle)
     return asking_due(oracle) != NULL;
 }
 
-void sim_oracle_check_follow_ups(struct sim_oracle *oracle)
+void sim_oracle_check_follow_ups(struct sim_oracle *oracle, const char *when)
 {
     const struct asking *due = asking_due(oracle);
     if (due != NULL)
-        sim_violation(oracle, &due->id, "a follow-up of attempt %u has not come in after healing",
-                      due->attempt);
+        sim_violation(oracle, &due->id, "a follow-up of attempt %u does not come in %s",
+                      due->attempt, when);
 }

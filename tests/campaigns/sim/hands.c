@@ -102,11 +102,12 @@ static void follow_up_ask(culex_run *run, struct sim_process *process, int64_t n
     struct sim_random *random = &process->world->random;
     static const int choice[] = {0, 1, 2, 4};
     const culex_job_type *type = &cast->jobs[choice[sim_below(random, 4)]];
-    struct number params = {sim_follow_add(process->world->oracle, number, type->queue)};
     culex_enqueue_options options = culex_enqueue_options_make();
     culex_error error = {0};
     options.has_delay = sim_chance(random, 250);
-    options.delay = options.has_delay ? sim_between(random, 0, 2000) * CULEX_MILLISECOND : 0;
+    int64_t delay_ms = options.has_delay ? sim_between(random, 0, 2000) : 0;
+    options.delay = culex_milliseconds(delay_ms);
+    struct number params = {sim_follow_add(process->world->oracle, number, type->queue, delay_ms)};
     if (culex_run_enqueue(run, type, &params, &options, &error) != CULEX_OK)
         sim_violation(process->world->oracle, &run->facts.id, "no follow-up: %s", error.text);
 }

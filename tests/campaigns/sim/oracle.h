@@ -205,7 +205,8 @@ bool sim_oracle_is_overdue(const struct sim_oracle *oracle, culex_uuid id, uint3
  * that, of at most SIM_FOLLOW_UPS_MAX, and returns what its params must be. */
 int64_t sim_follow_ask(struct sim_oracle *oracle, culex_uuid id, uint32_t attempt,
                        const char *session);
-int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *queue);
+int64_t sim_follow_add(struct sim_oracle *oracle, int64_t number, const char *queue,
+                       int64_t delay_ms);
 
 /* The number of what was asked for, by the last params in a text; 0 when those are no follow-up's.
  */
@@ -230,9 +231,9 @@ int64_t sim_number_last(const char *text, size_t len);
 bool sim_oracle_has_callbacks(const struct sim_oracle *oracle);
 void sim_oracle_check_callbacks(struct sim_oracle *oracle);
 
-/* The same of follow-ups. */
+/* The same of follow-ups; `when` says to whom reads of it what should have brought them. */
 bool sim_oracle_has_follow_ups(const struct sim_oracle *oracle);
-void sim_oracle_check_follow_ups(struct sim_oracle *oracle);
+void sim_oracle_check_follow_ups(struct sim_oracle *oracle, const char *when);
 
 /* A producer was told that its run is in the store. */
 void sim_oracle_acknowledged(struct sim_oracle *oracle, culex_uuid id);

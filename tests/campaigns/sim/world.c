@@ -173,6 +173,18 @@ struct sim_world *sim_world_create(const struct sim_options *options, struct sim
     return world;
 }
 
+/* The workers that are there bring the follow-ups that are left: one that comes anew would bring
+ * what they have forgotten. */
+static void follow_ups_await(struct sim_world *world)
+{
+    const int64_t until_ns = world->now_ns + 60 * SIM_SECOND;
+    while (world->event_count > 0 && world->now_ns < until_ns &&
+           sim_oracle_has_follow_ups(world->oracle) && sim_cast_has_workers(world))
+        step(world);
+    if (sim_cast_has_workers(world))
+        sim_oracle_check_follow_ups(world->oracle, "while no worker comes anew");
+}
+
 /* After healing all must end well, within bounds. */
 static void heal(struct sim_world *world)
 {
@@ -183,13 +195,15 @@ static void heal(struct sim_world *world)
     world->is_healing = true;
     world->weather = world->calm;
     sim_cast_heal(world);
+    follow_ups_await(world);
+    sim_cast_help(world);
     while (world->event_count > 0 && world->now_ns < until_ns && world->steps < steps_max &&
            (sim_oracle_live(world->oracle) > 0 || sim_oracle_has_follow_ups(world->oracle) ||
             sim_oracle_has_callbacks(world->oracle) || !sim_cast_is_quiet(world)))
         step(world);
     world_check(world);
     sim_oracle_check_live(world->oracle);
-    sim_oracle_check_follow_ups(world->oracle);
+    sim_oracle_check_follow_ups(world->oracle, "after healing");
     sim_oracle_check_callbacks(world->oracle);
     sim_cast_end(world);
     while (world->event_count > 0 && world->now_ns < until_ns + 3600 * SIM_SECOND &&

@@ -268,7 +268,12 @@ void sim_check_keys(struct sim_world *world);
 /* --- cast.c -------------------------------------------------------------------------------- */
 
 void sim_cast_init(struct sim_world *world);
+/* From now on nothing befalls anybody. */
 void sim_cast_heal(struct sim_world *world);
+/* Behind that: a worker comes that can do everything, so that all can end. */
+void sim_cast_help(struct sim_world *world);
+/* Some worker lives. */
+bool sim_cast_has_workers(const struct sim_world *world);
 /* A run takes the worker along that executes it. */
 void sim_cast_poison(struct sim_world *world, const struct sim_process *process);
 bool sim_cast_is_quiet(const struct sim_world *world);
