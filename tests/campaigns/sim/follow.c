@@ -113,7 +113,7 @@ void sim_follow_came(struct sim_oracle *oracle, const struct run *run,
     int64_t number = sim_number_last(run->payload, strlen(run->payload));
     struct asking *asking =
         asking_find(oracle, sim_follow_asking(run->payload, strlen(run->payload)));
-    size_t place = (size_t)((number - NUMBER_FIRST) % SIM_FOLLOW_UPS_MAX);
+    size_t place = (size_t)(number - NUMBER_FIRST) % SIM_FOLLOW_UPS_MAX;
     if (asking == NULL || place >= asking->count)
         sim_violation(oracle, &run->id, "a run follows that nobody asked for: %s", run->payload);
     if (strcmp(asking->queues[place], run->queue) != 0)
