@@ -73,17 +73,18 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
 enum purpose { FOR_USE, TO_LOOK_AT, FOR_ITS_SPOOL };
 
 /* Half the time for each try, so that there is some for a second one. */
-static culex_status store_open(const char *url, const struct culex_store_settings *settings,
-                               enum purpose purpose, bool has_spool, const struct culex_env *env,
-                               struct culex_store **ret_store, culex_error *error)
+static struct culex_store_options store_options(const struct culex_store_settings *settings,
+                                                const culex_client_options *options,
+                                                enum purpose purpose, bool has_spool)
 {
-    struct culex_store_options store = {.prefix = settings->prefix,
-                                        .timeout_ms = settings->timeout_ms / 2 + 1,
-                                        .synchronous = settings->synchronous,
-                                        .must_exist = purpose == TO_LOOK_AT,
-                                        .may_be_away = has_spool,
-                                        .connects_later = has_spool && purpose == FOR_ITS_SPOOL};
-    return culex__store_open(url, &store, env, ret_store, error);
+    return (struct culex_store_options){
+        .prefix = settings->prefix,
+        .timeout_ms = settings->timeout_ms / 2 + 1,
+        .synchronous = settings->synchronous,
+        .must_exist = options->must_exist || purpose == TO_LOOK_AT,
+        .may_be_away = has_spool,
+        .connects_later = has_spool && purpose == FOR_ITS_SPOOL,
+    };
 }
 
 /* A client with a spool begins its life while the store is away, too. */
@@ -110,6 +111,7 @@ static culex_status store_client_open(const char *url, const culex_client_option
 {
     const struct culex_env *env = culex__env_system();
     struct culex_store_settings settings;
+    struct culex_store_options wanted;
     struct culex_store *store = NULL;
     char *chosen = NULL;
     bool has_spool = false;
@@ -120,8 +122,10 @@ static culex_status store_client_open(const char *url, const culex_client_option
         status = culex__home_store_check(chosen, settings.prefix, error);
     if (status == CULEX_OK && purpose != TO_LOOK_AT)
         status = culex__spooling_want(chosen, options, &has_spool, error);
-    if (status == CULEX_OK)
-        status = store_open(chosen, &settings, purpose, has_spool, env, &store, error);
+    if (status == CULEX_OK) {
+        wanted = store_options(&settings, options, purpose, has_spool);
+        status = culex__store_open(chosen, &wanted, env, &store, error);
+    }
     culex__store_url_free(chosen);
     if (status != CULEX_OK)
         return status;

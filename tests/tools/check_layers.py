@@ -54,6 +54,10 @@ CODEGEN = {
 }
 SHARED = {"runtime/include/culex", "runtime/base", "runtime/core"}
 
+# The rooms of operators' programs, each with the others that it may include from. Of the runtime
+# they see what any program does.
+OPS = {"command": []}
+
 # The folders of the stores. Each sees itself and what all stores share; nobody sees into one.
 STORES = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "runtime/store").glob("*/meson.build"))
 
@@ -61,6 +65,7 @@ STORES = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "ru
 ALLOWED = {
     **{f"runtime/{room}": {f"runtime/{name}" for name in [room, *seen]} for room, (seen, _) in RUNTIME.items()},
     **{folder: {f"runtime/{name}" for name in ["store", *RUNTIME["store"][0]]} | {folder} for folder in STORES},
+    **{f"ops/{room}": {"runtime/include/culex"} | {f"ops/{name}" for name in [room, *seen]} for room, seen in OPS.items()},
     **{f"codegen/{room}": SHARED | {f"codegen/{name}" for name in [room, *seen]} for room, seen in CODEGEN.items()},
 }
 # Folder -> single headers that it may include besides.
@@ -110,7 +115,7 @@ def owner(path: str) -> str:
 
 def target(source: pathlib.Path, name: str) -> str:
     """The repository path that an include means, or "" for a system header."""
-    bases = [ROOT / "runtime", ROOT / "runtime/include", source.parent]
+    bases = [ROOT / "runtime", ROOT / "runtime/include", ROOT / "ops", source.parent]
     if "codegen" in source.relative_to(ROOT).parts:
         bases += sorted((ROOT / "codegen").iterdir())
     for base in bases:
@@ -162,7 +167,7 @@ def linux_outside(source: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
-    sources = [p for folder in ("runtime", "codegen") for p in sorted((ROOT / folder).rglob("*"))
+    sources = [p for folder in ("runtime", "codegen", "ops") for p in sorted((ROOT / folder).rglob("*"))
                if p.suffix in {".c", ".h", ".re", ".def"}]
     found = [text for source in sources for text in complaints(source) + linux_outside(source)]
     found += idle_rows(sources) + stores_left_out()

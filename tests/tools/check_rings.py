@@ -112,7 +112,7 @@ def main() -> int:
     root = pathlib.Path(sys.argv[1]).resolve()
     sys.setrecursionlimit(10000)
     count = faulty = 0
-    for folder in ("runtime", "codegen"):
+    for folder in ("runtime", "codegen", "ops"):
         graph = arrows(root, folder)
         if len(graph) < 10:
             print(f"{folder}: hardly any calls found, which cannot be")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 OPENINGS = {".c": "/*", ".h": "/*", ".def": "/*", ".re": "/*", ".py": '"""', ".sh": "#", ".lua": "--", ".sql": "--"}
-FOLDERS = ("codegen", "runtime", "tests")
+FOLDERS = ("codegen", "ops", "runtime", "tests")
 # Not written by hand, or written to be compiled as it stands.
 EXEMPT = ("/golden/", "/skeleton/", "/samples/", "/corpus/")
 

@@ -55,6 +55,8 @@ typedef struct culex_client_options {
     const char *keys;     /* file of the keys for [[encrypted]] params and results, of this user and
                              readable by nobody else (docs/operating.md); NULL: $CULEX_KEYS, without
                              that none. CULEX_EUSAGE at the opening when it is of no use */
+    bool must_exist;      /* SQLite: a file that is not there, or is empty, is CULEX_ECONNECT, and
+                             none is made: for programs that look at what others have brought */
 } culex_client_options;
 
 /* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by every handle of

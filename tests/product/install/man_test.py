@@ -58,6 +58,15 @@ def live_check(page: str, env: dict) -> None:
            sorted(page_options(page)))
 
 
+def command_check(page: str, env: dict) -> None:
+    """culex.1 tells of each command, and of the options of all."""
+    shown = run("culex", "--help", env=env)
+    names = [line.split()[0] for line in shown.split("commands:\n")[1].split("\n\n")[0].splitlines()]
+    texts = [shown] + [run("culex", name, "--help", env=env) for name in names]
+    expect("commands of culex.1", sorted(names), sorted(set(re.findall(r"^\.It Ic (\w+)", page, re.M))))
+    expect("options of culex.1", sorted({option for text in texts for option in options(text)}), sorted(page_options(page)))
+
+
 def plain(page: pathlib.Path) -> str:
     """What a reader sees of it, without line breaks and spaces, which the formatter sets."""
     return re.sub(r"\s|.\x08", "", run("mandoc", "-T", "ascii", page))
@@ -113,6 +122,7 @@ def main() -> None:
         env = environment(prefix)
         compiler_check((pages / "culexc.1").read_text(), env)
         functions_check(prefix)
+        command_check((pages / "culex.1").read_text(), env)
         live_check((pages / "culex-live.1").read_text(), env)
         worker_check((pages / "culex.7").read_text(),
                      worker_help(repository, scratch / "hello", env))

@@ -1,0 +1,17 @@
+/* ops/command/fail.h - failures, as the user is told of them. */
+#ifndef OPS_COMMAND_FAIL_H
+#define OPS_COMMAND_FAIL_H
+
+#include <culex/error.h>
+
+/* What is said to be wrong with what the user gave. */
+CULEX_PRINTF(2, 3)
+culex_status ops_usage(culex_error *error, const char *format, ...);
+/* A failure of this program. */
+CULEX_PRINTF(3, 4)
+culex_status ops_fail(culex_error *error, culex_status status, const char *format, ...);
+
+/* The same status; that of a failure is told as one of `what`. */
+culex_status ops_name_failure(culex_status status, const char *what, culex_error *error);
+
+#endif

@@ -1,0 +1,79 @@
+#include "command/find.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/print.h"
+
+static bool name_add(const char *queue, void *user)
+{
+    struct ops_names *names = user;
+    names->of = ops_alloc(names->of, (names->count + 1) * sizeof *names->of);
+    names->of[names->count++] = ops_copy(queue, strlen(queue));
+    return true;
+}
+
+culex_status ops_names_read(struct ops *ops, struct ops_names *ret_names, culex_error *error)
+{
+    *ret_names = (struct ops_names){.of = NULL};
+    culex_status status = culex_client_queues(ops->client, name_add, ret_names, error);
+    if (status != CULEX_OK)
+        ops_names_free(ret_names);
+    return status;
+}
+
+void ops_names_free(struct ops_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->of[i]);
+    free(names->of);
+    *names = (struct ops_names){.of = NULL};
+}
+
+/* Looks for the run in all queues. */
+static culex_status all_read(struct ops *ops, const char *text, struct ops_run *run,
+                             culex_run_info **ret_info, culex_error *error)
+{
+    struct ops_names names;
+    culex_status status = ops_names_read(ops, &names, error);
+    if (status != CULEX_OK)
+        return status;
+    status = CULEX_ENOTFOUND;
+    for (size_t i = 0; i < names.count && status == CULEX_ENOTFOUND; i++) {
+        status = culex_client_get(ops->client, names.of[i], run->id, ret_info, error);
+        if (status == CULEX_OK)
+            snprintf(run->queue, sizeof run->queue, "%s", names.of[i]);
+    }
+    ops_names_free(&names);
+    return status == CULEX_ENOTFOUND
+               ? ops_fail(error, status, "no queue has a run %s: it is forgotten, or never was",
+                          text)
+               : status;
+}
+
+culex_status ops_run_read(struct ops *ops, const char *text, struct ops_run *ret_run,
+                          culex_run_info **ret_info, culex_error *error)
+{
+    const char *named = ops->options.queue;
+    culex_status status = ops_value_run(text, ret_run->queue, &ret_run->id, error);
+    if (status != CULEX_OK)
+        return status;
+    if (ret_run->queue[0] == '\0' && named == NULL)
+        return all_read(ops, text, ret_run, ret_info, error);
+    if (ret_run->queue[0] == '\0' && strlen(named) >= sizeof ret_run->queue)
+        return ops_usage(error, "--queue: a queue's name has at most 64 letters");
+    if (ret_run->queue[0] == '\0')
+        strcpy(ret_run->queue, named);
+    else if (named != NULL && strcmp(named, ret_run->queue) != 0)
+        return ops_usage(error, "%s is not of queue %s", text, named);
+    return culex_client_get(ops->client, ret_run->queue, ret_run->id, ret_info, error);
+}
+
+culex_status ops_run_find(struct ops *ops, const char *text, struct ops_run *ret_run,
+                          culex_error *error)
+{
+    culex_run_info *info = NULL;
+    culex_status status = ops_run_read(ops, text, ret_run, &info, error);
+    culex_run_info_free(info);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* ops/command/find.h - queues and runs by what the user wrote. */
+#ifndef OPS_COMMAND_FIND_H
+#define OPS_COMMAND_FIND_H
+
+#include "command/command.h"
+#include "command/value.h"
+
+/* The names of all queues, in alphabetical order. */
+struct ops_names {
+    char **of; /* owned */
+    size_t count;
+};
+
+culex_status ops_names_read(struct ops *ops, struct ops_names *ret_names, culex_error *error);
+void ops_names_free(struct ops_names *names);
+
+/* A run that the user named. */
+struct ops_run {
+    char queue[OPS_QUEUE_SIZE];
+    culex_uuid id;
+};
+
+/* Finds its queue, where neither the text nor --queue tells it. CULEX_ENOTFOUND when no queue has
+ * the run. */
+culex_status ops_run_find(struct ops *ops, const char *text, struct ops_run *ret_run,
+                          culex_error *error);
+/* The same, and reads it: culex_run_info_free. */
+culex_status ops_run_read(struct ops *ops, const char *text, struct ops_run *ret_run,
+                          culex_run_info **ret_info, culex_error *error);
+
+#endif

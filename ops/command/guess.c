@@ -1,0 +1,47 @@
+#include "command/guess.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { NAME_MAX_LEN = 64 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, drop or replace (Levenshtein), one row of the table at a time. */
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t row[NAME_MAX_LEN + 1];
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 0; i < a_len; i++) {
+        size_t corner = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b_len; j++) {
+            size_t replaced = corner + (a[i] != b[j]);
+            corner = row[j + 1];
+            row[j + 1] = least(replaced, least(row[j], row[j + 1]) + 1);
+        }
+    }
+    return row[b_len];
+}
+
+struct ops_guess ops_guess_begin(const char *given, size_t len)
+{
+    return (struct ops_guess){.given = given, .len = len, .distance = SIZE_MAX};
+}
+
+/* One letter in three may be wrong, but no more than two. */
+void ops_guess_add(struct ops_guess *guess, const char *name)
+{
+    size_t len = strlen(name), most = least(guess->len < 6 ? 1 : 2, guess->len - 1);
+    if (guess->len == 0 || guess->len > NAME_MAX_LEN || len > NAME_MAX_LEN)
+        return;
+    size_t found = distance(guess->given, guess->len, name, len);
+    if (found > most || found >= guess->distance)
+        return;
+    guess->best = name;
+    guess->distance = found;
+}

@@ -1,0 +1,169 @@
+/* ops/command/limits.c - culex limit. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <culex/limits.h>
+
+#include "command/command.h"
+#include "command/print.h"
+#include "command/value.h"
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+struct listing {
+    bool is_json;
+    struct ops_table table;
+};
+
+static const char *kind_name(culex_limit_kind kind)
+{
+    static const char *const names[] = {[CULEX_LIMIT_CONCURRENCY] = "concurrency",
+                                        [CULEX_LIMIT_RATE] = "rate",
+                                        [CULEX_LIMIT_FAIR] = "fair",
+                                        [CULEX_LIMIT_NEEDS] = "needs"};
+    return (size_t)kind < sizeof names / sizeof names[0] && names[kind] != NULL ? names[kind] : "?";
+}
+
+/* As a schema writes it: "8", "100/60 s". */
+static void value_add(struct ops_table *table, const culex_limit_value *value)
+{
+    char text[64] = "", span[OPS_SPAN_SIZE];
+    if (value->per_ms > 0)
+        snprintf(text, sizeof text, "%" PRIu32 "/%s", value->count,
+                 ops_span_format(value->per_ms * 1000, span));
+    else if (value->count > 0)
+        snprintf(text, sizeof text, "%" PRIu32, value->count);
+    ops_table_text(table, text);
+}
+
+static void value_json(struct ops_json *json, const char *name, const culex_limit_value *value)
+{
+    ops_json_object(json, name);
+    ops_json_count(json, "count", value->count);
+    ops_json_int(json, "per_ms", value->per_ms);
+    ops_json_count(json, "burst", value->burst);
+    ops_json_object_end(json);
+}
+
+static void limit_json(const culex_limit_info *limit)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "limit", limit->name);
+    ops_json_text(&json, "kind", kind_name(limit->kind));
+    value_json(&json, "declared", &limit->declared);
+    value_json(&json, "in_force", &limit->in_force);
+    ops_json_bool(&json, "is_set", limit->is_set);
+    ops_json_count(&json, "keys", limit->keys);
+    ops_json_count(&json, "active", limit->active);
+    ops_json_count(&json, "parked", limit->parked);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static bool limit_add(const culex_limit_info *limit, void *user)
+{
+    struct listing *listing = user;
+    if (listing->is_json) {
+        limit_json(limit);
+        return !ferror(stdout);
+    }
+    ops_table_text(&listing->table, limit->name);
+    ops_table_text(&listing->table, kind_name(limit->kind));
+    value_add(&listing->table, &limit->in_force);
+    value_add(&listing->table, &limit->declared);
+    ops_table_count(&listing->table, limit->keys);
+    ops_table_count(&listing->table, limit->active);
+    ops_table_count(&listing->table, limit->parked);
+    ops_table_text(&listing->table, limit->is_set ? "set by hand" : "");
+    return true;
+}
+
+static bool key_add(const culex_limit_key_info *key, void *user)
+{
+    struct listing *listing = user;
+    struct ops_json json = {.out = stdout};
+    if (!listing->is_json) {
+        ops_table_text(&listing->table, key->key);
+        ops_table_count(&listing->table, key->active);
+        ops_table_count(&listing->table, key->parked);
+        ops_table_span(&listing->table, key->next_ms * 1000);
+        return true;
+    }
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "key", key->key);
+    ops_json_count(&json, "active", key->active);
+    ops_json_count(&json, "parked", key->parked);
+    ops_json_int(&json, "next_ms", key->next_ms);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+    return !ferror(stdout);
+}
+
+static culex_status lists_print(struct ops *ops, culex_error *error)
+{
+    static const char *const heads[] = {"LIMIT",   "KIND",    "IN FORCE", "DECLARED", ">KEYS",
+                                        ">ACTIVE", ">PARKED", "",         NULL};
+    static const char *const key_heads[] = {"KEY", ">ACTIVE", ">PARKED", ">NEXT IN", NULL};
+    struct listing listing = {.is_json = ops->options.wants_json};
+    bool is_of_keys = ops->argument_count > 1;
+    ops_table_begin(&listing.table, is_of_keys ? key_heads : heads);
+    culex_status status =
+        is_of_keys
+            ? culex_client_limit_keys(ops->client, ops->arguments[0], ops->arguments[1], NULL,
+                                      key_add, &listing, error)
+            : culex_client_limits(ops->client, ops->arguments[0], limit_add, &listing, error);
+    if (status == CULEX_OK && !listing.is_json)
+        ops_table_print(&listing.table, stdout);
+    ops_table_end(&listing.table);
+    return status;
+}
+
+/* --- setting one -------------------------------------------------------------------------------
+ */
+
+/* "COUNT" or "COUNT/TIME". */
+static culex_status value_read(const struct ops *ops, const char *text,
+                               culex_limit_value *ret_value, culex_error *error)
+{
+    const char *slash = strchr(text, '/');
+    size_t len = slash != NULL ? (size_t)(slash - text) : strlen(text);
+    char count_text[24];
+    uint64_t count = 0;
+    culex_duration per = 0;
+    if (len >= sizeof count_text)
+        return ops_usage(error, "limit: %s is no number of runs", text);
+    memcpy(count_text, text, len);
+    count_text[len] = '\0';
+    culex_status status = ops_value_count("COUNT", count_text, &count, error);
+    if (status == CULEX_OK && slash != NULL)
+        status = ops_value_duration("TIME", slash + 1, &per, error);
+    if (status != CULEX_OK)
+        return status;
+    if (count > UINT32_MAX || ops->options.burst > UINT32_MAX)
+        return ops_usage(error, "limit: at most 1000000 runs");
+    *ret_value = (culex_limit_value){.count = (uint32_t)count,
+                                     .per_ms = per / CULEX_MILLISECOND,
+                                     .burst = (uint32_t)ops->options.burst};
+    return CULEX_OK;
+}
+
+culex_status ops_limit(struct ops *ops, culex_error *error)
+{
+    culex_limit_value value;
+    if (ops->argument_count < 3 && ops_is_given(&ops->options, "burst"))
+        return ops_usage(error, "limit: --burst goes with COUNT/TIME");
+    if (ops->argument_count < 3)
+        return lists_print(ops, error);
+    bool is_declared = strcmp(ops->arguments[2], "declared") == 0;
+    culex_status status =
+        is_declared ? CULEX_OK : value_read(ops, ops->arguments[2], &value, error);
+    if (status == CULEX_OK)
+        status = culex_client_limit_set(ops->client, ops->arguments[0], ops->arguments[1],
+                                        is_declared ? NULL : &value, error);
+    if (status == CULEX_OK && !ops->options.wants_json)
+        printf("limit %s of queue %s: %s\n", ops->arguments[1], ops->arguments[0],
+               is_declared ? "as declared" : ops->arguments[2]);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* ops/command/main.c - culex: what is in a store, and what is to become of it.
+ *
+ * Reads the command line, opens the store and calls the command; which there are tells commands.c.
+ */
+#include <string.h>
+
+#include "command/command.h"
+#include "command/guess.h"
+
+/* --- help --------------------------------------------------------------------------------------
+ */
+
+static void help_print(void)
+{
+    puts("usage: culex [OPTION...] COMMAND [OPTION...] [ARGUMENT...]\n\n"
+         "Shows what is in a store of Culex, and steers it.\n\ncommands:");
+    for (const struct ops_command *command = ops_commands; command->name != NULL; command++)
+        printf("  %-11s %s\n", command->name, command->summary);
+    puts("\noptions, of every command:");
+    ops_options_help_global(stdout);
+    puts("\nculex COMMAND --help tells of one. TIME is a number with ms, s, m, h or d.\n"
+         "Ends with 0; 1: the store refused or failed, or something is wrong there; 2: what was\n"
+         "given is no good; 3: the output could not be written.");
+}
+
+static void command_help_print(const struct ops_command *command)
+{
+    printf("usage: culex %s [OPTION...]%s%s\n\n%s.\n", command->name,
+           command->arguments[0] != '\0' ? " " : "", command->arguments, command->summary);
+    if (command->details != NULL)
+        printf("%s\n", command->details);
+    if (command->options[0] != '\0') {
+        puts("\noptions:");
+        ops_options_help(stdout, command->options);
+    }
+    puts("\noptions, of every command:");
+    ops_options_help_global(stdout);
+}
+
+/* --- the command -------------------------------------------------------------------------------
+ */
+
+static culex_status command_find(const char *name, const struct ops_command **ret_command,
+                                 culex_error *error)
+{
+    struct ops_guess guess = ops_guess_begin(name, strlen(name));
+    for (const struct ops_command *command = ops_commands; command->name != NULL; command++) {
+        if (strcmp(command->name, name) == 0) {
+            *ret_command = command;
+            return CULEX_OK;
+        }
+        ops_guess_add(&guess, command->name);
+    }
+    if (guess.best != NULL)
+        return ops_usage(error, "there is no command %s; did you mean %s?", name, guess.best);
+    return ops_usage(error, "there is no command %s: culex --help lists them", name);
+}
+
+static culex_status arguments_check(const struct ops *ops, culex_error *error)
+{
+    const struct ops_command *command = ops->command;
+    if (ops->argument_count >= command->least && ops->argument_count <= command->most)
+        return CULEX_OK;
+    return ops_usage(error, "%s: usage: culex %s%s%s",
+                     ops->argument_count < command->least ? "something is missing"
+                                                          : "that is too much",
+                     command->name, command->arguments[0] != '\0' ? " " : "", command->arguments);
+}
+
+static culex_status store_open(struct ops *ops, culex_error *error)
+{
+    const culex_client_options options = {
+        .timeout_ms = ops->options.store_timeout / CULEX_MILLISECOND,
+        .prefix = ops->options.prefix,
+        .url_file = ops->options.url_file,
+        .must_exist = true,
+    };
+    return culex_client_open(ops->options.url, &options, &ops->client, error);
+}
+
+static culex_status command_run(struct ops *ops, culex_error *error)
+{
+    culex_status status =
+        ops_options_check(&ops->options, ops->command->name, ops->command->options, error);
+    if (status == CULEX_OK)
+        status = arguments_check(ops, error);
+    if (status == CULEX_OK && !ops->command->is_storeless)
+        status = store_open(ops, error);
+    if (status == CULEX_OK)
+        status = ops->command->run(ops, error);
+    culex_client_close(ops->client);
+    return status;
+}
+
+static culex_status words_run(struct ops *ops, char **words, size_t count, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    if (count > 0)
+        status = command_find(words[0], &ops->command, error);
+    if (status != CULEX_OK)
+        return status;
+    if (ops->options.wants_version)
+        puts("culex " CULEX_VERSION);
+    else if (ops->command == NULL && ops->options.wants_help)
+        help_print();
+    else if (ops->command == NULL)
+        return ops_usage(error, "a command is missing: culex --help lists them");
+    else if (ops->options.wants_help)
+        command_help_print(ops->command);
+    else {
+        ops->arguments = (const char *const *)words + 1;
+        ops->argument_count = count - 1;
+        return command_run(ops, error);
+    }
+    return CULEX_OK;
+}
+
+/* --- the program -------------------------------------------------------------------------------
+ */
+
+static int failure_tell(culex_status status, const culex_error *error)
+{
+    fflush(stdout);
+    fputs("culex: ", stderr);
+    fprintf(stderr, "%s\n", error->text[0] != '\0' ? error->text : culex_status_text(status));
+    return status == CULEX_EUSAGE || status == CULEX_EURL || status == CULEX_EINVAL
+               ? OPS_EXIT_USAGE
+               : OPS_EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    struct ops ops = {.command = NULL};
+    culex_error error = {.code = CULEX_OK};
+    size_t count;
+    culex_status status = ops_options_read(argc, argv, &ops.options, &count, &error);
+    if (status == CULEX_OK)
+        status = words_run(&ops, argv, count, &error);
+    int code = status == CULEX_OK ? ops.code : failure_tell(status, &error);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fputs("culex: cannot write the output\n", stderr);
+    return OPS_EXIT_OUTPUT;
+}

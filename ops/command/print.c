@@ -1,0 +1,327 @@
+#include "command/print.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command/command.h"
+
+void *ops_alloc(void *old, size_t size)
+{
+    void *made = realloc(old, size);
+    if (made != NULL || size == 0)
+        return made;
+    fputs("culex: out of memory\n", stderr);
+    exit(OPS_EXIT_FAILED);
+}
+
+char *ops_copy(const char *text, size_t len)
+{
+    char *made = ops_alloc(NULL, len + 1);
+    memcpy(made, text, len);
+    made[len] = '\0';
+    return made;
+}
+
+/* --- texts -------------------------------------------------------------------------------------
+ */
+
+/* How many bytes the first character has, 0 when they are no UTF-8 (RFC 3629). */
+static size_t character_read(const char *text, size_t len, uint32_t *ret_code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = (unsigned char)text[0];
+    size_t size = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (size == 0 || first > 0xf4 || size > len)
+        return 0;
+    *ret_code = size == 1 ? first : first & (0x7fU >> size);
+    for (size_t i = 1; i < size; i++) {
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+        *ret_code = *ret_code << 6 | ((unsigned char)text[i] & 0x3f);
+    }
+    bool is_surrogate = *ret_code >= 0xd800 && *ret_code < 0xe000;
+    return *ret_code < least[size] || is_surrogate || *ret_code > 0x10ffff ? 0 : size;
+}
+
+/* Control characters, and those by which a text could be shown in another order. */
+static bool is_harmful(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+           (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+void ops_print_text(FILE *out, const char *text, size_t len, bool is_multiline, int indent)
+{
+    while (len > 0) {
+        uint32_t code = 0;
+        size_t size = character_read(text, len, &code);
+        if (size == 0)
+            fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[0]);
+        else if (code == '\n' && is_multiline)
+            fprintf(out, "\n%*s", indent, "");
+        else if (is_harmful(code))
+            fprintf(out, "\\u{%" PRIX32 "}", code);
+        else
+            fwrite(text, 1, size, out);
+        size += size == 0;
+        text += size;
+        len -= size;
+    }
+}
+
+const char *ops_time_format(int64_t ms, char ret_text[OPS_TIME_SIZE])
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm when;
+    if (ms == 0 || gmtime_r(&seconds, &when) == NULL ||
+        strftime(ret_text, OPS_TIME_SIZE, "%Y-%m-%d %H:%M:%SZ", &when) == 0)
+        strcpy(ret_text, "-");
+    return ret_text;
+}
+
+const char *ops_span_format(int64_t us, char ret_text[OPS_SPAN_SIZE])
+{
+    static const struct {
+        const char *name;
+        double length;
+        double until; /* above which the next one is better */
+    } units[] = {{"us", 1, 1e3},        {"ms", 1e3, 1e6},        {"s", 1e6, 120e6},
+                 {"min", 60e6, 7200e6}, {"h", 3600e6, 172800e6}, {"d", 86400e6, 0}};
+    size_t unit = 0;
+    double span = (double)us;
+    while (units[unit].until > 0 && span >= units[unit].until)
+        unit++;
+    double shown = span / units[unit].length;
+    snprintf(ret_text, OPS_SPAN_SIZE, "%.*f %s", shown < 10 && unit > 0 ? 1 : 0, shown,
+             units[unit].name);
+    return ret_text;
+}
+
+/* --- tables ------------------------------------------------------------------------------------
+ */
+
+void ops_table_begin(struct ops_table *table, const char *const *heads)
+{
+    *table = (struct ops_table){.heads = heads};
+    for (; heads[table->columns] != NULL; table->columns++)
+        table->widths[table->columns] =
+            strlen(heads[table->columns] + (heads[table->columns][0] == '>'));
+}
+
+static bool is_number(const struct ops_table *table, size_t column)
+{
+    return table->heads[column][0] == '>';
+}
+
+/* Characters, each of which is taken for one place. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+/* `text` is harmless, and becomes the table's. */
+static void cell_add(struct ops_table *table, char *text)
+{
+    assert(table->columns > 0);
+    size_t column = table->count % table->columns, width = width_of(text);
+    if (table->count == table->capacity) {
+        table->capacity = table->capacity > 0 ? table->capacity * 2 : 64;
+        table->cells = ops_alloc(table->cells, table->capacity * sizeof *table->cells);
+    }
+    if (width > table->widths[column])
+        table->widths[column] = width;
+    table->cells[table->count++] = text;
+}
+
+void ops_table_text(struct ops_table *table, const char *text)
+{
+    char *made = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&made, &size);
+    if (out != NULL) {
+        ops_print_text(out, text, strlen(text), false, 0);
+        if (fclose(out) != 0)
+            out = NULL;
+    }
+    if (out == NULL)
+        made = ops_copy("?", 1);
+    cell_add(table, made);
+}
+
+void ops_table_count(struct ops_table *table, uint64_t count)
+{
+    char text[24];
+    int len = snprintf(text, sizeof text, "%" PRIu64, count);
+    cell_add(table, ops_copy(text, (size_t)len));
+}
+
+void ops_table_time(struct ops_table *table, int64_t ms)
+{
+    char text[OPS_TIME_SIZE];
+    ops_time_format(ms, text);
+    cell_add(table, ops_copy(text, strlen(text)));
+}
+
+void ops_table_span(struct ops_table *table, int64_t us)
+{
+    char text[OPS_SPAN_SIZE];
+    ops_span_format(us, text);
+    cell_add(table, ops_copy(text, strlen(text)));
+}
+
+static void cell_print(const struct ops_table *table, FILE *out, size_t column, const char *text)
+{
+    int pad = (int)(table->widths[column] - width_of(text));
+    bool is_last = column + 1 == table->columns;
+    if (column > 0 && (!is_last || text[0] != '\0'))
+        fputs("  ", out);
+    if (is_number(table, column))
+        fprintf(out, "%*s%s", pad, "", text);
+    else
+        fprintf(out, "%s%*s", text, is_last ? 0 : pad, "");
+    if (is_last)
+        putc('\n', out);
+}
+
+void ops_table_print(const struct ops_table *table, FILE *out)
+{
+    assert(table->columns > 0);
+    for (size_t i = 0; i < table->columns; i++)
+        cell_print(table, out, i, table->heads[i] + is_number(table, i));
+    for (size_t i = 0; i < table->count; i++)
+        cell_print(table, out, i % table->columns, table->cells[i]);
+}
+
+void ops_table_end(struct ops_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    *table = (struct ops_table){.heads = NULL};
+}
+
+/* --- JSON --------------------------------------------------------------------------------------
+ */
+
+static void quoted_print(FILE *out, const char *text, size_t len)
+{
+    putc('"', out);
+    while (len > 0) {
+        uint32_t code = 0;
+        size_t size = character_read(text, len, &code);
+        if (size == 0)
+            fputs("\\ufffd", out);
+        else if (code == '"' || code == '\\')
+            fprintf(out, "\\%c", (int)code);
+        else if (is_harmful(code))
+            fprintf(out, "\\u%04" PRIx32, code);
+        else
+            fwrite(text, 1, size, out);
+        size += size == 0;
+        text += size;
+        len -= size;
+    }
+    putc('"', out);
+}
+
+static void member_begin(struct ops_json *json, const char *name)
+{
+    if (json->has_before)
+        putc(',', json->out);
+    json->has_before = true;
+    if (name == NULL)
+        return;
+    quoted_print(json->out, name, strlen(name));
+    putc(':', json->out);
+}
+
+static void group_begin(struct ops_json *json, const char *name, char letter)
+{
+    member_begin(json, name);
+    putc(letter, json->out);
+    json->has_before = false;
+}
+
+static void group_end(struct ops_json *json, char letter)
+{
+    putc(letter, json->out);
+    json->has_before = true;
+}
+
+void ops_json_object(struct ops_json *json, const char *name)
+{
+    group_begin(json, name, '{');
+}
+
+void ops_json_array(struct ops_json *json, const char *name)
+{
+    group_begin(json, name, '[');
+}
+
+void ops_json_object_end(struct ops_json *json)
+{
+    group_end(json, '}');
+}
+
+void ops_json_array_end(struct ops_json *json)
+{
+    group_end(json, ']');
+}
+
+void ops_json_line_end(struct ops_json *json)
+{
+    putc('\n', json->out);
+    json->has_before = false;
+}
+
+void ops_json_text_of(struct ops_json *json, const char *name, const char *text, size_t len)
+{
+    member_begin(json, name);
+    quoted_print(json->out, text, len);
+}
+
+void ops_json_text(struct ops_json *json, const char *name, const char *text)
+{
+    if (text != NULL)
+        ops_json_text_of(json, name, text, strlen(text));
+    else
+        ops_json_raw(json, name, "null", 4);
+}
+
+void ops_json_count(struct ops_json *json, const char *name, uint64_t count)
+{
+    member_begin(json, name);
+    fprintf(json->out, "%" PRIu64, count);
+}
+
+void ops_json_int(struct ops_json *json, const char *name, int64_t number)
+{
+    member_begin(json, name);
+    fprintf(json->out, "%" PRId64, number);
+}
+
+void ops_json_bool(struct ops_json *json, const char *name, bool is_true)
+{
+    member_begin(json, name);
+    fputs(is_true ? "true" : "false", json->out);
+}
+
+void ops_json_id(struct ops_json *json, const char *name, culex_uuid id)
+{
+    char text[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(id, text);
+    ops_json_text(json, name, text);
+}
+
+void ops_json_raw(struct ops_json *json, const char *name, const char *text, size_t len)
+{
+    member_begin(json, name);
+    fwrite(text, 1, len, json->out);
+}

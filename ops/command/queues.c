@@ -1,0 +1,141 @@
+/* ops/command/queues.c - culex queues, pause, resume and capacity. */
+#include <string.h>
+
+#include "command/find.h"
+#include "command/print.h"
+
+/* --- queues ------------------------------------------------------------------------------------
+ */
+
+static void stats_json(const char *queue, const culex_queue_stats *stats)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "queue", queue);
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++)
+        ops_json_count(&json, culex_run_state_name((culex_run_state)state), stats->count[state]);
+    ops_json_object(&json, "totals");
+    ops_json_count(&json, "enqueued", stats->enqueued);
+    ops_json_count(&json, "done", stats->done);
+    ops_json_count(&json, "failed", stats->failed);
+    ops_json_count(&json, "crashed", stats->crashed);
+    ops_json_count(&json, "lost", stats->lost);
+    ops_json_count(&json, "dead", stats->dead);
+    ops_json_count(&json, "cancelled", stats->cancelled);
+    ops_json_count(&json, "stale", stats->stale);
+    ops_json_object_end(&json);
+    ops_json_bool(&json, "paused", stats->paused);
+    ops_json_int(&json, "paused_until_ms", stats->paused_until_ms);
+    ops_json_count(&json, "capacity", stats->limit);
+    ops_json_count(&json, "dead_capacity", stats->dead_limit);
+    ops_json_int(&json, "now_ms", stats->now_ms);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static void pause_add(struct ops_table *table, const culex_queue_stats *stats)
+{
+    char text[16 + OPS_TIME_SIZE] = "", until[OPS_TIME_SIZE];
+    if (stats->paused && stats->paused_until_ms != 0)
+        snprintf(text, sizeof text, "paused until %s",
+                 ops_time_format(stats->paused_until_ms, until));
+    else if (stats->paused)
+        strcpy(text, "paused");
+    ops_table_text(table, text);
+}
+
+static void stats_row(struct ops_table *table, const char *queue, const culex_queue_stats *stats)
+{
+    ops_table_text(table, queue);
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++)
+        ops_table_count(table, stats->count[state]);
+    ops_table_count(table, stats->enqueued);
+    pause_add(table, stats);
+}
+
+static culex_status queue_add(struct ops *ops, const char *queue, struct ops_table *table,
+                              culex_error *error)
+{
+    culex_queue_stats stats;
+    culex_status status = culex_client_stats(ops->client, queue, &stats, error);
+    if (status == CULEX_OK && ops->options.wants_json)
+        stats_json(queue, &stats);
+    else if (status == CULEX_OK)
+        stats_row(table, queue, &stats);
+    return status;
+}
+
+culex_status ops_queues(struct ops *ops, culex_error *error)
+{
+    static const char *const heads[] = {"QUEUE", ">SCHEDULED", ">WAITING",  ">ACTIVE", ">DONE",
+                                        ">DEAD", ">CANCELLED", ">ENQUEUED", "",        NULL};
+    struct ops_names names = {.of = NULL};
+    struct ops_table table;
+    bool is_named = ops->argument_count > 0;
+    culex_status status = is_named ? CULEX_OK : ops_names_read(ops, &names, error);
+    size_t count = is_named ? ops->argument_count : names.count;
+    ops_table_begin(&table, heads);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = queue_add(ops, is_named ? ops->arguments[i] : names.of[i], &table, error);
+    if (!ops->options.wants_json && status == CULEX_OK)
+        ops_table_print(&table, stdout);
+    ops_table_end(&table);
+    ops_names_free(&names);
+    return status;
+}
+
+/* --- steering ----------------------------------------------------------------------------------
+ */
+
+static void done_tell(const struct ops *ops, const char *queue, const char *what)
+{
+    struct ops_json json = {.out = stdout};
+    if (!ops->options.wants_json) {
+        printf("%s: %s\n", queue, what);
+        return;
+    }
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "queue", queue);
+    ops_json_text(&json, "now", what);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+culex_status ops_pause(struct ops *ops, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
+        const char *queue = ops->arguments[i];
+        status = ops_is_given(&ops->options, "for")
+                     ? culex_client_pause_for(ops->client, queue, ops->options.duration, error)
+                     : culex_client_pause(ops->client, queue, error);
+        if (status == CULEX_OK)
+            done_tell(ops, queue, "paused");
+    }
+    return status;
+}
+
+culex_status ops_resume(struct ops *ops, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
+        status = culex_client_resume(ops->client, ops->arguments[i], error);
+        if (status == CULEX_OK)
+            done_tell(ops, ops->arguments[i], "resumed");
+    }
+    return status;
+}
+
+culex_status ops_capacity(struct ops *ops, culex_error *error)
+{
+    uint64_t most;
+    const char *queue = ops->arguments[0];
+    culex_status status = ops_value_count("N", ops->arguments[1], &most, error);
+    if (status == CULEX_OK && ops->options.is_of_dead)
+        status = culex_client_dead_limit(ops->client, queue, most, error);
+    else if (status == CULEX_OK)
+        status = culex_client_limit(ops->client, queue, most, error);
+    if (status == CULEX_OK)
+        done_tell(ops, queue, most > 0 ? "bounded" : "not bounded");
+    return status;
+}

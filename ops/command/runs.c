@@ -1,0 +1,165 @@
+/* ops/command/runs.c - culex runs and move; what a run's line has. */
+#include <string.h>
+
+#include "command/find.h"
+#include "command/print.h"
+#include "command/run_print.h"
+
+enum { RUNS_LIMIT = 100 };
+
+const char *ops_run_at_name(culex_run_state state)
+{
+    static const char *const names[CULEX_RUN_STATE_COUNT] = {
+        [CULEX_RUN_SCHEDULED] = "due",     [CULEX_RUN_WAITING] = "due",
+        [CULEX_RUN_ACTIVE] = "lease ends", [CULEX_RUN_DONE] = "forgotten",
+        [CULEX_RUN_DEAD] = "forgotten",    [CULEX_RUN_CANCELLED] = "forgotten",
+    };
+    return (unsigned)state < CULEX_RUN_STATE_COUNT ? names[state] : "at";
+}
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+static void tags_json(struct ops_json *json, const char *tags)
+{
+    ops_json_array(json, "tags");
+    while (*tags != '\0') {
+        size_t len = strcspn(tags, ",");
+        ops_json_text_of(json, NULL, tags, len);
+        tags += len + (tags[len] == ',');
+    }
+    ops_json_array_end(json);
+}
+
+void ops_run_json(struct ops_json *json, const culex_run_info *run)
+{
+    char fingerprint[20];
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)run->fingerprint);
+    ops_json_id(json, "id", run->id);
+    ops_json_text(json, "queue", run->queue);
+    ops_json_text(json, "job", run->job);
+    ops_json_text(json, "state", culex_run_state_name(run->state));
+    ops_json_int(json, "priority", run->priority);
+    ops_json_count(json, "attempt", run->attempt);
+    ops_json_count(json, "attempts_max", run->attempts_max);
+    ops_json_count(json, "failures", run->failures);
+    ops_json_count(json, "crashes", run->crashes);
+    ops_json_count(json, "losses", run->losses);
+    ops_json_int(json, "created_at_ms", run->created_at_ms);
+    ops_json_int(json, "at_ms", run->at_ms);
+    ops_json_int(json, "expires_at_ms", run->expires_at_ms);
+    ops_json_bool(json, "cancel_requested", run->cancel_requested);
+    ops_json_text(json, "fingerprint", fingerprint);
+    tags_json(json, run->tags);
+}
+
+/* What is listed so far. */
+struct listing {
+    struct ops *ops;
+    struct ops_table table;
+    uint64_t most, count;
+};
+
+static void row_add(struct ops_table *table, const culex_run_info *run)
+{
+    char id[CULEX_UUID_TEXT_SIZE], attempts[32];
+    culex_uuid_format(run->id, id);
+    snprintf(attempts, sizeof attempts, "%u/%u", (unsigned)run->attempt,
+             (unsigned)run->attempts_max);
+    ops_table_text(table, id);
+    ops_table_text(table, culex_run_state_name(run->state));
+    ops_table_text(table, run->job);
+    ops_table_text(table, attempts);
+    ops_table_time(table, run->created_at_ms);
+    ops_table_time(table, run->at_ms);
+    ops_table_text(table, run->tags);
+}
+
+static bool run_add(const culex_run_info *run, void *user)
+{
+    struct listing *listing = user;
+    struct ops_json json = {.out = stdout};
+    if (listing->count == listing->most)
+        return false;
+    listing->count++;
+    if (!listing->ops->options.wants_json) {
+        row_add(&listing->table, run);
+        return true;
+    }
+    ops_json_object(&json, NULL);
+    ops_run_json(&json, run);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+    return !ferror(stdout);
+}
+
+static culex_status all_add(struct listing *listing, culex_list_cursor *cursor, culex_error *error)
+{
+    struct ops *ops = listing->ops;
+    const struct ops_options *options = &ops->options;
+    const culex_list_filter filter = {.states = options->states,
+                                      .job = options->job,
+                                      .tag = options->tag,
+                                      .error_part = options->error_part,
+                                      .has_since = ops_is_given(options, "since"),
+                                      .since = options->since,
+                                      .has_before = ops_is_given(options, "before"),
+                                      .before = options->before};
+    culex_status status;
+    do
+        status =
+            culex_client_find(ops->client, ops->arguments[0], &filter, cursor,
+                              (size_t)(listing->most - listing->count), run_add, listing, error);
+    while (status == CULEX_OK && cursor->place != 0 && listing->count < listing->most &&
+           !ferror(stdout));
+    return status;
+}
+
+culex_status ops_runs(struct ops *ops, culex_error *error)
+{
+    static const char *const heads[] = {"ID",       "STATE",    "JOB",  ">ATTEMPT",
+                                        "ENQUEUED", "DUE/ENDS", "TAGS", NULL};
+    struct listing listing = {.ops = ops, .most = RUNS_LIMIT};
+    culex_list_cursor cursor = {.place = 0};
+    if (ops_is_given(&ops->options, "limit"))
+        listing.most = ops->options.limit;
+    if (listing.most == 0)
+        return ops_usage(error, "--limit: 0 runs are none");
+    ops_table_begin(&listing.table, heads);
+    culex_status status = all_add(&listing, &cursor, error);
+    if (!ops->options.wants_json && (status == CULEX_OK || listing.count > 0))
+        ops_table_print(&listing.table, stdout);
+    ops_table_end(&listing.table);
+    fflush(stdout);
+    if (status == CULEX_OK && cursor.place != 0)
+        fprintf(stderr, "culex: there are more; --limit tells how many are listed\n");
+    return status;
+}
+
+/* --- move --------------------------------------------------------------------------------------
+ */
+
+culex_status ops_move(struct ops *ops, culex_error *error)
+{
+    const struct ops_options *options = &ops->options;
+    const culex_move move = {.has_delay = ops_is_given(options, "delay"),
+                             .delay = options->delay,
+                             .has_at = ops_is_given(options, "at"),
+                             .at = options->at,
+                             .has_priority = ops_is_given(options, "priority"),
+                             .priority = options->priority < 100 ? (int)options->priority : 100};
+    culex_status status = CULEX_OK;
+    if (!move.has_delay && !move.has_at && !move.has_priority)
+        return ops_usage(error, "move: --delay, --at or --priority tells where to");
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
+        struct ops_run run;
+        status = ops_run_find(ops, ops->arguments[i], &run, error);
+        if (status == CULEX_OK)
+            status =
+                ops_name_failure(culex_client_move(ops->client, run.queue, run.id, &move, error),
+                                 ops->arguments[i], error);
+        if (status == CULEX_OK && !options->wants_json)
+            printf("%s: moved\n", ops->arguments[i]);
+    }
+    return status;
+}

@@ -1,0 +1,102 @@
+/* ops/command/schedules.c - culex schedules. */
+#include <string.h>
+
+#include <culex/schedules.h>
+
+#include "command/command.h"
+#include "command/print.h"
+
+struct listing {
+    bool is_json;
+    struct ops_table table;
+};
+
+static bool has_run(const culex_schedule_info *schedule)
+{
+    static const culex_uuid none;
+    return memcmp(&schedule->newest, &none, sizeof none) != 0;
+}
+
+static void schedule_json(const culex_schedule_info *schedule)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "schedule", schedule->name);
+    ops_json_int(&json, "last_ms", schedule->last_ms);
+    ops_json_int(&json, "next_ms", schedule->next_ms);
+    if (has_run(schedule))
+        ops_json_id(&json, "newest", schedule->newest);
+    ops_json_bool(&json, "paused", schedule->is_paused);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static bool schedule_add(const culex_schedule_info *schedule, void *user)
+{
+    struct listing *listing = user;
+    char id[CULEX_UUID_TEXT_SIZE] = "-";
+    if (listing->is_json) {
+        schedule_json(schedule);
+        return !ferror(stdout);
+    }
+    if (has_run(schedule))
+        culex_uuid_format(schedule->newest, id);
+    ops_table_text(&listing->table, schedule->name);
+    ops_table_time(&listing->table, schedule->last_ms);
+    ops_table_time(&listing->table, schedule->next_ms);
+    ops_table_text(&listing->table, id);
+    ops_table_text(&listing->table, schedule->is_paused ? "paused" : "");
+    return true;
+}
+
+static culex_status list_print(struct ops *ops, culex_error *error)
+{
+    static const char *const heads[] = {"JOB", "LAST", "NEXT", "NEWEST RUN", "", NULL};
+    struct listing listing = {.is_json = ops->options.wants_json};
+    ops_table_begin(&listing.table, heads);
+    culex_status status =
+        culex_client_schedules(ops->client, ops->arguments[0], schedule_add, &listing, error);
+    if (status == CULEX_OK && !listing.is_json)
+        ops_table_print(&listing.table, stdout);
+    ops_table_end(&listing.table);
+    return status;
+}
+
+/* --- steering ----------------------------------------------------------------------------------
+ */
+
+static culex_status schedule_run(struct ops *ops, const char *queue, const char *name,
+                                 culex_error *error)
+{
+    culex_uuid id;
+    char text[CULEX_UUID_TEXT_SIZE];
+    culex_status status = culex_client_schedule_run(ops->client, queue, name, &id, error);
+    if (status != CULEX_OK)
+        return status;
+    culex_uuid_format(id, text);
+    printf("%s\n", text);
+    return CULEX_OK;
+}
+
+culex_status ops_schedules(struct ops *ops, culex_error *error)
+{
+    static const struct {
+        const char *name;
+        culex_status (*call)(culex_client *, const char *, const char *, culex_error *);
+    } verbs[] = {{"pause", culex_client_schedule_pause},
+                 {"resume", culex_client_schedule_resume},
+                 {"delete", culex_client_schedule_delete}};
+    const char *queue = ops->arguments[0];
+    if (ops->argument_count == 1)
+        return list_print(ops, error);
+    if (ops->argument_count == 2)
+        return ops_usage(error, "schedules: %s which? Its name stands behind", ops->arguments[1]);
+    const char *verb = ops->arguments[1], *name = ops->arguments[2];
+    if (strcmp(verb, "run") == 0)
+        return schedule_run(ops, queue, name, error);
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        if (strcmp(verbs[i].name, verb) == 0)
+            return verbs[i].call(ops->client, queue, name, error);
+    }
+    return ops_usage(error, "schedules: %s is none of pause, resume, run and delete", verb);
+}

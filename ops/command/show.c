@@ -1,0 +1,239 @@
+/* ops/command/show.c - culex show and wait. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/find.h"
+#include "command/print.h"
+#include "command/run_print.h"
+
+/* --- a run for people --------------------------------------------------------------------------
+ */
+
+enum { HEAD_WIDTH = 12 };
+
+static void head_print(const char *name)
+{
+    printf("%-*s", HEAD_WIDTH, name);
+}
+
+static void text_line(const char *name, const char *text, size_t len)
+{
+    if (len == 0)
+        return;
+    head_print(name);
+    ops_print_text(stdout, text, len, true, HEAD_WIDTH);
+    putchar('\n');
+}
+
+static void time_line(const char *name, int64_t ms)
+{
+    char text[OPS_TIME_SIZE];
+    if (ms != 0)
+        text_line(name, ops_time_format(ms, text), strlen(ops_time_format(ms, text)));
+}
+
+static void attempts_line(const culex_run_info *run)
+{
+    head_print("attempt");
+    printf("%" PRIu32 " of %" PRIu32 " (%" PRIu32 " failed, %" PRIu32 " crashed, %" PRIu32
+           " lost)\n",
+           run->attempt, run->attempts_max, run->failures, run->crashes, run->losses);
+}
+
+static void progress_line(const culex_run_info *run)
+{
+    if (run->progress < 0)
+        return;
+    head_print("progress");
+    printf("%d %%%s", run->progress, run->progress_text[0] != '\0' ? " " : "");
+    ops_print_text(stdout, run->progress_text, strlen(run->progress_text), false, 0);
+    putchar('\n');
+}
+
+static void params_lines(const struct ops *ops, const culex_run_info *run)
+{
+    static const char hidden[] = "(not shown: --params)";
+    const culex_bytes parts[] = {run->payload, run->result};
+    const char *const names[] = {"params", "result"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].len > 0 && ops->options.wants_params)
+            text_line(names[i], (const char *)parts[i].data, parts[i].len);
+        else if (parts[i].len > 0)
+            text_line(names[i], hidden, strlen(hidden));
+    }
+}
+
+static void lines_print(const culex_run_lines *lines)
+{
+    static const char *const levels[] = {"?", "error", "warning", "info", "debug"};
+    for (size_t i = 0; i < lines->count; i++) {
+        const culex_run_line *line = &lines->items[i];
+        char at[OPS_TIME_SIZE];
+        unsigned level = (unsigned)line->level < sizeof levels / sizeof levels[0] ? line->level : 0;
+        head_print(i == 0 ? "log" : "");
+        printf("%s  attempt %" PRIu32 "  %-7s  ", ops_time_format(line->at / CULEX_MILLISECOND, at),
+               line->attempt, levels[level]);
+        ops_print_text(stdout, line->text, strlen(line->text), false, 0);
+        putchar('\n');
+    }
+}
+
+static void run_print(const struct ops *ops, const struct ops_run *run, const culex_run_info *info,
+                      const culex_run_lines *lines)
+{
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(run->id, id);
+    text_line("run", id, strlen(id));
+    text_line("queue", run->queue, strlen(run->queue));
+    text_line("job", info->job, strlen(info->job));
+    const char *state = culex_run_state_name(info->state);
+    text_line("state", state, strlen(state));
+    if (info->cancel_requested)
+        text_line("", "is asked to stop", sizeof "is asked to stop" - 1);
+    attempts_line(info);
+    head_print("priority");
+    printf("%d\n", info->priority);
+    time_line("enqueued", info->created_at_ms);
+    time_line(ops_run_at_name(info->state), info->at_ms);
+    time_line("expires", info->expires_at_ms);
+    text_line("tags", info->tags, strlen(info->tags));
+    progress_line(info);
+    text_line("error", info->error_text, strlen(info->error_text));
+    params_lines(ops, info);
+    lines_print(lines);
+}
+
+/* --- and for programs --------------------------------------------------------------------------
+ */
+
+static void lines_json(struct ops_json *json, const culex_run_lines *lines)
+{
+    ops_json_array(json, "log");
+    for (size_t i = 0; i < lines->count; i++) {
+        const culex_run_line *line = &lines->items[i];
+        ops_json_object(json, NULL);
+        ops_json_int(json, "at_ms", line->at / CULEX_MILLISECOND);
+        ops_json_count(json, "attempt", line->attempt);
+        ops_json_int(json, "level", line->level);
+        ops_json_text(json, "text", line->text);
+        ops_json_object_end(json);
+    }
+    ops_json_array_end(json);
+}
+
+/* As text: what the store has may be damaged, and is JSON in JSON then. */
+static void bytes_json(struct ops_json *json, const char *name, culex_bytes bytes)
+{
+    if (bytes.len > 0)
+        ops_json_text_of(json, name, (const char *)bytes.data, bytes.len);
+}
+
+static void run_json(const struct ops *ops, const culex_run_info *info,
+                     const culex_run_lines *lines)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_run_json(&json, info);
+    ops_json_text(&json, "error", info->error_text);
+    ops_json_int(&json, "progress", info->progress);
+    ops_json_text(&json, "progress_text", info->progress_text);
+    if (ops->options.wants_params) {
+        bytes_json(&json, "params", info->payload);
+        bytes_json(&json, "result", info->result);
+    }
+    lines_json(&json, lines);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+/* --- show --------------------------------------------------------------------------------------
+ */
+
+static culex_status run_show(struct ops *ops, const char *text, culex_error *error)
+{
+    struct ops_run run;
+    culex_run_info *info = NULL;
+    culex_run_lines *lines = NULL;
+    culex_status status = ops_run_read(ops, text, &run, &info, error);
+    if (status == CULEX_OK)
+        status = culex_client_run_log(ops->client, run.queue, run.id, &lines, error);
+    if (status == CULEX_OK && ops->options.wants_json)
+        run_json(ops, info, lines);
+    else if (status == CULEX_OK)
+        run_print(ops, &run, info, lines);
+    culex_run_lines_free(lines);
+    culex_run_info_free(info);
+    return status;
+}
+
+culex_status ops_show(struct ops *ops, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
+        if (i > 0 && !ops->options.wants_json)
+            putchar('\n');
+        status = run_show(ops, ops->arguments[i], error);
+    }
+    return status;
+}
+
+/* --- wait --------------------------------------------------------------------------------------
+ */
+
+static void end_print(const struct ops *ops, const culex_wait *wait)
+{
+    char id[CULEX_UUID_TEXT_SIZE];
+    const char *text = wait->run != NULL ? wait->run->error_text : "";
+    struct ops_json json = {.out = stdout};
+    culex_uuid_format(wait->id, id);
+    if (ops->options.wants_json) {
+        ops_json_object(&json, NULL);
+        ops_json_text(&json, "id", id);
+        ops_json_text(&json, "queue", wait->queue);
+        ops_json_text(&json, "end", culex_wait_end_name(wait->end));
+        ops_json_text(&json, "error", text);
+        ops_json_object_end(&json);
+        ops_json_line_end(&json);
+        return;
+    }
+    printf("%s: %s%s", id, culex_wait_end_name(wait->end), text[0] != '\0' ? ": " : "");
+    ops_print_text(stdout, text, strlen(text), false, 0);
+    putchar('\n');
+}
+
+static culex_status runs_wait(struct ops *ops, struct ops_run *runs, culex_wait *waits,
+                              culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    size_t count = ops->argument_count;
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        status = ops_run_find(ops, ops->arguments[i], &runs[i], error);
+        waits[i].queue = runs[i].queue;
+        waits[i].id = runs[i].id;
+    }
+    culex_duration timeout =
+        ops_is_given(&ops->options, "timeout") ? ops->options.timeout : CULEX_DAY;
+    if (status == CULEX_OK)
+        status = culex_client_wait(ops->client, waits, count, count, timeout, error);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
+        end_print(ops, &waits[i]);
+        if (waits[i].end != CULEX_WAIT_DONE)
+            ops->code = OPS_EXIT_FAILED;
+    }
+    return status;
+}
+
+culex_status ops_wait(struct ops *ops, culex_error *error)
+{
+    size_t count = ops->argument_count;
+    struct ops_run *runs = ops_alloc(NULL, count * sizeof *runs);
+    culex_wait *waits = ops_alloc(NULL, count * sizeof *waits);
+    memset(waits, 0, count * sizeof *waits);
+    culex_status status = runs_wait(ops, runs, waits, error);
+    for (size_t i = 0; i < count; i++)
+        culex_run_info_free(waits[i].run);
+    free(waits);
+    free(runs);
+    return status;
+}

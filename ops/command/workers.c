@@ -1,0 +1,230 @@
+/* ops/command/workers.c - culex workers. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <culex/workers.h>
+
+#include "command/command.h"
+#include "command/print.h"
+#include "command/value.h"
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+struct listing {
+    bool is_json;
+    struct ops_table table;
+};
+
+static void runs_json(struct ops_json *json, const culex_worker_info *worker)
+{
+    ops_json_array(json, "runs");
+    for (size_t i = 0; i < worker->run_count; i++) {
+        ops_json_object(json, NULL);
+        ops_json_id(json, "id", worker->runs[i].id);
+        ops_json_text(json, "job", worker->runs[i].job);
+        ops_json_text(json, "queue", worker->runs[i].queue);
+        ops_json_int(json, "since_ms", worker->runs[i].since_ms);
+        ops_json_object_end(json);
+    }
+    ops_json_array_end(json);
+    ops_json_count(json, "runs_total", worker->runs_total);
+}
+
+static void queues_json(struct ops_json *json, const culex_worker_info *worker)
+{
+    ops_json_array(json, "queues");
+    for (size_t i = 0; i < worker->queue_count; i++) {
+        ops_json_object(json, NULL);
+        ops_json_text(json, "name", worker->queues[i].name);
+        ops_json_count(json, "weight", worker->queues[i].weight);
+        ops_json_count(json, "most", worker->queues[i].most);
+        ops_json_object_end(json);
+    }
+    ops_json_array_end(json);
+    ops_json_count(json, "queues_total", worker->queues_total);
+}
+
+static void worker_json(const culex_worker_info *worker)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "id", worker->id);
+    ops_json_text(&json, "name", worker->name);
+    ops_json_text(&json, "host", worker->host);
+    ops_json_int(&json, "pid", worker->pid);
+    ops_json_text(&json, "version", worker->version);
+    ops_json_int(&json, "started_ms", worker->started_ms);
+    ops_json_int(&json, "told_ms", worker->told_ms);
+    ops_json_text(&json, "isolation", worker->isolation);
+    ops_json_text(&json, "offers", worker->offers);
+    ops_json_count(&json, "concurrency", worker->concurrency);
+    ops_json_count(&json, "concurrency_max", worker->concurrency_max);
+    ops_json_bool(&json, "is_quiet", worker->is_quiet);
+    ops_json_bool(&json, "is_stopping", worker->is_stopping);
+    ops_json_bool(&json, "is_pending", worker->is_pending);
+    ops_json_int(&json, "memory_bytes", worker->memory_bytes);
+    ops_json_int(&json, "children_bytes", worker->children_bytes);
+    ops_json_count(&json, "done", worker->done);
+    ops_json_count(&json, "failed", worker->failed);
+    queues_json(&json, worker);
+    runs_json(&json, worker);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static void busy_add(struct ops_table *table, const culex_worker_info *worker)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%zu/%u", worker->runs_total, worker->concurrency);
+    ops_table_text(table, text);
+}
+
+static void memory_add(struct ops_table *table, int64_t bytes)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64 " MB", bytes / 1000000);
+    ops_table_text(table, text);
+}
+
+static const char *worker_state(const culex_worker_info *worker)
+{
+    if (worker->is_stopping)
+        return "stopping";
+    if (worker->is_pending)
+        return worker->is_quiet ? "quiet, has an order" : "has an order";
+    return worker->is_quiet ? "quiet" : "";
+}
+
+static bool worker_add(const culex_worker_info *worker, void *user)
+{
+    struct listing *listing = user;
+    if (listing->is_json) {
+        worker_json(worker);
+        return !ferror(stdout);
+    }
+    char pid[24];
+    snprintf(pid, sizeof pid, "%" PRId64, worker->pid);
+    ops_table_text(&listing->table, worker->id);
+    ops_table_text(&listing->table, worker->name);
+    ops_table_text(&listing->table, worker->host);
+    ops_table_text(&listing->table, pid);
+    busy_add(&listing->table, worker);
+    ops_table_count(&listing->table, worker->done);
+    ops_table_count(&listing->table, worker->failed);
+    memory_add(&listing->table, worker->memory_bytes + worker->children_bytes);
+    ops_table_time(&listing->table, worker->started_ms);
+    ops_table_text(&listing->table, worker_state(worker));
+    return true;
+}
+
+static culex_status list_print(struct ops *ops, culex_error *error)
+{
+    static const char *const heads[] = {"ID",       "NAME",  "HOST",    ">PID",
+                                        ">AT WORK", ">DONE", ">FAILED", ">MEMORY",
+                                        "STARTED",  "",      NULL};
+    struct listing listing = {.is_json = ops->options.wants_json};
+    ops_table_begin(&listing.table, heads);
+    culex_status status = culex_client_workers(ops->client, worker_add, &listing, error);
+    if (status == CULEX_OK && !listing.is_json)
+        ops_table_print(&listing.table, stdout);
+    ops_table_end(&listing.table);
+    return status;
+}
+
+/* --- steering ----------------------------------------------------------------------------------
+ */
+
+/* The worker that the user named. */
+struct search {
+    const char *text;
+    char *id; /* owned; of the one that was found last */
+    size_t count;
+};
+
+static bool worker_compare(const culex_worker_info *worker, void *user)
+{
+    struct search *search = user;
+    bool is_its_id = strcmp(worker->id, search->text) == 0;
+    if (!is_its_id && strcmp(worker->name, search->text) != 0)
+        return true;
+    free(search->id);
+    search->id = ops_copy(worker->id, strlen(worker->id));
+    search->count = is_its_id ? 1 : search->count + 1;
+    return !is_its_id;
+}
+
+static culex_status named_set(struct ops *ops, const char *text, const culex_worker_order *order,
+                              size_t *ret_count, culex_error *error)
+{
+    struct search search = {.text = text};
+    culex_status status = culex_client_workers(ops->client, worker_compare, &search, error);
+    if (status == CULEX_OK && search.count == 0)
+        status = ops_fail(error, CULEX_ENOTFOUND,
+                          "there is no worker %s: culex workers lists those that are alive", text);
+    else if (status == CULEX_OK && search.count > 1)
+        status =
+            ops_usage(error, "%zu workers have the name %s: say the id of one", search.count, text);
+    else if (status == CULEX_OK)
+        status = culex_client_worker_set(ops->client, search.id, order, ret_count, error);
+    free(search.id);
+    return status;
+}
+
+/* Reads the verb, and for one its number: *ret_words of the arguments. */
+static culex_status order_read(const struct ops *ops, culex_worker_order *ret_order,
+                               size_t *ret_words, culex_error *error)
+{
+    const char *verb = ops->arguments[0];
+    uint64_t number;
+    *ret_order = (culex_worker_order){.quiet = CULEX_SWITCH_KEEP};
+    *ret_words = 1;
+    if (strcmp(verb, "quiet") == 0)
+        ret_order->quiet = CULEX_SWITCH_ON;
+    else if (strcmp(verb, "go") == 0)
+        ret_order->quiet = CULEX_SWITCH_OFF;
+    else if (strcmp(verb, "stop") == 0)
+        ret_order->stop = true;
+    else if (strcmp(verb, "concurrency") != 0)
+        return ops_usage(error, "workers: %s is none of quiet, go, stop and concurrency", verb);
+    if (strcmp(verb, "concurrency") != 0)
+        return CULEX_OK;
+    if (ops->argument_count < 2)
+        return ops_usage(error, "workers concurrency: how many runs at a time?");
+    *ret_words = 2;
+    culex_status status = ops_value_count("concurrency", ops->arguments[1], &number, error);
+    if (status == CULEX_OK && (number == 0 || number > CULEX_WORKER_CONCURRENCY_MAX))
+        return ops_usage(error, "concurrency: 1 to %d runs at a time",
+                         CULEX_WORKER_CONCURRENCY_MAX);
+    ret_order->concurrency = (unsigned)number;
+    return status;
+}
+
+static culex_status order_give(struct ops *ops, culex_error *error)
+{
+    culex_worker_order order;
+    size_t words, told = 0;
+    culex_status status = order_read(ops, &order, &words, error);
+    if (status != CULEX_OK)
+        return status;
+    if (ops->options.is_all == (ops->argument_count > words))
+        return ops_usage(error, "workers: which? Say their ids or names, or --all");
+    if (ops->options.is_all)
+        status = culex_client_worker_set(ops->client, NULL, &order, &told, error);
+    for (size_t i = words; i < ops->argument_count && status == CULEX_OK; i++) {
+        size_t count = 0;
+        status = named_set(ops, ops->arguments[i], &order, &count, error);
+        told += count;
+    }
+    if (status == CULEX_OK && !ops->options.wants_json)
+        printf("told %zu workers\n", told);
+    return status;
+}
+
+culex_status ops_workers(struct ops *ops, culex_error *error)
+{
+    if (ops->argument_count == 0 && ops->options.is_all)
+        return ops_usage(error, "workers: --all goes with quiet, go, stop and concurrency");
+    return ops->argument_count == 0 ? list_print(ops, error) : order_give(ops, error);
+}

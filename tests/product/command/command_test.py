@@ -1,0 +1,253 @@
+"""culex as a program, on a store with runs in it: what it prints, does, asks and refuses.
+
+usage: command_test.py CULEX NAP STORE
+"""
+import json
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CULEX, NAP = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+STORE = sys.argv[3]
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("CULEX_")}
+        self.env["CULEX_URL"] = f"sqlite:{self.folder}/jobs.db" if STORE == "sqlite" else self.redis()
+
+    def redis(self):
+        socket = self.folder / "redis.sock"
+        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
+                                   "--dir", self.folder], stdout=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        self.until(socket.exists)
+        return f"redis+unix://{socket}"
+
+    def until(self, is_so):
+        end = time.monotonic() + 60
+        while not is_so():
+            self.assertLess(time.monotonic(), end, "it never comes to that")
+            time.sleep(0.02)
+
+    def nap(self, *words):
+        done = subprocess.run([NAP, *words], env=self.env, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def culex(self, *words, code=0):
+        done = subprocess.run([CULEX, *words], env=self.env, cwd=self.folder, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, code, (words, done.stdout, done.stderr))
+        return done.stderr if code == 2 or (code and not done.stdout) else done.stdout
+
+    def lines(self, *words, **more):
+        return [json.loads(line) for line in self.culex(*words, "--json", **more).splitlines()]
+
+    def ids(self, *words):
+        return [run["id"] for run in self.lines("runs", "naps", *words)]
+
+    def fill(self):
+        """Three dead runs, a done one with five log lines, and one that waits for an hour."""
+        for text in ("no route", "no route", "disk full"):
+            self.nap("enqueue", "tell", text)
+        self.nap("enqueue", "scribe", "9", "done")
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        self.nap("enqueue", "wink", "1")
+
+    def test_queues_and_runs(self):
+        self.fill()
+        [queue] = self.lines("queues")
+        self.assertEqual([queue[name] for name in ("queue", "waiting", "dead", "done", "paused")],
+                         ["naps", 1, 3, 1, False])
+        self.assertEqual(queue["totals"]["enqueued"], 5)
+        head, row = self.culex("queues").splitlines()
+        self.assertEqual(row.split()[:8], ["naps", "0", "1", "0", "1", "3", "0", "5"])
+        self.assertEqual(head.split()[:2], ["QUEUE", "SCHEDULED"])
+        self.assertEqual(len(self.ids()), 5)
+        self.assertEqual(len(self.ids("--state", "dead,done")), 4)
+        self.assertEqual(len(self.ids("--error", "no route")), 2)
+        self.assertEqual(len(self.ids("--job", "scribe")), 1)
+        self.assertEqual(len(self.ids("--since", "1h")), 5)
+        self.assertEqual(len(self.ids("--before", "1h")), 0)
+        self.assertEqual(len(self.ids("--limit", "2")), 2)
+        self.assertEqual(self.lines("queues", "naps")[0]["dead"], 3)
+        self.assertIn("did you mean naps?", self.culex("queues", "nops", code=1))
+        self.assertIn("no queue", self.culex("runs", "nops", code=1))
+        self.assertEqual([each["runs"] for each in self.lines("live") if each["job"] == "tell"], [3])
+
+    def test_a_run_whole(self):
+        self.fill()
+        [dead] = self.ids("--error", "disk")
+        [shown] = self.lines("show", dead)
+        self.assertEqual((shown["queue"], shown["state"], shown["error"]), ("naps", "dead", "disk full"))
+        self.assertNotIn("params", shown)
+        [shown] = self.lines("show", f"naps/{dead}", "--params")
+        self.assertIn("disk full", shown["params"])
+        [done] = self.ids("--job", "scribe")
+        self.assertEqual([line["text"].split()[0] for line in self.lines("show", done)[0]["log"]],
+                         ["6", "7", "8", "9", "last"][5 - len(self.lines("show", done)[0]["log"]):])
+        text = self.culex("show", dead, done)
+        for wanted in ("error       disk full", "log         20", "params      (not shown: --params)"):
+            self.assertIn(wanted, text)
+        self.assertIn("no queue has a run", self.culex("show", dead[:-6] + "ffffff", code=1))
+        self.assertIn("is no id of a run", self.culex("show", "naps", code=2))
+        self.assertEqual(self.lines("wait", done)[0]["end"], "done")
+        self.assertEqual(self.lines("wait", done, dead, code=1)[1]["end"], "dead")
+
+    def test_runs_are_steered(self):
+        self.fill()
+        first, second, third = self.ids("--state", "dead")
+        self.culex("retry", first)
+        self.assertEqual(len(self.ids("--state", "waiting")), 2)
+        self.culex("cancel", first)
+        self.assertEqual(self.culex("retry", first, code=1), f"culex: {first}: only a dead run can be retried\n")
+        self.culex("delete", first, second)
+        self.assertEqual(self.ids("--state", "dead,cancelled"), [third])
+        [waits] = self.ids("--state", "waiting")
+        self.culex("move", waits, "--delay", "1h", "--priority", "7")
+        [moved] = self.lines("show", waits)
+        self.assertEqual((moved["state"], moved["priority"]), ("scheduled", 7))
+        self.assertIn("tells where to", self.culex("move", waits, code=2))
+
+    def test_many_are_counted_and_asked_about(self):
+        self.fill()
+        dead = ("--queue", "naps", "--state", "dead")
+        self.assertEqual(self.lines("retry", *dead, "--dry-run")[0]["matched"], 3)
+        self.assertIn("say --yes", self.culex("retry", *dead, code=2))
+        self.assertEqual(len(self.ids("--state", "dead")), 3)
+        self.assertEqual(self.answer("n\n", "retry", *dead), 0)
+        self.assertEqual(len(self.ids("--state", "dead")), 3)
+        self.assertEqual(self.answer("y\n", "delete", "--queue", "naps", "--error", "no route"), 0)
+        self.assertEqual(len(self.ids("--state", "dead")), 1)
+        self.assertEqual(self.lines("retry", *dead, "--yes")[0]["done"], 1)
+        self.assertIn("--all", self.culex("delete", "--queue", "naps", code=2))
+        self.assertIn("--queue", self.culex("delete", "--all", code=2))
+        self.assertEqual(self.lines("cancel", "--queue", "naps", "--all", "--yes")[0]["done"], 2)
+        self.assertEqual(self.lines("purge", "naps", "cancelled", "--dry-run")[0]["matched"], 2)
+        self.assertEqual(self.lines("purge", "naps", "cancelled", "--yes")[0]["done"], 2)
+        self.assertIn("are not deleted", self.culex("purge", "naps", "active", code=2))
+
+    def answer(self, words, *command):
+        """The status of the command, whose question is answered on a terminal."""
+        ours, its = pty.openpty()
+        with subprocess.Popen([CULEX, *command], env=self.env, stdin=its, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as asked:
+            os.close(its)
+            os.write(ours, words.encode())
+            self.assertIn("[y/N]", asked.stderr.read())
+        os.close(ours)
+        return asked.returncode
+
+    def test_a_queue_is_steered(self):
+        self.fill()
+        self.culex("pause", "naps", "--for", "1h")
+        self.assertGreater(self.lines("queues")[0]["paused_until_ms"], 0)
+        self.assertIn("paused until", self.culex("queues"))
+        self.culex("resume", "naps")
+        self.assertFalse(self.lines("queues")[0]["paused"])
+        self.culex("capacity", "naps", "9")
+        self.culex("capacity", "naps", "8", "--dead")
+        [queue] = self.lines("queues")
+        self.assertEqual((queue["capacity"], queue["dead_capacity"]), (9, 8))
+        self.assertIn("nops", self.culex("pause", "nops", code=1))
+        self.assertEqual(self.lines("schedules", "naps"), [])
+        self.assertEqual(self.lines("limit", "naps"), [])
+        self.assertIn("no schedule", self.culex("schedules", "naps", "run", "wink", code=1))
+        self.assertIn("none of pause", self.culex("schedules", "naps", "paus", "wink", code=2))
+        self.assertNotEqual(self.culex("limit", "naps", "tell:rate", "5/1m", code=1), "")
+
+    def test_events_are_followed(self):
+        self.fill()
+        self.assertIn("--keep 10000", self.culex("events", "naps", code=1))
+        self.culex("events", "naps", "--keep", "100")
+        follow = subprocess.Popen([CULEX, "events", "naps", "--follow", "--limit", "2", "--json"], env=self.env,
+                                  stdout=subprocess.PIPE, text=True)
+        self.nap("enqueue", "wink", "1")
+        self.nap("enqueue", "wink", "1")
+        told = [json.loads(line) for line in follow.communicate()[0].splitlines()]
+        self.assertEqual([event["event"] for event in told if event["event"] != "gap"], ["enqueued"] * 2)
+        self.assertEqual(self.lines("events", "naps", "--from", told[-1]["position"]), [])
+        self.assertEqual(self.culex("events", "naps", "--from", "oldest", "--limit", "1").split()[3], "enqueued")
+        self.assertIn("neither oldest", self.culex("events", "naps", "--from", "-3", code=2))
+
+    def test_a_worker_is_steered(self):
+        worker = subprocess.Popen([NAP, "--name", "one", "--queues", "naps", "--concurrency", "3", "--isolation", "none"],
+                                  env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: STORE == "redis" or (self.folder / "jobs.db").exists())
+        self.until(lambda: subprocess.run([CULEX, "workers"], env=self.env, capture_output=True, text=True,
+                                          check=False).stdout.count("one"))
+        [listed] = self.lines("workers")
+        self.assertEqual((listed["name"], listed["pid"], listed["concurrency"]), ("one", worker.pid, 3))
+        self.culex("workers", "concurrency", "2", listed["id"])
+        self.until(lambda: self.lines("workers")[0]["concurrency"] == 2)
+        self.culex("workers", "quiet", "one")
+        self.until(lambda: self.lines("workers")[0]["is_quiet"])
+        self.assertIn("there is no worker", self.culex("workers", "stop", "two", code=1))
+        self.assertIn("which?", self.culex("workers", "stop", code=2))
+        self.culex("workers", "stop", "--all")
+        self.assertEqual(worker.wait(60), 0)
+
+    def test_the_store_is_looked_after(self):
+        self.fill()
+        self.assertEqual(self.lines("fsck"), [{"queue": "naps", "records": 5, "wrong": 0, "damaged": 0, "skipped": 0}])
+        [report] = self.lines("doctor", code=1)  # runs wait, and no worker is there
+        self.assertEqual(report["worst"], "warning")
+        self.assertIn("queue-unserved", [finding["id"] for finding in report["findings"]])
+        self.assertIn("queue-unserved", self.culex("doctor", code=1))
+        done = {each["job"]: each["done"] for each in self.lines("stats", "naps")}
+        self.assertEqual((done["scribe"], done[None]), (1, 1))
+        self.assertEqual(self.culex("stats", "naps", "--hours", "2").splitlines()[-1].split()[:3], ["all", "1", "3"])
+
+    def test_mistakes_are_told(self):
+        for words, told in ((["qeues"], "did you mean queues?"), (["queues", "--jsn"], "did you mean --json?"), ([], "a command is missing"),
+                            (["live", "a", "b"], "that is too much"), (["runs"], "something is missing"),
+                            (["runs", "naps", "--state", "ded"], "did you mean dead?"), (["runs", "naps", "--since", "2"], "is no time"),
+                            (["runs", "naps", "--since", "2026-02-31"], "is no time"), (["runs", "naps", "--limit", "x"], "is no number"),
+                            (["pause", "naps", "--state", "dead"], "does not take --state"), (["queues", "--url"], "wants a value"),
+                            (["queues", "--json=1"], "takes no value"), (["queues", "-x"], "options have long names"),
+                            (["runs", "a", "--job", "b", "--job", "c"], "given twice"), (["queues", "--url", "rdis://x"], "")):
+            self.assertIn(told, self.culex(*words, code=2), words)
+        if STORE == "sqlite":
+            self.assertIn("does not exist", self.culex("queues", code=1))
+            self.assertFalse((self.folder / "jobs.db").exists())
+
+    def test_every_command_has_help(self):
+        text = self.culex("--help")
+        names = [line.split()[0] for line in text.split("commands:\n")[1].split("\n\n")[0].splitlines()]
+        self.assertGreater(len(names), 18)
+        for name in names:
+            self.assertIn(f"usage: culex {name}", self.culex(name, "--help"))
+        self.assertRegex(self.culex("--version"), r"^culex \d+\.\d+\.\d+\n$")
+
+    def test_texts_of_others_do_no_harm(self):
+        self.nap("enqueue", "tell", "red \x1b[31m \u202e turned \x9b \"quoted\"")
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        [dead] = self.ids("--state", "dead")
+        self.assertIn('"quoted"', self.lines("show", dead)[0]["error"])
+        for shown in (self.culex("show", dead, "--params"), self.culex("show", dead, "--params", "--json")):
+            self.assertFalse(set(shown) & set("\x1b\u202e\x9b"), shown)
+
+    def test_output_that_cannot_be_written_is_told(self):
+        self.fill()
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([CULEX, "runs", "naps"], env=self.env, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (3, "culex: cannot write the output\n"))
+
+
+if STORE == "redis" and shutil.which("redis-server") is None:
+    print("skipped: no redis-server")
+    sys.exit(77)
+unittest.main(argv=sys.argv[:1], verbosity=2)
