@@ -401,6 +401,16 @@ class writer
         return made;
     }
 
+    /* A copy; nullptr of nothing. */
+    template <typename T> const T *keep(const std::optional<T> &from)
+    {
+        if (!from.has_value())
+            return nullptr;
+        T *made = take_all<T>(1);
+        *made = *from;
+        return made;
+    }
+
     template <typename T> T *take_all(std::size_t count)
     {
         if (count > SIZE_MAX / sizeof(T))
@@ -1047,11 +1057,10 @@ class client
         if (!from.queue.empty())
             out.value("queue", from.queue, to.queue);
         to.ret_outcomes = from.ret_outcomes;
-        to.batch = from.batch ? &*from.batch : nullptr;
+        to.batch = out.keep(from.batch);
         to.batch_when = from.batch_when;
         to.chain = from.chain;
-        if (from.after)
-            to.after = &*from.after;
+        to.after = out.keep(from.after);
         if (!from.after_queue.empty())
             out.value("after_queue", from.after_queue, to.after_queue);
         return to;

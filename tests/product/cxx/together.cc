@@ -129,6 +129,28 @@ static void enqueue_together(culex::client &client, culex::items &together)
     EXPECT(together[0].is_enqueued && together[1].is_enqueued);
 }
 
+/* What is added is copied with its options. Their batch and run are refused when they are sent. */
+static void check_options_are_copied(culex::client &client, const culex_batch &batch)
+{
+    culex::items own;
+    culex::enqueue_options options;
+    options.batch = batch;
+    own.add(feed("member"), options);
+    options.batch->id = culex_uuid();
+    options.batch.reset();
+    options.after = batch.id;
+    own.add(feed("behind"), options);
+    options.after = culex_uuid();
+    EXPECT(is_same(own[0].options->batch->id, batch.id));
+    EXPECT(is_same(*own[1].options->after, batch.id));
+    try {
+        client.enqueue_all(own);
+        EXPECT(false);
+    } catch (const culex::error &it) {
+        EXPECT(std::string_view(it.what()).rfind("item 0: an item is in no batch", 0) == 0);
+    }
+}
+
 /* Whoever was late changes nothing. */
 static void check_metadata(culex::client &client, std::int64_t count)
 {
@@ -148,6 +170,7 @@ static void check_all(const char *url, culex_isolation isolation)
     culex::items together;
     culex_batch batch = enqueue_batch(client);
     enqueue_together(client, together);
+    check_options_are_copied(client, batch);
     culex::enqueue_options chain;
     chain.chain = &shop_thumbnail_chain_type;
     culex_uuid first = client.enqueue(picture("chained"), chain);
