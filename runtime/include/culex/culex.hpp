@@ -637,6 +637,18 @@ struct info_free {
     }
 };
 
+/* Throws for a run of another job than Job: its result has another type. */
+template <typename Job> void job_check_of(const culex_run_info &info)
+{
+    culex_error told{};
+    const char *job = record<Job>::type().wire;
+    if (std::strcmp(info.job, job) == 0)
+        return;
+    std::snprintf(told.text, sizeof told.text, "the run is one of job %s, not of %s", info.job,
+                  job);
+    throw error(CULEX_EINVAL, told, info.id);
+}
+
 } /* namespace detail */
 
 /* --- clients -------------------------------------------------------------------------------- */
@@ -698,11 +710,12 @@ template <typename Job> class stored_run
 
     /* What the handler returned, std::optional of the job's result: nothing before its end, or when
      * it set none. What it shows lives as long as this. CULEX_EDECODE when it is not readable,
-     * CULEX_ENOKEY when it is sealed by a key that the client has not. One thread at a time, and
-     * the client that returned it is still there. */
+     * CULEX_ENOKEY when it is sealed by a key that the client has not, CULEX_EINVAL of a run of
+     * another job. One thread at a time, and the client that returned it is still there. */
     auto result() const
     {
         using result_type = detail::result_of<Job>;
+        detail::job_check_of<Job>(*info_);
         if constexpr (std::is_void_v<result_type>)
             static_assert(!std::is_void_v<result_type>, "the job returns nothing");
         else if (info_->result.len == 0)
@@ -846,7 +859,8 @@ class client
         return put_many(jobs, options);
     }
 
-    /* Reads one run of a Job, in the job's queue unless another is named. CULEX_ENOTFOUND. */
+    /* Reads one run of a Job, in the job's queue unless another is named. CULEX_ENOTFOUND, and
+     * CULEX_EINVAL when it is of another job. */
     template <typename Job>
     stored_run<Job> get(const culex_uuid &id, std::string_view queue = std::string_view()) const
     {
@@ -854,7 +868,9 @@ class client
         culex_run_info *info = nullptr;
         culex_error told{};
         check(culex_client_get(c(), queue_of<Job>(queue).c_str(), id, &info, &told), told);
-        return stored_run<Job>(info, c());
+        stored_run<Job> stored(info, c());
+        detail::job_check_of<Job>(stored.info());
+        return stored;
     }
 
     /* Cancels a run of a Job, or asks its handler to stop; returns the state after that. */
@@ -884,7 +900,8 @@ class client
     }
 
     /* Waits until a run of a Job has ended, and returns it as it ended: culex_client_wait.
-     * std::nullopt: it has not within `timeout`. CULEX_ENOTFOUND: it is forgotten. */
+     * std::nullopt: it has not within `timeout`. CULEX_ENOTFOUND: it is forgotten. CULEX_EINVAL: it
+     * is of another job, ended or not. */
     template <typename Job>
     std::optional<stored_run<Job>> wait(const culex_uuid &id, culex_duration timeout,
                                         std::string_view queue = std::string_view())
@@ -902,8 +919,11 @@ class client
             std::snprintf(told.text, sizeof told.text, "the store has forgotten the run");
             throw error(CULEX_ENOTFOUND, told, id);
         }
-        if (waited.end == CULEX_WAIT_PENDING)
+        if (waited.end == CULEX_WAIT_PENDING) {
+            pending_check<Job>(name.c_str(), id);
             return std::nullopt;
+        }
+        detail::job_check_of<Job>(*info);
         return std::optional<stored_run<Job>>(std::in_place, info.release(), c());
     }
 
@@ -998,6 +1018,16 @@ class client
     template <typename Job> static std::string queue_of(std::string_view named)
     {
         return named.empty() ? std::string(record<Job>::type().queue) : std::string(named);
+    }
+
+    /* Of a run that was waited for in vain. */
+    template <typename Job> void pending_check(const char *queue, const culex_uuid &id) const
+    {
+        culex_run_info *read = nullptr;
+        culex_status status = culex_client_get(c(), queue, id, &read, nullptr);
+        std::unique_ptr<culex_run_info, detail::info_free> info(read);
+        if (status == CULEX_OK)
+            detail::job_check_of<Job>(*info);
     }
 
     template <typename Job> culex_uuid put(const Job &job, const enqueue_options &options)

@@ -14,6 +14,8 @@
 
 namespace shop = jobs::shop;
 
+static const char OTHER[] = "the run is one of job shop.measure, not of shop.scale";
+
 static int failed = 0;
 
 #define EXPECT(condition)                                                                          \
@@ -151,6 +153,27 @@ static void check_options_are_copied(culex::client &client, const culex_batch &b
     }
 }
 
+template <typename Call> static bool is_refused(Call call)
+{
+    try {
+        call();
+    } catch (const culex::error &it) {
+        return it.status() == CULEX_EINVAL && std::string_view(it.what()).rfind(OTHER, 0) == 0;
+    }
+    return false;
+}
+
+/* A result is read as what its own job returns. */
+static void check_other_job(culex::client &client, const culex_uuid &id, culex_duration timeout)
+{
+    culex_run_info *info = nullptr;
+    culex::check(culex_client_get(client.c(), "pictures", id, &info, nullptr));
+    culex::stored_run<shop::scale> stored(info);
+    EXPECT(is_refused([&] { stored.result(); }));
+    EXPECT(is_refused([&] { client.get<shop::scale>(id, "pictures"); }));
+    EXPECT(is_refused([&] { client.wait<shop::scale>(id, timeout, "pictures"); }));
+}
+
 /* Whoever was late changes nothing. */
 static void check_metadata(culex::client &client, std::int64_t count)
 {
@@ -175,6 +198,7 @@ static void check_all(const char *url, culex_isolation isolation)
     chain.chain = &shop_thumbnail_chain_type;
     culex_uuid first = client.enqueue(picture("chained"), chain);
     EXPECT(!client.wait<shop::measure>(first, 0));
+    check_other_job(client, first, 0);
 #ifndef UNSEALED
     jobs::bank::pay_bill bill;
     bill.bill = "7";
@@ -189,6 +213,7 @@ static void check_all(const char *url, culex_isolation isolation)
     auto ended = client.wait<shop::poll_feed>(together[0].id, culex_seconds(30));
     EXPECT(ended && (*ended)->state == CULEX_RUN_DONE && is_same((*ended)->id, together[0].id));
     EXPECT(ended && ended->result() && ended->result()->taken == 6);
+    check_other_job(client, first, culex_seconds(30));
 #ifndef UNSEALED
     auto paid = client.wait<jobs::bank::pay_bill>(sealed, culex_seconds(30));
     EXPECT(paid && paid->result() && paid->result()->receipt == "GB33");
