@@ -668,10 +668,11 @@ struct enqueue_options {
     culex_enqueue_outcome *ret_outcomes = nullptr; /* room for that of each run */
     std::optional<culex_batch> batch{};            /* of client::batch_open */
     culex_batch_when batch_when = CULEX_BATCH_MEMBER;
-    const culex_chain *chain = nullptr; /* P_chain, where its first job is enqueued */
+    const culex_chain *chain = nullptr; /* &P_chain_type, where its first job is enqueued */
     std::optional<culex_uuid> after{};  /* the run that this one waits for: enqueue then returns
                                            zeroes, as it has no id before it comes in */
     std::string_view after_queue{};
+    culex_batch *ret_after = nullptr; /* room for what client::batch_look tells its end by */
 };
 
 /* What a Job keeps from run to run, as it was read, and the version that a set replaces. What it
@@ -1093,6 +1094,7 @@ class client
         to.after = out.keep(from.after);
         if (!from.after_queue.empty())
             out.value("after_queue", from.after_queue, to.after_queue);
+        to.ret_after = from.ret_after;
         return to;
     }
 };

@@ -174,6 +174,20 @@ static void check_other_job(culex::client &client, const culex_uuid &id, culex_d
     EXPECT(is_refused([&] { client.wait<shop::scale>(id, timeout, "pictures"); }));
 }
 
+/* Of a run that waits for another one, its end is told to who has asked for that. */
+static culex_batch enqueue_behind(culex::client &client, const culex_uuid &first)
+{
+    culex_batch behind{};
+    culex::enqueue_options options;
+    options.after = first;
+    options.after_queue = "pictures";
+    options.batch_when = CULEX_BATCH_ON_DEATH;
+    options.ret_after = &behind;
+    EXPECT(is_same(client.enqueue(feed("sorry"), options), culex_uuid()));
+    EXPECT(!client.batch_look(behind).is_ended);
+    return behind;
+}
+
 /* Whoever was late changes nothing. */
 static void check_metadata(culex::client &client, std::int64_t count)
 {
@@ -199,6 +213,7 @@ static void check_all(const char *url, culex_isolation isolation)
     culex_uuid first = client.enqueue(picture("chained"), chain);
     EXPECT(!client.wait<shop::measure>(first, 0));
     check_other_job(client, first, 0);
+    culex_batch behind = enqueue_behind(client, first);
 #ifndef UNSEALED
     jobs::bank::pay_bill bill;
     bill.bill = "7";
@@ -219,6 +234,7 @@ static void check_all(const char *url, culex_isolation isolation)
     EXPECT(paid && paid->result() && paid->result()->receipt == "GB33");
 #endif
     EXPECT(client.batch_look(batch).is_ended && client.batch_look(batch).done == 1);
+    EXPECT(client.batch_look(behind).is_ended && client.batch_look(behind).done == 1);
     check_metadata(client, 3);
 
     culex_queue_stats stats{};
