@@ -149,6 +149,7 @@ static culex_status client_open(const char *url, const culex_client_options *opt
         status = store_client_open(url, options, purpose, ret_client, error);
     if (status != CULEX_OK) {
         culex__keys_free(keys);
+        *ret_client = NULL;
         return status;
     }
     (*ret_client)->keys = (*ret_client)->own_keys = keys;

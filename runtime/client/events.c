@@ -303,6 +303,8 @@ culex_status culex_client_events(culex_client *client, const char *queue, uint64
                                  culex_error *error)
 {
     struct call call = {.queue = queue, .after = after, .most = most};
+    if (ret_events != NULL)
+        *ret_events = NULL;
     if (client == NULL || ret_events == NULL)
         return culex__fail(error, CULEX_EINVAL,
                            client == NULL ? "no client" : "no place for the events");

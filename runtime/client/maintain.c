@@ -30,6 +30,8 @@ static culex_status doctor_call(struct culex_store *store, void *arg, culex_erro
 culex_status culex_client_doctor(culex_client *client, culex_doctor_report **ret_report,
                                  culex_error *error)
 {
+    if (ret_report != NULL)
+        *ret_report = NULL;
     if (client == NULL || ret_report == NULL)
         return culex__fail(error, CULEX_EINVAL, "no client or no place for the report");
     return culex__client_perform(client, doctor_call, ret_report, error);
@@ -58,6 +60,7 @@ culex_status culex_doctor(const char *url, const culex_client_options *options,
     culex_error refusal = {0};
     if (ret_report == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the report");
+    *ret_report = NULL;
     culex_status status = culex__client_open_existing(url, options, &client, &refusal);
     if (status == CULEX_OK)
         status = culex_client_doctor(client, ret_report, &refusal);

@@ -93,8 +93,7 @@ culex_status culex_client_get(culex_client *client, const char *queue, culex_uui
     if (ret_run == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the run");
     culex_status status = operate(client, &get, &call, error);
-    if (status == CULEX_OK)
-        *ret_run = call.ret_run;
+    *ret_run = status == CULEX_OK ? call.ret_run : NULL;
     return status;
 }
 

@@ -70,6 +70,8 @@ culex_status culex_client_run_log(culex_client *client, const char *queue, culex
     culex_buf bytes;
     size_t count = 0;
     struct call call = {queue, id, &bytes};
+    if (ret_lines != NULL)
+        *ret_lines = NULL;
     if (client == NULL || ret_lines == NULL)
         return culex__fail(error, CULEX_EINVAL,
                            client == NULL ? "no client" : "no place for the lines");

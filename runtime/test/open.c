@@ -109,6 +109,7 @@ culex_status culex_test_open(const culex_test_options *options, culex_test **ret
 {
     if (ret_test == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the test kit");
+    *ret_test = NULL;
     culex_test *test = calloc(1, sizeof *test);
     if (test == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for a test kit");

@@ -32,6 +32,7 @@ culex_status culex_worker_create(const culex_worker_options *options, culex_work
     const culex_worker_options none = {0};
     if (ret_worker == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the worker");
+    *ret_worker = NULL;
     if (options == NULL)
         options = &none;
     culex_status status = culex__worker_options_check(options, error);

@@ -3,7 +3,8 @@
  * Every function that can fail returns a culex_status: CULEX_OK (0) or a negative
  * code. It also fills a culex_error that the caller owns, so a failure needs no
  * allocation and the text may outlive every handle. Passing NULL for the error is
- * allowed everywhere. Outputs (`ret_*`) are set only on CULEX_OK.
+ * allowed everywhere. Outputs (`ret_*`) are set only on CULEX_OK; but a pointer to what the caller
+ * would own is NULL after a failure, so it may be freed whatever the call has returned.
  *
  * NULL for an argument that a function needs does no harm. A function that returns a status returns
  * CULEX_EINVAL; any other does nothing and returns NULL, 0, false or "".

@@ -111,7 +111,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_events_keep(culex_client *cli
  * CULEX_EVENTS_PAGE_MAX. None is no error; a page may be short though there are more, and is never
  * empty then, but for damage. Waits up to `timeout` for the first one, 0: not at all, and 1 ns to
  * 99 us are refused as a plain number of seconds; meanwhile it looks each 200 ms. CULEX_ENOTFOUND
- * when the store has no such queue. *ret_events is owned by the caller: culex_events_free. */
+ * when the store has no such queue. *ret_events is owned by the caller: culex_events_free; it is
+ * NULL when the call fails. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_events(culex_client *client, const char *queue,
                                                           uint64_t after, size_t most,
                                                           culex_duration timeout,

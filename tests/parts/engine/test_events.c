@@ -284,6 +284,18 @@ static void test_queue_that_is_not_there_is_told(void **state)
     assert_null(events);
 }
 
+/* A follower frees what it was given, whatever the call has returned. */
+static void test_page_of_a_failed_call_is_none(void **state)
+{
+    struct world *world = *state;
+    culex_events *events = read_events(world, CULEX_EVENTS_NOW, 0);
+    culex_events_free(events);
+    assert_int_equal(culex_client_events(world->client, "numbres", 0, 1, 0, &events, NULL),
+                     CULEX_ENOTFOUND);
+    assert_null(events);
+    culex_events_free(events);
+}
+
 static void test_call_that_is_out_of_form_is_refused(void **state)
 {
     struct world *world = *state;
@@ -332,6 +344,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wait_ends_with_the_first_event_or_its_time, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_queue_that_is_not_there_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_page_of_a_failed_call_is_none, setup, teardown),
         cmocka_unit_test_setup_teardown(test_call_that_is_out_of_form_is_refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -613,6 +613,34 @@ static void test_null_beside_a_run_is_survived(void **state)
     world_close(world);
 }
 
+/* A page, say, that was freed before the call stood there. */
+static void test_what_would_be_owned_is_null_after_a_failure(void **state)
+{
+    char old;
+    culex_client *client = (void *)&old;
+    culex_worker *worker = (void *)&old;
+    culex_run_info *run = (void *)&old;
+    culex_events *events = (void *)&old;
+    culex_run_lines *lines = (void *)&old;
+    culex_doctor_report *report = (void *)&old;
+    const culex_worker_options wrong = {.concurrency = 1000000};
+    (void)state;
+    assert_int_equal(culex_client_open("nonsense:", NULL, &client, NULL), CULEX_EURL);
+    assert_null(client);
+    assert_int_not_equal(culex_worker_create(&wrong, &worker, NULL), CULEX_OK);
+    assert_null(worker);
+    assert_int_equal(culex_client_doctor(NULL, &report, NULL), CULEX_EINVAL);
+    assert_null(report);
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    assert_int_equal(culex_client_get(client, "q", no_id, &run, NULL), CULEX_ENOTFOUND);
+    assert_null(run);
+    assert_int_equal(culex_client_events(client, "q", 0, 1, 0, &events, NULL), CULEX_ENOTFOUND);
+    assert_null(events);
+    assert_int_equal(culex_client_run_log(client, "q", no_id, &lines, NULL), CULEX_ENOTFOUND);
+    assert_null(lines);
+    culex_client_close(client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -632,6 +660,7 @@ int main(void)
         cmocka_unit_test(test_null_beside_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_worker_is_refused),
         cmocka_unit_test(test_null_beside_a_worker_is_refused),
+        cmocka_unit_test(test_what_would_be_owned_is_null_after_a_failure),
         cmocka_unit_test(test_null_for_a_run_is_survived),
         cmocka_unit_test(test_null_beside_a_run_is_survived),
     };
