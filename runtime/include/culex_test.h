@@ -59,6 +59,7 @@
  *     CULEX_TEST_DRAIN(test)                            runs what is due
  *     CULEX_TEST_DRAIN_THROUGH(test, culex_hours(1))    what is due until then
  *     CULEX_TEST_RUN_ONE(test)                          the next one
+ *     CULEX_TEST_FAKE_RESULT(test, job, &result)        calls return this, without a handler
  *     CULEX_TEST_CALLS(test, job, 1)                    handlers were called so often
  *     CULEX_TEST_LAST(test, job)                        the latest call
  *     CULEX_TEST_PARAMS(test, job)                      its params
@@ -173,6 +174,16 @@ CULEX_API CULEX_MUST_USE culex_status culex_test_fake(culex_test *test, const cu
 CULEX_API CULEX_MUST_USE culex_status culex_test_fake_once(culex_test *test,
                                                            const culex_job_type *type,
                                                            culex_outcome outcome, const char *text);
+
+/* As culex_test_fake and culex_test_fake_once with CULEX_DONE, of a job that returns something: the
+ * call returns *result, a value of its type, which is copied. What waits for the run is told that,
+ * and the next step of its chain takes it; after culex_test_fake alone such a step fails, for the
+ * call has returned nothing. False with a reason for a job that returns nothing, and for a value
+ * that cannot be a result. For CULEX_TEST_FAKE_RESULT and CULEX_TEST_FAKE_RESULT_ONCE. */
+CULEX_API CULEX_MUST_USE bool culex_test_fake_result(culex_test *test, const culex_job_type *type,
+                                                     const void *result);
+CULEX_API CULEX_MUST_USE bool
+culex_test_fake_result_once(culex_test *test, const culex_job_type *type, const void *result);
 
 /* What the process of a handler does, that dies when its work is done and before the store knows:
  * after the next call of a handler the attempt counts as crashed, whatever was returned, and the
@@ -365,6 +376,20 @@ inline const void *culex_test_find_texts(culex_test *test, const culex_job_type 
 /* The run with this id is in this state; one that the store has forgotten is in none. */
 #define CULEX_TEST_STATE(test, id, state)                                                          \
     culex_test_hold(test, __FILE__, __LINE__, culex_test_state_is(test, id, state))
+
+/* Calls of the job end as done without a handler, and return what the last argument points to, a
+ * const RESULT *: see culex_test_fake_result. The same of the next call alone. */
+#define CULEX_TEST_FAKE_RESULT(test, job, ...)                                                     \
+    culex_test_hold(test, __FILE__, __LINE__,                                                      \
+                    (CULEX_TEST_RESULT_CHECK(job, __VA_ARGS__),                                    \
+                     culex_test_fake_result(test, &job##_type, __VA_ARGS__)))
+#define CULEX_TEST_FAKE_RESULT_ONCE(test, job, ...)                                                \
+    culex_test_hold(test, __FILE__, __LINE__,                                                      \
+                    (CULEX_TEST_RESULT_CHECK(job, __VA_ARGS__),                                    \
+                     culex_test_fake_result_once(test, &job##_type, __VA_ARGS__)))
+
+/* Nothing is called: the compiler refuses what is no result of the job. */
+#define CULEX_TEST_RESULT_CHECK(job, ...) (void)sizeof(job##_set_result(NULL, __VA_ARGS__, NULL))
 
 /* Handlers of the job were called so often. */
 #define CULEX_TEST_CALLS(test, job, count)                                                         \

@@ -6,7 +6,8 @@
 
 struct culex_script_line {
     culex_outcome outcome;
-    const char *text; /* NULL: none */
+    const char *text;   /* NULL: none */
+    const void *result; /* what the run returns, of its job's type; NULL: nothing */
     struct culex_script_line *next;
 };
 

@@ -67,6 +67,10 @@ class Programs(unittest.TestCase):
                                 ('const void *one = CULEX_TEST_ENQUEUED(test, kit_letter_job, "copies", 1)', False),
                                 ('int n = 1; const void *one = CULEX_TEST_ENQUEUED(test, kit_letter_job, "copies", n)',
                                  False),
+                                ("const kit_letter_result *r = NULL; "
+                                 "bool one = CULEX_TEST_FAKE_RESULT(test, kit_letter_job, r)", True),
+                                ("const kit_weigh_result *r = NULL; "
+                                 "bool one = CULEX_TEST_FAKE_RESULT(test, kit_letter_job, r)", False),
                                 ("bool one = CULEX_TEST_NONE(test, kit_lettre_job)", False)):
             for compiler, name in ((COMPILER, "claim.c"), (CXX, "claim.cc")):
                 with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:

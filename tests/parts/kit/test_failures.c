@@ -93,6 +93,79 @@ static void a_script_that_has_ended_has_no_handler(void **state)
                         "the test has no handler for this call");
 }
 
+static culex_uuid parcel_send(culex_test *test)
+{
+    kit_weigh_job job = kit_weigh_job_make("a vase");
+    culex_uuid id;
+    assert_int_equal(kit_parcel_chain_enqueue(culex_test_client(test), &job, NULL, &id, NULL),
+                     CULEX_OK);
+    return id;
+}
+
+/* What the call is told lives no longer than the call. */
+static void weight_fake(culex_test *test, uint32_t grams, bool is_once)
+{
+    char what[] = "a vase";
+    kit_weigh_result result = kit_weigh_result_make(what, grams);
+    if (is_once)
+        CULEX_TEST_FAKE_RESULT_ONCE(test, kit_weigh_job,
+                                    &(kit_weigh_result){.what = what, .grams = grams});
+    else
+        CULEX_TEST_FAKE_RESULT(test, kit_weigh_job, &result);
+    memset(what, 'x', sizeof what - 1);
+    result.grams = 0;
+}
+
+static void a_fake_returns_what_the_next_step_takes(void **state)
+{
+    culex_test *test = *state;
+    assert_int_equal(culex_worker_register_chain(culex_test_worker(test), &kit_parcel_chain_type),
+                     CULEX_OK);
+    assert_int_equal(culex_test_fake(test, &kit_stamp_job_type, CULEX_DONE, NULL), CULEX_OK);
+    weight_fake(test, 500, false);
+    weight_fake(test, 700, true);
+    for (int i = 0; i < 3; i++)
+        parcel_send(test);
+    assert_int_equal(CULEX_TEST_DRAIN(test), 6);
+    for (size_t i = 0; i < 3; i++) {
+        const kit_stamp_job *stamp =
+            culex_test_params(culex_test_call_at(test, &kit_stamp_job_type, i));
+        assert_int_equal(stamp->grams, i == 0 ? 700 : 500);
+        assert_string_equal(stamp->what, "a vase");
+    }
+}
+
+static void a_fake_returns_what_is_waited_for(void **state)
+{
+    culex_test *test = *state;
+    const kit_letter_result stamped = kit_letter_result_make("penny black");
+    const kit_letter_result *result = NULL;
+    culex_arena *arena = culex_arena_create();
+    culex_wait_end end;
+    CULEX_TEST_FAKE_RESULT(test, kit_letter_job, &stamped);
+    culex_uuid id = letter_send(test, "ann");
+    CULEX_TEST_DRAIN(test);
+    assert_int_equal(
+        kit_letter_job_wait(culex_test_client(test), id, 0, arena, &end, &result, NULL), CULEX_OK);
+    assert_string_equal(result->stamp, "penny black");
+    culex_arena_free(arena);
+}
+
+static void what_is_no_result_is_no_fake(void **state)
+{
+    culex_test *test = *state;
+    kit_letter_result nothing = kit_letter_result_make(NULL);
+    FAILS(test, CULEX_TEST_FAKE_RESULT(test, kit_letter_job, &nothing),
+          "the result of kit.letter: stamp: expected a string, found NULL");
+    FAILS(test, CULEX_TEST_FAKE_RESULT_ONCE(test, kit_letter_job, NULL),
+          "no result: NULL was given for its value");
+    assert_false(culex_test_fake_result(test, &kit_receipt_job_type, &nothing));
+    assert_string_equal(culex_test_text(test),
+                        "job kit.receipt returns nothing: culex_test_fake says how it ends");
+    assert_false(culex_test_fake_result_once(test, NULL, &nothing));
+    assert_false(culex_test_fake_result(NULL, &kit_letter_job_type, &nothing));
+}
+
 static void a_crash_is_tried_again(void **state)
 {
     culex_test *test = *state;
@@ -432,6 +505,9 @@ int main(void)
         WITH_KIT(a_fake_leaves_room_for_the_handler),
         WITH_KIT(single_calls_come_before_the_script),
         WITH_KIT(a_script_that_has_ended_has_no_handler),
+        WITH_KIT(a_fake_returns_what_the_next_step_takes),
+        WITH_KIT(a_fake_returns_what_is_waited_for),
+        WITH_KIT(what_is_no_result_is_no_fake),
         WITH_KIT(a_crash_is_tried_again),
         WITH_KIT(a_handler_sees_that_it_is_cancelled),
         WITH_KIT(the_next_call_fails),

@@ -113,6 +113,23 @@ void handlers_throw()
     CULEX_TEST_IDLE(test.c());
 }
 
+// A step of a chain has its result without a handler.
+void stand_ins_return()
+{
+    kit test;
+    const kit_weigh_result result = kit_weigh_result_make("a vase", 500);
+    const kit_weigh_job job = kit_weigh_job_make("a vase");
+    expect(culex_worker_register_chain(culex_test_worker(test.c()), &kit_parcel_chain_type) ==
+               CULEX_OK,
+           "register");
+    CULEX_TEST_FAKE_RESULT(test.c(), kit_weigh_job, &result);
+    expect(kit_parcel_chain_enqueue(culex_test_client(test.c()), &job, nullptr, nullptr, nullptr) ==
+               CULEX_OK,
+           "enqueue");
+    CULEX_TEST_RUN_ONE(test.c());
+    expect(CULEX_TEST_ONE(test.c(), kit_stamp_job)->grams == 500, "grams");
+}
+
 culex_outcome letter_claim(culex_run *, const kit_letter_job *, void *user)
 {
     CULEX_TEST_ONE(static_cast<culex_test *>(user), kit_receipt_job);
@@ -139,6 +156,7 @@ int main()
         claims_throw();
         claims_hold();
         handlers_throw();
+        stand_ins_return();
         a_claim_in_a_handler_fails_its_run();
     } catch (const std::exception &it) {
         std::cerr << it.what() << '\n';
