@@ -31,7 +31,8 @@ typedef enum CULEX_INT_ENUM culex_log_level {
  *
  * Of a line that is kept, time (this machine's), attempt, level and text remain: the text is cut at
  * 1000 bytes and made valid UTF-8, and control characters in it become '?', line ends and tabs a
- * blank. "[secret]" replaces values of [[secret]] params, as culex/worker.h says.
+ * blank. "[secret]" replaces values of [[secret]] params, and whoever shows the text escapes it, as
+ * culex/worker.h says.
  *
  * The store gets the lines about once a second, and the last ones in the call that records the end
  * of the attempt: of one that has ended, be it by a crash of the handler or by its timeout, none is

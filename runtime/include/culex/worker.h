@@ -62,7 +62,9 @@ CULEX_API void culex_run_extend(culex_run *run, culex_duration duration);
  * bytes or more: strings and bytes as they are, and every kind but bool and char as it stands in
  * the payload. Parts of a value and other spellings of it are not recognised. Where the format
  * function of a type of your own has no text for such a param, "[secret]" replaces the whole text.
- */
+ * What the store keeps of them has '?' for control characters other than line ends and tabs, and
+ * all else as it is, also what nobody sees or what turns the direction of a text (U+202E): whoever
+ * shows it on a terminal or a page escapes it, as the worker's log does. */
 
 /* Tells how far the run is: percent (0..100, or -1 for unknown) and a short text (printf rules, cut
  * at 250 bytes, made valid UTF-8). The store learns it within about a second, and with the run's
