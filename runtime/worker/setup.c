@@ -73,6 +73,12 @@ static culex_status executor_and_url(culex_worker *worker, culex_error *error)
     return status;
 }
 
+static void queues_advise(const culex_worker *worker)
+{
+    culex__advise_queues(worker);
+    culex__queue_options_advise(worker);
+}
+
 static void begin_tell(const culex_worker *worker)
 {
     char masked[256];
@@ -81,8 +87,7 @@ static void begin_tell(const culex_worker *worker)
                      "worker %s serves %zu queue(s) at %s, %u runs at a time",
                      worker->identity.name, worker->lane_count, masked,
                      worker->options.concurrency);
-    culex__advise_queues(worker);
-    culex__queue_options_advise(worker);
+    queues_advise(worker);
 }
 
 static bool job_needs_keys(const struct culex_job *job)
@@ -150,6 +155,8 @@ static void plan_free(culex_worker *worker)
 culex_status culex__worker_rehearse(culex_worker *worker, culex_error *error)
 {
     culex_status status = plan_make(worker, error);
+    if (status == CULEX_OK)
+        queues_advise(worker);
     plan_free(worker);
     if (status == CULEX_OK)
         status = url_read(worker, error);

@@ -13,7 +13,7 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error);
 culex_status culex__worker_open(culex_worker *worker, culex_error *error);
 
 /* What can be said of the worker's options, its jobs and the store's URL without a store: as
- * the two above would say it. Nothing is left of that. */
+ * the two above would say it, warnings about queues included. Nothing is left of that. */
 culex_status culex__worker_rehearse(culex_worker *worker, culex_error *error);
 
 /* Gives back what begin took, also when it failed half-way. */

@@ -27,12 +27,14 @@ static void queue_advise(const culex_worker *worker, const char *queue)
     char **names = NULL, meant[128];
     if (queue_is_fed(worker, &nearest))
         return;
-    if (worker->store->ops->queues(worker->store, &names, NULL) != CULEX_OK)
+    if (worker->store == NULL ||
+        worker->store->ops->queues(worker->store, &names, NULL) != CULEX_OK)
         names = NULL; /* not allowed, or out of reach: what the jobs say must do */
     bool is_there = culex__nearest_offer_all(&nearest, names);
+    bool is_new = names != NULL && !is_there;
     culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
                      "queue %s: no job that is registered here goes there%s%s", queue,
-                     is_there ? " by its schema" : ", and nobody has used it yet",
+                     is_new ? ", and nobody has used it yet" : " by its schema",
                      is_there ? "" : culex__nearest_ask(&nearest, meant));
     free(names);
 }

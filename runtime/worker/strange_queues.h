@@ -11,7 +11,8 @@
 culex_status culex__queues_check(const culex_worker *worker, culex_error *error);
 
 /* Warns of queues in options.queues that no registered job feeds: runs come there only from
- * producers that name the queue. Asks the store, which must be open, for the names it knows. */
+ * producers that name the queue. Asks the store for the names it knows; without one, that of a
+ * rehearsal, what the jobs say must do. */
 void culex__advise_queues(const culex_worker *worker);
 
 #endif

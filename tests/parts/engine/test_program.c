@@ -446,14 +446,12 @@ static int setup_loudly(culex_worker *worker, void *user)
 }
 
 /* What is written to descriptor 2 meanwhile, in `line`. */
-static int main_listen(culex_worker_setup call, void *user)
+static int argv_listen(int argc, char **argv, culex_worker_setup call, void *user)
 {
-    char *argv[] = {(char *)(uintptr_t) "worker",
-                    (char *)(uintptr_t) "--url=memory:", (char *)(uintptr_t) "--core-dumps", NULL};
     int fds[2], before = dup(2);
     assert_int_equal(pipe(fds), 0);
     dup2(fds[1], 2);
-    int code = culex_worker_main(3, argv, call, user);
+    int code = culex_worker_main(argc, argv, call, user);
     dup2(before, 2);
     close(before);
     close(fds[1]);
@@ -461,6 +459,13 @@ static int main_listen(culex_worker_setup call, void *user)
     line[got > 0 ? got : 0] = '\0';
     close(fds[0]);
     return code;
+}
+
+static int main_listen(culex_worker_setup call, void *user)
+{
+    char *argv[] = {(char *)(uintptr_t) "worker",
+                    (char *)(uintptr_t) "--url=memory:", (char *)(uintptr_t) "--core-dumps", NULL};
+    return argv_listen(3, argv, call, user);
 }
 
 static void test_main_tells_why_the_setup_failed(void **state)
@@ -500,6 +505,42 @@ static void test_hangup_before_the_worker_runs_ends_no_program_with_a_file(void 
     assert_int_equal(culex_worker_main(3, argv, setup_hung_up, NULL), 1); /* without a job */
     unlink(path);
     signal(SIGHUP, SIG_DFL);
+}
+
+static int setup_of_segments(culex_worker *worker, void *user)
+{
+    static const culex_struct_type params = {.name = "t.cut"};
+    static const culex_job_type type = {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                                        .name = "t.cut",
+                                        .wire = "t.cut",
+                                        .queue = "segments",
+                                        .params = &params};
+    (void)user;
+    return culex_worker_retire(worker, &type) != CULEX_OK;
+}
+
+/* As the start does, which asks the store, too. */
+static void test_check_warns_of_queues_that_nothing_feeds(void **state)
+{
+    (void)state;
+    static const char said[] = "queues = segments, segment, reel.*\n[queue films.*]\nweight = 2\n";
+    char *argv[] = {(char *)(uintptr_t) "worker", NULL, (char *)(uintptr_t) "--check-config",
+                    (char *)(uintptr_t) "--core-dumps", NULL};
+    char path[] = "/tmp/culex-program-XXXXXX", option[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, said, sizeof said - 1), sizeof said - 1);
+    close(fd);
+    snprintf(option, sizeof option, "--config=%s", path);
+    argv[1] = option;
+    assert_int_equal(argv_listen(4, argv, setup_of_segments, NULL), 0);
+    unlink(path);
+    assert_non_null(strstr(line, " warn  queue segment: no job that is registered here goes there "
+                                 "by its schema; did you mean segments?\n"));
+    assert_null(strstr(line, "queue segments:"));
+    assert_non_null(strstr(line,
+                           " warn  there are options for queue 'films.*', and no such queue is "
+                           "served so far\n"));
 }
 
 static void test_main_warns_of_a_variable_that_means_nothing(void **state)
@@ -710,6 +751,7 @@ int main(void)
         cmocka_unit_test(test_main_returns_2_on_wrong_usage_and_1_when_setup_fails),
         cmocka_unit_test(test_main_tells_why_the_setup_failed),
         cmocka_unit_test(test_hangup_before_the_worker_runs_ends_no_program_with_a_file),
+        cmocka_unit_test(test_check_warns_of_queues_that_nothing_feeds),
         cmocka_unit_test(test_main_warns_of_a_variable_that_means_nothing),
         cmocka_unit_test(test_durations__read_or_refused_by_table),
         cmocka_unit_test(test_log_line_in_text_has_job_run_and_attempt),
