@@ -158,7 +158,7 @@ struct fixed {
             lists_differ(now->member, now->count, was->member, was->count)                         \
     }
 
-/* How many have changed, or wait for the next start. */
+/* How many have changed since they were read last: what waits for the next start is told once. */
 static size_t fixed_tell(const culex_worker *worker, const culex_worker_options *now)
 {
     const culex_worker_options *was = &worker->reload.before, *runs = &worker->options;
@@ -181,8 +181,8 @@ static size_t fixed_tell(const culex_worker *worker, const culex_worker_options 
     };
     size_t changes = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        changes += rows[i].is_other || rows[i].is_new;
-        if (rows[i].is_other)
+        changes += rows[i].is_new;
+        if (rows[i].is_new && rows[i].is_other)
             tell(worker, CULEX_LOG_WARNING, rows[i].name, "is another one from the next start on");
         else if (rows[i].is_new)
             tell(worker, CULEX_LOG_INFO, rows[i].name, "is again what it was at the start");

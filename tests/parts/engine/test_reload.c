@@ -285,6 +285,33 @@ static void test_what_is_taken_back_counts_as_at_the_start(void **state)
     assert_int_equal(world_log_count(world, "nothing has changed"), 0);
 }
 
+static void ring_unchanged(struct world *world)
+{
+    assert_int_equal(sight.taken, 1);
+    ring(world);
+}
+
+static void ring_and_unchanged(struct world *world)
+{
+    ring(world);
+    world->then = ring_unchanged;
+    world->then_ms = sight.ring_ms + RUN_MS;
+}
+
+static void test_what_waits_for_the_next_start_is_told_once(void **state)
+{
+    struct world *world = *state;
+    sight.now = begun();
+    sight.now.batch = 3;
+    sight.reads_wanted = 2;
+    sight.then = ring_and_unchanged;
+    work(world, begun());
+    assert_int_equal(
+        world_log_count(world, "configuration: batch is another one from the next start on\n"), 1);
+    assert_true(world_log_has(world, "info  configuration: read again, and nothing has changed\n"));
+    assert_int_equal(world_log_count(world, "configuration: "), 2);
+}
+
 /* It says of the change that hides it, too. */
 static void test_level_that_falls_hides_no_other_change(void **state)
 {
@@ -415,6 +442,7 @@ int main(void)
         TEST(test_times_and_level),
         TEST(test_what_counts_at_the_next_start_is_told),
         TEST(test_what_is_taken_back_counts_as_at_the_start),
+        TEST(test_what_waits_for_the_next_start_is_told_once),
         TEST(test_level_that_falls_hides_no_other_change),
         TEST(test_weight_makes_the_order_weighted_at_once),
         TEST(test_nothing_has_changed),
