@@ -120,6 +120,12 @@ static const struct {
 #undef VALUE
 };
 
+/* Any text may stand in the quotes that are taken away. */
+static bool is_of_kind(enum token_kind kind, const char *text)
+{
+    return kind != TOKEN_INT || (*text != '\0' && text[strspn(text, "0123456789")] == '\0');
+}
+
 bool habit_value(struct arena *arena, const struct source *source, enum token_kind kind,
                  struct lexer lexer, struct token token, struct habit *ret_habit)
 {
@@ -132,6 +138,8 @@ bool habit_value(struct arena *arena, const struct source *source, enum token_ki
             continue;
         *ret_habit = (struct habit){.why = value_rows[row].why, .span = matcher_span(&matcher, at)};
         ret_habit->instead = matcher_expand(&matcher, value_rows[row].instead);
+        if (!is_of_kind(kind, ret_habit->instead))
+            continue;
         ret_habit->is_certain = value_rows[row].is_certain && !matcher.is_guess;
         return true;
     }

@@ -122,6 +122,7 @@ bool parser_literal_of(struct parser *parser, enum token_kind kind, struct liter
     }
     if (foreign_literal(parser, kind, ret_literal))
         return true;
+    bool is_quoted = parser_at(parser, TOKEN_STRING) || parser_at(parser, TOKEN_CHAR);
     bool lacks_unit = parser_at(parser, TOKEN_INT) && parser->token.fault == FAULT_NONE;
     parser_report_expected(parser, token_kind_text(kind));
     if (kind == TOKEN_DURATION && is_size_in_m(parser))
@@ -129,6 +130,8 @@ bool parser_literal_of(struct parser *parser, enum token_kind kind, struct liter
                   parser->source->text + parser->token.offset);
     else if (units != NULL)
         diag_help(parser->sink, lacks_unit ? "add a unit: %s" : "the units are %s", units);
+    else if (is_quoted && kind == TOKEN_INT)
+        diag_help(parser->sink, "write a number in digits, without quotes");
     return false;
 }
 
