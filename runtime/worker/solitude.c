@@ -70,7 +70,7 @@ bool culex__solitude_is_reached(const struct culex_lane *lane)
     const struct culex_solitude *solitude = &worker->solitude;
     bool is_reached = solitude->is_on && !solitude->had_suspect && solitude->count == 0 &&
                       lane->outlook.has_suspects && lane->acks.ends.count == 0 &&
-                      worker->crew.count == 0;
+                      worker->crew.count + lane->granted == 0;
     for (size_t i = 0; i < worker->lane_count; i++)
         is_reached = is_reached && (&worker->lanes[i] == lane || is_quiet(&worker->lanes[i]));
     return is_reached;

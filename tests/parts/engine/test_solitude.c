@@ -62,16 +62,23 @@ static culex_uuid suspect_put(struct world *world, const culex_job_type *type, i
     return id;
 }
 
-static void work_with(struct world *world, culex_executor_make make, unsigned concurrency)
+static void work_of(struct world *world,
+                    culex_outcome (*act)(struct world *world, culex_run *run, int64_t n),
+                    culex_executor_make make, culex_worker_options options)
 {
-    world->act = act_for_n_ms;
-    world_worker(world, (culex_worker_options){.drain = true, .concurrency = concurrency},
-                 &numbers);
+    options.drain = true;
+    world->act = act;
+    world_worker(world, options, &numbers);
     assert_int_equal(
         culex_worker_register(world->worker, &others, number_call, number_handler, world),
         CULEX_OK);
     culex__worker_set_executor(world->worker, make);
     world_run(world);
+}
+
+static void work_with(struct world *world, culex_executor_make make, unsigned concurrency)
+{
+    work_of(world, act_for_n_ms, make, (culex_worker_options){.concurrency = concurrency});
 }
 
 static void work(struct world *world, unsigned concurrency)
@@ -369,6 +376,54 @@ static void test_no_solitude_begins_while_an_end_finds_no_ear(void **state)
     assert_alone(world, 500);
 }
 
+/* How long a short run goes on that begins in a solitude. */
+static int64_t straggler_ms;
+
+static culex_outcome act_straggle(struct world *world, culex_run *run, int64_t n)
+{
+    if (n > 0) {
+        assert_false(world->ahead.is_out); /* the ends that it tells may get lost */
+        return act_for_n_ms(world, run, n);
+    }
+    world->now_ns += 100000;
+    return act_for_n_ms(world, run, world->worker->solitude.is_on ? straggler_ms : 0);
+}
+
+static void put_short_ones(struct world *world)
+{
+    for (int i = 0; i < 200; i++)
+        world_enqueue(world, &numbers, 0);
+}
+
+/* The solitude begins among short runs, while a step is under way. What that has brought is not at
+ * work yet when the next one is sent. */
+static void work_among_short_ones(struct world *world, int64_t ms)
+{
+    straggler_ms = ms;
+    culex_uuid id = suspect_put(world, &numbers, 500);
+    world_enqueue(world, &others, 998);
+    world->then = put_short_ones;
+    world->then_ms = 990;
+    work_of(world, act_straggle, executor_killing_create,
+            (culex_worker_options){.concurrency = 2, .batch = 1});
+    assert_true(world->ahead.count > 0);
+    assert_in_range(begin_ms(world, 500), 1000, 1100);
+    culex_run_info *run = world_get(world, id);
+    assert_int_equal(run->state, CULEX_RUN_DONE);
+    assert_int_equal(run->attempt, CULEX_SUSPECT_LOSSES + 1); /* it was not given back */
+    culex_run_info_free(run);
+}
+
+static void test_suspect_begins_when_the_store_has_heard_of_what_came_last(void **state)
+{
+    work_among_short_ones(*state, 0);
+}
+
+static void test_no_suspect_is_asked_for_beside_what_came_last(void **state)
+{
+    work_among_short_ones(*state, 20);
+}
+
 /* The only handler may be taken already by a claim that has no answer yet. A run that wants it for
  * itself waits for that answer; to ask for it would be in vain, again and again. */
 static void test_run_in_doubt_waits_for_a_handler_that_another_queue_may_have(void **state)
@@ -430,6 +485,8 @@ int main(void)
         UNIT(test_deaf_thread_keeps_suspects_away),
         UNIT(test_suspect_that_is_granted_too_late_is_given_back),
         UNIT(test_suspect_begins_when_the_store_knows_of_all_ends),
+        UNIT(test_suspect_begins_when_the_store_has_heard_of_what_came_last),
+        UNIT(test_no_suspect_is_asked_for_beside_what_came_last),
         UNIT(test_run_in_doubt_waits_for_a_handler_that_another_queue_may_have),
         UNIT(test_no_solitude_begins_while_an_end_finds_no_ear),
         UNIT(test_claim_that_is_sent_again_takes_no_suspect_before_the_ends),
