@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/instant.h"
 #include "base/misspelt.h"
+#include "base/secret_name.h"
 #include "client/newrun.h"
 #include "store/register.h"
 #include "store/template.h"
@@ -44,6 +45,11 @@ culex_status culex__spooling_want(const char *url, const culex_client_options *o
 
 static culex_status path_check(const culex_client_options *options, culex_error *error)
 {
+    if (culex__text_is_secret(path_of(options)))
+        return culex__fail(error, CULEX_EUSAGE,
+                           "what is given as the spool looks like a key or a URL with a password, "
+                           "and is not shown: name a file (with ./ in front where its name looks "
+                           "so)");
     if (path_of(options)[0] != '\0')
         return CULEX_OK;
     return options->spool != NULL

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/secret_name.h"
 
 /* A whole number from 1 to the most that may be offered, and nothing behind it; else 0. */
 static uint32_t units_read(const char *text)
@@ -13,7 +14,7 @@ static uint32_t units_read(const char *text)
     return *text == '\0' && units <= CULEX_OFFER_UNITS_MAX ? units : 0;
 }
 
-culex_status culex__offer_add(struct culex_needs *offers, const char *text, culex_error *error)
+static culex_status offer_add(struct culex_needs *offers, const char *text, culex_error *error)
 {
     const char *equals = text != NULL ? strchr(text, '=') : NULL;
     size_t len = equals != NULL ? (size_t)(equals - text) : 0;
@@ -37,4 +38,15 @@ culex_status culex__offer_add(struct culex_needs *offers, const char *text, cule
     if (!culex__needs_add(offers, text, len, units))
         return culex__fail(error, CULEX_EUSAGE, "offer '%.*s' is there twice", (int)len, text);
     return CULEX_OK;
+}
+
+/* What is wrong may be in a part of it, which says less than the whole. */
+culex_status culex__offer_add(struct culex_needs *offers, const char *text, culex_error *error)
+{
+    culex_status status = offer_add(offers, text, error);
+    if (status == CULEX_OK || text == NULL || !culex__text_is_secret(text))
+        return status;
+    return culex__fail(error, status,
+                       "what is given as an offer looks like a URL or a key, and is not shown: "
+                       "write NAME=UNITS, as gpu=2");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/secret_name.h"
 #include "core/queue_name.h"
 
 /* A whole number from 1 to `max`, and nothing behind it; 0 for anything else. */
@@ -76,14 +77,14 @@ culex_status culex__queue_pattern_check(const char *pattern, culex_error *error)
     return culex__fail(error, CULEX_EINVAL,
                        "queues '%s': only " CULEX_QUEUE_LETTERS " are allowed, and '*' for any "
                        "of them",
-                       pattern);
+                       culex__text_shown(pattern));
 }
 
 /* Longer than any item that is well-formed: what is cut off is no name either. */
 enum { ITEM_SIZE = CULEX_QUEUE_NAME_MAX + 64 };
 
-culex_status culex__queue_item_read(const char *text, struct culex_queue_item *ret_item,
-                                    culex_error *error)
+static culex_status item_read(const char *text, struct culex_queue_item *ret_item,
+                              culex_error *error)
 {
     char head[ITEM_SIZE];
     struct culex_queue_item item = {.most = 0};
@@ -103,6 +104,19 @@ culex_status culex__queue_item_read(const char *text, struct culex_queue_item *r
     strcpy(item.name, head);
     *ret_item = item;
     return CULEX_OK;
+}
+
+/* What is wrong may be in a part of it, which says less than the whole. */
+culex_status culex__queue_item_read(const char *text, struct culex_queue_item *ret_item,
+                                    culex_error *error)
+{
+    culex_status status = item_read(text, ret_item, error);
+    if (status == CULEX_OK || text == NULL || !culex__text_is_secret(text))
+        return status;
+    return culex__fail(
+        error, status,
+        "what is given as a queue looks like a URL or a key, and is not shown: write "
+        "NAME:WEIGHT@RUNS");
 }
 
 culex_status culex__queue_items_check(const char *const *texts, size_t count, culex_error *error)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/secret_name.h"
 
 #define CHOICE "_.-"
 
@@ -27,8 +28,8 @@ static culex_status name_check(const char *queue, const char *marks, const char 
         good++;
     if (good < len)
         return culex__fail(error, CULEX_EINVAL,
-                           "queue name '%s': only " CULEX_QUEUE_LETTERS " are allowed, %s", queue,
-                           rule);
+                           "queue name '%s': only " CULEX_QUEUE_LETTERS " are allowed, %s",
+                           culex__text_shown(queue), rule);
     if (len > CULEX_QUEUE_NAME_MAX)
         return culex__fail(error, CULEX_ELIMIT, "a queue name has at most %d bytes",
                            CULEX_QUEUE_NAME_MAX);

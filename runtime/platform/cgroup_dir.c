@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/secret_name.h"
 #include "platform/cgroup.h"
 
 enum {
@@ -26,7 +27,8 @@ culex_status culex__cgroup_dir_find(const char *dir, char *ret_path, size_t size
     char *found = realpath(dir, NULL);
     if (found == NULL || statfs(found, &place) < 0) {
         free(found);
-        return culex__fail(error, CULEX_EUSAGE, "cgroup %s: %s", dir, strerror(errno));
+        return culex__fail(error, CULEX_EUSAGE, "cgroup %s: %s", culex__text_shown(dir),
+                           strerror(errno));
     }
     bool is_short = snprintf(ret_path, size, "%s", found) < (int)size;
     free(found);

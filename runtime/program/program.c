@@ -8,6 +8,7 @@
 #include <culex/culex.h>
 
 #include "base/error.h"
+#include "base/secret_name.h"
 #include "program/variables.h"
 #include "platform/cgroup.h"
 #include "platform/path.h"
@@ -119,8 +120,8 @@ static culex_status reload_prepare(culex_worker *worker, struct command *command
 {
     command->config = culex__path_absolute(config, NULL);
     if (command->config == NULL)
-        return culex__fail(error, CULEX_EUSAGE, "configuration file %s: %s", config,
-                           strerror(errno));
+        return culex__fail(error, CULEX_EUSAGE, "configuration file %s: %s",
+                           culex__text_shown(config), strerror(errno));
     if (!culex__reload_set(worker, options_read, options_settle, command))
         return culex__fail(error, CULEX_ENOMEM, "cannot make an eventfd: %s", strerror(errno));
     culex__signals_reload(worker);

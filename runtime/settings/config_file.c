@@ -49,11 +49,12 @@ static const char *name_of(const struct reading *reading)
     return reading->line + strspn(reading->line, BLANKS);
 }
 
-/* A URL, with a password or a bad beginning, a key, or something that is called so. */
+/* A URL, with a password or a bad beginning, a key, or something that is called so: in a file that
+ * may be any, all doubts count. */
 static bool may_be_secret(const char *line)
 {
     static const char *const signs[] = {"url", "redis", "//", "pass", "secret", "key"};
-    bool has_sign = false;
+    bool has_sign = culex__text_is_secret(line);
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         has_sign |= strcasestr(line, signs[i]) != NULL;
     return has_sign;
@@ -64,7 +65,8 @@ static int spot_fail(struct reading *reading, const char *at, size_t len)
 {
     struct culex_config_spot *spot = reading->spot;
     const char *line = name_of(reading);
-    culex__error_context(reading->error, "%s:%d", reading->path, reading->line_number);
+    culex__error_context(reading->error, "%s:%d", culex__text_shown(reading->path),
+                         reading->line_number);
     if (reading->error != NULL)
         reading->error->code = CULEX_EUSAGE;
     reading->status = CULEX_EUSAGE;
@@ -137,8 +139,8 @@ static const char *text_need(struct reading *reading, const char *before, const 
 {
     const char *kept = text_keep(reading->settings, before, text);
     if (kept == NULL)
-        reading->status =
-            culex__fail(reading->error, CULEX_ENOMEM, "no memory for what %s says", reading->path);
+        reading->status = culex__fail(reading->error, CULEX_ENOMEM, "no memory for what %s says",
+                                      culex__text_shown(reading->path));
     return kept;
 }
 
@@ -176,8 +178,8 @@ static int unknown_fail(struct reading *reading, const char *name)
         if (is_for_files(&culex__options[i]) && !culex__option_is_layered(&culex__options[i]))
             culex__nearest_offer(&nearest, culex__options[i].name);
     }
-    culex__fail(reading->error, CULEX_EUSAGE, "unknown option '%s'%s", name,
-                culex__nearest_ask(&nearest, meant));
+    culex__fail(reading->error, CULEX_EUSAGE, "unknown option '%s'%s",
+                culex__head_shown(name, reading->line), culex__nearest_ask(&nearest, meant));
     return name_fail(reading);
 }
 
@@ -285,8 +287,8 @@ static int queue_unknown_fail(struct reading *reading, const char *name)
     culex__nearest_offer(&nearest, "weight");
     culex__nearest_offer(&nearest, "concurrency");
     culex__fail(reading->error, CULEX_EUSAGE,
-                "unknown option '%s' of a queue%s (there are weight and concurrency)", name,
-                culex__nearest_ask(&nearest, meant));
+                "unknown option '%s' of a queue%s (there are weight and concurrency)",
+                culex__head_shown(name, reading->line), culex__nearest_ask(&nearest, meant));
     return name_fail(reading);
 }
 
@@ -312,7 +314,8 @@ static bool queue_add(struct reading *reading, const char *name)
     if (rows != NULL)
         settings->options.queue_options = settings->queue_options = rows;
     else
-        reading->status = culex__fail(reading->error, CULEX_ENOMEM, "no memory for queue %s", name);
+        reading->status =
+            culex__fail(reading->error, CULEX_ENOMEM, "no memory for a queue's options");
     if (text == NULL || rows == NULL)
         return false;
     rows[count] = (culex_queue_options){.queue = text};
@@ -328,7 +331,8 @@ static int queue_begin(struct reading *reading, const char *name)
     culex_status status = culex__queue_pattern_check(name, reading->error);
     for (size_t i = 0; i < settings->options.queue_option_count && status == CULEX_OK; i++) {
         if (strcmp(settings->queue_options[i].queue, name) == 0)
-            status = culex__fail(reading->error, CULEX_EUSAGE, "queue '%s' has two sections", name);
+            status = culex__fail(reading->error, CULEX_EUSAGE, "queue '%s' has two sections",
+                                 culex__text_shown(name));
     }
     if (status == CULEX_OK && settings->options.queue_option_count == QUEUES_MAX)
         status = culex__fail(reading->error, CULEX_EUSAGE, "more than %d sections", QUEUES_MAX);
@@ -422,7 +426,8 @@ static int pair_take(void *user, const char *section, const char *name, const ch
 
 static culex_status cannot_read(const char *path, const char *why, culex_error *error)
 {
-    return culex__fail(error, CULEX_EUSAGE, "configuration file %s: %s", path, why);
+    return culex__fail(error, CULEX_EUSAGE, "configuration file %s: %s", culex__text_shown(path),
+                       why);
 }
 
 /* Not blocking: a path may name a pipe. */
@@ -460,9 +465,9 @@ culex_status culex__config_file_read(const char *path, struct culex_settings *se
     if (reading.status == CULEX_OK && ferror(reading.file))
         reading.status = cannot_read(path, "it cannot be read", reading.error);
     if (reading.status == CULEX_OK && failed != 0) /* libinih found no '=' before a comment */
-        reading.status =
-            culex__fail(reading.error, CULEX_EUSAGE,
-                        "%s:%d: a line is NAME = VALUE, or [queue NAME]", path, failed);
+        reading.status = culex__fail(reading.error, CULEX_EUSAGE,
+                                     "%s:%d: a line is NAME = VALUE, or [queue NAME]",
+                                     culex__text_shown(path), failed);
     fclose(reading.file);
     free(reading.line);
     return reading.status;

@@ -101,7 +101,16 @@ static culex_status unknown_fail(enum culex_program program, const char *word, c
                ? culex__fail(error, CULEX_EUSAGE,
                              "unknown option '%s', did you mean '--%s'? --help lists all", name,
                              nearest.best)
-               : culex__fail(error, CULEX_EUSAGE, "unknown option '%s'; --help lists all", name);
+               : culex__fail(error, CULEX_EUSAGE, "unknown option '%s'; --help lists all",
+                             culex__head_shown(name, word));
+}
+
+/* getopt is past it, but for a letter with others behind it: the word before may be a value. */
+static const char *unknown_word(char **argv)
+{
+    const char *word = argv[optind - 1];
+    bool is_letter = optopt != 0;
+    return is_letter && (word[0] != '-' || word[1] == '-') ? argv[optind] : word;
 }
 
 static culex_status argument_fail(enum culex_program program, char **argv, int opt,
@@ -109,7 +118,7 @@ static culex_status argument_fail(enum culex_program program, char **argv, int o
 {
     const struct culex_option *option = option_of(optopt);
     if (option == NULL)
-        return unknown_fail(program, optind > 0 ? argv[optind - 1] : "", error);
+        return unknown_fail(program, unknown_word(argv), error);
     return culex__fail(error, CULEX_EUSAGE,
                        opt == ':' ? "--%s needs a value" : "--%s takes no value", option->name);
 }
@@ -214,7 +223,7 @@ static culex_status file_read(const struct culex_settings *asked, struct culex_s
         culex__config_file_read(settings->config, settings, &settings->spot, error);
     if (status == CULEX_OK && options->url != NULL && options->url_file != NULL)
         status = culex__fail(error, CULEX_EUSAGE, "%s: url and url-file exclude each other",
-                             settings->config);
+                             culex__text_shown(settings->config));
     if (asked->options.url != NULL || asked->options.url_file != NULL ||
         variable("CULEX_URL") != NULL || variable("CULEX_URL_FILE") != NULL)
         options->url = options->url_file = NULL;

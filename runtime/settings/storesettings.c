@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/misspelt.h"
+#include "base/secret_name.h"
 #include "settings/settings.h"
 #include "store/storeurl.h"
 
@@ -69,7 +70,7 @@ static culex_status told_take(struct culex_store_settings *settings,
     }
     if (told->synchronous != NULL && synchronous == NULL)
         return culex__fail(error, CULEX_EINVAL, "synchronous is \"%s\": full, normal or off",
-                           told->synchronous);
+                           culex__text_shown(told->synchronous));
     if (told->prefix != NULL && culex__store_prefix_check(told->prefix, error) != CULEX_OK)
         return CULEX_EINVAL;
     if (culex__store_timeout_check("timeout_ms", told->timeout_ms, CULEX_EINVAL, error) != CULEX_OK)

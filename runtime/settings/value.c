@@ -6,6 +6,7 @@
 
 #include "store/store.h"
 #include "base/error.h"
+#include "base/secret_name.h"
 #include "core/offer.h"
 #include "core/queue_item.h"
 #include "core/queue_name.h"
@@ -264,8 +265,8 @@ static culex_status set_flag(struct culex_settings *settings, const struct culex
     return CULEX_OK;
 }
 
-culex_status culex__value_apply(struct culex_settings *settings, const struct culex_option *option,
-                                const char *from, const char *value, culex_error *error)
+static culex_status value_set(struct culex_settings *settings, const struct culex_option *option,
+                              const char *from, const char *value, culex_error *error)
 {
     switch (option->kind) {
     case CULEX_OPTION_TEXT:
@@ -311,4 +312,23 @@ culex_status culex__value_apply(struct culex_settings *settings, const struct cu
 #endif
     }
     return CULEX_OK;
+}
+
+/* A store's URL belongs where it is given; no refusal of it shows it. */
+static bool may_be_shown(const struct culex_option *option, const char *value)
+{
+    bool is_url = option->kind == CULEX_OPTION_TEXT && option->offset == CULEX_OPTION_AT(url);
+    return is_url || value == NULL || !culex__text_is_secret(value);
+}
+
+culex_status culex__value_apply(struct culex_settings *settings, const struct culex_option *option,
+                                const char *from, const char *value, culex_error *error)
+{
+    culex_status status = value_set(settings, option, from, value, error);
+    if (status == CULEX_OK || status == CULEX_ENOMEM || may_be_shown(option, value))
+        return status;
+    return culex__fail(error, status,
+                       "%s does not take this value, which looks like a URL or a key and is not "
+                       "shown",
+                       from);
 }

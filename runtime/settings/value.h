@@ -11,7 +11,7 @@ bool culex__span_parse(const char *text, int64_t *ret_ms);
 
 /* CULEX_EUSAGE with a text that begins with `from`, where the value was found: "--NAME" on the
  * command line, else a variable or a URL. `value` is borrowed where it is a text; NULL for an
- * option that takes none. */
+ * option that takes none. No text shows a value that looks like a secret (base/secret_name.h). */
 culex_status culex__value_apply(struct culex_settings *settings, const struct culex_option *option,
                                 const char *from, const char *value, culex_error *error);
 

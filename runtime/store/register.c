@@ -8,6 +8,7 @@
 #include "store/url.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/secret_name.h"
 #include "platform/file_limit.h"
 
 /* --- kinds ------------------------------------------------------------------------------- */
@@ -100,7 +101,8 @@ static culex_status scheme_refuse(const char *url, culex_error *error)
 {
     enum { SCHEME_MAX = 32 };
     size_t len = strcspn(url, ":");
-    if (url[len] == '\0' || len > SCHEME_MAX)
+    bool has_login = memchr(url, '@', len) != NULL;
+    if (url[len] == '\0' || len > SCHEME_MAX || has_login)
         return scheme_missing(error);
     return scheme_unknown(url, len, error);
 }
@@ -143,8 +145,8 @@ static culex_status param_refuse(const struct culex__store_kind *kind, const cha
                            "store URL: the parameter '%s' means nothing to %s, leave it out; it "
                            "takes %s",
                            name, kind->scheme, names);
-    return culex__fail(error, CULEX_EURL, "store URL: unknown parameter '%.40s'%s%s%s; %s takes %s",
-                       name, nearest.best != NULL ? ", did you mean '" : "",
+    return culex__fail(error, CULEX_EURL, "store URL: unknown parameter '%.48s'%s%s%s; %s takes %s",
+                       culex__text_shown(name), nearest.best != NULL ? ", did you mean '" : "",
                        nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'?" : "",
                        kind->scheme, names);
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/secret_name.h"
 #include "client/newrun.h"
 #include "worker/worker_private.h"
 
@@ -103,8 +104,8 @@ culex_status culex__queue_options_check(const culex_worker *worker,
         if (!place_find(worker, options, &place))
             return culex__fail(
                 error, CULEX_EUSAGE,
-                "there are options for queue '%s', and this worker serves no such queue%s", pattern,
-                culex__nearest_ask(&place.nearest, meant));
+                "there are options for queue '%s', and this worker serves no such queue%s",
+                culex__text_shown(pattern), culex__nearest_ask(&place.nearest, meant));
     }
     return CULEX_OK;
 }
@@ -120,6 +121,6 @@ void culex__queue_options_advise(const culex_worker *worker)
         if (!has_lane)
             culex__log_write(&worker->log, CULEX_LOG_WARNING, NULL,
                              "there are options for queue '%s', and no such queue is served so far",
-                             pattern);
+                             culex__text_shown(pattern));
     }
 }

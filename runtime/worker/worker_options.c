@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/secret_name.h"
 #include "base/utf8.h"
 #include "core/offer.h"
 #include "core/queue_item.h"
@@ -20,6 +21,12 @@ enum {
     IDLE_WAIT_MS = 100,
 };
 
+/* Hex digits alone are the id of a container, which many are called by. */
+static bool name_is_secret(const char *name, size_t len)
+{
+    return strspn(name, "0123456789abcdef") < len && culex__text_is_secret(name);
+}
+
 /* It goes into logs and into the error texts of runs, and a second worker of that name gets a
  * longer one. */
 static culex_status name_check(const culex_worker_options *options, culex_error *error)
@@ -31,11 +38,17 @@ static culex_status name_check(const culex_worker_options *options, culex_error 
         size = culex__utf8_char(name + at, len - at);
         is_plain = size > 0 && !culex__utf8_is_deceptive(culex__utf8_code(name + at, size));
     }
-    return is_plain ? CULEX_OK
-                    : culex__fail(error, CULEX_EUSAGE,
-                                  "the name of a worker has at most %d bytes, of UTF-8 and without "
-                                  "control characters",
-                                  CULEX_WORKER_NAME_MAX);
+    if (!is_plain)
+        return culex__fail(error, CULEX_EUSAGE,
+                           "the name of a worker has at most %d bytes, of UTF-8 and without "
+                           "control characters",
+                           CULEX_WORKER_NAME_MAX);
+    if (name_is_secret(name, len))
+        return culex__fail(
+            error, CULEX_EUSAGE,
+            "what is given as the name of the worker looks like a key or a URL with "
+            "a password, and is not shown: its name stands in logs and in the store");
+    return CULEX_OK;
 }
 
 static culex_status counts_check(const culex_worker_options *options, culex_error *error)
@@ -100,11 +113,11 @@ static culex_status queue_option_check(const culex_queue_options *row, culex_err
     if (status != CULEX_OK)
         return status;
     if (row->weight > CULEX_WEIGHT_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "queue '%s': a weight is 1 to %d", row->queue,
-                           CULEX_WEIGHT_MAX);
+        return culex__fail(error, CULEX_EUSAGE, "queue '%s': a weight is 1 to %d",
+                           culex__text_shown(row->queue), CULEX_WEIGHT_MAX);
     if (row->concurrency > CULEX_QUEUE_MOST_MAX)
-        return culex__fail(error, CULEX_EUSAGE, "queue '%s': concurrency is 1 to %d", row->queue,
-                           CULEX_QUEUE_MOST_MAX);
+        return culex__fail(error, CULEX_EUSAGE, "queue '%s': concurrency is 1 to %d",
+                           culex__text_shown(row->queue), CULEX_QUEUE_MOST_MAX);
     return CULEX_OK;
 }
 
@@ -119,8 +132,8 @@ static culex_status queue_options_check(const culex_worker_options *options, cul
         status = queue_option_check(&rows[i], error);
         for (size_t k = 0; k < i && status == CULEX_OK; k++) {
             if (strcmp(rows[k].queue, rows[i].queue) == 0)
-                status =
-                    culex__fail(error, CULEX_EUSAGE, "queue '%s' has options twice", rows[i].queue);
+                status = culex__fail(error, CULEX_EUSAGE, "queue '%s' has options twice",
+                                     culex__text_shown(rows[i].queue));
         }
     }
     return status;
@@ -153,7 +166,7 @@ static culex_status order_check(const culex_worker_options *options, culex_error
     return culex__fail(error, CULEX_EUSAGE,
                        "queue '%s' has a weight, which means nothing in this order: leave it out, "
                        "or let the order be weighted",
-                       weighted);
+                       culex__text_shown(weighted));
 }
 
 static culex_status offers_check(const culex_worker_options *options, culex_error *error)
@@ -194,7 +207,7 @@ static culex_status isolation_check(const culex_worker_options *options, culex_e
         isolation_parse(isolation_wanted()) == CULEX_ISOLATION_DEFAULT)
         return culex__fail(error, CULEX_EUSAGE,
                            "CULEX_ISOLATION: '%s' is not one of: none, process, job",
-                           isolation_wanted());
+                           culex__text_shown(isolation_wanted()));
     return CULEX_OK;
 }
 

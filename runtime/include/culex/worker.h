@@ -183,7 +183,7 @@ typedef struct culex_worker_options {
     const char *url;           /* NULL: see culex_client_open, which holds for url_file too */
     const char *name;          /* of this worker, in at most 100 bytes of UTF-8; NULL: host name,
                                   pid and a random part. Of two live workers under one name the
-                                  older one goes on as another */
+                                  older one goes on as another; a key or URL is none: it is logged */
     const char *const *queues; /* run_from: only these; none: the queues of all registered jobs.
                                   "mail:3" has the weight 3 (1 to 1000; 1 where none is given), of
                                   "mail@8" this worker never has more than 8 runs at work or in

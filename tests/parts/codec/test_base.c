@@ -182,9 +182,11 @@ static void test_distance__counts_swaps_as_one(void **state)
     assert_true(culex__edit_distance("", word) == SIZE_MAX);
 }
 
-#define KEY "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA"
+#define KEY     "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA"
+#define URL_KEY "__79_Pv6-fj39vX08_Lx8O_u7ezr6uno5-bl5OPi4eA"
+#define HEX     "fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8e7e6e5e4e3e2e1e0"
 
-static void test_secret_name__keys_and_urls_are_told_from_paths(void **state)
+static void test_secret_name__keys_and_urls_are_told_from_texts(void **state)
 {
     static const char *const secrets[] = {
         KEY "=",
@@ -192,22 +194,86 @@ static void test_secret_name__keys_and_urls_are_told_from_paths(void **state)
         "2026-10 " KEY "=\nold " KEY "=",
         ("a\t" KEY),
         "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", /* its '=' lost */
-        "2026-10 hunter2",
-        "hunter2\n",
-        "/etc/x\n",
-        " a",
+        URL_KEY,
+        HEX,
+        "k1=" KEY "=",
+        "k1:" KEY "=",
+        "k1=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
+        "k1=" KEY,
+        "k1=" URL_KEY,
+        "k1:" URL_KEY "=",
+        "k1-" URL_KEY,
+        "k1 = '" URL_KEY "'",
+        "a,k1=" KEY "=",
+        "keys = 2026-10 " KEY "=",
+        "/etc/x/" KEY "=",
         "redis://u:hunter2@h/0",
+        "redis+unix:///run/redis.sock?password=hunter2",
+        "rediss://hunter2@h",
+        "url=redis://u:hunter2@h",
+        "u:hunter2@h",
+        "u:hunter2@10.0.0.1:6379",
+        ":hunter2@h:6379",
+        "u:hunter2@",
+        "u:hun,ter2@h",
+        "mail:3@8,u:hunter2@h",
+        "u:hunter2@h,mail:3@8",
+        "--u:hunter2@h",
+        "redis:hunter2",
+        "Redis:2hunter",
+        "url=redis:hunter2",
+        "rediss:/u:hunter2",
     };
-    static const char *const paths[] = {
+    static const char *const texts[] = {
         "",
         "keys",
+        "mail",
+        "mail:3@8,reports@2",
+        "mail:x@8",
+        "mail:3@",
+        "mail:3,redis:2",
+        "127.0.0.1:6379",
+        "redis:6379",
+        "redis:6379/0",
+        "redis:",
+        "[::1]:6379",
+        "redis://127.0.0.1:6379/0",
+        "redis+unix:///run/redis.sock",
+        "worker@host",
+        "one two",
+        "10 s",
+        "gpu=2,tape=1",
         "/etc/shop/keys",
         "/home/u/My Shop/keys",
+        "/srv/a:b@c/keys",
         "./My Shop/keys",
         "../a b",
         "/var/lib/some/application/configured/secrets", /* 44 letters of base64 */
+        "var/lib/Some/Application/Configured/In/Words/secrets",
         "/run/user/1000/2f9c0e1d-6a8b-4b52-9d57-0f5a7be1c3aa/keys",
+        "keys-2f9c0e1d-6a8b-4b52-9d57-0f5a7be1c3aa-2026",
+        "The-Worker-Of-The-Shop-In-The-Second-House_And-Its-Name",
         "keys=of=shop"};
+    (void)state;
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+        if (!culex__text_is_secret(secrets[i]) || !culex__name_is_secret(secrets[i]))
+            fail_msg("'%s' is shown", secrets[i]);
+        assert_string_equal(culex__text_shown(secrets[i]), CULEX_SECRET_UNSHOWN);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (culex__text_is_secret(texts[i]))
+            fail_msg("'%s' is not shown", texts[i]);
+        assert_ptr_equal(culex__text_shown(texts[i]), texts[i]);
+    }
+}
+
+/* Where a secret is likelier than such a name. */
+static void test_secret_name__names_of_files_of_secrets_are_judged_harder(void **state)
+{
+    static const char *const secrets[] = {"2026-10 hunter2", "hunter2\n", "/etc/x\n", " a",
+                                          "redis://h/0"};
+    static const char *const paths[] = {"",       "keys",           "/etc/shop/keys",
+                                        "../a b", "./My Shop/keys", "/home/u/My Shop/keys"};
     (void)state;
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
         assert_true(culex__name_is_secret(secrets[i]));
@@ -218,7 +284,8 @@ static void test_secret_name__keys_and_urls_are_told_from_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secret_name__keys_and_urls_are_told_from_paths),
+        cmocka_unit_test(test_secret_name__keys_and_urls_are_told_from_texts),
+        cmocka_unit_test(test_secret_name__names_of_files_of_secrets_are_judged_harder),
         cmocka_unit_test(test_arena__memory_is_aligned_zeroed_and_apart),
         cmocka_unit_test(test_arena__after_a_reset_memory_is_zero_again),
         cmocka_unit_test(test_arena__text_and_objects_mix),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "log/log.h"
+#include "settings/option.h"
 #include "settings/settings.h"
 #include "settings/value.h"
 
@@ -103,6 +104,18 @@ static void test_every_wrong_option_is_named_and_explained(void **state)
          "unexpected argument, which looks like a URL or a key and is not shown"},
         {{"redis://u:hunter2@h/0"},
          "unexpected argument, which looks like a URL or a key and is not shown"},
+        {{"u:hunter2@h"}, "unexpected argument, which looks like a URL or a key and is not shown"},
+        {{"127.0.0.1:6379"}, "unexpected argument '127.0.0.1:6379'"},
+        {{"--concurrency=redis://u:hunter2@h"},
+         "--concurrency does not take this value, which looks like a URL or a key and is not "
+         "shown"},
+        {{"--queues=mail:x@8"}, "the weight of queue 'mail' is 'x', and not"},
+        {{"--queues=redis:6379/0"}, "the weight of queue 'redis' is '6379/0'"},
+        {{"--config=keys"}, "configuration file keys: No such file or directory"},
+        {{"--config=redis://u:hunter2@h"},
+         "configuration file (not shown: it looks like a URL or a key): No such file"},
+        {{"--u:hunter2@h"}, "unknown option '(not shown: it looks like a URL or a key)'"},
+        {{"--name", "word", "-xh"}, "unknown option '-xh'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct culex_settings settings;
@@ -281,6 +294,30 @@ static void test_name_that_no_text_can_carry_is_refused(void **state)
     culex_worker_options options = {.name = longest + 1};
     assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_OK);
     culex_worker_free(worker);
+}
+
+/* It would stand in the first and the last line of each log. */
+static void test_name_that_looks_like_a_secret_is_refused(void **state)
+{
+    static const char *const names[] = {"redis://u:hunter2@h", "u:hunter2@h", "redis:hunter2",
+                                        "k1=//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA="};
+    static const char *const good[] = {
+        "worker@host", "mail on host:6379",
+        "fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8e7e6e5e4e3e2e1e0"};
+    culex_worker *worker = NULL;
+    culex_error error = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        culex_worker_options options = {.name = names[i]};
+        assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_EUSAGE);
+        assert_non_null(strstr(error.text, "name of the worker looks like a key or a URL"));
+        assert_null(strstr(error.text, "hunter2"));
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        culex_worker_options options = {.name = good[i]};
+        assert_int_equal(culex_worker_create(&options, &worker, &error), CULEX_OK);
+        culex_worker_free(worker);
+    }
 }
 
 static void test_options_of_queues_are_checked(void **state)
@@ -561,6 +598,173 @@ static void test_main_warns_of_a_variable_that_means_nothing(void **state)
     assert_null(strstr(line, "CULEX_PASSWORD"));
 }
 
+/* --- secrets in the wrong place ----------------------------------------------------------------
+ */
+
+#define KEY "//79/Pv6+fj39vX08/Lx8O/u7ezr6uno5+bl5OPi4eA="
+
+static const struct {
+    const char *text, *tell; /* what must not be seen of it */
+} secrets[] = {
+    {"redis://u:hunter2@h/0", "hunter2"},
+    {"rediss://h?password=hunter2", "hunter2"},
+    {"u:hunter2@h", "hunter2"},
+    {":hunter2@h:6379", "hunter2"},
+    {"u:hun,ter2@h", "ter2"},
+    {"redis:hunter2", "hunter2"},
+    {KEY, "39vX08"},
+    {"k1 " KEY, "39vX08"},
+    {"k1=" KEY, "39vX08"},
+    {"k1:" KEY, "39vX08"},
+    {"k1:__79_Pv6-fj39vX08_Lx8O_u7ezr6uno5-bl5OPi4eA", "39vX08"},
+    {"fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8e7e6e5e4e3e2e1e0=", "f7f6f5"},
+};
+
+static int setup_with_a_job(culex_worker *worker, void *user)
+{
+    static const culex_struct_type params = {.name = "t.old"};
+    static const culex_job_type type = {.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                                        .name = "t.old",
+                                        .wire = "t.old",
+                                        .params = &params};
+    (void)user;
+    return culex_worker_retire(worker, &type) != CULEX_OK;
+}
+
+/* All that is written, to either descriptor, in `line`. */
+static void main_overhear(int argc, char **argv)
+{
+    FILE *heard = tmpfile();
+    int out = dup(1), err = dup(2);
+    assert_non_null(heard);
+    fflush(stdout);
+    dup2(fileno(heard), 1);
+    dup2(fileno(heard), 2);
+    int code = culex_worker_main(argc, argv, setup_with_a_job, NULL);
+    fflush(stdout);
+    dup2(out, 1);
+    dup2(err, 2);
+    close(out);
+    close(err);
+    assert_in_range(code, 0, 5);
+    rewind(heard);
+    line[fread(line, 1, sizeof line - 1, heard)] = '\0';
+    fclose(heard);
+}
+
+static void assert_kept(const struct culex_option *option, const char *how, size_t secret)
+{
+    if (line[0] == '\0')
+        fail_msg("%s %s says nothing", option->name, how);
+    if (strstr(line, secrets[secret].tell) != NULL)
+        fail_msg("%s %s shows '%s': %s", option->name, how, secrets[secret].text, line);
+}
+
+/* As the program is asked to look at its options, to look at what they name, and to work. */
+static void value_try(const struct culex_option *option, const char *how, const char *word,
+                      size_t secret)
+{
+    static const char *const asked[] = {"--check-config", "--doctor", "--drain"};
+    bool is_url = option->kind == CULEX_OPTION_TEXT && option->offset == CULEX_OPTION_AT(url);
+    size_t count = is_url ? 1 : sizeof asked / sizeof asked[0]; /* nobody is looked for at a URL */
+    for (size_t i = 0; i < count; i++) {
+        char *argv[7] = {(char *)(uintptr_t) "worker", (char *)(uintptr_t)asked[i]};
+        int argc = 2;
+        if (!culex__option_is_store(option))
+            argv[argc++] = (char *)(uintptr_t) "--url=memory:";
+        if (option->offset != CULEX_OPTION_AT(isolation))
+            argv[argc++] = (char *)(uintptr_t) "--isolation=none";
+        if (option->offset == CULEX_OPTION_AT(cgroup) && option->kind == CULEX_OPTION_TEXT)
+            argv[argc - 1] = (char *)(uintptr_t) "--isolation=process";
+        if (word != NULL)
+            argv[argc++] = (char *)(uintptr_t)word;
+        main_overhear(argc, argv);
+        assert_kept(option, how, secret);
+    }
+}
+
+static void by_word(const struct culex_option *option, size_t secret)
+{
+    char word[256];
+    snprintf(word, sizeof word, "--%s=%s", option->name, secrets[secret].text);
+    value_try(option, "as an option", word, secret);
+}
+
+static void by_variable(const struct culex_option *option, size_t secret)
+{
+    if (option->variable == NULL)
+        return;
+    setenv(option->variable, secrets[secret].text, 1);
+    value_try(option, "as a variable", NULL, secret);
+    unsetenv(option->variable);
+}
+
+static void by_file(const struct culex_option *option, size_t secret)
+{
+    char path[] = "/tmp/culex-program-XXXXXX", word[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd, "%s = %s\n", option->name, secrets[secret].text);
+    close(fd);
+    snprintf(word, sizeof word, "--config=%s", path);
+    value_try(option, "in a file", word, secret);
+    unlink(path);
+}
+
+static void by_live(const struct culex_option *option, size_t secret)
+{
+    char word[256];
+    struct culex_settings settings;
+    culex_error error = {0};
+    const char *const words[] = {word, NULL};
+    snprintf(word, sizeof word, "--%s=%s", option->name, secrets[secret].text);
+    read_words_for(CULEX_PROGRAM_LIVE, words, &settings, &error);
+    snprintf(line, sizeof line, "culex-live: %s", error.text);
+    assert_kept(option, "of culex-live", secret);
+    culex__settings_release(&settings);
+}
+
+static void test_no_option_shows_a_secret(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < culex__option_count; i++) {
+        const struct culex_option *option = &culex__options[i];
+        if (!culex__option_takes_value(option))
+            continue;
+        for (size_t k = 0; k < sizeof secrets / sizeof secrets[0]; k++) {
+            by_word(option, k);
+            by_variable(option, k);
+            by_file(option, k);
+            by_live(option, k);
+        }
+    }
+    signal(SIGHUP, SIG_DFL);
+}
+
+/* A line of the file of keys or of that of the URL, in the file of options. */
+static void test_no_line_of_a_file_and_no_argument_shows_a_secret(void **state)
+{
+    static const struct culex_option none = {.name = "nothing", .kind = CULEX_OPTION_NUMBER};
+    static const char *const forms[] = {"%s\n", "%s = 1\n", "[queue %s]\n", "[queue a]\n%s\n",
+                                        "[queue a]\nweight = %s\n"};
+    char path[] = "/tmp/culex-program-XXXXXX", word[256];
+    (void)state;
+    assert_true(close(mkstemp(path)) == 0);
+    for (size_t k = 0; k < sizeof secrets / sizeof secrets[0]; k++) {
+        for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+            FILE *file = fopen(path, "w");
+            fprintf(file, forms[i], secrets[k].text);
+            fclose(file);
+            snprintf(word, sizeof word, "--config=%s", path);
+            value_try(&none, forms[i], word, k);
+        }
+        value_try(&none, "alone", secrets[k].text, k);
+        snprintf(word, sizeof word, "--%s", secrets[k].text);
+        value_try(&none, "as an option's name", word, k);
+    }
+    unlink(path);
+}
+
 static void test_durations__read_or_refused_by_table(void **state)
 {
     (void)state;
@@ -744,6 +948,7 @@ int main(void)
         cmocka_unit_test(test_isolation_of_an_embedded_worker_is_not_empty),
         cmocka_unit_test(test_cgroup_without_processes_is_refused),
         cmocka_unit_test(test_name_that_no_text_can_carry_is_refused),
+        cmocka_unit_test(test_name_that_looks_like_a_secret_is_refused),
         cmocka_unit_test(test_options_of_queues_are_checked),
         cmocka_unit_test(test_help_works_whatever_the_variables_say),
         cmocka_unit_test(test_each_program_has_its_own_options),
@@ -753,6 +958,8 @@ int main(void)
         cmocka_unit_test(test_hangup_before_the_worker_runs_ends_no_program_with_a_file),
         cmocka_unit_test(test_check_warns_of_queues_that_nothing_feeds),
         cmocka_unit_test(test_main_warns_of_a_variable_that_means_nothing),
+        cmocka_unit_test(test_no_option_shows_a_secret),
+        cmocka_unit_test(test_no_line_of_a_file_and_no_argument_shows_a_secret),
         cmocka_unit_test(test_durations__read_or_refused_by_table),
         cmocka_unit_test(test_log_line_in_text_has_job_run_and_attempt),
         cmocka_unit_test(test_log_line_in_json_is_one_object),

@@ -100,6 +100,10 @@ static void test_url_in_place_of_its_file_is_not_shown(void **state)
     setenv("CULEX_URL_FILE", "redis://u:hunter2@h/0", 1);
     assert_refused(NULL, "name the file that holds the URL");
     unsetenv("CULEX_URL_FILE");
+    assert_refused("u:hunter2@h", "looks like a URL or a key, and is not shown");
+    assert_refused(":hunter2@h:6379", "looks like a URL or a key, and is not shown");
+    assert_refused("redis:hunter2", "looks like a URL or a key, and is not shown");
+    assert_refused("url:6379", "URL file url:6379: No such file or directory");
 }
 
 /* What a script's variable that is not set leaves behind; the default would be another store. */

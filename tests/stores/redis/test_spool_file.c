@@ -295,6 +295,8 @@ static void test_files_that_are_no_spool_are_refused(void **state)
     file_write(path, noise, sizeof noise);
     assert_int_equal(open_try(scene, path, &error), CULEX_ECORRUPT);
     assert_non_null(strstr(error.text, "noise"));
+    assert_int_equal(open_try(scene, "redis://u:hunter2@h/0", &error), CULEX_EUSAGE);
+    assert_non_null(strstr(error.text, "is given as the spool looks like a key or a URL"));
     snprintf(path, sizeof path, "%s/store", scene->server.folder);
     snprintf(url, sizeof url, "sqlite:%s", path);
     assert_int_equal(culex_client_open(url, NULL, &other, NULL), CULEX_OK);

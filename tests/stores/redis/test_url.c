@@ -138,6 +138,9 @@ static void test_store_open__unknown_scheme_is_refused_with_those_known(void **s
         CULEX_EURL);
     assert_string_equal(error.text, "store URL has the unknown scheme 'mysql'; known are sqlite:, "
                                     "memory:, redis:// and redis+unix://");
+    assert_int_equal(culex__store_open("sEcret@h:6379", NULL, culex__env_system(), &store, &error),
+                     CULEX_EURL);
+    assert_non_null(strstr(error.text, "store URL has no scheme"));
     assert_int_equal(culex__store_open("", NULL, culex__env_system(), &store, &error), CULEX_EURL);
     assert_string_equal(error.text, "store URL has no scheme; write sqlite:PATH, memory: or "
                                     "redis://HOST[:PORT][/DB]");

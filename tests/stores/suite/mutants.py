@@ -1425,6 +1425,7 @@ FAST_MUTANTS = [
 
 # What breaks in options of a worker, where, old text, new text, tests of the engine that must notice.
 QUEUE_OPTIONS, CONFIG_FILE, RELOAD = "runtime/worker/queue_options.c", "runtime/settings/config_file.c", "runtime/worker/reload.c"
+VALUE, WORKER_OPTIONS, CGROUP_DIR = "runtime/settings/value.c", "runtime/worker/worker_options.c", "runtime/platform/cgroup_dir.c"
 OPTION_MUTANTS = [
     ("a pattern wins over the name", QUEUE_OPTIONS, "value > 0 && strcmp(row->queue, queue) == 0", "false", "order"),
     ("a later pattern wins", QUEUE_OPTIONS, "if (found == 0 && culex__queue_pattern_meets", "if (culex__queue_pattern_meets", "order"),
@@ -1435,6 +1436,10 @@ OPTION_MUTANTS = [
     ("nobody is told of a queue that is missing so far", QUEUE_OPTIONS, "        if (!has_lane)\n", "        if (false)\n", "reload"),
     ("a password is shown with its line", CONFIG_FILE, "if (!may_be_secret(line) && strlen(line)", "if (strlen(line)", "config"),
     ("a password is shown as a value", CONFIG_FILE, "    if (may_be_secret(reading->line))\n", "    if (false)\n", "config"),
+    ("a secret is shown as a value", VALUE, "status == CULEX_ENOMEM || may_be_shown(option, value)", "true", "program"),
+    ("a secret is shown as a cgroup", CGROUP_DIR, "culex__text_shown(dir)", "dir", "program"),
+    ("a secret is shown as the file of options", CONFIG_FILE, "culex__text_shown(path),\n                       why", "path, why", "program"),
+    ("a secret may be a worker's name", WORKER_OPTIONS, "if (name_is_secret(name, len))", "if (false && name_is_secret(name, len))", "program"),
     ("an option may be given twice", CONFIG_FILE, "if (*first > 0 && !is_list(option))", "if (*first > 0 && is_list(option) && false)", "config"),
     ("the last line of a list counts", CONFIG_FILE, "text_need(reading, reading->option_texts[index], value)", "text_need(reading, NULL, value)", "config"),
     ("options behind a section are the worker's", CONFIG_FILE, "return reading->is_in_queue ? queue_option_take", "return false ? queue_option_take", "config"),
