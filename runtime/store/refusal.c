@@ -30,9 +30,33 @@ culex_status culex__refuse_deep_batch(culex_error *error)
                        CULEX_BATCH_DEPTH_MAX);
 }
 
-culex_status culex__refuse_callback(culex_error *error)
+culex_status culex__refuse_parent(const char *queue, culex_error *error)
 {
-    return culex__fail(error, CULEX_ECONFLICT, "the batch has another callback of this kind");
+    return culex__fail(error, CULEX_ECONFLICT,
+                       "the batch of queue '%s' is there, and was opened with another parent or "
+                       "none: an inner batch has an idempotency key of its own",
+                       queue);
+}
+
+culex_status culex__refuse_callback(enum culex_batch_act act, culex_error *error)
+{
+    return culex__fail(error, CULEX_ECONFLICT,
+                       act == CULEX_BATCH_AFTER
+                           ? "another run waits by this idempotency key (options.after): repeat "
+                             "the call as it was, or give it another key"
+                           : "the batch has another callback of this kind");
+}
+
+culex_status culex__refuse_late_callback(const char *queue, culex_batch_when when,
+                                         culex_error *error)
+{
+    return culex__fail(error, CULEX_ESTATE,
+                       when == CULEX_BATCH_ON_DEATH
+                           ? "the batch of queue '%s' has ended and no member is dead, so a "
+                             "callback on death would never come in"
+                           : "the batch of queue '%s' can not end with success any more, so a "
+                             "callback on success would never come in",
+                       queue);
 }
 
 culex_status culex__refuse_ended_run(const char *queue, culex_run_state state, culex_error *error)
@@ -40,6 +64,14 @@ culex_status culex__refuse_ended_run(const char *queue, culex_run_state state, c
     return culex__fail(error, CULEX_ESTATE,
                        "the run of queue '%s' is %s, so what is to come after it never would",
                        queue, culex_run_state_name(state));
+}
+
+culex_status culex__refuse_awaited(const char *queue, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND,
+                       "no such run in queue '%s': options.after_queue names the queue of the run "
+                       "that is waited for, by default that of the one that waits",
+                       queue);
 }
 
 culex_status culex__refuse_crowd(culex_error *error)

@@ -13,10 +13,17 @@ culex_status culex__refuse_queue(const char *queue, culex_error *error);
 culex_status culex__refuse_batch(const char *queue, culex_error *error);
 culex_status culex__refuse_ended_batch(const char *queue, culex_error *error);
 culex_status culex__refuse_deep_batch(culex_error *error);
-culex_status culex__refuse_callback(culex_error *error);
+/* CULEX_ECONFLICT: it is there, in another one than the order says, or in none. */
+culex_status culex__refuse_parent(const char *queue, culex_error *error);
+/* CULEX_ECONFLICT: by this CALL or AFTER another run waits. */
+culex_status culex__refuse_callback(enum culex_batch_act act, culex_error *error);
+/* CULEX_ESTATE: what such a callback waits for can not come about any more. */
+culex_status culex__refuse_late_callback(const char *queue, culex_batch_when when,
+                                         culex_error *error);
 /* Of AFTER. CULEX_ESTATE: the run has ended as this; CULEX_ELIMIT: it is in too many batches. */
 culex_status culex__refuse_ended_run(const char *queue, culex_run_state state, culex_error *error);
 culex_status culex__refuse_crowd(culex_error *error);
+culex_status culex__refuse_awaited(const char *queue, culex_error *error); /* CULEX_ENOTFOUND */
 culex_status culex__refuse_run(const char *queue, culex_error *error);
 culex_status culex__refuse_schedule(const char *queue, const char *schedule, culex_error *error);
 culex_status culex__refuse_limit(const char *queue, const char *name, culex_error *error);

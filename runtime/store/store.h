@@ -69,7 +69,10 @@
  * empty then, try again. One that nobody can read is put aside. A
  * batch is forgotten by STEP keep_ms after its end, and not before its callbacks are in.
  * AFTER makes a batch whose one member is a run that is there, which may have been in others
- * before: up to CULEX_RUN_BATCHES_MAX at a time. One that has ended is counted as it has.
+ * before: up to CULEX_RUN_BATCHES_MAX at a time. One that has ended is counted as it has. A repeat
+ * whose callback never comes in is as if there were no such batch: the run may be alive again.
+ * Refused are an OPEN of one that is there in another parent or in none (CULEX_ECONFLICT), and a
+ * CALL for what can not come about any more (CULEX_ESTATE).
  *
  * Figures. Workers tell from time to time how many runs of each job have ended how, how long they
  * had waited and how long they took. The store adds that up by the hours of its clock, and keeps it

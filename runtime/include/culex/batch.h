@@ -14,7 +14,10 @@
  * while it runs, with culex_run_client(). Once it has ended that is CULEX_ESTATE, but for a run
  * that its idempotency key leads to. Only a run that is new is a member, none that a unique or
  * idempotency key leads to. A callback that is given again must be as before, also in its queue,
- * delay, priority, expiry and tags: another one of its kind is CULEX_ECONFLICT. Follow-ups and
+ * delay, priority, expiry and tags: another one of its kind is CULEX_ECONFLICT. A new one for what
+ * can not come about any more is CULEX_ESTATE: CULEX_BATCH_ON_SUCCESS of a batch with a member that
+ * is dead or cancelled or that nobody has closed in time, CULEX_BATCH_ON_DEATH of one that has
+ * ended without a dead member. Follow-ups and
  * scheduled jobs are in no batch. A client with a spool sends members to the store or fails.
  *
  * A run that is enqueued with options.after waits for one that is there, and is the callback of a
@@ -73,10 +76,11 @@ typedef struct culex_batch_info {
 
 /* Begins a batch for runs of `queue`, which begins with it when it is new; one of that key that is
  * there stays as it is, be it closed or ended, and once it is forgotten another one begins.
- * `options` may be NULL. CULEX_ENOTFOUND and CULEX_ESTATE: there is no such parent, or it has
- * ended; CULEX_ELIMIT: too many in each other. CULEX_EUNKNOWN: the batch may be there, and
- * *ret_batch is it; repeat the call as it is when it has a key, else with it as options.again, or,
- * if a parent waits for it, close it once it can be reached. */
+ * `options` may be NULL. CULEX_ECONFLICT: it is there, and was opened in another parent or in none;
+ * a batch in a batch has a key of its own. CULEX_ENOTFOUND and CULEX_ESTATE: there is no such
+ * parent, or it has ended; CULEX_ELIMIT: too many in each other. CULEX_EUNKNOWN: the batch may be
+ * there, and *ret_batch is it; repeat the call as it is when it has a key, else with it as
+ * options.again, or, if a parent waits for it, close it once it can be reached. */
 CULEX_API CULEX_MUST_USE culex_status culex_batch_open(culex_client *client, const char *queue,
                                                        const culex_batch_options *options,
                                                        culex_batch *ret_batch, culex_error *error);

@@ -125,7 +125,9 @@ typedef struct culex_enqueue_options {
                                     CULEX_OK with the id of the first one's run, be that still
                                     there or not; CULEX_ECONFLICT with another job, chain or other
                                     params.
-                                    The same key in another queue is another key */
+                                    The same key in another queue is another key, and with `after`
+                                    it is one of those who wait for that run; callbacks of a batch
+                                    take none */
     bool has_idempotency_window;
     culex_duration idempotency_window; /* how long the store remembers the key, from the call that
                                           brought the run: 1 ms to 30 days, by default a day */
@@ -217,14 +219,17 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
  * for any, also that the other one is cancelled or deleted. An end that it does not wait for is the
  * end of the wait, too, and the run is dropped: give one more with CULEX_BATCH_ON_COMPLETE to hear
  * of that, or look at *options->ret_after, a batch of the one run that is waited for, with
- * culex_batch_look. A retry of a dead run by an operator brings nothing back.
+ * culex_batch_look. A retry of a dead run by an operator brings nothing back, but for a call that
+ * is made again then.
  * A run that is done already, and still there, counts: then the new one comes in at once. As with
  * follow-ups, it is a worker of the other run's queue that brings it. CULEX_ENOTFOUND: that run is
  * forgotten, or never was; CULEX_ESTATE: it has ended otherwise; CULEX_ELIMIT: a hundred wait for
  * it already. Neither ticket, at nor ret_outcomes go with it, and no batch. Without an idempotency
  * key a call that is repeated after CULEX_EUNKNOWN may bring a second run. With one, calls with
  * that key for the same end of the same run and into the same queue bring one, until the window is
- * over that begins with that end; of another job, params or options it is CULEX_ECONFLICT. A client
+ * over that begins with that end; of another job, params or options it is CULEX_ECONFLICT. Such a
+ * call whose run was dropped is as a first one: CULEX_ESTATE, or it waits for the run that was
+ * revived. Plain enqueues with that key are apart from it, and bring a run of their own. A client
  * with a spool asks the store or fails; a Redis user needs the rights of a worker, as for
  * culex_client_wait. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_enqueue(culex_client *client,

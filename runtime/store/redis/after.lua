@@ -54,8 +54,14 @@ local function make(state, others)
   return answer
 end
 
+-- Of a repeat: whether what waits never comes in, as the run has ended otherwise, or is not there. Then the run is looked at as by
+-- a first call: somebody may have revived it.
+local function is_dropped(b)
+  return callback_is_never(b, kind) and (b[kind] == '' or b[kind] == 'w' .. ARGV[6])
+end
+
 local b = batch_find(id)
-if b then
+if b and not is_dropped(b) then
   local answer = callback_give(b, kind, ARGV[6], ARGV[7])
   batches_write()
   if batch_told then wake_one() end

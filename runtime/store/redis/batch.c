@@ -67,20 +67,24 @@ static void order_add(struct culex__redis *redis, const struct culex_batch_order
 }
 
 static culex_status answer_judge(struct culex__redis *redis, const redisReply *reply,
-                                 const char *queue, culex_error *error)
+                                 const struct culex_batch_order *order, culex_error *error)
 {
     char letter = reply->type == REDIS_REPLY_STRING && reply->len > 0 ? reply->str[0] : '\0';
     switch (letter) {
     case 'O':
         return CULEX_OK;
     case '-':
-        return culex__refuse_batch(queue, error);
+        return culex__refuse_batch(order->queue, error);
     case '.':
-        return culex__refuse_ended_batch(queue, error);
+        return culex__refuse_ended_batch(order->queue, error);
     case '>':
         return culex__refuse_deep_batch(error);
     case '!':
-        return culex__refuse_callback(error);
+        return culex__refuse_callback(order->act, error);
+    case '=':
+        return culex__refuse_parent(order->queue, error);
+    case '~':
+        return culex__refuse_late_callback(order->queue, order->when, error);
     default:
         return culex__redis_bad_reply(redis, "BATCH", error);
     }
@@ -97,11 +101,11 @@ static culex_status after_judge(struct culex__redis *redis, const redisReply *re
     case 'O':
         return CULEX_OK;
     case '-':
-        return culex__refuse_run(queue, error);
+        return culex__refuse_awaited(queue, error);
     case '+':
         return culex__refuse_crowd(error);
     case '!':
-        return culex__refuse_callback(error);
+        return culex__refuse_callback(CULEX_BATCH_AFTER, error);
     default:
         if (letter == '.' && reply->len == 2 && culex__run_state_parse(reply->str[1], &state))
             return culex__refuse_ended_run(queue, state, error);
@@ -145,7 +149,7 @@ static culex_status batch_tell(struct culex__redis *redis, const struct culex_ba
     status = culex__redis_finish(redis, &culex__redis_script_batch, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = answer_judge(redis, reply, order->queue, error);
+    status = answer_judge(redis, reply, order, error);
     freeReplyObject(reply);
     return status;
 }

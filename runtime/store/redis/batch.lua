@@ -6,13 +6,13 @@
 -- ARGV[3]: the batch; ARGV[4]: open, then ARGV[5] is the batch that it is in, '' for none, ARGV[6] for how long it is open, ARGV[7] for
 -- how long it is kept; call, then ARGV[5] is the kind, ARGV[6] its digest, ARGV[7] as `follow_ups` takes it; close.
 -- Reply: OK; '-' where the batch or its parent is not there, '.' for a parent that has ended, '>' where it would be too deep,
--- '!' for another callback of that kind.
+-- '=' for one that is there and has another parent or none, '!' for another callback of that kind, '~' for one that would never come in.
 
 local id, act = ARGV[3], ARGV[4]
 local b = batch_find(id)
 
 local function open()
-  if b then return 'OK' end
+  if b then return b.parent == ARGV[5] and 'OK' or '=' end
   local parent, depth = ARGV[5] ~= '' and batch_find(ARGV[5]), 1
   if ARGV[5] ~= '' then
     if not parent then return '-' end

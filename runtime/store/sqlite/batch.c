@@ -23,48 +23,61 @@
 /* --- OPEN ----------------------------------------------------------------------------------- */
 
 static culex_status batch_add(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                              const struct culex_batch_order *order,
-                              const struct culex_sqlite_batch *parent, culex_error *error)
+                              const struct culex_batch_order *order, int64_t depth,
+                              culex_error *error)
 {
-    return culex__sqlite_finish(
-        store,
-        SQL_BIND(store, BATCH_ADD, SQL_INT(queue->key), SQL_ID(&order->id), SQL_INT(order->keep_ms),
-                 SQL_INT(store->now_ms + order->open_ms), SQL_INT(parent->depth + 1),
-                 SQL_INT(parent->key), SQL_INT(store->now_ms)),
-        error);
+    return culex__sqlite_finish(store,
+                                SQL_BIND(store, BATCH_ADD, SQL_INT(queue->key), SQL_ID(&order->id),
+                                         SQL_INT(order->keep_ms),
+                                         SQL_INT(store->now_ms + order->open_ms), SQL_INT(depth),
+                                         SQL_ID(&order->parent), SQL_INT(store->now_ms)),
+                                error);
 }
 
+/* How deep it is in others then, 0 for no parent. */
 static culex_status parent_join(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
-                                culex_uuid id, struct culex_sqlite_batch *ret_parent,
-                                culex_error *error)
+                                culex_uuid id, int64_t *ret_depth, culex_error *error)
 {
     static const culex_uuid none;
-    *ret_parent = (struct culex_sqlite_batch){.key = 0};
+    struct culex_sqlite_batch parent;
+    *ret_depth = 0;
     if (memcmp(&id, &none, sizeof none) == 0)
         return CULEX_OK;
-    culex_status status = culex__sqlite_batch_find_live(store, queue, id, ret_parent, error);
+    culex_status status = culex__sqlite_batch_find_live(store, queue, id, &parent, error);
     if (status != CULEX_OK)
         return status;
-    if (ret_parent->depth >= CULEX_BATCH_DEPTH_MAX)
+    if (parent.depth >= CULEX_BATCH_DEPTH_MAX)
         return culex__refuse_deep_batch(error);
-    ret_parent->added++;
-    return culex__sqlite_batch_save(store, ret_parent, error);
+    *ret_depth = parent.depth;
+    parent.added++;
+    return culex__sqlite_batch_save(store, &parent, error);
+}
+
+/* One that is there stays as it is. */
+static culex_status parent_compare(const struct culex_sqlite_batch *batch,
+                                   const struct culex_batch_order *order, culex_error *error)
+{
+    return memcmp(&batch->parent, &order->parent, sizeof order->parent) == 0
+               ? CULEX_OK
+               : culex__refuse_parent(order->queue, error);
 }
 
 static culex_status batch_open(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                const struct culex_batch_order *order, culex_error *error)
 {
-    struct culex_sqlite_batch parent;
-    bool is_there;
-    culex_status status = culex__sqlite_batch_is_there(store, queue, order->id, &is_there, error);
-    if (status != CULEX_OK || is_there)
+    struct culex_sqlite_batch batch;
+    int64_t depth;
+    culex_status status = culex__sqlite_batch_seek(store, queue, order->id, &batch, error);
+    if (status != CULEX_OK)
         return status;
-    status = parent_join(store, queue, order->parent, &parent, error);
+    if (batch.key != 0)
+        return parent_compare(&batch, order, error);
+    status = parent_join(store, queue, order->parent, &depth, error);
     if (status != CULEX_OK)
         return status;
     culex__sqlite_batches_note(queue);
     queue->has_news = true; /* a STEP closes it when nobody does */
-    return batch_add(store, queue, order, &parent, error);
+    return batch_add(store, queue, order, depth + 1, error);
 }
 
 /* --- CALL ----------------------------------------------------------------------------------- */
@@ -91,22 +104,38 @@ static culex_status call_add(struct culex_sqlite *store, struct culex_sqlite_que
     return status;
 }
 
+enum found { FOUND_NONE, FOUND_SAME, FOUND_OTHER };
+
+/* What the batch has of the kind of the order's callback. */
+static culex_status call_find(struct culex_sqlite *store, const struct culex_sqlite_batch *batch,
+                              const struct culex_batch_order *order, enum found *ret_found,
+                              culex_error *error)
+{
+    sqlite3_stmt *row = SQL_BIND(store, CALL_FIND, SQL_INT(batch->key), SQL_INT(order->when));
+    int has = culex__sqlite_next(store, row, error);
+    *ret_found = FOUND_NONE;
+    if (has > 0)
+        *ret_found = (uint64_t)sqlite3_column_int64(row, 0) == culex__callback_digest(order->call)
+                         ? FOUND_SAME
+                         : FOUND_OTHER;
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
 static culex_status batch_call(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                const struct culex_batch_order *order, culex_error *error)
 {
     struct culex_sqlite_batch batch;
+    enum found found;
     culex_status status = culex__sqlite_batch_find(store, queue, order->id, &batch, error);
-    if (status != CULEX_OK)
+    if (status == CULEX_OK)
+        status = call_find(store, &batch, order, &found, error);
+    if (status != CULEX_OK || found == FOUND_SAME)
         return status;
-    sqlite3_stmt *row = SQL_BIND(store, CALL_FIND, SQL_INT(batch.key), SQL_INT(order->when));
-    int has = culex__sqlite_next(store, row, error);
-    bool is_same =
-        has > 0 && (uint64_t)sqlite3_column_int64(row, 0) == culex__callback_digest(order->call);
-    culex__sqlite_end(row);
-    if (has < 0)
-        return (culex_status)has;
-    if (has > 0)
-        return is_same ? CULEX_OK : culex__refuse_callback(error);
+    if (found == FOUND_OTHER)
+        return culex__refuse_callback(order->act, error);
+    if (culex__sqlite_batch_never_tells(&batch, order->when))
+        return culex__refuse_late_callback(order->queue, order->when, error);
     return call_add(store, queue, &batch, order, error);
 }
 
@@ -134,9 +163,8 @@ static culex_status after_make(struct culex_sqlite *store, struct culex_sqlite_q
                                const struct culex_batch_order *order, culex_run_state state,
                                struct culex_sqlite_batch *ret_batch, culex_error *error)
 {
-    static const struct culex_sqlite_batch none = {.key = 0};
     culex__sqlite_batches_note(queue);
-    culex_status status = batch_add(store, queue, order, &none, error);
+    culex_status status = batch_add(store, queue, order, 1, error);
     if (status == CULEX_OK)
         status = culex__sqlite_batch_find(store, queue, order->id, ret_batch, error);
     if (status != CULEX_OK)
@@ -155,21 +183,31 @@ static culex_status after_make(struct culex_sqlite *store, struct culex_sqlite_q
     return status == CULEX_OK ? culex__sqlite_batch_settle(store, queue, ret_batch, error) : status;
 }
 
-static culex_status batch_after(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+/* Of a repeat: what waits never comes in, as the run has ended otherwise, or is not there. Then the
+ * run is looked at as by a first call: somebody may have revived it. */
+static culex_status dropped_forget(struct culex_sqlite *store,
+                                   const struct culex_batch_order *order,
+                                   struct culex_sqlite_batch *batch, culex_error *error)
+{
+    enum found found;
+    if (!culex__sqlite_batch_never_tells(batch, order->when))
+        return CULEX_OK;
+    culex_status status = call_find(store, batch, order, &found, error);
+    if (status != CULEX_OK || found == FOUND_OTHER)
+        return status;
+    status = culex__sqlite_batch_drop(store, batch, error);
+    batch->key = 0;
+    return status;
+}
+
+static culex_status after_begin(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
                                 const struct culex_batch_order *order, culex_error *error)
 {
     struct culex_sqlite_batch batch;
     culex_run_state state;
-    bool is_there;
-    if (queue->key == 0)
-        return culex__refuse_run(order->queue, error);
-    culex_status status = culex__sqlite_batch_is_there(store, queue, order->id, &is_there, error);
-    if (status == CULEX_OK && is_there)
-        return batch_call(store, queue, order, error);
-    if (status == CULEX_OK)
-        status = culex__sqlite_state_find(store, queue, order->run, true, &state, error);
+    culex_status status = culex__sqlite_state_find(store, queue, order->run, true, &state, error);
     if (status != CULEX_OK)
-        return status == CULEX_ENOTFOUND ? culex__refuse_run(queue->name, error) : status;
+        return status == CULEX_ENOTFOUND ? culex__refuse_awaited(queue->name, error) : status;
     bool is_over = culex__run_state_is_final(state);
     if (is_over && is_never(state, order->when))
         return culex__refuse_ended_run(queue->name, state, error);
@@ -178,6 +216,21 @@ static culex_status batch_after(struct culex_sqlite *store, struct culex_sqlite_
     if (status == CULEX_OK)
         status = after_make(store, queue, order, state, &batch, error);
     return status == CULEX_OK ? call_add(store, queue, &batch, order, error) : status;
+}
+
+static culex_status batch_after(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                const struct culex_batch_order *order, culex_error *error)
+{
+    struct culex_sqlite_batch batch;
+    if (queue->key == 0)
+        return culex__refuse_awaited(order->queue, error);
+    culex_status status = culex__sqlite_batch_seek(store, queue, order->id, &batch, error);
+    if (status == CULEX_OK && batch.key != 0)
+        status = dropped_forget(store, order, &batch, error);
+    if (status != CULEX_OK)
+        return status;
+    return batch.key != 0 ? batch_call(store, queue, order, error)
+                          : after_begin(store, queue, order, error);
 }
 
 /* --- CLOSE ---------------------------------------------------------------------------------- */

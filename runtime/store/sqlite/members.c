@@ -27,6 +27,7 @@ static culex_status batch_read(struct culex_sqlite *store, sqlite3_stmt *row,
     int has = culex__sqlite_next(store, row, error);
     if (has > 0) {
         const char *state = (const char *)sqlite3_column_text(row, 1);
+        const void *parent = sqlite3_column_blob(row, 10);
         *ret_batch = (struct culex_sqlite_batch){.key = sqlite3_column_int64(row, 0),
                                                  .state = state != NULL ? state[0] : 'E',
                                                  .is_expired = sqlite3_column_int64(row, 2),
@@ -36,8 +37,9 @@ static culex_status batch_read(struct culex_sqlite *store, sqlite3_stmt *row,
                                                  .cancelled = sqlite3_column_int64(row, 6),
                                                  .keep_ms = sqlite3_column_int64(row, 7),
                                                  .at_ms = sqlite3_column_int64(row, 8),
-                                                 .depth = sqlite3_column_int64(row, 9),
-                                                 .parent = sqlite3_column_int64(row, 10)};
+                                                 .depth = sqlite3_column_int64(row, 9)};
+        if (parent != NULL && sqlite3_column_bytes(row, 10) == sizeof ret_batch->parent.b)
+            memcpy(ret_batch->parent.b, parent, sizeof ret_batch->parent.b);
     }
     culex__sqlite_end(row);
     return has > 0 ? CULEX_OK : has < 0 ? (culex_status)has : CULEX_ENOTFOUND;
@@ -52,14 +54,13 @@ culex_status culex__sqlite_batch_find(struct culex_sqlite *store,
     return status == CULEX_ENOTFOUND ? culex__refuse_batch(queue->name, error) : status;
 }
 
-culex_status culex__sqlite_batch_is_there(struct culex_sqlite *store,
-                                          const struct culex_sqlite_queue *queue, culex_uuid id,
-                                          bool *ret_is_there, culex_error *error)
+culex_status culex__sqlite_batch_seek(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_uuid id,
+                                      struct culex_sqlite_batch *ret_batch, culex_error *error)
 {
-    struct culex_sqlite_batch batch;
+    *ret_batch = (struct culex_sqlite_batch){.key = 0};
     culex_status status = batch_read(
-        store, SQL_BIND(store, BATCH_FIND, SQL_INT(queue->key), SQL_ID(&id)), &batch, error);
-    *ret_is_there = status == CULEX_OK;
+        store, SQL_BIND(store, BATCH_FIND, SQL_INT(queue->key), SQL_ID(&id)), ret_batch, error);
     return status == CULEX_ENOTFOUND ? CULEX_OK : status;
 }
 
@@ -96,6 +97,14 @@ bool culex__sqlite_batch_tells(const struct culex_sqlite_batch *batch, culex_bat
         return batch->dead > 0;
     return batch->state == 'E' &&
            (when == CULEX_BATCH_ON_COMPLETE || culex__sqlite_batch_is_success(batch));
+}
+
+bool culex__sqlite_batch_never_tells(const struct culex_sqlite_batch *batch, culex_batch_when when)
+{
+    if (when == CULEX_BATCH_ON_DEATH)
+        return batch->state == 'E' && batch->dead == 0;
+    return when == CULEX_BATCH_ON_SUCCESS &&
+           (batch->dead + batch->cancelled > 0 || batch->is_expired != 0);
 }
 
 culex_status culex__sqlite_batch_by_key(struct culex_sqlite *store, int64_t key,
@@ -178,6 +187,12 @@ static culex_status end_look(struct culex_sqlite *store, struct culex_sqlite_que
     return status;
 }
 
+static bool has_parent(const struct culex_sqlite_batch *batch)
+{
+    static const culex_uuid none;
+    return memcmp(&batch->parent, &none, sizeof none) != 0;
+}
+
 /* As which a batch that has ended counts in the one that it is in. */
 static culex_run_state end_of(const struct culex_sqlite_batch *batch)
 {
@@ -204,17 +219,17 @@ culex_status culex__sqlite_batch_settle(struct culex_sqlite *store,
 {
     bool has_ended;
     culex_status status = end_look(store, queue, batch, &has_ended, error);
-    while (status == CULEX_OK && has_ended && batch->parent != 0) {
+    while (status == CULEX_OK && has_ended && has_parent(batch)) {
         culex_run_state state = end_of(batch);
-        status = culex__sqlite_batch_by_key(store, batch->parent, batch, error);
-        if (status == CULEX_OK && batch->state == 'E')
+        status = culex__sqlite_batch_seek(store, queue, batch->parent, batch, error);
+        if (status == CULEX_OK && (batch->key == 0 || batch->state == 'E'))
             return CULEX_OK;
         if (status == CULEX_OK)
             status = culex__sqlite_batch_count(store, queue, batch, state, error);
         if (status == CULEX_OK)
             status = end_look(store, queue, batch, &has_ended, error);
     }
-    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+    return status;
 }
 
 /* The key of the first of its batches, which it leaves; 0: it is in none. */
@@ -288,6 +303,16 @@ culex_status culex__sqlite_members_take(struct culex_sqlite *store,
 
 /* --- time ----------------------------------------------------------------------------------- */
 
+culex_status culex__sqlite_batch_drop(struct culex_sqlite *store,
+                                      const struct culex_sqlite_batch *batch, culex_error *error)
+{
+    culex_status status =
+        culex__sqlite_finish(store, SQL_BIND(store, CALLS_DROP, SQL_INT(batch->key)), error);
+    return status == CULEX_OK ? culex__sqlite_finish(
+                                    store, SQL_BIND(store, BATCH_DROP, SQL_INT(batch->key)), error)
+                              : status;
+}
+
 enum {
     CALL_LEFT_MS = 60000
 }; /* a batch is kept as long as one of its callbacks is to be brought */
@@ -304,10 +329,7 @@ static culex_status batch_forget(struct culex_sqlite *store, struct culex_sqlite
         batch->at_ms = store->now_ms + CALL_LEFT_MS;
         return culex__sqlite_batch_save(store, batch, error);
     }
-    status = culex__sqlite_finish(store, SQL_BIND(store, CALLS_DROP, SQL_INT(batch->key)), error);
-    return status == CULEX_OK ? culex__sqlite_finish(
-                                    store, SQL_BIND(store, BATCH_DROP, SQL_INT(batch->key)), error)
-                              : status;
+    return culex__sqlite_batch_drop(store, batch, error);
 }
 
 static culex_status batch_over(struct culex_sqlite *store, struct culex_sqlite_queue *queue,

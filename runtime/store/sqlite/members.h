@@ -18,7 +18,7 @@ struct culex_sqlite_batch {
     int64_t is_expired;
     int64_t added, done, dead, cancelled;
     int64_t keep_ms, at_ms, depth;
-    int64_t parent; /* key of the batch that it is in; 0: none */
+    culex_uuid parent; /* the batch that it is in, or was; zeroes: none */
 };
 
 /* What a queue's row says of batches: 1 while table batch may have some of it. */
@@ -29,9 +29,10 @@ culex_status culex__sqlite_batch_find(struct culex_sqlite *store,
                                       const struct culex_sqlite_queue *queue, culex_uuid id,
                                       struct culex_sqlite_batch *ret_batch, culex_error *error);
 
-culex_status culex__sqlite_batch_is_there(struct culex_sqlite *store,
-                                          const struct culex_sqlite_queue *queue, culex_uuid id,
-                                          bool *ret_is_there, culex_error *error);
+/* As batch_find, with the key 0 where there is none. */
+culex_status culex__sqlite_batch_seek(struct culex_sqlite *store,
+                                      const struct culex_sqlite_queue *queue, culex_uuid id,
+                                      struct culex_sqlite_batch *ret_batch, culex_error *error);
 
 /* As batch_find, of one that takes new members; CULEX_ESTATE for one that has ended. */
 culex_status culex__sqlite_batch_find_live(struct culex_sqlite *store,
@@ -56,6 +57,13 @@ bool culex__sqlite_batch_is_success(const struct culex_sqlite_batch *batch);
 
 /* Whether what such a callback waits for has come about. */
 bool culex__sqlite_batch_tells(const struct culex_sqlite_batch *batch, culex_batch_when when);
+
+/* Whether it can not come about any more. */
+bool culex__sqlite_batch_never_tells(const struct culex_sqlite_batch *batch, culex_batch_when when);
+
+/* With its callbacks. */
+culex_status culex__sqlite_batch_drop(struct culex_sqlite *store,
+                                      const struct culex_sqlite_batch *batch, culex_error *error);
 
 /* CULEX_ENOTFOUND, without a text, where there is none. */
 culex_status culex__sqlite_batch_by_key(struct culex_sqlite *store, int64_t key,

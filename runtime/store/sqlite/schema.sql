@@ -348,7 +348,7 @@ CREATE TABLE batch (
     keep_ms INTEGER NOT NULL,
     at_ms INTEGER NOT NULL,                     -- when it is closed, or forgotten
     depth INTEGER NOT NULL,
-    parent INTEGER NOT NULL,                    -- the batch that it is in; 0 for none
+    parent BLOB NOT NULL CHECK (length(parent) = 16), -- id of the batch that it is in, kept when that is forgotten; zeroes for none
     opened_ms INTEGER NOT NULL,
     UNIQUE (queue, id)
 ) STRICT;

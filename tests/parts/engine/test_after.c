@@ -85,7 +85,8 @@ static void test_run_that_will_not_be_done_is_refused(void **state)
     assert_non_null(strstr(error.text, "no such run in queue 'numbers'"));
     options = after(&first);
     options.after_queue = "others";
-    assert_int_equal(put(world, &options, NULL, NULL), CULEX_ENOTFOUND);
+    assert_int_equal(put(world, &options, NULL, &error), CULEX_ENOTFOUND);
+    assert_non_null(strstr(error.text, "no such run in queue 'others': options.after_queue names"));
     assert_int_equal(culex_client_cancel(world->client, "numbers", first, NULL, NULL), CULEX_OK);
     options = after(&first);
     assert_int_equal(put(world, &options, NULL, &error), CULEX_ESTATE);

@@ -594,7 +594,8 @@ static void seed_unique(struct fixture *fixture)
 /* One that is closed, with one member that has not ended. */
 #define BATCH                                                                                      \
     "INSERT INTO batch (batch, queue, id, state, added, keep_ms, at_ms, depth, parent, opened_ms)" \
-    " SELECT 1, queue, zeroblob(16), 'C', 1, 1000, 9223372036854775807, 1, 0, 1 FROM queue"        \
+    " SELECT 1, queue, CAST('the batch of one' AS BLOB), 'C', 1, 1000, 9223372036854775807, 1,"    \
+    " zeroblob(16), 1 FROM queue"                                                                  \
     " WHERE name = 'q';"
 
 static const struct {

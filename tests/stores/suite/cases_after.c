@@ -204,6 +204,62 @@ void case_after__repeats_change_nothing(struct suite *suite)
     assert_int_equal(after(suite, id), CULEX_ENOTFOUND);
 }
 
+/* What waited was dropped as the run ended: the answer is that of a first call. */
+void case_after__repeat_of_what_never_comes_in_is_refused(struct suite *suite)
+{
+    struct culex_new_run what = suite_run(suite), other = suite_run(suite);
+    culex_uuid dead = put(suite), done = put_kept(suite), gone = put(suite);
+    culex_uuid names[3] = {suite_id(suite), suite_id(suite), suite_id(suite)};
+    other.content = what.content + 1;
+    assert_ok(after_as(suite, names[0], dead, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+    assert_ok(after_as(suite, names[1], done, CULEX_BATCH_ON_DEATH, "calls", &what));
+    assert_ok(after_as(suite, names[2], gone, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+    end(suite, dead, CULEX_EVENT_DISCARD);
+    end(suite, done, CULEX_EVENT_DONE);
+    assert_int_equal(suite_purge(suite, CULEX_RUN_WAITING, 10), 1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(after_as(suite, names[0], dead, CULEX_BATCH_ON_SUCCESS, "calls", &what),
+                         CULEX_ESTATE);
+        assert_int_equal(after_as(suite, names[1], done, CULEX_BATCH_ON_DEATH, "calls", &what),
+                         CULEX_ESTATE);
+        assert_int_equal(after_as(suite, names[2], gone, CULEX_BATCH_ON_SUCCESS, "calls", &what),
+                         CULEX_ENOTFOUND);
+    }
+    assert_int_equal(after_as(suite, names[0], dead, CULEX_BATCH_ON_SUCCESS, "calls", &other),
+                     CULEX_ECONFLICT);
+    assert_came(suite, 0);
+    assert_sound(suite);
+}
+
+static void revive(struct suite *suite, culex_uuid id)
+{
+    assert_ok(suite->store->ops->retry(suite->store, suite->queue, id, NULL));
+}
+
+void case_after__repeat_waits_anew_for_a_run_that_is_revived(struct suite *suite)
+{
+    struct culex_new_run what = suite_run(suite);
+    culex_uuid id = put_kept(suite), name = suite_id(suite), late = suite_id(suite);
+    assert_ok(after_as(suite, name, id, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+    assert_ok(after_as(suite, late, id, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+    end(suite, id, CULEX_EVENT_DISCARD);
+    revive(suite, id);
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(after_as(suite, name, id, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+    assert_sound(suite);
+    assert_came(suite, 0);
+    end(suite, id, CULEX_EVENT_DONE);
+    assert_came(suite, 1);
+    assert_ok(after_as(suite, late, id, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+    assert_came(suite, 1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(after_as(suite, name, id, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+        assert_ok(after_as(suite, late, id, CULEX_BATCH_ON_SUCCESS, "calls", &what));
+    }
+    assert_came(suite, 0);
+    assert_sound(suite);
+}
+
 void case_after__a_hundred_wait_for_a_run(struct suite *suite)
 {
     culex_uuid id = put(suite);

@@ -60,12 +60,16 @@ static culex_status call_as(struct suite *suite, culex_uuid id, culex_batch_when
     return give(suite, &order);
 }
 
+static culex_status call_when(struct suite *suite, culex_uuid id, culex_batch_when when)
+{
+    struct culex_new_run run = callback(suite, when);
+    return call_as(suite, id, when, "calls", &run);
+}
+
 static void call_all(struct suite *suite, culex_uuid id)
 {
-    for (int when = CULEX_BATCH_ON_COMPLETE; when <= CULEX_BATCH_ON_DEATH; when++) {
-        struct culex_new_run run = callback(suite, (culex_batch_when)when);
-        assert_ok(call_as(suite, id, (culex_batch_when)when, "calls", &run));
-    }
+    for (int when = CULEX_BATCH_ON_COMPLETE; when <= CULEX_BATCH_ON_DEATH; when++)
+        assert_ok(call_when(suite, id, (culex_batch_when)when));
 }
 
 static culex_uuid member(struct suite *suite, culex_uuid batch)
@@ -418,8 +422,43 @@ void case_batch__callback_of_what_is_told_already_comes_in(struct suite *suite)
     culex_uuid batch = open_one(suite);
     end(suite, member(suite, batch), CULEX_EVENT_DISCARD);
     close_one(suite, batch);
-    call_all(suite, batch);
+    assert_ok(call_when(suite, batch, CULEX_BATCH_ON_COMPLETE));
+    assert_ok(call_when(suite, batch, CULEX_BATCH_ON_DEATH));
     assert_called(suite, "cd");
+}
+
+void case_batch__callback_of_what_can_not_come_about_is_refused(struct suite *suite)
+{
+    culex_uuid good = open_one(suite), dead = open_one(suite), cancelled = open_one(suite),
+               late = open_one(suite);
+    close_one(suite, good);
+    assert_int_equal(call_when(suite, good, CULEX_BATCH_ON_DEATH), CULEX_ESTATE);
+    assert_ok(call_when(suite, good, CULEX_BATCH_ON_SUCCESS));
+    end(suite, member(suite, dead), CULEX_EVENT_DISCARD);
+    assert_int_equal(call_when(suite, dead, CULEX_BATCH_ON_SUCCESS), CULEX_ESTATE);
+    suite_cancel(suite, member(suite, cancelled));
+    assert_int_equal(call_when(suite, cancelled, CULEX_BATCH_ON_SUCCESS), CULEX_ESTATE);
+    assert_ok(call_when(suite, cancelled, CULEX_BATCH_ON_DEATH)); /* another one may be dead */
+    assert_called(suite, "s");
+    member(suite, late);
+    suite_pass(suite, HOUR_MS);
+    assert_int_equal(call_when(suite, late, CULEX_BATCH_ON_SUCCESS), CULEX_ESTATE);
+    assert_ok(call_when(suite, late, CULEX_BATCH_ON_DEATH));
+}
+
+void case_batch__repeat_of_a_callback_that_never_comes_in_is_known(struct suite *suite)
+{
+    culex_uuid batch = open_one(suite);
+    struct culex_new_run success = callback(suite, CULEX_BATCH_ON_SUCCESS),
+                         death = callback(suite, CULEX_BATCH_ON_DEATH);
+    assert_ok(call_as(suite, batch, CULEX_BATCH_ON_SUCCESS, "calls", &success));
+    assert_ok(call_as(suite, batch, CULEX_BATCH_ON_DEATH, "calls", &death));
+    suite_cancel(suite, member(suite, batch));
+    close_one(suite, batch);
+    assert_ok(call_as(suite, batch, CULEX_BATCH_ON_SUCCESS, "calls", &success));
+    assert_ok(call_as(suite, batch, CULEX_BATCH_ON_DEATH, "calls", &death));
+    assert_int_equal(call_when(suite, batch, CULEX_BATCH_ON_DEATH), CULEX_ECONFLICT);
+    assert_called(suite, "");
 }
 
 void case_batch__callback_goes_to_its_own_queue(struct suite *suite)
@@ -544,6 +583,48 @@ void case_batch__in_a_batch_is_a_member_of_it(struct suite *suite)
     end(suite, bad_run, CULEX_EVENT_DISCARD);
     assert_counts(suite, outer, 2, 1, 1, 0);
     assert_called(suite, "cd");
+}
+
+static culex_status open_again(struct suite *suite, culex_uuid id, culex_uuid parent)
+{
+    struct culex_batch_order order = order_of(suite, id);
+    order.parent = parent;
+    return give(suite, &order);
+}
+
+/* Who opens it once more and names what it is in otherwise would wait for nothing. */
+void case_batch__is_in_one_batch_only(struct suite *suite)
+{
+    const culex_uuid none = {{0}};
+    culex_uuid outer = open_one(suite), other = open_one(suite), inner = open_in(suite, outer);
+    assert_ok(open_again(suite, inner, outer));
+    assert_int_equal(open_again(suite, inner, other), CULEX_ECONFLICT);
+    assert_int_equal(open_again(suite, inner, none), CULEX_ECONFLICT);
+    assert_int_equal(open_again(suite, outer, other), CULEX_ECONFLICT);
+    assert_int_equal(open_again(suite, outer, outer), CULEX_ECONFLICT);
+    assert_ok(open_again(suite, outer, none));
+    assert_counts(suite, outer, 1, 0, 0, 0);
+    assert_counts(suite, other, 0, 0, 0, 0);
+}
+
+/* Also when that one is forgotten before it. */
+void case_batch__that_has_ended_is_known_by_what_it_was_in(struct suite *suite)
+{
+    struct culex_batch_order order = order_of(suite, suite_id(suite));
+    order.keep_ms = SUITE_SECOND_MS;
+    assert_ok(give(suite, &order));
+    culex_uuid outer = order.id, inner = open_in(suite, outer), other = open_one(suite);
+    close_one(suite, inner);
+    close_one(suite, outer);
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(open_again(suite, inner, outer));
+        assert_int_equal(open_again(suite, inner, other), CULEX_ECONFLICT);
+        assert_int_equal(open_again(suite, inner, (culex_uuid){{0}}), CULEX_ECONFLICT);
+        suite_pass(suite, SUITE_SECOND_MS);
+    }
+    culex_batch_info info;
+    assert_int_equal(suite->store->ops->batch_look(suite->store, suite->queue, outer, &info, NULL),
+                     CULEX_ENOTFOUND);
 }
 
 void case_batch__is_no_deeper_than_eight(struct suite *suite)

@@ -1731,6 +1731,20 @@ static bool batch_open(struct world *world, int queue)
     return batch_give(world, "open", &order);
 }
 
+/* One that may be there, in the batch that it is in or in another one. */
+static bool batch_reopen(struct world *world, const struct known_id *batch)
+{
+    const struct known_id *parent = chance(world, 50) ? batch_pick(world) : NULL;
+    struct culex_batch_order order = {.act = CULEX_BATCH_OPEN,
+                                      .queue = queues[batch->queue],
+                                      .id = batch->id,
+                                      .open_ms = 1 + below(world, 900000),
+                                      .keep_ms = 1 + below(world, 100000)};
+    if (parent != NULL && parent->queue == batch->queue && parent != batch)
+        order.parent = parent->id;
+    return batch_give(world, "open again", &order);
+}
+
 static bool batch_call(struct world *world, const struct known_id *batch)
 {
     culex_batch_when when = (culex_batch_when)(1 + below(world, CULEX_BATCH_ON_DEATH));
@@ -1857,6 +1871,8 @@ static bool batch_operate(struct world *world, int queue)
         return true;
     if (batch == NULL || chance(world, 20))
         return batch_open(world, queue);
+    if (chance(world, 10))
+        return batch_reopen(world, batch);
     if (chance(world, 40))
         return batch_call(world, batch);
     if (chance(world, 40))

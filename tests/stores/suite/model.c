@@ -614,6 +614,13 @@ static bool batch_tells(const struct model_batch *batch, int when)
     return batch->info.is_ended && (when == CULEX_BATCH_ON_COMPLETE || batch_has_succeeded(batch));
 }
 
+static bool batch_never_tells(const struct model_batch *batch, int when)
+{
+    if (when == CULEX_BATCH_ON_SUCCESS)
+        return batch->info.dead > 0 || batch->info.cancelled > 0 || batch->info.is_expired;
+    return when == CULEX_BATCH_ON_DEATH && batch->info.is_ended && batch->info.dead == 0;
+}
+
 static void batch_count(struct model *model, struct model_batch *batch, culex_run_state state);
 
 /* After each change of it. */
@@ -3145,6 +3152,9 @@ static culex_status model_batch_call(struct model *model, struct model_batch *ba
                    ? CULEX_OK
                    : culex__fail(error, CULEX_ECONFLICT,
                                  "the batch has another callback of this kind");
+    if (batch_never_tells(batch, (int)order->when))
+        return culex__fail(error, CULEX_ESTATE, "a callback of queue '%s' would never come in",
+                           order->queue);
     call->is_given = true;
     call->call = (struct culex_follow_up){keep_text(model, order->call->queue), order->call->run};
     struct culex_new_run *run = &call->call.run;
@@ -3177,7 +3187,8 @@ static culex_status model_batch_open(struct model *model, const struct culex_bat
                                   .at_ms = now_of(model) + order->open_ms,
                                   .opened_ms = now_of(model),
                                   .depth = 1,
-                                  .parent = parent};
+                                  .parent = parent,
+                                  .parent_id = order->parent};
     if (parent != NULL) {
         batch->depth = parent->depth + 1;
         parent->info.added++;
@@ -3221,13 +3232,37 @@ static culex_status model_batch_after(struct model *model, const struct culex_ba
     return model_batch_call(model, batch, order, error);
 }
 
+/* What waits never comes in, as the run has ended otherwise. */
+static bool is_dropped(const struct model_batch *batch, const struct culex_batch_order *order)
+{
+    const struct model_call *call = &batch->calls[order->when];
+    return batch_never_tells(batch, (int)order->when) &&
+           (!call->is_given || is_same_callback(&call->call, order->call));
+}
+
+/* The run may be alive again. */
+static culex_status model_batch_renew(struct model *model, struct model_batch *batch,
+                                      const struct culex_batch_order *order, culex_error *error)
+{
+    batch->is_gone = true;
+    culex_status status = model_batch_after(model, order, error);
+    batch->is_gone = status == CULEX_OK;
+    return status;
+}
+
 static culex_status model_batch(struct culex_store *store, const struct culex_batch_order *order,
                                 culex_error *error)
 {
     struct model *model = of(store);
     struct model_batch *batch = batch_find(model, queue_of(model, order->queue), order->id);
+    if (order->act == CULEX_BATCH_OPEN && batch == NULL)
+        return model_batch_open(model, order, error);
     if (order->act == CULEX_BATCH_OPEN)
-        return batch != NULL ? CULEX_OK : model_batch_open(model, order, error);
+        return memcmp(&batch->parent_id, &order->parent, sizeof order->parent) == 0
+                   ? CULEX_OK
+                   : culex__fail(error, CULEX_ECONFLICT, "the batch was opened in another one");
+    if (order->act == CULEX_BATCH_AFTER && batch != NULL && is_dropped(batch, order))
+        return model_batch_renew(model, batch, order, error);
     if (order->act == CULEX_BATCH_AFTER && batch == NULL)
         return model_batch_after(model, order, error);
     if (batch == NULL)

@@ -176,6 +176,7 @@ struct model_batch {
     bool is_gone;
     int64_t keep_ms, at_ms, depth, opened_ms;
     struct model_batch *parent;
+    culex_uuid parent_id;          /* zeroes: none */
     const struct model_run *after; /* of AFTER, the run that it is of, until that ends; else NULL */
     struct model_call {
         bool is_given, is_brought;
