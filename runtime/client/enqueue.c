@@ -118,8 +118,8 @@ static culex_status batch_apply(struct order *order, const culex_enqueue_options
         return options->batch_when == CULEX_BATCH_MEMBER
                    ? CULEX_OK
                    : culex__fail(error, CULEX_EINVAL,
-                                 "options.batch_when is set and options.batch is not: say whose "
-                                 "callback the run is");
+                                 "options.batch_when is set, and neither options.batch nor "
+                                 "options.after: say which batch or run is waited for");
     culex_status status = culex__batch_check(options->batch, error);
     if (status != CULEX_OK)
         return status;

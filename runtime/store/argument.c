@@ -298,7 +298,9 @@ culex_status culex__argument_batch(const struct culex_batch_order *order, culex_
     if (memcmp(&order->id, &none, sizeof none) == 0)
         return culex__fail(error, CULEX_EINVAL, "no id of a batch");
     if (has_call && (order->when < CULEX_BATCH_ON_COMPLETE || order->when > CULEX_BATCH_ON_DEATH))
-        return culex__fail(error, CULEX_EINVAL, "no kind of callback that a batch has");
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.batch_when is no end that can be waited for: "
+                           "CULEX_BATCH_ON_SUCCESS, _ON_DEATH or _ON_COMPLETE");
     if ((order->act == CULEX_BATCH_OPEN &&
          (order->open_ms < 1 || order->open_ms > CULEX_STORE_BATCH_OPEN_MAX_MS)) ||
         (is_made && (order->keep_ms < 0 || order->keep_ms > CULEX_DELAY_MAX_MS)))

@@ -83,8 +83,8 @@ static culex_status borrowed_enqueue(struct culex_store *base, const char *queue
 static const struct culex_store_ops operations = {
     .name = "sqlite",
     .lacks =
-        "culex_sqlite_enqueue enqueues runs and members of batches alone: callbacks of a batch "
-        "are enqueued by culex_client_enqueue",
+        "culex_sqlite_enqueue enqueues runs and members of batches alone: callbacks of a batch and "
+        "runs that wait for another (options.after) are enqueued by culex_client_enqueue",
     .enqueue = borrowed_enqueue,
     .now = borrowed_now,
     .close = borrowed_close,
