@@ -102,7 +102,8 @@ typedef struct culex_events {
 #define CULEX_EVENTS_PAGE_MAX 1000    /* that one call tells */
 
 /* From now on `queue` keeps its newest `most` events, up to CULEX_EVENTS_KEPT_MAX; 0, as a queue
- * begins, keeps none and drops those that there are. CULEX_ENOTFOUND as culex_client_limit. */
+ * begins, keeps none and drops those that there are. CULEX_ENOTFOUND as culex_client_limit. A Redis
+ * user needs the rights of a worker, where reading takes those of a producer. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_events_keep(culex_client *client,
                                                                const char *queue, uint64_t most,
                                                                culex_error *error);

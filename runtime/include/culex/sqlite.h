@@ -33,7 +33,8 @@ struct sqlite3;
 /* Enqueues one run of `type` through `db`, which must be in a transaction, into the store that is
  * its database `schema` (NULL: "main"; else the name it was ATTACHed as). Borrows everything for
  * the call. Params, options and *ret_id are as for culex_client_enqueue, but options->ticket is
- * refused (CULEX_EUNSUPPORTED): no answer gets lost on the way to your own transaction. The id is
+ * refused (CULEX_EUNSUPPORTED): no answer gets lost on the way to your own transaction; and so are
+ * options->after and callbacks of batches, which culex_client_enqueue takes. The id is
  * the run's once the transaction is committed: one that was rolled back can come again, for another
  * run.
  *
