@@ -362,6 +362,8 @@ struct culex_step_reply {
                                     call knows */
     bool has_brought;            /* follow-ups into some queue */
     enum culex_room room;
+    bool lines_left; /* the store is short of room: it has kept none of the log lines that came with
+                        beats and ends, all else has been recorded. Not told again */
     uint32_t expired_count;  /* runs that expired in this step; a repeat says 0 */
     enum culex_answer *acks; /* parallel to the request */
     enum culex_answer *beats;

@@ -1,6 +1,6 @@
 -- store/redis/forget.lua - deletes a run that is over.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta bodies blocks spans block_leases block_ends events
--- uses: base events layout unique plan bodies blocks
+-- uses: base lines events layout unique plan bodies blocks
 -- level: works
 --
 -- ARGV[2]: the run. Reply: 'O', '' unknown, '!' not final.
@@ -34,7 +34,7 @@ local r = record_parse(text)
 if r and not IS_FINAL[r.state] then return '!' end
 call('HDEL', meta, 'calm')
 call('HDEL', progress, id)
-call('HDEL', logs, id)
+logs_drop({id})
 call('HDEL', runs, id)
 call('HDEL', payloads, id)
 call('HDEL', errors, id)

@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls events
--- uses: base events layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures
+-- uses: base lines events layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -428,6 +428,58 @@ local function hash_share(key, is_good)
   for at = 1, #page[2], 2 do
     entry_check('HDEL', key, page[2][at], page[2][at], is_good)
   end
+  return answer(page[1])
+end
+
+-- Log lines. A chunk that its run's head does not know is nobody's, unless it has gone with what it followed.
+local function log_chunk_check(id, field)
+  local first, last = log_head(call('HGET', logs, id))
+  local number = tonumber(match(sub(field, 17), '^[1-9]%d*$'))
+  if first and number and number >= first and number <= last or call('HEXISTS', logs, field) == 0 then return end
+  wrong = wrong + 1
+  if is_repairing then call('HDEL', logs, field) end
+end
+
+-- What a head should say, by the chunks that are there: lines before one that is lost, or is not whole, are lost with
+-- it. '' where there are none. Returns the number of the first chunk too.
+local function log_head_make(first, last, shown, chunks)
+  local from, count, bytes = first, 0, 0
+  for at = 1, last - first + 1 do
+    local chunk = chunks[at]
+    if chunk and sub(chunk, -1) == '\n' then
+      count, bytes = count + lines_count(chunk), bytes + #chunk
+    else
+      from, count, bytes = first + at, 0, 0
+    end
+  end
+  if from > last then return '', from end
+  return string.format('%d|%d|%d|%d|%d', from, last, count, bytes, math.min(shown, count)), from
+end
+
+local function log_head_check(id, text)
+  local first, last, _, _, shown = log_head(text)
+  local right, from = '', nil
+  if first then right, from = log_head_make(first, last, shown, read(logs, log_chunks(id, first, last, {}))) end
+  if right == text then return end
+  wrong = wrong + 1
+  if not is_repairing then return end
+  if from then write('HDEL', logs, log_chunks(id, first, from - 1, {})) end
+  if right == '' then call('HDEL', logs, id) else call('HSET', logs, id, right) end
+end
+
+local function log_field_check(field, text)
+  local id = sub(field, 1, 16)
+  local judged = entry_judge(id, function() return true end)
+  if judged == 'bad' then
+    entry_check('HDEL', logs, field, id, function() return true end)
+  elseif judged == 'good' then
+    if field == id then log_head_check(id, text) else log_chunk_check(id, field) end
+  end
+end
+
+local function logs_share()
+  local page = call('HSCAN', logs, place, 'COUNT', 25)
+  for at = 1, #page[2], 2 do log_field_check(page[2][at], page[2][at + 1]) end
   return answer(page[1])
 end
 
@@ -1382,7 +1434,7 @@ local shares = {
   results = function() return hash_share(results, state_is(DONE)) end,
   errors = function() return hash_share(errors, function() return true end) end,
   progress = function() return hash_share(progress, function() return true end) end,
-  logs = function() return hash_share(logs, function() return true end) end,
+  logs = logs_share,
 }
 local facts = call('HMGET', meta, 'layout', 'waits', 'batches')
 local refusal = layout_refusal(facts[1])

@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/progress.h"
+#include "core/run_log.h"
 #include "store/redis/scripts.h"
 #include "store/argument.h"
 #include "store/list_filter.h"
@@ -117,14 +118,47 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     return CULEX_OK;
 }
 
+/* Chunks, one after the other. */
+static culex_status chunks_join(struct culex__redis *redis, const redisReply *reply,
+                                culex_buf *chunks, culex_error *error)
+{
+    const char *chunk;
+    size_t len;
+    for (size_t i = 1; i < reply->elements; i++) {
+        if (!culex__redis_reply_text(reply, i, &chunk, &len))
+            return culex__redis_bad_reply(redis, "RUN_LOG", error);
+        if (culex__buf_append(chunks, chunk, len) != CULEX_OK)
+            return no_memory(error);
+    }
+    return CULEX_OK;
+}
+
+/* The last lines of the chunks, so many as the run keeps. */
+static culex_status lines_read(struct culex__redis *redis, const redisReply *reply,
+                               culex_buf *lines, culex_error *error)
+{
+    int64_t shown;
+    culex_buf chunks;
+    if (!culex__redis_reply_int(reply, 0, &shown) || shown < 0 || shown > CULEX_RUN_LINES_MAX)
+        return culex__redis_bad_reply(redis, "RUN_LOG", error);
+    culex_buf_init(&chunks, 0);
+    culex_status status = chunks_join(redis, reply, &chunks, error);
+    if (status == CULEX_OK) {
+        size_t excess = culex__run_log_excess(chunks.data, chunks.len, (uint32_t)shown);
+        if (chunks.len > excess &&
+            culex__buf_append(lines, chunks.data + excess, chunks.len - excess) != CULEX_OK)
+            status = no_memory(error);
+    }
+    culex_buf_release(&chunks);
+    return status;
+}
+
 culex_status culex__redis_run_log(struct culex_store *base, const char *queue, culex_uuid id,
                                   culex_buf *ret_lines, culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     const struct culex__redis_script *script = &culex__redis_script_run_log;
     redisReply *reply = NULL;
-    const char *lines;
-    size_t len;
     culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
@@ -134,10 +168,8 @@ culex_status culex__redis_run_log(struct culex_store *base, const char *queue, c
         return status;
     if (culex__redis_is_empty(reply))
         status = culex__refuse_run(queue, error);
-    else if (!culex__redis_reply_text(reply, 0, &lines, &len))
-        status = culex__redis_bad_reply(redis, "RUN_LOG", error);
-    else if (culex__buf_append(ret_lines, lines, len) != CULEX_OK)
-        status = no_memory(error);
+    else
+        status = lines_read(redis, reply, ret_lines, error);
     freeReplyObject(reply);
     return status;
 }

@@ -210,6 +210,11 @@ repeat
   end
   local over = call('ZRANGE', done, 0, 0, 'WITHSCORES')[2]
   local gone = over and over + 0 <= now and call('ZRANGEBYSCORE', done, '-inf', now_text, 'LIMIT', 0, FORGET_MAX + acks)
+  if gone and #gone > 0 and call('HLEN', logs) > 0 then
+    local heads = call('HMGET', logs, unpack(gone))
+    for at = 1, #gone do is_plain = is_plain and not heads[at] end
+    if not is_plain then break end -- what they keep lies in chunks
+  end
 
   -- A server short of memory refuses a script whose first write may need some; acks pass.
   call('ZREM', active, '')
@@ -262,7 +267,6 @@ repeat
     call('HDEL', runs, unpack(gone))
     if call('HLEN', errors) > 0 then call('HDEL', errors, unpack(gone)) end
     if call('HLEN', progress) > 0 then call('HDEL', progress, unpack(gone)) end
-    if call('HLEN', logs) > 0 then call('HDEL', logs, unpack(gone)) end
     if call('HLEN', results) > 0 then call('HDEL', results, unpack(gone)) end
     call('ZREMRANGEBYRANK', done, 0, #gone - 1)
     over = call('ZRANGE', done, 0, 0, 'WITHSCORES')[2]

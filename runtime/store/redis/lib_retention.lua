@@ -9,7 +9,7 @@ local function runs_forget(ids)
   write('HDEL', runs, ids)
   fields_drop(errors, ids)
   fields_drop(progress, ids)
-  fields_drop(logs, ids)
+  logs_drop(ids)
 end
 
 -- Forgets these runs of one final state, the first ones of its set.

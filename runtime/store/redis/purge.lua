@@ -1,6 +1,6 @@
 -- store/redis/purge.lua - deletes runs of one state.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta wake bodies blocks spans block_leases block_ends limits limited slots buckets refills waits waits_until follow_ups batches batches_until events
--- uses: base events layout known waiting unique plan slots parking bodies blocks wake waits batches batch_ends
+-- uses: base lines events layout known waiting unique plan slots parking bodies blocks wake waits batches batch_ends
 -- level: works
 --
 -- Deletes up to ARGV[3] (at most 500) runs in state ARGV[2], a scheduled one that is due as waiting.
@@ -37,7 +37,8 @@ local function runs_delete(ids)
   if #ids == 0 then return end
   for at = 1, waits_end and #ids or 0 do waits_end(ids[at], 0) end
   for at = 1, batch_end and #ids or 0 do batch_end(ids[at], 'cancelled') end
-  for _, key in ipairs({runs, payloads, errors, results, progress, logs}) do write('HDEL', key, ids) end
+  for _, key in ipairs({runs, payloads, errors, results, progress}) do write('HDEL', key, ids) end
+  logs_drop(ids)
   deleted = deleted + #ids
 end
 

@@ -578,7 +578,8 @@ enum {
     FLAG_SHORT = 64,
     FLAG_FOLLOW_UPS = 128,
     FLAG_EVENTS = 256,
-    FLAG_EXPIRED = 512,
+    FLAG_LINES_LEFT = 512,
+    FLAG_EXPIRED = 1024,
     EXPIRED_MAX = 1024 /* more than a step looks at */
 };
 
@@ -596,6 +597,7 @@ static bool head_read(const redisReply *reply, struct culex_step_reply *head)
     head->is_replaced = (flags & 8) != 0;
     head->has_passed = (flags & 16) != 0;
     head->is_short = (flags & FLAG_SHORT) != 0;
+    head->lines_left = (flags & FLAG_LINES_LEFT) != 0;
     head->expired_count = (uint32_t)(flags / FLAG_EXPIRED);
     return true;
 }

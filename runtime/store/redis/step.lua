@@ -1,16 +1,16 @@
 -- store/redis/step.lua - the fused operation of a worker: acks, beats, upkeep, claims.
 -- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta wake sessions sessions_seen keys keys_until producers producers_until damaged bodies blocks spans block_leases block_ends limits limited slots buckets refills follow_ups waits waits_until batches batches_until events
--- uses: lean base events request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote retention words leases waits batches batch_ends acks claims
+-- uses: lean base events request layout granted dues unique plan slots parking wake bodies blocks aside held memory promote lines retention words leases waits batches batch_ends acks claims
 -- lead: lean
 -- level: works
--- rare: unique plan slots parking wake bodies blocks aside held memory promote retention words leases waits batches batch_ends acks claims
+-- rare: unique plan slots parking wake bodies blocks aside held memory promote lines retention words leases waits batches batch_ends acks claims
 --
 -- store/store.h is the contract, lib_request.lua has ARGV.
 -- Reply: now due_in_ms flags acks beats salt first since bodies, then per grant of a run with a record: before id
 --        record payload
 -- Acks: a letter for each listed one, then one for each run of the groups. Flags: 1 paused, 2 empty, 4 held,
 -- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 short, 128: follow-ups are left to be brought,
--- 256: the queue tells events, 512 for each expired run. Bodies: an array, of the ordinary runs that are
+-- 256: the queue tells events, 512: log lines were left out, for want of memory, 1024 for each expired run. Bodies: an array, of the ordinary runs that are
 -- granted; the number of its first item is `first` (0: it is empty), of each other one more; nil for a
 -- number of which nothing is granted. Since: when they were claimed, which their acks tell. Before: so many items of it come before this grant.
 
@@ -18,7 +18,7 @@ local function reply(is_paused, due, is_empty, acks, beats, is_next_fast)
   local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (granted.is_held and 4 or 0)
     + (granted.is_replaced and 8 or 0) + (granted.passed > 0 and 16 or 0) + (is_next_fast and 32 or 0)
     + (granted.is_short and 64 or 0) + (counted.has_follow_ups and 128 or 0) + (event_note and 256 or 0)
-    + 512 * granted.expired
+    + (granted.lines_left and 512 or 0) + 1024 * granted.expired
   return {now, due, flags, acks, beats, line.salt, take.first or 0, take.since or now, take.bodies, unpack(granted.list)}
 end
 
@@ -68,7 +68,9 @@ if last_nonce == nonce then
 end
 
 -- The server refuses a script under memory pressure only when its first write is one that
--- may need memory. This one does nothing, so acks and beats pass.
+-- may need memory. The first of these does nothing and is refused then, which tells of it; the other one is not,
+-- so acks and beats pass.
+granted.has_room = type(redis.pcall('ZADD', active, 'XX', 0, '')) ~= 'table'
 call('ZREM', active, '')
 events_begin(facts[17])
 if facts[1] and not is_paused then

@@ -567,11 +567,32 @@ static void sscan(const struct call *call)
 
 /* --- sorted sets --------------------------------------------------------------------------- */
 
+/* ZADD key XX score member: an entry that is there gets another score. */
+static void zadd_known(const struct call *call)
+{
+    struct sim_value *zset;
+    double score = 0;
+    const struct sim_arg *member = &call->args[4];
+    if (!arg_score(&call->args[3], &score)) {
+        sim_reply_error(call->reply, "ERR value is not a valid float");
+        return;
+    }
+    if (!find(call, SIM_ZSET, &zset))
+        return;
+    if (zset != NULL && sim_dict_find(&zset->dict, member->data, member->len) != NULL)
+        sim_zset_put(zset, member->data, member->len, score);
+    sim_reply_int(call->reply, 0);
+}
+
 static void zadd(const struct call *call)
 {
     struct sim_value *zset;
     int64_t added = 0;
     double score = 0;
+    if (call->count == 5 && sim_arg_is(&call->args[2], "XX")) {
+        zadd_known(call);
+        return;
+    }
     if (call->count % 2 != 0) {
         syntax_error(call);
         return;

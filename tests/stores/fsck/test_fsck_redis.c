@@ -5,6 +5,7 @@
  * checker, and to a drain that ends every live run once. */
 #include "look.h"
 
+#include "base/buf.h"
 #include "core/run_id.h"
 #include "store/event_entry.h"
 
@@ -365,6 +366,69 @@ static void test_bytes_without_a_run_are_removed(void **state)
     look_damage(*state, "HSET", "payloads", "%b x", ids[DONE_A]);
     look_damage(*state, "HSET", "results", "%b x", ids[WAITING_A]);
     look_expect_and_drain(*state, 2, 0, LIVE_COUNT);
+}
+
+/* Five lines in three chunks, of which the run keeps four; the first ones went. */
+static void seed_log(struct fixture *fixture, culex_uuid id)
+{
+    look_damage(fixture, "HSET", "logs", "%b 3|5|5|40|4", id);
+    look_damage(fixture, "HSET", "logs", "%b3 1|1|3|a\n1|1|3|b\n", id);
+    look_damage(fixture, "HSET", "logs", "%b4 1|1|3|c\n", id);
+    look_damage(fixture, "HSET", "logs", "%b5 1|1|3|d\n1|1|3|e\n", id);
+}
+
+static void assert_log(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    culex_buf lines;
+    culex_buf_init(&lines, 0);
+    assert_ok(fixture->store->ops->run_log(fixture->store, "q", id, &lines, &call_error));
+    assert_string_equal(lines.len > 0 ? lines.data : "", text);
+    culex_buf_release(&lines);
+}
+
+static void test_log_lines_agree_with_their_head(void **state)
+{
+    static const char all[] = "1|1|3|b\n1|1|3|c\n1|1|3|d\n1|1|3|e\n";
+    static const struct {
+        const char *verb, *words;
+        unsigned wrong;
+        const char *left;
+    } damages[] = {
+        {"HDEL", "%bx", 0, all},
+        {"HSET", "%b2 1|1|3|x\n", 1, all},
+        {"HSET", "%b6 1|1|3|x\n", 1, all},
+        {"HSET", "%b03 1|1|3|x\n", 1, all},
+        {"HSET", "%bx 1|1|3|x\n", 1, all},
+        {"HSET", "%b 3|5|6|40|4", 1, all},
+        {"HSET", "%b 3|5|5|41|4", 1, all},
+        {"HSET", "%b 3|5|5|40|6", 1, "1|1|3|a\n1|1|3|b\n1|1|3|c\n1|1|3|d\n1|1|3|e\n"},
+        {"HSET", "%b 3|4|3|24|3", 1, "1|1|3|a\n1|1|3|b\n1|1|3|c\n"},
+        {"HSET", "%b 3|6|5|40|4", 1, ""},
+        {"HSET", "%b 3|5|5|40|", 4, ""},
+        {"HSET", "%b 3|999999999|5|40|4", 4, ""},
+        {"HDEL", "%b", 3, ""},
+        {"HDEL", "%b4", 1, "1|1|3|d\n1|1|3|e\n"},
+        {"HDEL", "%b5", 1, ""},
+        {"HSET", "%b4 1|1|3|c", 1, "1|1|3|d\n1|1|3|e\n"},
+    };
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        again(*state);
+        seed_log(*state, ids[DEAD_A]);
+        seed_log(*state, ids[WAITING_A]);
+        look_expect(*state, 0, 0);
+        look_damage(*state, damages[i].verb, "logs", damages[i].words, ids[DEAD_A]);
+        look_expect_and_drain(*state, damages[i].wrong, 0, LIVE_COUNT);
+        assert_log(*state, ids[DEAD_A], damages[i].left);
+        assert_log(*state, ids[WAITING_A], all);
+    }
+}
+
+static void test_log_lines_without_a_run_are_removed(void **state)
+{
+    seed(*state);
+    seed_log(*state, ids[WAITING_A]);
+    seed_log(*state, stranger);
+    look_expect_and_drain(*state, 4, 0, LIVE_COUNT);
 }
 
 static void assert_dead_with(struct fixture *fixture, culex_uuid id, const char *text)
@@ -962,6 +1026,8 @@ int main(void)
         TEST(test_unique_keys_follow_their_runs),
         TEST(test_second_holder_of_a_key_loses_it),
         TEST(test_bytes_without_a_run_are_removed),
+        TEST(test_log_lines_agree_with_their_head),
+        TEST(test_log_lines_without_a_run_are_removed),
         TEST(test_run_without_payload_is_dead),
         TEST(test_final_run_without_payload_says_so),
         TEST(test_active_run_without_payload_may_finish),

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "cases.h"
+#include "core/run_log.h"
 
 enum { MOST_BYTES = 262144 };
 
@@ -155,6 +156,75 @@ void case_log__of_too_many_bytes_the_oldest_go(struct suite *suite)
     culex_buf_release(&lines);
     free(first);
     free(second);
+}
+
+/* What the run should keep once `text` has come. */
+static void expect_more(culex_buf *expected, const char *text, uint32_t most)
+{
+    assert_int_equal(culex__buf_append(expected, text, strlen(text)), CULEX_OK);
+    size_t excess = culex__run_log_excess(expected->data, expected->len, most);
+    memmove(expected->data, expected->data + excess, expected->len - excess);
+    culex__buf_cut(expected, expected->len - excess);
+    assert_int_equal(culex__buf_append(expected, "", 1), CULEX_OK);
+    culex__buf_cut(expected, expected->len - 1);
+}
+
+/* `count` lines of some length, with a number each, to be freed. */
+static char *lines_some(unsigned count, unsigned *number)
+{
+    char *text = calloc(count + 1, 1024);
+    size_t at = 0;
+    assert_non_null(text);
+    for (unsigned i = 0; i < count; i++, ++*number)
+        at += (size_t)snprintf(text + at, 1024, "%u|1|3|%0*u\n", *number,
+                               (int)(1 + *number * 7919 % 900), *number);
+    return text;
+}
+
+/* However they come, and of however many chunks some store makes them. */
+void case_log__of_any_length_has_the_last_lines(struct suite *suite)
+{
+    static const struct {
+        unsigned count;
+        uint32_t most;
+    } beats[] = {{1, 9},      {8, 9},      {3, 9},      {200, 100}, {1, 100},  {99, 100},
+                 {250, 1000}, {250, 1000}, {250, 1000}, {1, 1000},  {7, 1000}, {250, 1000},
+                 {9, 40},     {30, 1000},  {250, 1},    {0, 1},     {5, 1000}};
+    culex_buf expected;
+    unsigned number = 1;
+    culex_uuid id = suite_put(suite), other = suite_put(suite);
+    assert_int_equal(suite_claim(suite, ANN, 2), 2);
+    beat(suite, ANN, other, 1, "1|1|3|other\n", 9);
+    culex_buf_init(&expected, 0);
+    for (size_t i = 0; i < sizeof beats / sizeof beats[0]; i++) {
+        char *text = lines_some(beats[i].count, &number);
+        if (beats[i].count > 0)
+            expect_more(&expected, text, beats[i].most);
+        beat(suite, ANN, id, 1, text, beats[i].most);
+        assert_log(suite, id, expected.data);
+        free(text);
+    }
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    end(suite, ANN, id, 1, CULEX_EVENT_DONE, "");
+    assert_ok(suite->store->ops->forget(suite->store, suite->queue, id, NULL));
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    assert_log(suite, other, "1|1|3|other\n");
+    culex_buf_release(&expected);
+}
+
+/* Ten times what may be kept: what is gone leaves nothing behind. */
+void case_log__without_end_goes_on(struct suite *suite)
+{
+    char *text = lines_long(250, 'a');
+    culex_uuid id = suite_put(suite);
+    uint32_t attempt = suite_take(suite, ANN, id);
+    for (int i = 0; i < 10; i++)
+        beat(suite, ANN, id, attempt, text, 1000);
+    text[250 * 1007 - 2] = 'z';
+    beat(suite, ANN, id, attempt, text, 250);
+    assert_log(suite, id, text);
+    assert_int_equal(suite_fsck(suite, false).wrong, 0);
+    free(text);
 }
 
 void case_log__of_who_does_not_hold_the_run_is_not_kept(struct suite *suite)

@@ -301,12 +301,18 @@ MUTANTS = [
     ("figures of a call that is repeated count twice", SQL + "figures.c", "status != CULEX_OK || (int64_t)request->number <= last", "status != CULEX_OK", "memory"),
     ("figures are never forgotten", SQL + "figures.c", "status = forget(store, queue, error);", "status = CULEX_OK;", "memory"),
     ("figures have no bound", SQL + "figures.c", "status == CULEX_OK && count >= CULEX_FIGURES_ROWS_MAX", "false", "memory"),
-    ("log lines of a run that is forgotten stay", LUA + "lib_retention.lua", "  fields_drop(logs, ids)\n", "", "redis"),
-    ("log lines of a run that is deleted stay", LUA + "forget.lua", "call('HDEL', logs, id)\n", "", "redis"),
-    ("log lines of a run that is purged stay", LUA + "purge.lua", "results, progress, logs}", "results, progress}", "redis"),
-    ("of too many log lines none goes", LUA + "lib_words.lua", "left > most or ", "", "redis"),
-    ("log lines have no bound in bytes", LUA + "lib_words.lua", " or #text - from >= RUN_LOG_BYTES_MAX", "", "redis"),
-    ("a run keeps the newest log lines alone", LUA + "lib_words.lua", "(call('HGET', logs, id) or '') .. lines", "lines", "redis"),
+    ("log lines of a run that is forgotten stay", LUA + "lib_retention.lua", "  logs_drop(ids)\n", "", "redis"),
+    ("log lines of a run that is deleted stay", LUA + "forget.lua", "logs_drop({id})\n", "", "redis"),
+    ("log lines of a run that is purged stay", LUA + "purge.lua", "  logs_drop(ids)\n", "", "redis"),
+    ("of too many log lines none goes", LUA + "lib_words.lua", "math.min(shown + added, most)", "math.min(shown + added, RUN_LOG_CHUNK_BYTES)", "redis"),
+    ("chunks of log lines that are too many stay", LUA + "lib_words.lua", "  while first < last and (count", "  while false and (count", "redis"),
+    ("a chunk goes of which lines are kept", LUA + "lib_words.lua", "if count - its < shown and bytes", "if count - its + 1 < shown and bytes", "redis"),
+    ("a chunk goes of which bytes are kept", LUA + "lib_words.lua", "and bytes - #oldest < RUN_LOG_BYTES_MAX then", "and bytes - #oldest < 0 then", "redis"),
+    ("log lines have no bound in bytes", LUA + "lib_words.lua", "and bytes - #oldest < RUN_LOG_BYTES_MAX then", "then", "redis"),
+    ("of more log lines than are kept all are shown", "runtime/store/redis/info.c", "chunks.len, (uint32_t)shown)", "chunks.len, CULEX_RUN_LINES_MAX)", "redis"),
+    ("a log has one chunk without end", LUA + "lib_words.lua", "size + stop - at + 1 > RUN_LOG_CHUNK_BYTES", "size + stop - at + 1 > RUN_LOG_BYTES_MAX", "redis"),
+    ("log lines come in where memory is short", LUA + "lib_words.lua", "  if granted.has_room then", "  if true then", "redis"),
+    ("a run keeps the newest log lines alone", LUA + "lib_words.lua", "chunk, from, at, added, chunks = call('HGET', logs, id .. last) or ''", "chunk, from, at, added, chunks = ''", "redis"),
     ("log lines stay behind their run", SQL + "run.c", "culex__sqlite_log_drop(store, queue, run->seq, error)", "CULEX_OK", "memory"),
     ("of too many log lines none goes", SQL + "log_rows.c", "culex__run_log_excess(lines.data, lines.len, log->most)", "0", "memory"),
     ("an end brings no log lines", SQL + "step.c", "culex__sqlite_log_add(store, queue, run.seq, &ack->log, error)", "CULEX_OK", "memory"),
@@ -924,6 +930,9 @@ MUTANTS = [
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
 # --all or --only takes every 300th.
 FSCK_MUTANTS = [
+    ("a chunk of log lines that no head knows stays", LUA + "fsck.lua", "  if first and number and number >= first and number <= last or", "  if first or", "redis"),
+    ("log lines behind a lost chunk are lost", LUA + "fsck.lua", "      from, count, bytes = first + at, 0, 0\n", "", "redis"),
+    ("a head of log lines may say anything", LUA + "fsck.lua", "    if field == id then log_head_check(id, text) else", "    if field ~= id then", "redis"),
     ("anybody claims what needs something", SQL + "scan.c", "    } else if (needs != NULL && !scan->is_of_needs) {", "    } else if (false) {", "sqlite"),
     ("a slot is good anywhere", LUA + "fsck.lua", "return slot_members(id, r, score and tonumber(score))[member]", "return true", "redis"),
     ("a stray slot leaves nobody to look", LUA + "fsck.lua", "  if is_repairing and wrong > wrong_before and gate_is_marked(name) then call('ZADD', refills, now, name) end\n", "", "redis"),
@@ -1486,6 +1495,7 @@ def tests_of(build, store, mutant):
         yield "differential", [suite / "differential", store, "--ops", "5000", "--seed", seed]
     if store == "redis":
         yield "verbs", [build / "tests/stores/redis/test_redis_verbs"]
+        yield "logs", [build / "tests/stores/redis/test_redis_logs"]
         yield "places", [build / "tests/stores/redis/test_redis_places"]
         yield "batch", [build / "tests/stores/redis/test_redis_batch"]
         yield "batches", [suite / "differential", store, "--ops", "4000", "--seed", "2", "--batch"]
