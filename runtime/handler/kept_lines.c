@@ -43,6 +43,14 @@ void culex__kept_lines_cut(struct culex_kept_lines *lines, uint32_t most)
     front_cut(lines, culex__run_log_excess(lines->bytes.data, lines->bytes.len, most));
 }
 
+size_t culex__kept_lines_fit(const struct culex_kept_lines *lines, size_t room)
+{
+    size_t len = lines->bytes.len < room ? lines->bytes.len : room;
+    while (len > 0 && lines->bytes.data[len - 1] != '\n')
+        len--;
+    return len;
+}
+
 bool culex__kept_lines_is_line(const char *bytes, size_t len)
 {
     struct culex_kept_line line;

@@ -33,6 +33,9 @@ void culex__kept_lines_add(struct culex_kept_lines *lines, const char *line, siz
 /* Cuts them to what a run may keep that keeps at most `most` lines. */
 void culex__kept_lines_cut(struct culex_kept_lines *lines, uint32_t most);
 
+/* How many bytes the first lines have that fit into `room` bytes. */
+size_t culex__kept_lines_fit(const struct culex_kept_lines *lines, size_t room);
+
 /* Where they end, for culex__kept_lines_told. */
 static inline uint64_t culex__kept_lines_end(const struct culex_kept_lines *lines)
 {

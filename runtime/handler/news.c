@@ -69,15 +69,16 @@ void culex__news_line(struct culex_run_news *news, const char *line, size_t len)
     pthread_mutex_unlock(&news->lock);
 }
 
-uint64_t culex__news_copy_lines(struct culex_run_news *news, uint32_t most, culex_buf *ret_lines)
+uint64_t culex__news_copy_lines(struct culex_run_news *news, uint32_t most, size_t room,
+                                culex_buf *ret_lines)
 {
     struct culex_kept_lines *lines = &news->lines;
     uint64_t end = 0;
     pthread_mutex_lock(&news->lock);
     culex__kept_lines_cut(lines, most);
-    if (lines->bytes.len > 0 &&
-        culex__buf_append(ret_lines, lines->bytes.data, lines->bytes.len) == CULEX_OK)
-        end = culex__kept_lines_end(lines);
+    size_t len = culex__kept_lines_fit(lines, room);
+    if (len > 0 && culex__buf_append(ret_lines, lines->bytes.data, len) == CULEX_OK)
+        end = lines->before + len;
     pthread_mutex_unlock(&news->lock);
     return end;
 }

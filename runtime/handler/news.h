@@ -42,9 +42,11 @@ int64_t culex__news_until_ns(struct culex_run_news *news);
 unsigned culex__news_take_progress(struct culex_run_news *news, unsigned told,
                                    char ret_text[CULEX_PROGRESS_MAX + 1]);
 
-/* Appends the lines to `ret_lines`, of which a run keeps at most `most`, and tells where they end;
- * they stay. 0 when there are none, or no memory: then `ret_lines` is as it was. */
-uint64_t culex__news_copy_lines(struct culex_run_news *news, uint32_t most, culex_buf *ret_lines);
+/* Appends the lines to `ret_lines`, of which a run keeps at most `most`, as many as fit into `room`
+ * bytes, and tells where they end; they stay. 0 when there are none, or no memory: then `ret_lines`
+ * is as it was. */
+uint64_t culex__news_copy_lines(struct culex_run_news *news, uint32_t most, size_t room,
+                                culex_buf *ret_lines);
 
 /* The store has all up to `end`, as the call above told it. */
 void culex__news_lines_told(struct culex_run_news *news, uint64_t end);

@@ -9,7 +9,7 @@
 #include "worker/flight_pool.h"
 #include "worker/worker_private.h"
 
-enum { STEP_BYTES = 4 * 1024 * 1024 }; /* of follow-ups and log lines, but for the last end's */
+enum { STEP_BYTES = 4 * 1024 * 1024 }; /* of follow-ups, but for the last end's */
 
 /* The error text of a crash, which is also that of the dead run, tells how it came to that. */
 static void crash_explain(struct culex_flight *flight)
@@ -149,12 +149,13 @@ void culex__acks_add(struct culex_lane *lane)
 {
     struct culex_acks *acks = &lane->acks;
     size_t bytes = 0; /* a step must not be endless */
-    acks->count = 0;
-    while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX && bytes < STEP_BYTES) {
+    acks->count = acks->line_bytes = 0;
+    while (acks->ends.count > 0 && acks->count < CULEX_BATCH_MAX && bytes < STEP_BYTES &&
+           acks->line_bytes < CULEX_STEP_LINE_BYTES) {
         struct culex_flight *flight = culex__acks_pop(lane);
         bytes += flight->run.followed_count > 0 ? flight->run.follow_ups.len : 0;
         acks->sent[acks->count] = ack_make(lane->worker, flight);
-        bytes += acks->sent[acks->count].log.len;
+        acks->line_bytes += acks->sent[acks->count].log.len;
         acks->flights[acks->count++] = flight;
     }
     if (acks->ends.count > 0)

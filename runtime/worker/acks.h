@@ -12,11 +12,17 @@
 struct culex_flight;
 struct culex_lane;
 
+/* Log lines of all runs that one step brings, for the store works on nothing else meanwhile: what
+ * is more waits for the next one, lines of ends with their ends, of which the last may go beyond.
+ */
+enum { CULEX_STEP_LINE_BYTES = 256 * 1024 };
+
 /* Of one lane. */
 struct culex_acks {
     struct culex_run_list ends; /* of runs of flights, for the store, oldest first */
     int64_t since_ns;           /* when the oldest of them came in */
     size_t count;               /* in the step */
+    size_t line_bytes;          /* of log lines that they bring */
     struct culex_ack sent[CULEX_BATCH_MAX];
     struct culex_flight *flights[CULEX_BATCH_MAX];
 };

@@ -38,15 +38,16 @@ static size_t beat_add_progress(struct culex_beats *beats, struct culex_flight *
 
 /* Lines for which there is no room in this step come with the next one, or with the end. Returns
  * where they stand among the texts. */
-static size_t beat_add_lines(struct culex_beats *beats, struct culex_flight *flight, size_t i)
+static size_t beat_add_lines(struct culex_beats *beats, size_t i, size_t room)
 {
     struct culex_log_lines *log = &beats->sent[i].log;
+    struct culex_flight *flight = beats->marks[i].flight;
     size_t at = beats->texts.len;
-    beats->marks[i].lines_end = 0;
     if (!culex__run_keeps_lines(&flight->run))
         return at;
     log->most = (uint32_t)flight->run.job.type->keep_log;
-    beats->marks[i].lines_end = culex__news_copy_lines(&flight->run.news, log->most, &beats->texts);
+    beats->marks[i].lines_end =
+        culex__news_copy_lines(&flight->run.news, log->most, room, &beats->texts);
     log->len = beats->texts.len - at;
     return at;
 }
@@ -78,7 +79,22 @@ static void beat_add(struct culex_beats *beats, struct culex_flight *flight, int
     beats->marks[i].flight = flight;
     beats->marks[i].told_ns = more_ns > 0 ? flight->deadline_ns : flight->told_ns;
     ret_places->progress = beat_add_progress(beats, flight, i);
-    ret_places->lines = beat_add_lines(beats, flight, i);
+    beats->marks[i].lines_end = 0;
+}
+
+/* As many as a step may bring beside those of its ends. Who had least of that goes first next time.
+ */
+static void beats_add_lines(struct culex_beats *beats, size_t ends_bytes, struct places *places)
+{
+    size_t room = ends_bytes < CULEX_STEP_LINE_BYTES ? CULEX_STEP_LINE_BYTES - ends_bytes : 0;
+    size_t first = beats->count > 0 ? beats->lines_first % beats->count : 0;
+    for (size_t n = 0; n < beats->count && room > 0; n++) {
+        size_t i = (first + n) % beats->count;
+        places[i].lines = beat_add_lines(beats, i, room);
+        room -= beats->sent[i].log.len;
+        if (beats->sent[i].log.len > 0)
+            beats->lines_first = i + 1;
+    }
 }
 
 static void texts_point(struct culex_beats *beats, const struct places *places)
@@ -113,6 +129,7 @@ void culex__beats_add(struct culex_lane *lane, int64_t now_ns)
         if (due_ns < lane->beat_ns)
             lane->beat_ns = due_ns;
     }
+    beats_add_lines(beats, lane->acks.line_bytes, places);
     texts_point(beats, places);
 }
 
@@ -148,12 +165,12 @@ static void beat_tell_lines(struct culex_lane *lane, size_t i)
         culex__acks_tell_lines(lane, beat->id, beat->attempt, end);
 }
 
-void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers)
+void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers, bool lines_left)
 {
     const struct culex_beats *beats = &lane->beats;
     for (size_t i = 0; i < beats->count; i++) {
         struct culex_flight *flight = beats->marks[i].flight;
-        if (answers[i] != CULEX_ANSWER_STALE && answers[i] != CULEX_ANSWER_GONE)
+        if (!lines_left && answers[i] != CULEX_ANSWER_STALE && answers[i] != CULEX_ANSWER_GONE)
             beat_tell_lines(lane, i);
         if (!beat_is_current(flight, &beats->sent[i]))
             continue;

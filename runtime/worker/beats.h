@@ -23,6 +23,7 @@ struct culex_beats {
     size_t count;
     struct culex_beat sent[CULEX_BATCH_MAX];
     struct culex_sent_beat marks[CULEX_BATCH_MAX]; /* of the same beats */
+    size_t lines_first;                            /* the beat whose lines go in first next time */
     culex_buf texts; /* the reports that they carry, each with a NUL, and log lines */
 };
 
@@ -33,7 +34,8 @@ void culex__beats_free(struct culex_lane *lane);
 /* Puts the beats that are due into the lane's next step. */
 void culex__beats_add(struct culex_lane *lane, int64_t now_ns);
 
-/* Renews the leases that were granted; loses and cancels the other runs. */
-void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers);
+/* Renews the leases that were granted; loses and cancels the other runs. lines_left: as in
+ * culex_step_reply; then the lines go again with later beats. */
+void culex__beats_take(struct culex_lane *lane, const enum culex_answer *answers, bool lines_left);
 
 #endif

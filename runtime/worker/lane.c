@@ -19,6 +19,7 @@ enum {
 };
 #define EXPIRED_LOG_NS    INT64_C(60000000000) /* between lines about runs that expire */
 #define FOLLOW_UPS_LOG_NS INT64_C(60000000000) /* about follow-ups that wait */
+#define LINES_LOG_NS      INT64_C(60000000000) /* about log lines that are not kept */
 
 /* --- what to send --------------------------------------------------------------------------- */
 
@@ -171,6 +172,19 @@ static void lane_tell_follow_ups(struct culex_lane *lane, const culex_error *why
     lane->follow_ups_told_ns = now_ns;
 }
 
+/* Once a minute at most. */
+static void lane_tell_lines(struct culex_lane *lane, bool are_left, int64_t now_ns)
+{
+    const struct culex_log_subject subject = {.queue = lane->name};
+    if (!are_left || (lane->lines_told_ns != 0 && now_ns - lane->lines_told_ns < LINES_LOG_NS))
+        return;
+    culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
+                     "queue %s: log lines of its runs are not kept: the store is short of room; "
+                     "results are recorded",
+                     lane->name);
+    lane->lines_told_ns = now_ns;
+}
+
 /* All but the grants. */
 static void answer_take(struct culex_lane *lane, const struct culex_step_reply *reply,
                         int64_t now_ns)
@@ -186,7 +200,8 @@ static void answer_take(struct culex_lane *lane, const struct culex_step_reply *
     culex__units_take_reply(lane, step->want, reply);
     culex__outlook_take(lane, reply, step_was_cut(step, reply), now_ns);
     culex__acks_take(lane, reply->acks);
-    culex__beats_take(lane, reply->beats);
+    culex__beats_take(lane, reply->beats, reply->lines_left);
+    lane_tell_lines(lane, reply->lines_left, now_ns);
     lane_tell_expired(lane, reply->expired_count, now_ns);
     lane->has_follow_ups = reply->follow_ups_left.code != CULEX_OK;
     lane_tell_follow_ups(lane, &reply->follow_ups_left, now_ns);

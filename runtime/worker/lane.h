@@ -56,6 +56,7 @@ struct culex_lane {
     int64_t expired_told_ns;
     bool has_follow_ups;        /* such as wait, by the last answer */
     int64_t follow_ups_told_ns; /* newest line about such as wait; 0: none */
+    int64_t lines_told_ns;      /* about log lines that are not kept */
     struct culex_repair repair;
     struct culex_flight **flights;
     size_t flight_count;

@@ -313,6 +313,63 @@ static void test_log_lines_of_a_job_that_keeps_none_are_not_kept(void **state)
     assert_int_equal(world_log_count(world, "last"), 1);
 }
 
+static culex_outcome act_flood(struct world *world, culex_run *run, int64_t n)
+{
+    world->hang_ms = n;
+    for (int i = 0; i < 200; i++)
+        culex_run_log(run, CULEX_LOG_DEBUG, "%01000d", i);
+    return CULEX_DONE;
+}
+
+/* What all runs together have to say does not go at once, be it with heartbeats or ends. */
+static void test_log_lines_of_all_runs_go_in_portions(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    const int64_t hangs_ms[] = {0, 60000, 3000};
+    culex_uuid ids[8];
+    type.keep_log = 1000;
+    type.keep_success_ms = 3600000;
+    world->act = act_flood;
+    world->manner = WORLD_OBEDIENT;
+    for (size_t n = 0; n < 3; n++) {
+        for (size_t i = 0; i < 8; i++)
+            ids[i] = world_enqueue(world, &type, hangs_ms[n]);
+        run_worker(world, (culex_worker_options){.drain = true, .concurrency = 8}, &type);
+        for (size_t i = 0; i < 8; i++) {
+            culex_run_lines *lines = NULL;
+            assert_int_equal(culex_client_run_log(world->client, "numbers", ids[i], &lines, NULL),
+                             CULEX_OK);
+            assert_int_equal(lines->count, 200);
+            culex_run_lines_free(lines);
+        }
+        /* Beyond the bound, lines of one end. */
+        assert_in_range(world->line_bytes_max, 1, 256 * 1024 + (n == 1 ? 0 : 200 * 1040));
+        world->line_bytes_max = 0;
+    }
+}
+
+/* Those of a heartbeat come again; those of an end are lost, and the log says so. */
+static void test_log_lines_that_are_left_out_are_told(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.keep_log = 9;
+    type.keep_success_ms = 3600000;
+    world->act = act_lines;
+    world->manner = WORLD_OBEDIENT;
+    culex_uuid id = world_enqueue(world, &type, 20000);
+    world->lines_left = 1;
+    run_worker(world, draining, &type);
+    assert_lines(world, id, 3);
+    assert_int_equal(world_log_count(world, "log lines of its runs are not kept"), 1);
+    id = world_enqueue(world, &type, 0);
+    world->lines_left = 1;
+    run_worker(world, draining, &type);
+    assert_lines(world, id, 0);
+    assert_int_equal(world_log_count(world, "log lines of its runs are not kept"), 2);
+}
+
 /* --- cancellation and stop --------------------------------------------------------------- */
 
 static culex_uuid the_run;
@@ -1359,6 +1416,8 @@ int main(void)
         UNIT(test_log_lines_are_kept_once),
         UNIT(test_log_lines_come_once_when_answers_are_lost),
         UNIT(test_log_lines_of_a_job_that_keeps_none_are_not_kept),
+        UNIT(test_log_lines_of_all_runs_go_in_portions),
+        UNIT(test_log_lines_that_are_left_out_are_told),
         UNIT(test_log_lines_before_a_timeout_on_a_thread_are_kept),
         UNIT(test_cancelled_handler_may_come_to_its_end),
         UNIT(test_cancelled_handler_gets_sigterm_after_five_seconds),

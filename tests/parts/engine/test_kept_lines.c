@@ -120,6 +120,19 @@ static void test_what_the_store_was_told_of_goes(void **state)
 }
 
 /* A beat is under way while the run ends: what it brings is no part of the end. */
+static void test_the_first_lines_fit(void **state)
+{
+    struct culex_kept_lines lines;
+    (void)state;
+    culex__kept_lines_init(&lines);
+    assert_int_equal(culex__kept_lines_fit(&lines, 9), 0);
+    add(&lines, "aa\n");
+    add(&lines, "bb\n");
+    for (size_t room = 0; room < 9; room++)
+        assert_int_equal(culex__kept_lines_fit(&lines, room), room < 3 ? 0 : room < 6 ? 3 : 6);
+    culex__kept_lines_release(&lines);
+}
+
 static void test_lines_that_moved_are_told_all_the_same(void **state)
 {
     struct culex_kept_lines lines, last;
@@ -178,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_line_is_not_read),
         cmocka_unit_test(test_the_last_lines_stay),
         cmocka_unit_test(test_what_the_store_was_told_of_goes),
+        cmocka_unit_test(test_the_first_lines_fit),
         cmocka_unit_test(test_lines_that_moved_are_told_all_the_same),
         cmocka_unit_test(test_lines_that_are_cut_meanwhile_are_told_once),
         cmocka_unit_test(test_a_flood_is_bounded_and_ends_with_the_last_line),

@@ -172,6 +172,42 @@ static void runs_count(struct world *world, const struct culex_step *step)
     world->ahead.runs_most = runs > world->ahead.runs_most ? runs : world->ahead.runs_most;
 }
 
+static size_t lines_count(struct world *world, const struct culex_step *step)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < step->ack_count; i++)
+        bytes += step->acks[i].log.len;
+    for (size_t i = 0; i < step->beat_count; i++)
+        bytes += step->beats[i].log.len;
+    if (bytes > world->line_bytes_max)
+        world->line_bytes_max = bytes;
+    return bytes;
+}
+
+/* As a store that is short of room. */
+static culex_status step_without_lines(struct world *world, const struct culex_step *step,
+                                       struct culex_step_reply *ret_reply, culex_error *error)
+{
+    struct culex_step rest = *step;
+    struct culex_ack acks[CULEX_BATCH_MAX] = {{.attempt = 0}};
+    struct culex_beat beats[CULEX_BATCH_MAX] = {{.attempt = 0}};
+    for (size_t i = 0; i < step->ack_count; i++) {
+        acks[i] = step->acks[i];
+        acks[i].log = (struct culex_log_lines){.bytes = NULL};
+    }
+    for (size_t i = 0; i < step->beat_count; i++) {
+        beats[i] = step->beats[i];
+        beats[i].log = (struct culex_log_lines){.bytes = NULL};
+    }
+    rest.acks = acks;
+    rest.beats = beats;
+    world->lines_left--;
+    culex_status status = world->store->ops->step(world->store, &rest, ret_reply, error);
+    if (status == CULEX_OK)
+        ret_reply->lines_left = true;
+    return status;
+}
+
 static culex_status step_carry_out(struct world *world, const struct culex_step *step,
                                    struct culex_step_reply *ret_reply, culex_error *error)
 {
@@ -197,7 +233,9 @@ static culex_status step_carry_out(struct world *world, const struct culex_step 
         return fault_fail(trace->fault, error);
     if (step_is_cut(world))
         trace->fault = WORLD_LOSE_REPLY;
-    culex_status status = world->store->ops->step(world->store, step, ret_reply, error);
+    culex_status status = lines_count(world, step) > 0 && world->lines_left > 0
+                              ? step_without_lines(world, step, ret_reply, error)
+                              : world->store->ops->step(world->store, step, ret_reply, error);
     if (status != CULEX_OK)
         return status;
     trace->grant_count = ret_reply->grant_count;

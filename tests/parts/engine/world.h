@@ -75,7 +75,9 @@ struct world {
     uint64_t seed;
     unsigned polls;
     enum world_fault fault;
-    unsigned fault_count; /* calls left to fail; UINT_MAX for ever */
+    size_t line_bytes_max; /* of log lines that one step brought */
+    unsigned lines_left;   /* so many steps to come that bring some keep none */
+    unsigned fault_count;  /* calls left to fail; UINT_MAX for ever */
     const char
         *fault_queue; /* steps and purges of this queue only, and not the next so many; NULL: all */
     unsigned fault_skip;

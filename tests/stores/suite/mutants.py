@@ -1446,6 +1446,9 @@ FAST_MUTANTS = [
 QUEUE_OPTIONS, CONFIG_FILE, RELOAD = "runtime/worker/queue_options.c", "runtime/settings/config_file.c", "runtime/worker/reload.c"
 VALUE, WORKER_OPTIONS, CGROUP_DIR = "runtime/settings/value.c", "runtime/worker/worker_options.c", "runtime/platform/cgroup_dir.c"
 OPTION_MUTANTS = [
+    ("a step brings log lines without end with its ends", "runtime/worker/acks.c", "           acks->line_bytes < CULEX_STEP_LINE_BYTES) {", "           true) {", "ends"),
+    ("a step brings log lines without end with its beats", "runtime/worker/beats.c", "CULEX_STEP_LINE_BYTES - ends_bytes : 0;", "SIZE_MAX / 2 : 0;", "ends"),
+    ("log lines that were left out are gone", "runtime/worker/beats.c", "if (!lines_left && answers[i]", "if (answers[i]", "ends"),
     ("a pattern wins over the name", QUEUE_OPTIONS, "value > 0 && strcmp(row->queue, queue) == 0", "false", "order"),
     ("a later pattern wins", QUEUE_OPTIONS, "if (found == 0 && culex__queue_pattern_meets", "if (culex__queue_pattern_meets", "order"),
     ("options win over the list's weight", QUEUE_OPTIONS, "if (!item->has_weight && weight > 0)", "if (weight > 0)", "order"),
