@@ -252,6 +252,20 @@ static culex_status reserved_schedule_run(struct culex_store *base, const char *
 
 /* --- steps ----------------------------------------------------------------------------- */
 
+/* Log lines are no results: the reserve is not for them, nor is the room that was not enough. */
+static culex_status step_once(struct culex_sqlite *store, const struct culex_step *request,
+                              bool leaves_lines, struct culex_step_reply *ret_reply,
+                              culex_error *error)
+{
+    store->leaves_lines = leaves_lines;
+    store->has_left = false;
+    culex_status status = culex__sqlite_step(&store->base, request, ret_reply, error);
+    store->leaves_lines = false;
+    if (status == CULEX_OK)
+        ret_reply->lines_left = store->has_left;
+    return status;
+}
+
 static culex_status reserved_step(struct culex_store *base, const struct culex_step *step,
                                   struct culex_step_reply *ret_reply, culex_error *error)
 {
@@ -260,7 +274,8 @@ static culex_status reserved_step(struct culex_store *base, const struct culex_s
     enum culex_sqlite_reserve_level level = culex__sqlite_reserve_renew(store);
     culex_status status = CULEX_EFULL;
     for (int tries = 0; tries < STEP_TRIES; tries++) {
-        status = culex__sqlite_step(base, &request, ret_reply, error);
+        bool is_tight = tries > 0 || level != CULEX__SQLITE_RESERVE_WHOLE;
+        status = step_once(store, &request, is_tight, ret_reply, error);
         if (status != CULEX_EFULL)
             break;
         bool is_made = make_room(store, tries, level, CULEX__SQLITE_RESERVE_NONE);

@@ -1,5 +1,6 @@
 /* store/sqlite/run_log.c - RUN_LOG: the log lines that a run has kept. */
 #include "base/buf.h"
+#include "core/run_log.h"
 #include "store/refusal.h"
 #include "store/sqlite/body.h"
 #include "store/sqlite/error.h"
@@ -14,16 +15,42 @@ struct request {
     culex_buf *lines;
 };
 
+/* All chunks, and how many of their lines are kept, by what the last one says. */
+static culex_status chunks_read(struct culex_sqlite *store, int64_t seq, culex_buf *chunks,
+                                int64_t *ret_shown, culex_error *error)
+{
+    sqlite3_stmt *row = SQL_BIND(store, LOG_GET, SQL_INT(seq));
+    culex_status status = CULEX_OK;
+    int has;
+    while (status == CULEX_OK && (has = culex__sqlite_next(store, row, error)) != 0) {
+        if (has < 0) {
+            status = (culex_status)has;
+            break;
+        }
+        *ret_shown = sqlite3_column_int64(row, 0);
+        if (culex__buf_append(chunks, sqlite3_column_blob(row, 1),
+                              (size_t)sqlite3_column_bytes(row, 1)) != CULEX_OK)
+            status = culex__sqlite_no_memory(error);
+    }
+    culex__sqlite_end(row);
+    return status;
+}
+
+/* The last lines of the chunks, so many as the run keeps. */
 static culex_status lines_read(struct culex_sqlite *store, int64_t seq, culex_buf *lines,
                                culex_error *error)
 {
-    sqlite3_stmt *row = SQL_BIND(store, LOG_GET, SQL_INT(seq));
-    int has = culex__sqlite_next(store, row, error);
-    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
-    if (has > 0 && culex__buf_append(lines, sqlite3_column_blob(row, 0),
-                                     (size_t)sqlite3_column_bytes(row, 0)) != CULEX_OK)
+    culex_buf chunks;
+    int64_t shown = 0;
+    culex_buf_init(&chunks, 0);
+    culex_status status = chunks_read(store, seq, &chunks, &shown, error);
+    if (shown < 0 || shown > CULEX_RUN_LINES_MAX)
+        shown = CULEX_RUN_LINES_MAX; /* damaged */
+    size_t excess = culex__run_log_excess(chunks.data, chunks.len, (uint32_t)shown);
+    if (status == CULEX_OK && chunks.len > excess &&
+        culex__buf_append(lines, chunks.data + excess, chunks.len - excess) != CULEX_OK)
         status = culex__sqlite_no_memory(error);
-    culex__sqlite_end(row);
+    culex_buf_release(&chunks);
     return status;
 }
 

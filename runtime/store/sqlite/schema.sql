@@ -221,11 +221,16 @@ CREATE TABLE payload (
     bytes BLOB NOT NULL
 ) STRICT;
 
--- Log lines that runs keep (core/run_log.h); it goes with the run.
+-- Log lines that runs keep (core/run_log.h), in chunks of 4096 bytes at most, or one line; they go with the run.
 CREATE TABLE run_log (
-    seq INTEGER PRIMARY KEY,
-    bytes BLOB NOT NULL
-) STRICT;
+    seq INTEGER NOT NULL,
+    chunk INTEGER NOT NULL,                     -- each one more than the one before
+    lines INTEGER NOT NULL,                     -- that the run has told up to the end of this one,
+    ends INTEGER NOT NULL,                      -- and their bytes; with those that are gone
+    shown_from INTEGER NOT NULL,                -- of the last chunk: so many of the lines are not kept any more
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (seq, chunk)
+) STRICT, WITHOUT ROWID;
 
 -- Each producer's last enqueue call in each queue, where it brought a run: see sqlite/producer.c.
 CREATE TABLE producer (

@@ -109,6 +109,8 @@ struct culex_sqlite {
     int64_t deadline_ns; /* of the operation under way */
     int64_t now_ms;      /* the store's clock at its begin */
     bool is_writing;
+    bool leaves_lines; /* there is no room for log lines: see sqlite/room.c */
+    bool has_left;     /* since that was set, some have come */
     sqlite3_stmt *statements[CULEX__SQLITE_STATEMENT_COUNT];
     struct culex_sqlite_wake wake;
     struct culex_sqlite_recent recent;

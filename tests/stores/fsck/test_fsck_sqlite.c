@@ -153,6 +153,11 @@ static size_t drain(struct fixture *fixture)
 
 #define PLAIN " WHERE state = 'W' AND at_ms < 0"
 #define BULKY " WHERE payload_len > 1024"
+/* Three chunks of log lines of each run of one state. */
+#define LOGS(state)                                                                                \
+    "UPDATE queue SET logs = 1; INSERT INTO run_log SELECT seq, column1, column2, column3,"        \
+    " column4, zeroblob(column5) FROM run, (VALUES (3, 5, 50, 0, 2), (4, 7, 53, 0, 3),"            \
+    " (5, 8, 54, 6, 1)) WHERE state = '" state "'; "
 #define LATER " WHERE state = 'W' AND is_delayed = 1"
 
 static const struct {
@@ -178,8 +183,17 @@ static const struct {
     {"UPDATE run SET payload = NULL WHERE state = 'C'", 0, 1, 4},
     {"INSERT INTO payload SELECT 1 + max(seq), x'00' FROM run", 1, 0, 4},
     {"INSERT INTO payload SELECT seq, x'00' FROM run WHERE state = 'D'", 1, 0, 4},
-    {"INSERT INTO run_log SELECT 1 + max(seq), x'00' FROM run", 1, 0, 4},
-    {"INSERT INTO run_log SELECT seq, x'00' FROM run WHERE state = 'D'", 1, 0, 4}, /* no mark */
+    {"INSERT INTO run_log SELECT 1 + max(seq), 1, 1, 1, 0, x'00' FROM run", 1, 0, 4},
+    {LOGS("D"), 0, 0, 4},
+    {LOGS("D") "UPDATE queue SET logs = 0", 1, 0, 4},
+    {LOGS("D") "DELETE FROM run_log WHERE chunk <> 4", 0, 0, 4},
+    {LOGS("D") "DELETE FROM run_log WHERE chunk = 4", 1, 0, 4},
+    {LOGS("D") "UPDATE run_log SET bytes = x'0000' WHERE chunk = 4", 1, 0, 4},
+    {LOGS("D") "UPDATE run_log SET ends = 52 WHERE chunk = 4", 2, 0, 4},
+    {LOGS("D") "UPDATE run_log SET lines = 7 WHERE chunk = 5", 1, 0, 4},
+    {LOGS("D") "UPDATE run_log SET shown_from = 9 WHERE chunk = 5", 1, 0, 4},
+    {LOGS("D") "UPDATE run_log SET shown_from = -1 WHERE chunk = 5", 1, 0, 4},
+    {LOGS("D") "UPDATE run_log SET lines = 1008 WHERE chunk = 5", 1, 0, 4},
     {"UPDATE queue SET logs = 1", 0, 0, 4},
     {"UPDATE run SET at_ms = 4000000000000" PLAIN, 1, 0, 4},
     {"UPDATE run SET is_delayed = 1 WHERE state = 'A'", 1, 0, 4},

@@ -263,6 +263,41 @@ static void test_disk_full__without_room_for_claims_results_are_recorded(void **
     assert_int_equal(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES);
 }
 
+/* Lines of eight runs that take all of the reserve would leave none for the ends of others. */
+static void test_disk_full__ends_are_recorded_without_their_log_lines(void **state)
+{
+    enum { RUNS = 100, LINES = 250, LINE_BYTES = 1007 };
+    struct fixture *fixture = *state;
+    fixture->store = fixture_open(fixture, GUARDED);
+    struct culex_store *store = fixture->store;
+    char *text = calloc(LINES, LINE_BYTES + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < LINES; i++)
+        snprintf(text + i * LINE_BYTES, LINE_BYTES + 1, "1|1|3|%01000zu\n", i);
+    for (int i = 0; i < RUNS; i++)
+        assert_int_equal(try_run(store, fixture_own_run(payload, 20), NULL), CULEX_OK);
+    struct culex_step_reply granted = fixture_step(store, "q", ONE, RUNS, NULL, 0);
+    assert_int_equal(granted.grant_count, RUNS);
+    disk_fill(fixture);
+    size_t left = 0;
+    for (size_t i = 0; i < RUNS; i++) {
+        struct culex_ack ack = {.id = granted.grants[i].facts.id,
+                                .attempt = 1,
+                                .event = CULEX_EVENT_DONE,
+                                .log = {text, LINES * LINE_BYTES, 1000}};
+        struct culex_step_reply reply = fixture_step(store, "q", ONE, 0, &ack, 1);
+        assert_int_equal(reply.acks[0], CULEX_ANSWER_OK);
+        left += reply.lines_left;
+        store->ops->step_release(store, &reply);
+    }
+    store->ops->step_release(store, &granted);
+    free(text);
+    assert_in_range(left, RUNS - 8, RUNS);
+    assert_in_range(reserve_size(fixture), CULEX__SQLITE_RESERVE_BYTES / 2,
+                    CULEX__SQLITE_RESERVE_BYTES);
+    disk_relieve(fixture);
+}
+
 /* --- what may use half of the reserve --------------------------------------------------- */
 
 enum { SPARE_RUNS = 64 }; /* waiting, one for each try */
@@ -870,6 +905,7 @@ int main(void)
         ON_DISK(test_disk_full__workers_drain_and_enqueues_go_on_after_relief),
         ON_DISK(test_disk_full__workers_drain_with_checkpoints_by_sqlite),
         ON_DISK(test_disk_full__without_room_for_claims_results_are_recorded),
+        ON_DISK(test_disk_full__ends_are_recorded_without_their_log_lines),
         ON_DISK(test_disk_full__repeat_of_what_was_done_is_answered),
         ON_DISK(test_disk_full__hello_and_operators_use_half_of_the_reserve),
         ON_DISK(test_disk_full__they_use_it_at_once_on_an_empty_log),

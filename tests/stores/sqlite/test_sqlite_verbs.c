@@ -1,6 +1,7 @@
 /* Every verb and outcome, on a file under both checkpoint schemes and in memory. */
 #include "fixture.h"
 
+#include <sys/stat.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -765,11 +766,60 @@ static void test_any_build__purged_payload_is_overwritten(void **state)
     assert_false(file_holds(fixture, "number of a card"));
 }
 
+/* --- log lines ---------------------------------------------------------------------------- */
+
+static int64_t wal_size(struct fixture *fixture)
+{
+    struct stat info;
+    char path[128];
+    snprintf(path, sizeof path, "%s-wal", fixture->path);
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_size;
+}
+
+static void lines_tell(struct fixture *fixture, culex_uuid id, const char *text)
+{
+    struct culex_beat beat = {.id = id, .attempt = 1, .log = {text, strlen(text), 1000}};
+    struct culex_step step = {.queue = "q",
+                              .session = ONE,
+                              .nonce = fixture_nonce(),
+                              .lease_ms = 30000,
+                              .beats = &beat,
+                              .beat_count = 1};
+    struct culex_step_reply reply;
+    assert_int_equal(fixture->store->ops->step(fixture->store, &step, &reply, NULL), CULEX_OK);
+    assert_int_equal(reply.beats[0], CULEX_ANSWER_OK);
+    fixture->store->ops->step_release(fixture->store, &reply);
+}
+
+/* A beat of a run that has kept 250 KiB writes about as much as of one that has kept nothing. */
+static void test_log__a_new_line_costs_no_more_behind_many(void **state)
+{
+    struct fixture *fixture = *state;
+    if (culex__sqlite_of(fixture->store)->is_memory)
+        return;
+    struct culex_new_run run = fixture_own_run("x", 1);
+    culex_uuid id = fixture_put(fixture->store, "q", &run);
+    char *text = calloc(250, 1007 + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < 250; i++)
+        snprintf(text + i * 1007, 1008, "1|1|3|%01000zu\n", i);
+    struct culex_step_reply reply = fixture_step(fixture->store, "q", ONE, 1, NULL, 0);
+    fixture->store->ops->step_release(fixture->store, &reply);
+    lines_tell(fixture, id, text);
+    int64_t before = wal_size(fixture);
+    for (int i = 0; i < 10; i++)
+        lines_tell(fixture, id, "1|1|3|one\n");
+    assert_in_range(wal_size(fixture) - before, 10, 10 * 12 * 4096);
+    free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, SETUP, teardown)
 #define TESTS                                                                                      \
     TEST(test_enqueue__refuses_what_is_out_of_range),                                              \
         TEST(test_enqueue__unique_key_is_held_until_the_end),                                      \
         TEST(test_claim__order_is_priority_then_age),                                              \
+        TEST(test_log__a_new_line_costs_no_more_behind_many),                                      \
         TEST(test_claim__released_run_goes_to_the_front),                                          \
         TEST(test_claim__scheduled_run_waits_for_its_time),                                        \
         TEST(test_claim__expired_run_dies_unstarted), TEST(test_claim__suspect_is_granted_alone),  \

@@ -314,7 +314,12 @@ MUTANTS = [
     ("log lines come in where memory is short", LUA + "lib_words.lua", "  if granted.has_room then", "  if true then", "redis"),
     ("a run keeps the newest log lines alone", LUA + "lib_words.lua", "chunk, from, at, added, chunks = call('HGET', logs, id .. last) or ''", "chunk, from, at, added, chunks = ''", "redis"),
     ("log lines stay behind their run", SQL + "run.c", "culex__sqlite_log_drop(store, queue, run->seq, error)", "CULEX_OK", "memory"),
-    ("of too many log lines none goes", SQL + "log_rows.c", "culex__run_log_excess(lines.data, lines.len, log->most)", "0", "memory"),
+    ("of too many log lines none goes", SQL + "log_rows.c", "        chunk->shown_from = chunk->lines - (int64_t)log->most;\n", "        status = CULEX_OK;\n", "memory"),
+    ("a log has one chunk without end", SQL + "log_rows.c", "chunk->bytes.len + len > CULEX_RUN_LOG_CHUNK_BYTES", "chunk->bytes.len + len > CULEX_RUN_LOG_BYTES_MAX", "sqlite"),
+    ("a chunk goes of which lines are kept", SQL + "statement.def", "chunk < ? AND (lines <= ? OR ends <= ?)", "chunk < ? AND (lines <= ? + 1 OR ends <= ?)", "memory"),
+    ("a chunk goes of which bytes are kept", SQL + "statement.def", "chunk < ? AND (lines <= ? OR ends <= ?)", "chunk < ? AND (lines <= ? OR ends <= ? + 262144)", "memory"),
+    ("of more log lines than are kept all are shown", SQL + "run_log.c", "chunks.len, (uint32_t)shown)", "chunks.len, CULEX_RUN_LINES_MAX)", "memory"),
+    ("log lines may take the reserve", SQL + "room.c", "    store->leaves_lines = leaves_lines;\n", "    (void)leaves_lines;\n", "sqlite"),
     ("an end brings no log lines", SQL + "step.c", "culex__sqlite_log_add(store, queue, run.seq, &ack->log, error)", "CULEX_OK", "memory"),
     ("who waits is not told", LUA + "lib_waits.lua", "      waiter_tell(address, now)\n", "", "redis"),
     ("who waits is told for ever", LUA + "lib_waits.lua", "    if tonumber(until_text) > now then\n      is_awaited", "    if true then\n      is_awaited", "redis"),
@@ -930,6 +935,8 @@ MUTANTS = [
 # FSCK repairs what nobody but its own tests breaks, so these need no other test. A run without
 # --all or --only takes every 300th.
 FSCK_MUTANTS = [
+    ("chunks of log lines need not follow each other", SQL + "statement.def", "early.lines < late.lines AND early.ends = late.ends - length(late.bytes))", "true)", "sqlite"),
+    ("a log may keep any number of lines", SQL + "statement.def", "shown_from NOT BETWEEN max(0, lines - 1000) AND lines AND NOT", "false AND NOT", "sqlite"),
     ("a chunk of log lines that no head knows stays", LUA + "fsck.lua", "  if first and number and number >= first and number <= last or", "  if first or", "redis"),
     ("log lines behind a lost chunk are lost", LUA + "fsck.lua", "      from, count, bytes = first + at, 0, 0\n", "", "redis"),
     ("a head of log lines may say anything", LUA + "fsck.lua", "    if field == id then log_head_check(id, text) else", "    if field ~= id then", "redis"),
@@ -1448,7 +1455,7 @@ VALUE, WORKER_OPTIONS, CGROUP_DIR = "runtime/settings/value.c", "runtime/worker/
 OPTION_MUTANTS = [
     ("a step brings log lines without end with its ends", "runtime/worker/acks.c", "           acks->line_bytes < CULEX_STEP_LINE_BYTES) {", "           true) {", "ends"),
     ("a step brings log lines without end with its beats", "runtime/worker/beats.c", "CULEX_STEP_LINE_BYTES - ends_bytes : 0;", "SIZE_MAX / 2 : 0;", "ends"),
-    ("log lines that were left out are gone", "runtime/worker/beats.c", "if (!lines_left && answers[i]", "if (answers[i]", "ends"),
+    ("log lines that were left out are gone", "runtime/worker/beats.c", "if (!lines_left && answers[i]", "if ((!lines_left || true) && answers[i]", "ends"),
     ("a pattern wins over the name", QUEUE_OPTIONS, "value > 0 && strcmp(row->queue, queue) == 0", "false", "order"),
     ("a later pattern wins", QUEUE_OPTIONS, "if (found == 0 && culex__queue_pattern_meets", "if (culex__queue_pattern_meets", "order"),
     ("options win over the list's weight", QUEUE_OPTIONS, "if (!item->has_weight && weight > 0)", "if (weight > 0)", "order"),
@@ -1503,6 +1510,8 @@ def tests_of(build, store, mutant):
         yield "batch", [build / "tests/stores/redis/test_redis_batch"]
         yield "batches", [suite / "differential", store, "--ops", "4000", "--seed", "2", "--batch"]
     if store in ("memory", "sqlite"):
+        yield "verbs", [build / "tests/stores/sqlite/test_sqlite_verbs"]
+        yield "full", [build / "tests/stores/sqlite/test_sqlite_full"]
         yield "blocks", [build / "tests/stores/sqlite/test_sqlite_block"]
         yield "enqueue", [build / "tests/stores/sqlite/test_sqlite_enqueue"]
         yield "batch", [build / "tests/stores/sqlite/test_sqlite_batch"]
