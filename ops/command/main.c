@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/complete.h"
 #include "command/guess.h"
+#include "command/open.h"
 
 /* --- help --------------------------------------------------------------------------------------
  */
@@ -67,17 +69,6 @@ static culex_status arguments_check(const struct ops *ops, culex_error *error)
                      command->name, command->arguments[0] != '\0' ? " " : "", command->arguments);
 }
 
-static culex_status store_open(struct ops *ops, culex_error *error)
-{
-    const culex_client_options options = {
-        .timeout_ms = ops->options.store_timeout / CULEX_MILLISECOND,
-        .prefix = ops->options.prefix,
-        .url_file = ops->options.url_file,
-        .must_exist = true,
-    };
-    return culex_client_open(ops->options.url, &options, &ops->client, error);
-}
-
 static culex_status command_run(struct ops *ops, culex_error *error)
 {
     culex_status status =
@@ -85,7 +76,7 @@ static culex_status command_run(struct ops *ops, culex_error *error)
     if (status == CULEX_OK)
         status = arguments_check(ops, error);
     if (status == CULEX_OK && !ops->command->is_storeless)
-        status = store_open(ops, error);
+        status = ops_store_open(ops, error);
     if (status == CULEX_OK)
         status = ops->command->run(ops, error);
     culex_client_close(ops->client);
@@ -128,14 +119,27 @@ static int failure_tell(culex_status status, const culex_error *error)
                : OPS_EXIT_FAILED;
 }
 
+/* `culex complete WORD...` is for shells, and no command of the help: its words are nobody's
+ * options. */
+static bool is_completion(int argc, char **argv)
+{
+    return argc > 1 && strcmp(argv[1], "complete") == 0;
+}
+
 int main(int argc, char **argv)
 {
     struct ops ops = {.command = NULL};
     culex_error error = {.code = CULEX_OK};
-    size_t count;
-    culex_status status = ops_options_read(argc, argv, &ops.options, &count, &error);
-    if (status == CULEX_OK)
-        status = words_run(&ops, argv, count, &error);
+    culex_status status = CULEX_OK;
+    size_t count = 0;
+    if (is_completion(argc, argv)) {
+        ops_complete(&ops, argv + 2, (size_t)argc - 2);
+        culex_client_close(ops.client);
+    } else {
+        status = ops_options_read(argc, argv, &ops.options, &count, &error);
+        if (status == CULEX_OK)
+            status = words_run(&ops, argv, count, &error);
+    }
     int code = status == CULEX_OK ? ops.code : failure_tell(status, &error);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;

@@ -192,6 +192,26 @@ culex_status ops_options_read(int argc, char **argv, struct ops_options *ret_opt
     return CULEX_OK;
 }
 
+/* --- for shells --------------------------------------------------------------------------------
+ */
+
+bool ops_option_has_value(const char *name)
+{
+    const struct option *option = option_find(name, strlen(name));
+    return option != NULL && option->kind != FLAG;
+}
+
+void ops_options_offer(const char *names, const char *word)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        bool is_its = i < GLOBAL_COUNT || is_among(table[i].name, names);
+        char text[32];
+        snprintf(text, sizeof text, "--%s", table[i].name);
+        if (is_its && strncmp(text, word, strlen(word)) == 0)
+            puts(text);
+    }
+}
+
 /* --- help --------------------------------------------------------------------------------------
  */
 

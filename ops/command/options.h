@@ -31,6 +31,10 @@ culex_status ops_options_read(int argc, char **argv, struct ops_options *ret_opt
 /* CULEX_EUSAGE for one that was given and is not among `names`, which stand between blanks. */
 culex_status ops_options_check(const struct ops_options *options, const char *command,
                                const char *names, culex_error *error);
+/* Whether an option of this name, without its dashes, has a value. */
+bool ops_option_has_value(const char *name);
+/* A line for each option of `names`, and of all commands, that begins with `word`. */
+void ops_options_offer(const char *names, const char *word);
 /* A line for each of `names`, or for those that go with every command. */
 void ops_options_help(FILE *out, const char *names);
 void ops_options_help_global(FILE *out);

@@ -232,6 +232,16 @@ class Command(unittest.TestCase):
             self.assertIn(f"usage: culex {name}", self.culex(name, "--help"))
         self.assertRegex(self.culex("--version"), r"^culex \d+\.\d+\.\d+\n$")
 
+    def test_shells_are_told_how_a_line_goes_on(self):
+        self.fill()
+        [done] = self.ids("--job", "scribe")
+        for line, words in ((["pau"], ["pause"]), (["pause", "n"], ["naps"]), (["runs", "naps", "--job", "te"], ["tell"]),
+                            (["show", "--queue", "naps", done[:-1]], self.ids()), (["show", "naps", "x"], []),
+                            (["limit", "naps", ""], []), (["--url", "sqlite:none.db", "pause", ""], []),
+                            (["runs", "--bad", ""], []), (["purge", "naps", "de"], ["dead"])):
+            told = self.culex("complete", *line).split()
+            self.assertTrue(set(told) == set(words) or set(told) <= set(words) and done in told, (line, told))
+
     def test_texts_of_others_do_no_harm(self):
         self.nap("enqueue", "tell", "red \x1b[31m \u202e turned \x9b \"quoted\"")
         self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")

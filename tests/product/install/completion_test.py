@@ -1,4 +1,4 @@
-"""Completion in the real shells: what they offer is what the installed culexc takes.
+"""Completion in the real shells: what they offer is what the installed culexc and culex take.
 
 usage: completion_test.py bash|zsh|fish REPOSITORY BUILD
 """
@@ -45,15 +45,26 @@ bindkey '^I' complete-word
 
 class Bash:
     def __init__(self, prefix, folder, env):
-        self.script = prefix / "share/bash-completion/completions/culexc"
+        self.scripts = prefix / "share/bash-completion/completions"
+        self.script = self.scripts / "culexc"
         self.folder, self.env = folder, env
 
     def offers(self, line):
+        if line.startswith("culex "):
+            return self.operator_offers(line)
         words = re.split(r" |(?<==)|(?==)", line)
         code = (f"source {shlex.quote(str(self.script))}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
                 "_culexc; printf '%s\\n' \"${COMPREPLY[@]}\"")
         before = line.split(" ")[-1].partition("=")
         found = run("bash", "--norc", "-c", code, "bash", *words, cwd=self.folder, env=self.env).split()
+        return {before[0] + "=" + one if before[1] else one for one in found}
+
+    def operator_offers(self, line):
+        """It goes by the line alone."""
+        code = (f"source {shlex.quote(str(self.scripts / 'culex'))}; COMP_WORDS=(culex); COMP_LINE=$1; COMP_POINT=${{#1}};"
+                "_culex; printf '%s\\n' \"${COMPREPLY[@]}\"")
+        found = run("bash", "--norc", "-c", code, "bash", line, cwd=self.folder, env=self.env).split()
+        before = line.split(" ")[-1].partition("=")
         return {before[0] + "=" + one if before[1] else one for one in found}
 
     def check(self):
@@ -160,6 +171,20 @@ def words_check(shell):
     expect("folders", {"sub"}, found)
 
 
+def operator_check(shell, env):
+    shown = run("culex", "--help", env=env)
+    commands = re.findall(r"^  ([a-z]+) ", shown.split("options, of")[0], re.M)
+    expect("commands", {name for name in commands if name.startswith("re")}, shell.offers("culex re"))
+    for name in ("purge", "events"):
+        options = re.findall(r"^  (--[a-z-]+)", run("culex", name, "--help", env=env), re.M)
+        expect(f"options of culex {name}", set(options), shell.offers(f"culex {name} --"))
+    expect("states", {"done", "dead"}, shell.offers("culex runs mail --state d"))
+    expect("states with =", {"--state=done", "--state=dead"}, shell.offers("culex runs mail --state=d"))
+    expect("places", {"oldest", "now"}, shell.offers("culex events mail --from "))
+    expect("orders", {"quiet"}, shell.offers("culex workers qu"))
+    expect("queues of a store that is not there", set(), shell.offers("culex runs "))
+
+
 def main():
     name, repository, build = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
     with tempfile.TemporaryDirectory() as holder:
@@ -174,7 +199,8 @@ def main():
         verbs_check(shell, env)
         words_check(shell)
         values_check(shell, folder, env)
-    print(f"{name} offers what culexc takes")
+        operator_check(shell, env)
+    print(f"{name} offers what culexc and culex take")
 
 
 main()

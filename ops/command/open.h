@@ -1,0 +1,10 @@
+/* ops/command/open.h - the store that the options name. */
+#ifndef OPS_COMMAND_OPEN_H
+#define OPS_COMMAND_OPEN_H
+
+#include "command/command.h"
+
+/* One that is not there is not made: CULEX_ECONNECT. ops->client is for the caller to close. */
+culex_status ops_store_open(struct ops *ops, culex_error *error);
+
+#endif
