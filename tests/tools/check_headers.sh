@@ -9,7 +9,7 @@ strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror'
 alone() { # alone COMPILER STANDARD LANGUAGE HEADER
     printf '#include "%s"\nint culex_alone(void);\n' "$4" >"$scratch/alone.$3"
     # shellcheck disable=SC2086
-    "$1" "-std=$2" $strict -D_GNU_SOURCE -Iruntime/include -Iruntime $codegen -I. \
+    "$1" "-std=$2" $strict -D_GNU_SOURCE -Iruntime/include -Iruntime $codegen -Iops -I. \
         "-I$build/runtime" $(pkg-config --cflags hiredis sqlite3) \
         -fsyntax-only "$scratch/alone.$3"
 }
@@ -25,7 +25,7 @@ for header in runtime/include/*.h runtime/include/culex/*.h; do
     fi
     count=$((count + 1))
 done
-for header in $(find runtime codegen -name '*.h' ! -path '*/include/*'); do
+for header in $(find runtime codegen ops -name '*.h' ! -path '*/include/*'); do
     alone gcc c11 c "$header"
     count=$((count + 1))
 done

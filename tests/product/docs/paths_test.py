@@ -41,10 +41,10 @@ def faults(repository: pathlib.Path, page: str) -> list:
 
 
 def rooms(repository: pathlib.Path) -> set:
-    built = {str(path.parent.relative_to(repository)) for half in ("codegen", "runtime")
+    built = {str(path.parent.relative_to(repository)) for half in ("codegen", "ops", "runtime")
              for path in (repository / half).glob("*/meson.build")}
     top = {path.name for path in repository.iterdir() if path.is_dir()}
-    return built | top - {"codegen", "runtime"}
+    return built | top - {"codegen", "ops", "runtime"}
 
 
 def map_faults(repository: pathlib.Path) -> list:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "install
 from installed import environment, prefix_copy, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-PARTS = ("CMakeLists.txt", "meson.build", "meson_options.txt", "codegen", "runtime", "integration",
+PARTS = ("CMakeLists.txt", "meson.build", "meson_options.txt", "codegen", "runtime", "ops", "integration",
          "man", "editors", "examples")
 
 
