@@ -104,7 +104,7 @@ const struct ops_command ops_commands[] = {
      .details =
          "\nEnqueues are refused while it has as many that have not ended. With --dead: beyond so\n"
          "many dead runs the oldest are forgotten.",
-     .options = "dead",
+     .options = "dead yes",
      .least = 2,
      .most = 2,
      .run = ops_capacity},
@@ -131,7 +131,7 @@ const struct ops_command ops_commands[] = {
      .details = "\nquiet: claim nothing more; go: claim again; stop: end as by SIGTERM; "
                 "concurrency: so many\n"
                 "runs at a time. An ID is that of the list, or the name that one worker alone has.",
-     .options = "all",
+     .options = "all yes",
      .most = 1000,
      .run = ops_workers},
     {.name = "events",

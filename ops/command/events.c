@@ -122,7 +122,12 @@ culex_status ops_events(struct ops *ops, culex_error *error)
     if (status != CULEX_OK || !ops_is_given(&ops->options, "keep"))
         return status == CULEX_OK ? events_print(ops, position, error) : status;
     status = culex_client_events_keep(ops->client, ops->arguments[0], ops->options.keep, error);
-    if (status != CULEX_OK || !ops->options.is_following)
+    if (status != CULEX_OK)
         return status;
+    if (!ops->options.is_following) {
+        printf(ops->options.wants_json ? "{\"kept\":%" PRIu64 "}\n" : "keeps %" PRIu64 " events\n",
+               ops->options.keep);
+        return CULEX_OK;
+    }
     return events_print(ops, position, error);
 }

@@ -31,8 +31,8 @@ void ops_names_free(struct ops_names *names)
 }
 
 /* Looks for the run in all queues. */
-static culex_status all_read(struct ops *ops, const char *text, struct ops_run *run,
-                             culex_run_info **ret_info, culex_error *error)
+static culex_status all_read(struct ops *ops, struct ops_run *run, culex_run_info **ret_info,
+                             culex_error *error)
 {
     struct ops_names names;
     culex_status status = ops_names_read(ops, &names, error);
@@ -46,8 +46,7 @@ static culex_status all_read(struct ops *ops, const char *text, struct ops_run *
     }
     ops_names_free(&names);
     return status == CULEX_ENOTFOUND
-               ? ops_fail(error, status, "no queue has a run %s: it is forgotten, or never was",
-                          text)
+               ? ops_fail(error, status, "no queue has such a run: it is forgotten, or never was")
                : status;
 }
 
@@ -59,7 +58,7 @@ culex_status ops_run_read(struct ops *ops, const char *text, struct ops_run *ret
     if (status != CULEX_OK)
         return status;
     if (ret_run->queue[0] == '\0' && named == NULL)
-        return all_read(ops, text, ret_run, ret_info, error);
+        return all_read(ops, ret_run, ret_info, error);
     if (ret_run->queue[0] == '\0' && strlen(named) >= sizeof ret_run->queue)
         return ops_usage(error, "--queue: a queue's name has at most 64 letters");
     if (ret_run->queue[0] == '\0')
@@ -76,4 +75,24 @@ culex_status ops_run_find(struct ops *ops, const char *text, struct ops_run *ret
     culex_status status = ops_run_read(ops, text, ret_run, &info, error);
     culex_run_info_free(info);
     return status;
+}
+
+culex_status ops_runs_check(const struct ops *ops, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
+        struct ops_run run;
+        status = ops_value_run(ops->arguments[i], run.queue, &run.id, error);
+    }
+    return status;
+}
+
+culex_status ops_go_on(struct ops *ops, culex_status status, const char *text, culex_error *error)
+{
+    if (status != CULEX_ESTATE && status != CULEX_ENOTFOUND && status != CULEX_EUNIQUE)
+        return ops_name_failure(status, text, error);
+    fflush(stdout);
+    fprintf(stderr, "culex: %s: %s\n", text, error->text);
+    ops->code = OPS_EXIT_FAILED;
+    return CULEX_OK;
 }

@@ -24,7 +24,12 @@ struct ops_run {
  * the run. */
 culex_status ops_run_find(struct ops *ops, const char *text, struct ops_run *ret_run,
                           culex_error *error);
-/* The same, and reads it: culex_run_info_free. */
+/* Whether all arguments are written as runs are, before the first is touched. */
+culex_status ops_runs_check(const struct ops *ops, culex_error *error);
+/* Of several runs, one that the store refuses is told on standard error, and the next one is tried:
+ * CULEX_OK, and ops->code. Any other failure is the same status, named. */
+culex_status ops_go_on(struct ops *ops, culex_status status, const char *text, culex_error *error);
+/* As ops_run_find, and reads it: culex_run_info_free. */
 culex_status ops_run_read(struct ops *ops, const char *text, struct ops_run *ret_run,
                           culex_run_info **ret_info, culex_error *error);
 

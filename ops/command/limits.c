@@ -149,6 +149,21 @@ static culex_status value_read(const struct ops *ops, const char *text,
     return CULEX_OK;
 }
 
+static void set_tell(const struct ops *ops, const char *value)
+{
+    struct ops_json json = {.out = stdout};
+    if (!ops->options.wants_json) {
+        printf("limit %s of queue %s: %s\n", ops->arguments[1], ops->arguments[0], value);
+        return;
+    }
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "queue", ops->arguments[0]);
+    ops_json_text(&json, "limit", ops->arguments[1]);
+    ops_json_text(&json, "now", value);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
 culex_status ops_limit(struct ops *ops, culex_error *error)
 {
     culex_limit_value value;
@@ -162,8 +177,7 @@ culex_status ops_limit(struct ops *ops, culex_error *error)
     if (status == CULEX_OK)
         status = culex_client_limit_set(ops->client, ops->arguments[0], ops->arguments[1],
                                         is_declared ? NULL : &value, error);
-    if (status == CULEX_OK && !ops->options.wants_json)
-        printf("limit %s of queue %s: %s\n", ops->arguments[1], ops->arguments[0],
-               is_declared ? "as declared" : ops->arguments[2]);
+    if (status == CULEX_OK)
+        set_tell(ops, is_declared ? "as declared" : ops->arguments[2]);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "command/guess.h"
 #include "command/value.h"
 
-enum kind { FLAG, TEXT, COUNT, DURATION, TIME, STATES };
+enum kind { FLAG, TEXT, COUNT, DURATION, TIME, INSTANT, STATES };
 
 struct option {
     const char *name;
@@ -38,7 +38,7 @@ static const struct option table[] = {
     {"error", TEXT, AT(error_part), "TEXT", "whose last error has this text in it"},
     {"since", TIME, AT(since), "TIME", "enqueued then or later: 2h (ago), 2026-11-30T09:30Z"},
     {"before", TIME, AT(before), "TIME", "enqueued before that time"},
-    {"limit", COUNT, AT(limit), "N", "at most so many; by default 100"},
+    {"limit", COUNT, AT(limit), "N", "at most so many; runs lists 100 without it"},
     {"all", FLAG, AT(is_all), NULL, "all that there are"},
     {"dry-run", FLAG, AT(is_dry), NULL, "only count what would be done"},
     {"yes", FLAG, AT(is_sure), NULL, "do not ask"},
@@ -46,11 +46,11 @@ static const struct option table[] = {
     {"timeout", DURATION, AT(timeout), "TIME", "wait no longer than this; by default a day"},
     {"for", DURATION, AT(duration), "TIME", "go on by itself after this time"},
     {"delay", DURATION, AT(delay), "TIME", "so long from now"},
-    {"at", TIME, AT(at), "TIME", "at this time, as 2026-11-30T09:30:00Z"},
+    {"at", INSTANT, AT(at), "TIME", "at this time, to come: 2026-11-30T09:30:00Z"},
     {"priority", COUNT, AT(priority), "N", "0 to 9, the greater the sooner"},
     {"dead", FLAG, AT(is_of_dead), NULL, "of dead runs, in place of those that have not ended"},
     {"burst", COUNT, AT(burst), "N", "of a rate: so many may begin at once after a rest"},
-    {"hours", COUNT, AT(hours), "N", "of this hour and the ones before it, 1 to 48; by default 1"},
+    {"hours", COUNT, AT(hours), "N", "of this hour and the ones before it, 1 to 48; by default 2"},
     {"watch", FLAG, AT(is_watching), NULL, "print them again every 2 s, until it is stopped"},
     {"follow", FLAG, AT(is_following), NULL, "go on with what comes, until it is stopped"},
     {"from", TEXT, AT(from), "PLACE", "oldest, now, or a position that was printed before"},
@@ -140,6 +140,8 @@ static culex_status value_read(const struct option *option, const char *text,
         return ops_value_duration(option->name, text, member, error);
     case TIME:
         return ops_value_time(option->name, text, member, error);
+    case INSTANT:
+        return ops_value_instant(option->name, text, member, error);
     case STATES:
         break;
     }

@@ -1,6 +1,8 @@
 /* ops/command/queues.c - culex queues, pause, resume and capacity. */
+#include <inttypes.h>
 #include <string.h>
 
+#include "command/ask.h"
 #include "command/find.h"
 #include "command/print.h"
 
@@ -126,16 +128,40 @@ culex_status ops_resume(struct ops *ops, culex_error *error)
     return status;
 }
 
+/* Those beyond the bound are forgotten, which nobody takes back. */
+static culex_status dead_bound(struct ops *ops, const char *queue, uint64_t most,
+                               culex_error *error)
+{
+    culex_queue_stats stats;
+    bool is_wanted = true;
+    culex_status status = culex_client_stats(ops->client, queue, &stats, error);
+    if (status != CULEX_OK)
+        return status;
+    uint64_t dead = stats.count[CULEX_RUN_DEAD];
+    if (most > 0 && dead > most)
+        status = ops_ask(ops, &is_wanted, error,
+                         "forget %" PRIu64 " of %" PRIu64 " dead runs of queue %s", dead - most,
+                         dead, queue);
+    return status == CULEX_OK && is_wanted
+               ? culex_client_dead_limit(ops->client, queue, most, error)
+               : status;
+}
+
 culex_status ops_capacity(struct ops *ops, culex_error *error)
 {
     uint64_t most;
+    char text[64] = "not bounded";
     const char *queue = ops->arguments[0];
     culex_status status = ops_value_count("N", ops->arguments[1], &most, error);
     if (status == CULEX_OK && ops->options.is_of_dead)
-        status = culex_client_dead_limit(ops->client, queue, most, error);
+        status = dead_bound(ops, queue, most, error);
     else if (status == CULEX_OK)
         status = culex_client_limit(ops->client, queue, most, error);
-    if (status == CULEX_OK)
-        done_tell(ops, queue, most > 0 ? "bounded" : "not bounded");
-    return status;
+    if (status != CULEX_OK || ops->code != 0)
+        return status;
+    if (most > 0)
+        snprintf(text, sizeof text, "at most %" PRIu64 " %s", most,
+                 ops->options.is_of_dead ? "dead runs" : "runs that have not ended");
+    done_tell(ops, queue, text);
+    return CULEX_OK;
 }

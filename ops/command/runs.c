@@ -139,6 +139,38 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
 /* --- move --------------------------------------------------------------------------------------
  */
 
+static void moved_tell(const struct ops *ops, const culex_run_info *run)
+{
+    char id[CULEX_UUID_TEXT_SIZE], at[OPS_TIME_SIZE];
+    struct ops_json json = {.out = stdout};
+    culex_uuid_format(run->id, id);
+    if (!ops->options.wants_json) {
+        printf("%s: %s, priority %d%s%s\n", id, culex_run_state_name(run->state), run->priority,
+               run->state == CULEX_RUN_SCHEDULED ? ", due " : "",
+               run->state == CULEX_RUN_SCHEDULED ? ops_time_format(run->at_ms, at) : "");
+        return;
+    }
+    ops_json_object(&json, NULL);
+    ops_run_json(&json, run);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static culex_status run_move(struct ops *ops, const char *text, const culex_move *move,
+                             culex_error *error)
+{
+    struct ops_run run;
+    culex_run_info *info = NULL;
+    culex_status status = ops_run_find(ops, text, &run, error);
+    if (status == CULEX_OK)
+        status = culex_client_move(ops->client, run.queue, run.id, move, error);
+    if (status == CULEX_OK &&
+        culex_client_get(ops->client, run.queue, run.id, &info, error) == CULEX_OK)
+        moved_tell(ops, info);
+    culex_run_info_free(info);
+    return status;
+}
+
 culex_status ops_move(struct ops *ops, culex_error *error)
 {
     const struct ops_options *options = &ops->options;
@@ -148,18 +180,13 @@ culex_status ops_move(struct ops *ops, culex_error *error)
                              .at = options->at,
                              .has_priority = ops_is_given(options, "priority"),
                              .priority = options->priority < 100 ? (int)options->priority : 100};
-    culex_status status = CULEX_OK;
     if (!move.has_delay && !move.has_at && !move.has_priority)
         return ops_usage(error, "move: --delay, --at or --priority tells where to");
-    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
-        struct ops_run run;
-        status = ops_run_find(ops, ops->arguments[i], &run, error);
-        if (status == CULEX_OK)
-            status =
-                ops_name_failure(culex_client_move(ops->client, run.queue, run.id, &move, error),
-                                 ops->arguments[i], error);
-        if (status == CULEX_OK && !options->wants_json)
-            printf("%s: moved\n", ops->arguments[i]);
-    }
+    if (move.has_delay && move.has_at)
+        return ops_usage(error, "move: --delay or --at");
+    culex_status status = ops_runs_check(ops, error);
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++)
+        status = ops_go_on(ops, run_move(ops, ops->arguments[i], &move, error), ops->arguments[i],
+                           error);
     return status;
 }

@@ -65,6 +65,27 @@ static culex_status list_print(struct ops *ops, culex_error *error)
 /* --- steering ----------------------------------------------------------------------------------
  */
 
+/* A worker that has the job declares it again, and it is not paused then. */
+static void done_tell(const struct ops *ops, const char *name, const char *verb, const char *run)
+{
+    struct ops_json json = {.out = stdout};
+    if (ops->options.wants_json) {
+        ops_json_object(&json, NULL);
+        ops_json_text(&json, "schedule", name);
+        ops_json_text(&json, "did", verb);
+        if (run != NULL)
+            ops_json_text(&json, "id", run);
+        ops_json_object_end(&json);
+        ops_json_line_end(&json);
+    } else if (run != NULL) {
+        printf("%s\n", run);
+    } else if (strcmp(verb, "delete") == 0) {
+        printf("%s: forgotten; a worker that has the job begins it anew, and not paused\n", name);
+    } else {
+        printf("%s: %sd\n", name, verb);
+    }
+}
+
 static culex_status schedule_run(struct ops *ops, const char *queue, const char *name,
                                  culex_error *error)
 {
@@ -74,7 +95,7 @@ static culex_status schedule_run(struct ops *ops, const char *queue, const char 
     if (status != CULEX_OK)
         return status;
     culex_uuid_format(id, text);
-    printf("%s\n", text);
+    done_tell(ops, name, "run", text);
     return CULEX_OK;
 }
 
@@ -95,8 +116,12 @@ culex_status ops_schedules(struct ops *ops, culex_error *error)
     if (strcmp(verb, "run") == 0)
         return schedule_run(ops, queue, name, error);
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        if (strcmp(verbs[i].name, verb) == 0)
-            return verbs[i].call(ops->client, queue, name, error);
+        if (strcmp(verbs[i].name, verb) != 0)
+            continue;
+        culex_status status = verbs[i].call(ops->client, queue, name, error);
+        if (status == CULEX_OK)
+            done_tell(ops, name, verb, NULL);
+        return status;
     }
     return ops_usage(error, "schedules: %s is none of pause, resume, run and delete", verb);
 }

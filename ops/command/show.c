@@ -155,7 +155,8 @@ static culex_status run_show(struct ops *ops, const char *text, culex_error *err
     struct ops_run run;
     culex_run_info *info = NULL;
     culex_run_lines *lines = NULL;
-    culex_status status = ops_run_read(ops, text, &run, &info, error);
+    culex_status status =
+        ops_name_failure(ops_run_read(ops, text, &run, &info, error), text, error);
     if (status == CULEX_OK)
         status = culex_client_run_log(ops->client, run.queue, run.id, &lines, error);
     if (status == CULEX_OK && ops->options.wants_json)
@@ -208,7 +209,8 @@ static culex_status runs_wait(struct ops *ops, struct ops_run *runs, culex_wait 
     culex_status status = CULEX_OK;
     size_t count = ops->argument_count;
     for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-        status = ops_run_find(ops, ops->arguments[i], &runs[i], error);
+        status = ops_name_failure(ops_run_find(ops, ops->arguments[i], &runs[i], error),
+                                  ops->arguments[i], error);
         waits[i].queue = runs[i].queue;
         waits[i].id = runs[i].id;
     }

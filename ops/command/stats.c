@@ -75,7 +75,7 @@ static culex_status figures_print(struct ops *ops, culex_error *error)
                                         ">RUN P50", ">RUN P99",   NULL};
     struct listing listing = {.is_json = ops->options.wants_json, .queue = ops->arguments[0]};
     culex_figures all;
-    uint64_t hours = ops_is_given(&ops->options, "hours") ? ops->options.hours : 1;
+    uint64_t hours = ops_is_given(&ops->options, "hours") ? ops->options.hours : 2;
     if (hours == 0 || hours > CULEX_FIGURES_HOURS_MAX)
         return ops_usage(error, "--hours: 1 to %d", CULEX_FIGURES_HOURS_MAX);
     ops_table_begin(&listing.table, heads);
@@ -88,6 +88,8 @@ static culex_status figures_print(struct ops *ops, culex_error *error)
         figures_json(listing.queue, &all);
     else if (status == CULEX_OK)
         figures_row(&listing.table, "all", &all);
+    if (status == CULEX_OK && !listing.is_json)
+        printf("in the last %u hours by the store's clock, this one included\n", (unsigned)hours);
     if (status == CULEX_OK && !listing.is_json)
         ops_table_print(&listing.table, stdout);
     ops_table_end(&listing.table);

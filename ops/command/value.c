@@ -87,9 +87,27 @@ static bool letter_take(const char **at, char letter)
     return (*at)[-1] == letter;
 }
 
-/* Behind the day: "T09:30", "T09:30:15", each with or without a Z. */
-static bool clock_take(const char **at, struct tm *when)
+/* "Z", or how far the clock is ahead of UTC: "+01:00". */
+static bool zone_take(const char **at, int *ret_minutes)
 {
+    int hours, minutes, sign = **at == '-' ? -1 : 1;
+    *ret_minutes = 0;
+    if (**at == 'Z')
+        return *(*at)++ == 'Z';
+    if (**at != '+' && **at != '-')
+        return false;
+    ++*at;
+    if (!part_take(at, 2, 0, 14, &hours) || !letter_take(at, ':') ||
+        !part_take(at, 2, 0, 59, &minutes))
+        return false;
+    *ret_minutes = sign * (hours * 60 + minutes);
+    return true;
+}
+
+/* Behind the day: nothing, which is midnight in UTC, or "T09:30Z", "T09:30:15+01:00". */
+static bool clock_take(const char **at, struct tm *when, int *ret_minutes)
+{
+    *ret_minutes = 0;
     if (**at == '\0')
         return true;
     if (**at != 'T' && **at != ' ')
@@ -103,8 +121,7 @@ static bool clock_take(const char **at, struct tm *when)
         if (!part_take(at, 2, 0, 59, &when->tm_sec))
             return false;
     }
-    *at += **at == 'Z';
-    return true;
+    return zone_take(at, ret_minutes);
 }
 
 static bool day_take(const char **at, struct tm *when)
@@ -118,25 +135,45 @@ static bool day_take(const char **at, struct tm *when)
     return true;
 }
 
+static bool instant_read(const char *text, culex_time *ret_time)
+{
+    const char *at = text;
+    struct tm when = {.tm_sec = 0};
+    int minutes;
+    if (!day_take(&at, &when) || !clock_take(&at, &when, &minutes) || *at != '\0')
+        return false;
+    int day = when.tm_mday;
+    *ret_time = culex_time_from_unix(timegm(&when) - minutes * INT64_C(60));
+    return when.tm_mday == day; /* 31 February is in March */
+}
+
 culex_status ops_value_time(const char *name, const char *text, culex_time *ret_time,
                             culex_error *error)
 {
-    const char *at = text;
     culex_duration ago;
-    struct tm when = {.tm_sec = 0};
     if (duration_read(text, &ago)) {
         *ret_time = culex_time_now() - ago;
         return CULEX_OK;
     }
-    if (day_take(&at, &when) && clock_take(&at, &when) && *at == '\0') {
-        int day = when.tm_mday;
-        *ret_time = culex_time_from_unix(timegm(&when));
-        if (when.tm_mday == day) /* 31 February is in March */
-            return CULEX_OK;
-    }
-    return ops_usage(error,
-                     "%s: %s is no time; write 2h for two hours ago, or 2026-11-30T09:30:00Z", name,
-                     text);
+    return instant_read(text, ret_time)
+               ? CULEX_OK
+               : ops_usage(error,
+                           "%s: %s is no time; write 2h for two hours ago, or "
+                           "2026-11-30T09:30:00Z, or with +01:00",
+                           name, text);
+}
+
+culex_status ops_value_instant(const char *name, const char *text, culex_time *ret_time,
+                               culex_error *error)
+{
+    if (!instant_read(text, ret_time))
+        return ops_usage(error,
+                         "%s: %s is no time; write 2026-11-30T09:30:00Z, or with +01:00; --delay "
+                         "takes a time from now",
+                         name, text);
+    if (*ret_time < culex_time_now())
+        return ops_usage(error, "%s: %s is past; --delay 0s is now", name, text);
+    return CULEX_OK;
 }
 
 /* --- names -------------------------------------------------------------------------------------

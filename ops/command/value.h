@@ -14,6 +14,9 @@ culex_status ops_value_duration(const char *name, const char *text, culex_durati
 /* A duration, which means so long ago; or a day, with or without a time in UTC. */
 culex_status ops_value_time(const char *name, const char *text, culex_time *ret_time,
                             culex_error *error);
+/* The latter alone, and to come. */
+culex_status ops_value_instant(const char *name, const char *text, culex_time *ret_time,
+                               culex_error *error);
 /* Names of states with commas between them, as CULEX_LIST_STATE bits. */
 culex_status ops_value_states(const char *name, const char *text, unsigned *ret_states,
                               culex_error *error);

@@ -5,7 +5,7 @@
 
 #include <culex/workers.h>
 
-#include "command/command.h"
+#include "command/ask.h"
 #include "command/print.h"
 #include "command/value.h"
 
@@ -155,8 +155,8 @@ static bool worker_compare(const culex_worker_info *worker, void *user)
     return !is_its_id;
 }
 
-static culex_status named_set(struct ops *ops, const char *text, const culex_worker_order *order,
-                              size_t *ret_count, culex_error *error)
+static culex_status worker_find(struct ops *ops, const char *text, char **ret_id,
+                                culex_error *error)
 {
     struct search search = {.text = text};
     culex_status status = culex_client_workers(ops->client, worker_compare, &search, error);
@@ -166,10 +166,62 @@ static culex_status named_set(struct ops *ops, const char *text, const culex_wor
     else if (status == CULEX_OK && search.count > 1)
         status =
             ops_usage(error, "%zu workers have the name %s: say the id of one", search.count, text);
-    else if (status == CULEX_OK)
-        status = culex_client_worker_set(ops->client, search.id, order, ret_count, error);
-    free(search.id);
+    if (status == CULEX_OK)
+        *ret_id = search.id;
+    else
+        free(search.id);
     return status;
+}
+
+static bool is_before(char *const *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(ids[i], ids[count]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* All are known before the first is told. */
+static culex_status named_set(struct ops *ops, const char *const *names, size_t count,
+                              const culex_worker_order *order, size_t *told, culex_error *error)
+{
+    char **ids = ops_alloc(NULL, (count + 1) * sizeof *ids);
+    culex_status status = CULEX_OK;
+    size_t known = 0;
+    for (; known < count && status == CULEX_OK; known += status == CULEX_OK)
+        status = worker_find(ops, names[known], &ids[known], error);
+    for (size_t i = 0; i < known && status == CULEX_OK; i++) {
+        size_t one = 0;
+        if (!is_before(ids, i))
+            status = culex_client_worker_set(ops->client, ids[i], order, &one, error);
+        *told += one;
+    }
+    for (size_t i = 0; i < known; i++)
+        free(ids[i]);
+    free(ids);
+    return status;
+}
+
+static bool worker_count(const culex_worker_info *worker, void *user)
+{
+    size_t *count = user;
+    *count += worker != NULL;
+    return true;
+}
+
+/* To stop all of them is asked about. */
+static culex_status all_set(struct ops *ops, const culex_worker_order *order, size_t *told,
+                            culex_error *error)
+{
+    size_t count = 0;
+    bool is_wanted = true;
+    culex_status status = culex_client_workers(ops->client, worker_count, &count, error);
+    if (status == CULEX_OK && order->stop && count > 0)
+        status = ops_ask(ops, &is_wanted, error, "stop all %zu workers", count);
+    return status == CULEX_OK && is_wanted
+               ? culex_client_worker_set(ops->client, NULL, order, told, error)
+               : status;
 }
 
 /* Reads the verb, and for one its number: *ret_words of the arguments. */
@@ -201,6 +253,19 @@ static culex_status order_read(const struct ops *ops, culex_worker_order *ret_or
     return status;
 }
 
+static void told_print(const struct ops *ops, size_t told)
+{
+    struct ops_json json = {.out = stdout};
+    if (!ops->options.wants_json) {
+        printf("told %zu workers\n", told);
+        return;
+    }
+    ops_json_object(&json, NULL);
+    ops_json_count(&json, "told", told);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
 static culex_status order_give(struct ops *ops, culex_error *error)
 {
     culex_worker_order order;
@@ -208,17 +273,16 @@ static culex_status order_give(struct ops *ops, culex_error *error)
     culex_status status = order_read(ops, &order, &words, error);
     if (status != CULEX_OK)
         return status;
-    if (ops->options.is_all == (ops->argument_count > words))
+    bool is_named = ops->argument_count > words;
+    if (ops->options.is_all && is_named)
+        return ops_usage(error, "workers: either --all or the ids or names of some");
+    if (!ops->options.is_all && !is_named)
         return ops_usage(error, "workers: which? Say their ids or names, or --all");
-    if (ops->options.is_all)
-        status = culex_client_worker_set(ops->client, NULL, &order, &told, error);
-    for (size_t i = words; i < ops->argument_count && status == CULEX_OK; i++) {
-        size_t count = 0;
-        status = named_set(ops, ops->arguments[i], &order, &count, error);
-        told += count;
-    }
-    if (status == CULEX_OK && !ops->options.wants_json)
-        printf("told %zu workers\n", told);
+    status = is_named ? named_set(ops, ops->arguments + words, ops->argument_count - words, &order,
+                                  &told, error)
+                      : all_set(ops, &order, &told, error);
+    if (status == CULEX_OK && ops->code == 0)
+        told_print(ops, told);
     return status;
 }
 

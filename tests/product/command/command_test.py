@@ -100,7 +100,7 @@ class Command(unittest.TestCase):
         text = self.culex("show", dead, done)
         for wanted in ("error       disk full", "log         20", "params      (not shown: --params)"):
             self.assertIn(wanted, text)
-        self.assertIn("no queue has a run", self.culex("show", dead[:-6] + "ffffff", code=1))
+        self.assertIn("no queue has such a run", self.culex("show", dead[:-6] + "ffffff", code=1))
         self.assertIn("is no id of a run", self.culex("show", "naps", code=2))
         self.assertEqual(self.lines("wait", done)[0]["end"], "done")
         self.assertEqual(self.lines("wait", done, dead, code=1)[1]["end"], "dead")
@@ -119,6 +119,17 @@ class Command(unittest.TestCase):
         [moved] = self.lines("show", waits)
         self.assertEqual((moved["state"], moved["priority"]), ("scheduled", 7))
         self.assertIn("tells where to", self.culex("move", waits, code=2))
+        for at, told in (("2m", "is no time"), ("2026-11-30", "is past"), ("2099-01-01T10:00", "is no time")):
+            self.assertIn(told, self.culex("move", waits, "--at", at, code=2))
+        self.assertIn("due 2099-01-01 09:00:00Z", self.culex("move", waits, "--at", "2099-01-01T10:00+01:00"))
+
+    def test_one_of_several_that_is_not_there_keeps_none_from_the_others(self):
+        self.fill()
+        first, second, third = self.ids("--state", "dead")
+        self.culex("delete", second)
+        self.assertEqual(self.culex("retry", first, second, third, code=1).count("put back to waiting"), 2)
+        self.assertIn("is no id", self.culex("cancel", first, "bogus", code=2))
+        self.assertEqual(len(self.ids("--state", "waiting")), 3)
 
     def test_many_are_counted_and_asked_about(self):
         self.fill()
@@ -126,7 +137,7 @@ class Command(unittest.TestCase):
         self.assertEqual(self.lines("retry", *dead, "--dry-run")[0]["matched"], 3)
         self.assertIn("say --yes", self.culex("retry", *dead, code=2))
         self.assertEqual(len(self.ids("--state", "dead")), 3)
-        self.assertEqual(self.answer("n\n", "retry", *dead), 0)
+        self.assertEqual(self.answer("n\n", "retry", *dead), 1)
         self.assertEqual(len(self.ids("--state", "dead")), 3)
         self.assertEqual(self.answer("y\n", "delete", "--queue", "naps", "--error", "no route"), 0)
         self.assertEqual(len(self.ids("--state", "dead")), 1)
@@ -138,16 +149,31 @@ class Command(unittest.TestCase):
         self.assertEqual(self.lines("purge", "naps", "cancelled", "--yes")[0]["done"], 2)
         self.assertIn("are not deleted", self.culex("purge", "naps", "active", code=2))
 
-    def answer(self, words, *command):
+    def answer(self, words, *command, meanwhile=lambda: None):
         """The status of the command, whose question is answered on a terminal."""
         ours, its = pty.openpty()
-        with subprocess.Popen([CULEX, *command], env=self.env, stdin=its, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True) as asked:
+        with subprocess.Popen([CULEX, *command], env=self.env, stdin=its, stdout=subprocess.DEVNULL, stderr=its) as asked:
             os.close(its)
+            shown = b""
+            while b"[y/N]" not in shown:
+                shown += os.read(ours, 1000)
+            meanwhile()
             os.write(ours, words.encode())
-            self.assertIn("[y/N]", asked.stderr.read())
+            asked.wait(60)
         os.close(ours)
         return asked.returncode
+
+    def test_what_was_not_counted_is_left(self):
+        self.fill()
+        self.answer("y\n", "delete", "--queue", "naps", "--error", "no route", meanwhile=lambda: self.die("no route"))
+        self.assertEqual(len(self.ids("--error", "no route")), 1)
+        self.answer("y\n", "purge", "naps", "dead", meanwhile=lambda: self.die("late"))
+        self.assertEqual(len(self.ids("--state", "dead")), 1)
+        self.assertIn("say --yes", self.culex("purge", "naps", "dead", code=2))
+
+    def die(self, text):
+        self.nap("enqueue", "tell", text)
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
 
     def test_a_queue_is_steered(self):
         self.fill()
@@ -157,6 +183,7 @@ class Command(unittest.TestCase):
         self.culex("resume", "naps")
         self.assertFalse(self.lines("queues")[0]["paused"])
         self.culex("capacity", "naps", "9")
+        self.assertIn("forget 2 of 3 dead runs", self.culex("capacity", "naps", "1", "--dead", code=2))
         self.culex("capacity", "naps", "8", "--dead")
         [queue] = self.lines("queues")
         self.assertEqual((queue["capacity"], queue["dead_capacity"]), (9, 8))
@@ -195,9 +222,11 @@ class Command(unittest.TestCase):
         self.until(lambda: self.lines("workers")[0]["concurrency"] == 2)
         self.culex("workers", "quiet", "one")
         self.until(lambda: self.lines("workers")[0]["is_quiet"])
-        self.assertIn("there is no worker", self.culex("workers", "stop", "two", code=1))
+        self.assertIn("there is no worker", self.culex("workers", "stop", "one", "two", code=1))
+        self.assertIn("told 1 workers", self.culex("workers", "concurrency", "1", "one", "one"))
+        self.assertIn("stop all 1 workers", self.culex("workers", "stop", "--all", code=2))
         self.assertIn("which?", self.culex("workers", "stop", code=2))
-        self.culex("workers", "stop", "--all")
+        self.culex("workers", "stop", "--all", "--yes")
         self.assertEqual(worker.wait(60), 0)
 
     def test_the_store_is_looked_after(self):
