@@ -70,10 +70,11 @@ static void lines_print(const culex_run_lines *lines)
     for (size_t i = 0; i < lines->count; i++) {
         const culex_run_line *line = &lines->items[i];
         char at[OPS_TIME_SIZE];
-        unsigned level = (unsigned)line->level < sizeof levels / sizeof levels[0] ? line->level : 0;
+        bool is_known = (unsigned)line->level < sizeof levels / sizeof levels[0];
+        const char *level = levels[is_known ? line->level : 0];
         head_print(i == 0 ? "log" : "");
         printf("%s  attempt %" PRIu32 "  %-7s  ", ops_time_format(line->at / CULEX_MILLISECOND, at),
-               line->attempt, levels[level]);
+               line->attempt, level);
         ops_print_text(stdout, line->text, strlen(line->text), false, 0);
         putchar('\n');
     }
