@@ -36,8 +36,7 @@ culex_status ops_ask(struct ops *ops, bool *ret_is_wanted, culex_error *error, c
     return CULEX_OK;
 }
 
-/* --- while it is done ----------------------------------------------------------------------------
- */
+/* --- while it is done ------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t is_interrupted;
 static bool is_progress_shown;

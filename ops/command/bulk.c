@@ -41,8 +41,7 @@ static culex_status run_cancel(culex_client *client, const char *queue, culex_uu
     return status;
 }
 
-/* --- counts --------------------------------------------------------------------------------------
- */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 struct counts {
     uint64_t matched, done;
@@ -98,8 +97,7 @@ static culex_status end_tell(struct ops *ops, const char *queue, const char *pas
     return status;
 }
 
-/* --- many ----------------------------------------------------------------------------------------
- */
+/* --- many ------------------------------------------------------------------------------------- */
 
 struct ids {
     culex_uuid *of; /* owned */
@@ -122,15 +120,9 @@ static culex_status filter_make(struct ops *ops, const struct deed *deed,
                                 culex_list_filter *ret_filter, culex_error *error)
 {
     const struct ops_options *options = &ops->options;
-    *ret_filter =
-        (culex_list_filter){.states = options->states != 0 ? options->states : deed->states,
-                            .job = options->job,
-                            .tag = options->tag,
-                            .error_part = options->error_part,
-                            .has_since = ops_is_given(options, "since"),
-                            .since = options->since,
-                            .has_before = ops_is_given(options, "before"),
-                            .before = options->before};
+    *ret_filter = ops_filter_make(options);
+    if (ret_filter->states == 0)
+        ret_filter->states = deed->states;
     bool is_narrow = options->states != 0 || options->job != NULL || options->tag != NULL ||
                      options->error_part != NULL || ret_filter->has_since || ret_filter->has_before;
     if (options->queue == NULL)
@@ -204,8 +196,7 @@ static culex_status filtered_do(struct ops *ops, const struct deed *deed, struct
     return end_tell(ops, ops->options.queue, deed->past, &counts, status, error);
 }
 
-/* --- named ones ----------------------------------------------------------------------------------
- */
+/* --- named ones ------------------------------------------------------------------------------- */
 
 static void run_tell(const struct ops *ops, const struct ops_run *run, const char *word)
 {
@@ -291,8 +282,7 @@ culex_status ops_delete(struct ops *ops, culex_error *error)
     return deed_do(ops, &deed, error);
 }
 
-/* --- purge ---------------------------------------------------------------------------------------
- */
+/* --- purge ------------------------------------------------------------------------------------ */
 
 static culex_status state_read(const char *text, culex_run_state *ret_state, culex_error *error)
 {

@@ -44,8 +44,7 @@ static void all_offer(struct offers *offers, const char *const *words)
         offer(offers, *words);
 }
 
-/* --- from the store ----------------------------------------------------------------------------
- */
+/* --- from the store --------------------------------------------------------------------------- */
 
 static bool queue_offer(const char *queue, void *user)
 {
@@ -96,8 +95,7 @@ static culex_status runs_offer(struct ops *ops, struct offers *offers, culex_err
     return status;
 }
 
-/* --- by the place in the line ------------------------------------------------------------------
- */
+/* --- by the place in the line ----------------------------------------------------------------- */
 
 static const char *const states[] = {"scheduled", "waiting",   "active", "done",
                                      "dead",      "cancelled", NULL};

@@ -30,6 +30,18 @@ void ops_names_free(struct ops_names *names)
     *names = (struct ops_names){.of = NULL};
 }
 
+culex_list_filter ops_filter_make(const struct ops_options *options)
+{
+    return (culex_list_filter){.states = options->states,
+                               .job = options->job,
+                               .tag = options->tag,
+                               .error_part = options->error_part,
+                               .has_since = ops_is_given(options, "since"),
+                               .since = options->since,
+                               .has_before = ops_is_given(options, "before"),
+                               .before = options->before};
+}
+
 /* Looks for the run in all queues. */
 static culex_status all_read(struct ops *ops, struct ops_run *run, culex_run_info **ret_info,
                              culex_error *error)
@@ -92,7 +104,8 @@ culex_status ops_go_on(struct ops *ops, culex_status status, const char *text, c
     if (status != CULEX_ESTATE && status != CULEX_ENOTFOUND && status != CULEX_EUNIQUE)
         return ops_name_failure(status, text, error);
     fflush(stdout);
-    fprintf(stderr, "culex: %s: %s\n", text, error->text);
+    ops_name_failure(status, text, error);
+    ops_failure_print(error->text);
     ops->code = OPS_EXIT_FAILED;
     return CULEX_OK;
 }

@@ -14,6 +14,9 @@ struct ops_names {
 culex_status ops_names_read(struct ops *ops, struct ops_names *ret_names, culex_error *error);
 void ops_names_free(struct ops_names *names);
 
+/* Which runs the options mean. */
+culex_list_filter ops_filter_make(const struct ops_options *options);
+
 /* A run that the user named. */
 struct ops_run {
     char queue[OPS_QUEUE_SIZE];

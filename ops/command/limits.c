@@ -8,8 +8,7 @@
 #include "command/print.h"
 #include "command/value.h"
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 struct listing {
     bool is_json;
@@ -120,8 +119,7 @@ static culex_status lists_print(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- setting one -------------------------------------------------------------------------------
- */
+/* --- setting one ------------------------------------------------------------------------------ */
 
 /* "COUNT" or "COUNT/TIME". */
 static culex_status value_read(const struct ops *ops, const char *text,

@@ -8,9 +8,9 @@
 #include "command/complete.h"
 #include "command/guess.h"
 #include "command/open.h"
+#include "command/print.h"
 
-/* --- help --------------------------------------------------------------------------------------
- */
+/* --- help ------------------------------------------------------------------------------------- */
 
 static void help_print(void)
 {
@@ -39,8 +39,7 @@ static void command_help_print(const struct ops_command *command)
     ops_options_help_global(stdout);
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static culex_status command_find(const char *name, const struct ops_command **ret_command,
                                  culex_error *error)
@@ -53,6 +52,8 @@ static culex_status command_find(const char *name, const struct ops_command **re
         }
         ops_guess_add(&guess, command->name);
     }
+    if (strpbrk(name, ":@=/") != NULL) /* it may be a URL with a password */
+        return ops_usage(error, "the first word is no command; a URL goes behind --url");
     if (guess.best != NULL)
         return ops_usage(error, "there is no command %s; did you mean %s?", name, guess.best);
     return ops_usage(error, "there is no command %s: culex --help lists them", name);
@@ -106,14 +107,12 @@ static culex_status words_run(struct ops *ops, char **words, size_t count, culex
     return CULEX_OK;
 }
 
-/* --- the program -------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static int failure_tell(culex_status status, const culex_error *error)
 {
     fflush(stdout);
-    fputs("culex: ", stderr);
-    fprintf(stderr, "%s\n", error->text[0] != '\0' ? error->text : culex_status_text(status));
+    ops_failure_print(error->text[0] != '\0' ? error->text : culex_status_text(status));
     return status == CULEX_EUSAGE || status == CULEX_EURL || status == CULEX_EINVAL
                ? OPS_EXIT_USAGE
                : OPS_EXIT_FAILED;

@@ -61,8 +61,7 @@ static const struct option table[] = {
 
 enum { TABLE_COUNT = sizeof table / sizeof table[0] };
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static const struct option *option_find(const char *name, size_t len)
 {
@@ -118,8 +117,7 @@ culex_status ops_options_check(const struct ops_options *options, const char *co
     return CULEX_OK;
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static culex_status value_read(const struct option *option, const char *text,
                                struct ops_options *options, culex_error *error)
@@ -194,8 +192,7 @@ culex_status ops_options_read(int argc, char **argv, struct ops_options *ret_opt
     return CULEX_OK;
 }
 
-/* --- for shells --------------------------------------------------------------------------------
- */
+/* --- for shells ------------------------------------------------------------------------------- */
 
 bool ops_option_has_value(const char *name)
 {
@@ -214,8 +211,7 @@ void ops_options_offer(const char *names, const char *word)
     }
 }
 
-/* --- help --------------------------------------------------------------------------------------
- */
+/* --- help ------------------------------------------------------------------------------------- */
 
 static void help_print(FILE *out, const struct option *option)
 {

@@ -25,8 +25,7 @@ char *ops_copy(const char *text, size_t len)
     return made;
 }
 
-/* --- texts -------------------------------------------------------------------------------------
- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 /* How many bytes the first character has, 0 when they are no UTF-8 (RFC 3629). */
 static size_t character_read(const char *text, size_t len, uint32_t *ret_code)
@@ -73,6 +72,13 @@ void ops_print_text(FILE *out, const char *text, size_t len, bool is_multiline, 
     }
 }
 
+void ops_failure_print(const char *text)
+{
+    fputs("culex: ", stderr);
+    ops_print_text(stderr, text, strlen(text), true, 0);
+    putc('\n', stderr);
+}
+
 const char *ops_time_format(int64_t ms, char ret_text[OPS_TIME_SIZE])
 {
     time_t seconds = (time_t)(ms / 1000);
@@ -101,8 +107,7 @@ const char *ops_span_format(int64_t us, char ret_text[OPS_SPAN_SIZE])
     return ret_text;
 }
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 void ops_table_begin(struct ops_table *table, const char *const *heads)
 {
@@ -207,8 +212,7 @@ void ops_table_end(struct ops_table *table)
     *table = (struct ops_table){.heads = NULL};
 }
 
-/* --- JSON --------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void quoted_print(FILE *out, const char *text, size_t len)
 {

@@ -6,8 +6,7 @@
 #include "command/find.h"
 #include "command/print.h"
 
-/* --- queues ------------------------------------------------------------------------------------
- */
+/* --- queues ----------------------------------------------------------------------------------- */
 
 static void stats_json(const char *queue, const culex_queue_stats *stats)
 {
@@ -86,8 +85,7 @@ culex_status ops_queues(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- steering ----------------------------------------------------------------------------------
- */
+/* --- steering --------------------------------------------------------------------------------- */
 
 static void done_tell(const struct ops *ops, const char *queue, const char *what)
 {

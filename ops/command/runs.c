@@ -17,8 +17,7 @@ const char *ops_run_at_name(culex_run_state state)
     return (unsigned)state < CULEX_RUN_STATE_COUNT ? names[state] : "at";
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static void tags_json(struct ops_json *json, const char *tags)
 {
@@ -96,15 +95,7 @@ static bool run_add(const culex_run_info *run, void *user)
 static culex_status all_add(struct listing *listing, culex_list_cursor *cursor, culex_error *error)
 {
     struct ops *ops = listing->ops;
-    const struct ops_options *options = &ops->options;
-    const culex_list_filter filter = {.states = options->states,
-                                      .job = options->job,
-                                      .tag = options->tag,
-                                      .error_part = options->error_part,
-                                      .has_since = ops_is_given(options, "since"),
-                                      .since = options->since,
-                                      .has_before = ops_is_given(options, "before"),
-                                      .before = options->before};
+    const culex_list_filter filter = ops_filter_make(&ops->options);
     culex_status status;
     do
         status =
@@ -136,8 +127,7 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- move --------------------------------------------------------------------------------------
- */
+/* --- move ------------------------------------------------------------------------------------- */
 
 static void moved_tell(const struct ops *ops, const culex_run_info *run)
 {

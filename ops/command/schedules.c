@@ -62,8 +62,7 @@ static culex_status list_print(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- steering ----------------------------------------------------------------------------------
- */
+/* --- steering --------------------------------------------------------------------------------- */
 
 /* A worker that has the job declares it again, and it is not paused then. */
 static void done_tell(const struct ops *ops, const char *name, const char *verb, const char *run)

@@ -7,8 +7,7 @@
 #include "command/print.h"
 #include "command/run_print.h"
 
-/* --- a run for people --------------------------------------------------------------------------
- */
+/* --- a run for people ------------------------------------------------------------------------- */
 
 enum { HEAD_WIDTH = 12 };
 
@@ -105,8 +104,7 @@ static void run_print(const struct ops *ops, const struct ops_run *run, const cu
     lines_print(lines);
 }
 
-/* --- and for programs --------------------------------------------------------------------------
- */
+/* --- and for programs ------------------------------------------------------------------------- */
 
 static void lines_json(struct ops_json *json, const culex_run_lines *lines)
 {
@@ -148,8 +146,7 @@ static void run_json(const struct ops *ops, const culex_run_info *info,
     ops_json_line_end(&json);
 }
 
-/* --- show --------------------------------------------------------------------------------------
- */
+/* --- show ------------------------------------------------------------------------------------- */
 
 static culex_status run_show(struct ops *ops, const char *text, culex_error *error)
 {
@@ -180,8 +177,7 @@ culex_status ops_show(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- wait --------------------------------------------------------------------------------------
- */
+/* --- wait ------------------------------------------------------------------------------------- */
 
 static void end_print(const struct ops *ops, const culex_wait *wait)
 {

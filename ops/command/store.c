@@ -8,8 +8,7 @@
 #include "command/find.h"
 #include "command/print.h"
 
-/* --- live --------------------------------------------------------------------------------------
- */
+/* --- live ------------------------------------------------------------------------------------- */
 
 struct listing {
     bool is_json, with_ended;
@@ -69,8 +68,7 @@ culex_status ops_live(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- doctor ------------------------------------------------------------------------------------
- */
+/* --- doctor ----------------------------------------------------------------------------------- */
 
 static void report_json(const culex_doctor_report *report)
 {
@@ -122,8 +120,7 @@ culex_status ops_doctor(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- fsck --------------------------------------------------------------------------------------
- */
+/* --- fsck ------------------------------------------------------------------------------------- */
 
 static void counts_json(const char *queue, const culex_fsck_counts *counts)
 {

@@ -7,8 +7,7 @@
 #include "command/fail.h"
 #include "command/guess.h"
 
-/* --- numbers -----------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 /* Passes the digits at *at. False without any, or for more than 63 bits hold. */
 static bool digits_take(const char **at, int64_t *ret_number)
@@ -35,8 +34,7 @@ culex_status ops_value_count(const char *name, const char *text, uint64_t *ret_c
     return CULEX_OK;
 }
 
-/* --- times -------------------------------------------------------------------------------------
- */
+/* --- times ------------------------------------------------------------------------------------ */
 
 static bool duration_read(const char *text, culex_duration *ret_duration)
 {
@@ -176,8 +174,7 @@ culex_status ops_value_instant(const char *name, const char *text, culex_time *r
     return CULEX_OK;
 }
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static culex_status state_read(const char *name, const char *word, size_t len, unsigned *states,
                                culex_error *error)

@@ -9,8 +9,7 @@
 #include "command/print.h"
 #include "command/value.h"
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 struct listing {
     bool is_json;
@@ -133,8 +132,7 @@ static culex_status list_print(struct ops *ops, culex_error *error)
     return status;
 }
 
-/* --- steering ----------------------------------------------------------------------------------
- */
+/* --- steering --------------------------------------------------------------------------------- */
 
 /* The worker that the user named. */
 struct search {

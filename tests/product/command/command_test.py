@@ -249,6 +249,8 @@ class Command(unittest.TestCase):
                             (["queues", "--json=1"], "takes no value"), (["queues", "-x"], "options have long names"),
                             (["runs", "a", "--job", "b", "--job", "c"], "given twice"), (["queues", "--url", "rdis://x"], "")):
             self.assertIn(told, self.culex(*words, code=2), words)
+        self.assertNotIn("hunter2", self.culex("redis://u:hunter2@h", code=2))
+        self.assertNotIn("\x1b", self.culex("\x1b[31m", code=2))
         if STORE == "sqlite":
             self.assertIn("does not exist", self.culex("queues", code=1))
             self.assertFalse((self.folder / "jobs.db").exists())
