@@ -26,6 +26,13 @@ struct culex_address {
     const char *path;
 };
 
+/* What a worker tells others about the process that it is in. */
+struct culex_process_facts {
+    char host[65]; /* "" when unknown */
+    pid_t pid;
+    int64_t memory_bytes, descendants_bytes; /* resident; 0 when unknown */
+};
+
 struct culex_env {
     void *self;
 
@@ -37,6 +44,8 @@ struct culex_env {
 
     /* Fills `len` bytes with unpredictable bits. Cannot fail. */
     void (*random)(void *self, void *ret_bytes, size_t len);
+
+    void (*process_facts)(void *self, struct culex_process_facts *ret_facts);
 
     /* Opens a connected, close-on-exec stream socket before the deadline, which bounds looking up
      * the host's name too; when it moves, that is seen within 250 ms. Negative status with host and
@@ -80,6 +89,13 @@ static inline int64_t culex__env_boottime_ns(const struct culex_env *env)
 static inline int64_t culex__env_boottime_ms(const struct culex_env *env)
 {
     return env->boottime_ns(env->self) / 1000000;
+}
+
+static inline struct culex_process_facts culex__env_process_facts(const struct culex_env *env)
+{
+    struct culex_process_facts facts;
+    env->process_facts(env->self, &facts);
+    return facts;
 }
 
 /* 64 unpredictable bits. */

@@ -16,6 +16,7 @@
 #include "platform/clock.h"
 #include "platform/descriptor.h"
 #include "platform/resolve.h"
+#include "platform/self.h"
 
 static int64_t system_clock_ms(void *self)
 {
@@ -177,6 +178,19 @@ static culex_status system_connect(void *self, const struct culex_address *addre
     return connect_host(address->host, address->port, deadline, ret_fd, error);
 }
 
+static void system_process_facts(void *self, struct culex_process_facts *ret_facts)
+{
+    struct culex_memory_use use = {0};
+    (void)self;
+    (void)culex__self_memory(&use);
+    *ret_facts =
+        (struct culex_process_facts){.pid = getpid(),
+                                     .memory_bytes = use.resident,
+                                     .descendants_bytes = culex__self_descendants_memory()};
+    if (gethostname(ret_facts->host, sizeof ret_facts->host - 1) < 0)
+        ret_facts->host[0] = '\0';
+}
+
 static void system_hang_up(void *self, int fd)
 {
     (void)self;
@@ -187,6 +201,7 @@ static const struct culex_env system_env = {
     .clock_ms = system_clock_ms,
     .boottime_ns = system_boottime_ns,
     .random = system_random,
+    .process_facts = system_process_facts,
     .connect = system_connect,
     .recv = system_recv,
     .send = system_send,

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "worker/worker_private.h"
 
@@ -12,14 +11,13 @@
 static void name_choose(culex_worker *worker)
 {
     struct culex_identity *identity = &worker->identity;
-    char host[65] = "";
     if (worker->options.name != NULL && worker->options.name[0] != '\0') {
         snprintf(identity->name, sizeof identity->name, "%s", worker->options.name);
         return;
     }
-    if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0')
-        strcpy(host, "localhost");
-    snprintf(identity->name, sizeof identity->name, "%s-%ld-%08llx", host, (long)getpid(),
+    const struct culex_process_facts facts = culex__env_process_facts(worker->env);
+    snprintf(identity->name, sizeof identity->name, "%s-%ld-%08llx",
+             facts.host[0] != '\0' ? facts.host : "localhost", (long)facts.pid,
              (unsigned long long)(culex__env_random(worker->env) & UINT32_MAX));
 }
 

@@ -3,12 +3,10 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <culex/culex.h>
 
 #include "base/error.h"
-#include "platform/self.h"
 #include "settings/option.h"
 #include "store/worker_sheet.h"
 #include "worker/flight.h"
@@ -38,7 +36,7 @@ void culex__presence_reset(culex_worker *worker)
 /* What its lists point to. */
 struct told {
     culex_worker_info info;
-    char host[65];
+    struct culex_process_facts process;
     char offers[CULEX__NEEDS_SIZE];
     culex_queue_served queues[CULEX_SHEET_LIST_MAX];
     culex_run_at_work runs[CULEX_SHEET_LIST_MAX];
@@ -82,16 +80,12 @@ static void told_fill(const culex_worker *worker, struct told *told, int64_t now
 {
     const struct culex_presence *presence = &worker->presence;
     const uint64_t *counts = worker->tally.counts;
-    struct culex_memory_use use = {0};
-    *told = (struct told){.host = ""};
-    if (gethostname(told->host, sizeof told->host - 1) < 0)
-        told->host[0] = '\0';
-    (void)culex__self_memory(&use);
+    *told = (struct told){.process = culex__env_process_facts(worker->env)};
     culex__needs_write(&worker->units.offers, told->offers);
     told->info =
         (culex_worker_info){.name = worker->identity.name,
-                            .host = told->host,
-                            .pid = getpid(),
+                            .host = told->process.host,
+                            .pid = told->process.pid,
                             .version = culex_version(),
                             .started_ms = (presence->born_ns - now_ns) / CULEX_MS_NS,
                             .isolation = isolation_word(worker->options.isolation),
@@ -100,8 +94,8 @@ static void told_fill(const culex_worker *worker, struct told *told, int64_t now
                                                                      : worker->options.concurrency,
                             .is_quiet = presence->is_quiet,
                             .is_stopping = worker->phases.current != CULEX_WORKER_RUNNING,
-                            .memory_bytes = use.resident,
-                            .children_bytes = culex__self_descendants_memory(),
+                            .memory_bytes = told->process.memory_bytes,
+                            .children_bytes = told->process.descendants_bytes,
                             .done = counts[CULEX_TALLY_DONE],
                             .failed = counts[CULEX_TALLY_FAILED] + counts[CULEX_TALLY_CRASHED],
                             .queues = told->queues,

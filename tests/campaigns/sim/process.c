@@ -94,6 +94,17 @@ static void env_random(void *self, void *ret_bytes, size_t len)
     }
 }
 
+/* Of a machine of this world's own: what is told of it takes more or fewer bytes, and is at times
+ * as before. */
+static void env_process_facts(void *self, struct culex_process_facts *ret_facts)
+{
+    struct sim_process *process = self;
+    int64_t grown = sim_below(&process->random, 3);
+    *ret_facts = (struct culex_process_facts){.host = "sim",
+                                              .pid = 10,
+                                              .memory_bytes = (INT64_C(1) << 23) << grown};
+}
+
 static int fds_look(struct sim_process *process, struct pollfd *fds, nfds_t count)
 {
     int ready = 0;
@@ -149,6 +160,7 @@ struct sim_process *sim_process_start(struct sim_world *world, const char *name,
                                       .clock_ms = env_clock_ms,
                                       .boottime_ns = env_boottime_ns,
                                       .random = env_random,
+                                      .process_facts = env_process_facts,
                                       .connect = sim_connect,
                                       .recv = sim_recv,
                                       .send = sim_send,
