@@ -23,6 +23,10 @@ static void jobs_make(struct sim_world *world)
     struct sim_cast *cast = world->cast;
     struct sim_random *random = &world->random;
     for (int i = 0; i < SIM_JOBS; i++) {
+        bool is_kept = sim_between(random, 0, 3) != 0;
+        int64_t success_ms = sim_between(random, 1, 4000);
+        int64_t failure_ms = sim_between(random, world->options.is_sqlite, 8000);
+        uint32_t retries = (uint32_t)sim_between(random, 0, 4);
         cast->jobs[i] = (culex_job_type){
             .descriptor_version = CULEX_DESCRIPTOR_VERSION,
             .name = names[i],
@@ -31,9 +35,9 @@ static void jobs_make(struct sim_world *world)
             .params = &number_struct,
             .result = &number_struct,
             .fingerprint = 1,
-            .keep_success_ms = sim_between(random, 0, 3) == 0 ? 0 : sim_between(random, 1, 4000),
-            .keep_failure_ms = sim_between(random, world->options.is_sqlite, 8000),
-            .retry = {.max = (uint32_t)sim_between(random, 0, 4),
+            .keep_success_ms = is_kept ? success_ms : 0,
+            .keep_failure_ms = failure_ms,
+            .retry = {.max = retries,
                       .backoff = CULEX_BACKOFF_CONSTANT,
                       .base_ms = sim_between(random, 0, 800)}};
     }
@@ -67,13 +71,16 @@ static void worker_body(struct sim_process *process)
     struct sim_random *random = &world->random;
     culex_error error = {0};
     struct culex_store *store = NULL;
+    unsigned concurrency = (unsigned)sim_between(random, 1, 4);
+    unsigned batch = (unsigned)sim_between(random, 1, 8);
+    int64_t grace_ms = sim_between(random, 100, 5000);
     culex_worker_options options = {.url = "redis://sim",
                                     .name = process->name,
-                                    .concurrency = (unsigned)sim_between(random, 1, 4),
-                                    .batch = (unsigned)sim_between(random, 1, 8),
+                                    .concurrency = concurrency,
+                                    .batch = batch,
                                     .isolation = CULEX_ISOLATION_NONE,
                                     .lease_ms = cast->lease_ms,
-                                    .grace_ms = sim_between(random, 100, 5000),
+                                    .grace_ms = grace_ms,
                                     .idle_wait_ms = 100,
                                     .log_level =
                                         world->options.is_loud ? CULEX_LOG_DEBUG : CULEX_LOG_ERROR,
@@ -289,9 +296,9 @@ static void run_move(struct sim_process *process, culex_client *client, const ch
                      culex_uuid id)
 {
     struct sim_random *random = &process->world->random;
-    culex_move move = {.has_priority = sim_chance(random, 600),
-                       .priority = (int)sim_below(random, 10),
-                       .has_delay = sim_chance(random, 500)};
+    culex_move move = {.has_priority = sim_chance(random, 600)};
+    move.priority = (int)sim_below(random, 10);
+    move.has_delay = sim_chance(random, 500);
     if (move.has_delay && sim_chance(random, 500))
         move.delay = culex_milliseconds(sim_between(random, 1, 4000));
     if (move.has_priority || move.has_delay)
@@ -594,8 +601,10 @@ static void server_befall(struct sim_world *world)
         SOMETIMES(SERVER_RESTARTS);
         if (is_back)
             SOMETIMES(SERVER_ROLLS_BACK);
-        sim_server_restart(world, is_back, sim_between(random, 1, is_back ? 300 : 5000) * SIM_MS,
-                           sim_chance(random, 500) ? sim_between(random, 1, 1000) * SIM_MS : 0);
+        int64_t down_ns = sim_between(random, 1, is_back ? 300 : 5000) * SIM_MS;
+        bool is_loading = sim_chance(random, 500);
+        sim_server_restart(world, is_back, down_ns,
+                           is_loading ? sim_between(random, 1, 1000) * SIM_MS : 0);
     } else if (draw < 55) {
         sim_note(world, "the server's scripts are flushed");
         SOMETIMES(SCRIPTS_FLUSHED);

@@ -407,6 +407,7 @@ void sim_convoy_again(struct sim_process *process, culex_client *client, struct 
         rider_go_alone(&convoy, 0, false);
         return;
     }
-    convoy_gather(&convoy, (size_t)sim_between(random, 0, 4), count_draw(process->world, 1));
+    size_t befores = (size_t)sim_between(random, 0, 4);
+    convoy_gather(&convoy, befores, count_draw(process->world, 1));
     convoy_go(&convoy);
 }

@@ -251,8 +251,9 @@ void sim_reply_send(struct sim_world *world, struct sim_conn *conn, const char *
     if (sim_chance(&world->random, weather->cut_reply)) {
         world->faults++;
         SOMETIMES(REPLY_LOST);
-        sim_after(world, latency_ns(world),
-                  sim_chance(&world->random, 500) ? end_event : reset_event, conn, 0);
+        int64_t later_ns = latency_ns(world);
+        bool is_end = sim_chance(&world->random, 500);
+        sim_after(world, later_ns, is_end ? end_event : reset_event, conn, 0);
     } else if (len > 1 && sim_chance(&world->random, weather->cut_midway)) {
         world->faults++;
         SOMETIMES(REPLY_CUT_MIDWAY);
