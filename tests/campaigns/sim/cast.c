@@ -262,16 +262,20 @@ static void limit_set(struct sim_process *process, culex_client *client)
         SOMETIMES(LIMIT_SET_BY_OPERATOR);
 }
 
-/* Few dead ones are kept from now on, or as many as die. A call that fails may have happened. */
+/* Few dead ones are kept from now on, or as many as die. A call that fails may happen yet, and what
+ * was taken back is there again after a snapshot: then nobody knows any more. */
 static void dead_limit(struct sim_process *process, culex_client *client, const char *queue)
 {
     struct sim_random *random = &process->world->random;
-    bool *is_bounded = &process->world->are_dead_bounded[queue[0] == 'b'];
+    enum sim_bounded *bounded = &process->world->dead_bounded[queue[0] == 'b'];
     uint64_t most = sim_chance(random, 500) ? (uint64_t)sim_between(random, 1, 4) : 0;
-    *is_bounded = *is_bounded || most > 0;
+    if (most > 0 && *bounded != SIM_MAYBE_BOUNDED)
+        *bounded = SIM_BOUNDED;
     culex_status status = culex_client_dead_limit(client, queue, most, NULL);
-    if (status == CULEX_OK && !process->is_killed)
-        *is_bounded = most > 0;
+    if (process->is_killed || status != CULEX_OK)
+        *bounded = most > 0 ? SIM_MAYBE_BOUNDED : *bounded;
+    else if (*bounded != SIM_MAYBE_BOUNDED)
+        *bounded = most > 0 ? SIM_BOUNDED : SIM_NO_MORE_BOUNDED;
 }
 
 /* Dead ones are tried again or deleted, and now and then all that live are cancelled. */
@@ -593,7 +597,7 @@ static void server_befall(struct sim_world *world)
     struct sim_random *random = &world->random;
     struct sim_server *server = &world->server;
     int64_t draw = sim_below(random, 100);
-    if (draw < 35) {
+    if (draw < (world->may_roll_back ? 50 : 35)) {
         bool is_back = world->may_roll_back && sim_chance(random, 800);
         sim_note(world, "the server restarts%s", is_back ? " from its snapshot" : "");
         world->faults++;
@@ -605,7 +609,7 @@ static void server_befall(struct sim_world *world)
         bool is_loading = sim_chance(random, 500);
         sim_server_restart(world, is_back, down_ns,
                            is_loading ? sim_between(random, 1, 1000) * SIM_MS : 0);
-    } else if (draw < 55) {
+    } else if (draw < 60) {
         sim_note(world, "the server's scripts are flushed");
         SOMETIMES(SCRIPTS_FLUSHED);
         server->redis.script_epoch++;

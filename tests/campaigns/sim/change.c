@@ -293,7 +293,7 @@ static void change_left(struct sim_oracle *oracle, struct run *run, const struct
 
 static bool is_dead_bounded(const struct sim_oracle *oracle, const struct run *run)
 {
-    return oracle->world->are_dead_bounded[run->queue[0] == 'b'];
+    return oracle->world->dead_bounded[run->queue[0] == 'b'] >= SIM_MAYBE_BOUNDED;
 }
 
 /* What is kept for no time leaves no record: a success at its ack, a cancelled run in the step that

@@ -187,6 +187,10 @@ void sim_server_restart(struct sim_world *world, bool is_rolled_back, int64_t do
         sim_space_copy(&server->snapshot, &server->redis.space);
         sim_oracle_roll_back(world->oracle);
         sim_slots_forget(world);
+        for (size_t i = 0; i < 2; i++) {
+            if (world->dead_bounded[i] != SIM_NEVER_BOUNDED)
+                world->dead_bounded[i] = SIM_MAYBE_BOUNDED;
+        }
     }
     sim_at(world, server->down_until_ns, up_event, NULL, (uint64_t)loading_ns, NULL);
 }

@@ -136,12 +136,15 @@ struct sim_options {
     bool is_loud; /* log lines and the whole history to stderr */
 };
 
+/* Whether only so many dead ones are kept. */
+enum sim_bounded { SIM_NEVER_BOUNDED, SIM_NO_MORE_BOUNDED, SIM_MAYBE_BOUNDED, SIM_BOUNDED };
+
 struct sim_world {
     struct sim_options options;
     struct sim_random random;
     int64_t now_ns;           /* boot time of everybody */
     int64_t skew_ms;          /* the store's clock against it */
-    bool are_dead_bounded[2]; /* of alpha and beta: maybe, by an operator */
+    enum sim_bounded dead_bounded[2]; /* of alpha and beta, by an operator */
     struct sim_slots slots;   /* by the last look */
     int64_t skew_most_ms;     /* the furthest that the clock was ahead */
     uint64_t steps, hash, order;
