@@ -16,6 +16,7 @@
 #include "settings/settings.h"
 #include "program/signals.h"
 #include "log/stderr.h"
+#include "worker/manager.h"
 #include "worker/setup.h"
 #include "worker/worker_private.h"
 
@@ -86,6 +87,8 @@ static int worker_serve(culex_worker *worker, const char *program, culex_worker_
         return EXIT_FAILED;
     }
     culex__signals_catch(worker);
+    culex__manager_set(worker, getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"),
+                       getenv("WATCHDOG_PID"));
     culex_status status = culex_worker_run(worker, &error);
     culex__signals_restore();
     return status == CULEX_OK ? EXIT_SUCCESS : failure_tell(program, status, &error);

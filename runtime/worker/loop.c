@@ -16,6 +16,7 @@
 #include "worker/figures.h"
 #include "worker/flight.h"
 #include "worker/greeting.h"
+#include "worker/manager.h"
 #include "worker/neighbours.h"
 #include "worker/order.h"
 #include "worker/overstay.h"
@@ -229,6 +230,7 @@ culex_status culex__worker_loop(culex_worker *worker, culex_error *error)
     culex_status status = CULEX_OK;
     while (status == CULEX_OK && turn != TURN_LAST) {
         status = worker_turn(worker, &turn, error);
+        culex__manager_turn(worker, culex__worker_now_ns(worker));
         if (status == CULEX_OK && turn == TURN_IDLE)
             culex__worker_wait(worker, culex__worker_now_ns(worker));
     }

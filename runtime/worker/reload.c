@@ -11,6 +11,7 @@
 #include "worker/lanes.h"
 #include "worker/order.h"
 #include "worker/phases.h"
+#include "worker/manager.h"
 #include "worker/presence.h"
 #include "worker/queue_options.h"
 #include "worker/worker_options.h"
@@ -220,6 +221,7 @@ void culex__reload_turn(culex_worker *worker)
     culex_error error = {0};
     if (reload->bell_fd < 0 || culex__bell_take(reload->bell_fd) == 0)
         return;
+    culex__manager_reload_begin(worker);
     culex_status status = reload->read(reload->user, &now, &error);
     bool is_read = status == CULEX_OK;
     if (is_read)
@@ -233,4 +235,5 @@ void culex__reload_turn(culex_worker *worker)
     }
     if (is_read)
         reload->settle(reload->user, status == CULEX_OK);
+    culex__manager_reload_end(worker);
 }

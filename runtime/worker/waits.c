@@ -13,6 +13,7 @@
 #include "worker/overstay.h"
 #include "worker/pace.h"
 #include "worker/phases.h"
+#include "worker/manager.h"
 #include "worker/presence.h"
 #include "worker/repair.h"
 #include "worker/solitude.h"
@@ -48,13 +49,18 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
 }
 
 /* The same, whoever waits. */
-static int64_t wait_until_ns(const culex_worker *worker, int64_t now_ns)
+static int64_t work_until_ns(const culex_worker *worker, int64_t now_ns)
 {
     if (worker->store == NULL)
         return culex__opening_next_ns(worker);
     size_t queued = culex__crew_queued(worker);
     return culex__worker_is_gathering(worker, queued) ? now_ns + CULEX_QUIET_MS * CULEX_MS_NS
                                                       : worker_next_ns(worker, queued, now_ns);
+}
+
+static int64_t wait_until_ns(const culex_worker *worker, int64_t now_ns)
+{
+    return culex__min_ns(work_until_ns(worker, now_ns), culex__manager_next_ns(worker));
 }
 
 /* Until there is a store, only a stop counts. */

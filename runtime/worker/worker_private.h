@@ -15,6 +15,7 @@
  *   opening.c      how it reaches its store
  *   strange_queues.c  queues that do not exist
  *   presence.c     its entry in the store's registry
+ *   manager.c      what the service manager is told
  *   phases.c       how it comes to its end            drain.c  what keeps a drain from it
  *   neighbours.c   who has died beside it
  *   discovery.c    queues that patterns find          lanes.c  makes and frees the lanes
@@ -69,6 +70,7 @@
 #include "worker/identity.h"
 #include "worker/lane.h"
 #include "worker/lifeline.h"
+#include "worker/manager.h"
 #include "worker/neighbours.h"
 #include "worker/opening.h"
 #include "worker/order.h"
@@ -130,6 +132,7 @@ struct culex_worker {
     int stop_fd;    /* each stop adds 1 */
     bool has_lived; /* a stop that has come since had nothing to stop */
     struct culex_reload reload;
+    struct culex_manager manager;
     atomic_int_fast64_t grace_ms; /* as in the options, until it changes; read by whoever stops */
     /* Boot time; no call to the store goes on after it. 0 until somebody asks to stop, who sets it
      * at once, maybe in a signal's handler: a call under way must not outlast the phase. */

@@ -1,0 +1,41 @@
+"""The unit for worker programs is one that systemd reads without a word, and its user is one that it makes.
+
+usage: units_test.py REPOSITORY BUILD
+
+What is not shown: a service that runs by it. process/manager.py is the manager of a real worker.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from installed import expect, fail, prefix_copy, run
+
+
+def verified(unit, text):
+    """What systemd says of it. The program and the user are whoever's, and it looks whether they are there."""
+    unit.write_text(text.replace("/usr/local/bin/%i", "/bin/true").replace("User=culex", "User=daemon"))
+    return subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False).stdout
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        share = prefix_copy(pathlib.Path(sys.argv[2]), folder / "prefix") / "share/culex/systemd"
+        unit = folder / "culex-worker@measure.service"
+        text = (share / "culex-worker@.service").read_text()
+        expect("what systemd says of the unit", "", verified(unit, text))
+        if "WatchdogSecs" not in verified(unit, text.replace("WatchdogSec", "WatchdogSecs")):
+            fail("systemd sees no misspelt option: this test sees nothing")
+        if os.geteuid() == 0:
+            root = folder / "root"
+            (root / "etc").mkdir(parents=True)
+            run("systemd-sysusers", f"--root={root}", share / "culex.sysusers")
+            users = [line.split(":")[0] for line in (root / "etc/passwd").read_text().splitlines()]
+            expect("the user that is made", True, "culex" in users)
+
+
+if __name__ == "__main__":
+    main()
