@@ -14,6 +14,8 @@ import time
 
 DEADLINE_S = 60
 WATCHDOG_US = 400_000
+# A worker that has nothing to do wakes each ten seconds by itself: so many words are not told in time then.
+ENOUGH = ["WATCHDOG=1"] * 20
 
 
 class Manager:
@@ -35,9 +37,11 @@ class Manager:
         for each in wanted:
             words.append(self.next())
             while not words[-1].startswith(each):
-                if time.monotonic() > stop:
-                    sys.exit(f"FAILED: {each} was never told, only {words}")
                 words.append(self.next())
+                if time.monotonic() > stop:
+                    break
+            if time.monotonic() > stop:
+                sys.exit(f"FAILED: {each} was not told in time, only {words}")
         return words
 
     def variables(self, **more):
@@ -59,10 +63,11 @@ def life(nap, folder, address):
     manager = Manager(address)
     config = folder / "worker.conf"
     config.write_text("concurrency = 2\n")
-    worker = worker_start(nap, folder, manager.variables(WATCHDOG_USEC=str(WATCHDOG_US)), "--config", str(config))
+    worker = worker_start(nap, folder, manager.variables(WATCHDOG_USEC=str(WATCHDOG_US)), "--config", str(config),
+                          "--unlisted", "--uncounted")
     log = folder / "log"
     try:
-        words = manager.until("READY=1", "STATUS=serves 2 queues", "WATCHDOG=1", "WATCHDOG=1")
+        words = manager.until("READY=1", "STATUS=serves 2 queues", *ENOUGH)
         check(words[0] == "READY=1", f"ready is not the first word: {words}", log)
         config.write_text("concurrency = 3\n")
         worker.send_signal(signal.SIGHUP)
