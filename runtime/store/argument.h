@@ -36,6 +36,10 @@ culex_status culex__argument_limit_set(const char *queue, const char *name,
 culex_status culex__argument_limit_keys(const char *queue, const char *name, const char *after,
                                         size_t most, culex_error *error);
 culex_status culex__argument_metadata(const char *queue, const char *job, culex_error *error);
+culex_status culex__argument_schema_publish(const char *queue,
+                                            const struct culex_schema_text *schema,
+                                            culex_error *error);
+culex_status culex__argument_schema_text(const char *queue, const char *job, culex_error *error);
 culex_status culex__argument_metadata_set(const char *queue, const struct culex_metadata_set *set,
                                           culex_error *error);
 culex_status culex__argument_purge(const char *queue, culex_run_state state, size_t limit,

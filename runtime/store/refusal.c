@@ -1,5 +1,7 @@
 #include "store/refusal.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "core/run.h"
 #include "store/store.h"
@@ -103,6 +105,24 @@ culex_status culex__refuse_keeper(const char *queue, culex_error *error)
 {
     return culex__fail(error, CULEX_ELIMIT, "at most %d jobs of queue '%s' keep metadata",
                        CULEX_STORE_METADATA_MAX, queue);
+}
+
+culex_status culex__refuse_schema(const char *queue, const char *job, uint64_t fingerprint,
+                                  culex_error *error)
+{
+    if (fingerprint == 0)
+        return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' keeps no schema of job '%s'", queue,
+                           job);
+    return culex__fail(error, CULEX_ENOTFOUND,
+                       "queue '%s' keeps no schema of job '%s' with fingerprint %016" PRIx64, queue,
+                       job, fingerprint);
+}
+
+culex_status culex__refuse_schemas(const char *queue, culex_error *error)
+{
+    return culex__fail(error, CULEX_ELIMIT,
+                       "queue '%s' keeps at most %d schemas, and each was told within a day", queue,
+                       CULEX_STORE_SCHEMAS_MAX);
 }
 
 culex_status culex__refuse_worker(const char *id, culex_error *error)

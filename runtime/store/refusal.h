@@ -37,6 +37,12 @@ culex_status culex__refuse_metadata(const char *job, culex_error *error);
 culex_status culex__refuse_holder(culex_error *error);
 culex_status culex__refuse_keeper(const char *queue, culex_error *error);
 
+/* CULEX_ENOTFOUND: no such schema, of any fingerprint for 0. CULEX_ELIMIT: there is no room for
+ * another one. */
+culex_status culex__refuse_schema(const char *queue, const char *job, uint64_t fingerprint,
+                                  culex_error *error);
+culex_status culex__refuse_schemas(const char *queue, culex_error *error);
+
 culex_status culex__refuse_worker(const char *id, culex_error *error);
 
 /* Of the registry. CULEX_EINVAL: the worker has at most so many runs at a time. CULEX_ELIMIT: there

@@ -140,6 +140,10 @@
  * the run that sets it can be seen to hold its lease in the same call: a queue's keys share a slot.
  * No time forgets it, nor the end of a run.
  *
+ * Schemas. What describes a job's params, a text that is opaque here, stands once for each queue,
+ * under the job's wire name and the fingerprint of its schema, which runs carry too. Whoever has
+ * the job tells it from time to time.
+ *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
  * STEP: each forgets more than it adds, and due_in_ms asks for the next.
@@ -554,6 +558,29 @@ struct culex_metadata_set {
     const struct culex_holder *holder; /* set only while it holds the run; NULL: it is no run's */
 };
 
+/* The text of a schema. */
+struct culex_schema_text {
+    const char *job;      /* wire name */
+    uint64_t fingerprint; /* not 0 */
+    const char *text;
+    size_t len; /* 1..SCHEMA_BYTES_MAX */
+};
+
+/* What is told of it without the text. */
+struct culex_schema_row {
+    const char *job;
+    uint64_t fingerprint;
+    int64_t told_ms; /* store clock, within SCHEMA_TOLD_GAP_MS of when somebody told it last */
+    size_t len;
+};
+
+/* Rows by their jobs' names, of a job the newest told first; see store/schema_list.h. */
+struct culex_schema_list {
+    struct culex_schema_row *rows;
+    size_t count, capacity;
+    int64_t now_ms; /* store clock */
+};
+
 #define CULEX_METADATA_ANY         UINT64_MAX
 #define CULEX_METADATA_VERSION_MAX ((UINT64_C(1) << 53) - 1)
 
@@ -728,6 +755,7 @@ enum {
     CULEX_STORE_WORKER_MAX = 127,      /* bytes of a worker's name */
     CULEX_STORE_KEY_MAX = 64,          /* bytes of a unique key */
     CULEX_STORE_METADATA_MAX = 256,    /* jobs of a queue that keep metadata */
+    CULEX_STORE_SCHEMAS_MAX = 512,     /* schemas that a queue keeps */
     CULEX_STORE_WORKERS_MAX = 2048,    /* entries of the registry of workers */
     CULEX_STORE_SHEET_MAX = 8192,      /* bytes of what a worker tells of itself */
     CULEX_STORE_IDEMPOTENCY_MAX = 255, /* bytes of an idempotency key */

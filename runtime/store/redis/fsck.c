@@ -24,7 +24,7 @@ enum {
     SHARE_WALK,
     SHARE_VERIFY,
     SHARE_BATCH_COUNTS = SHARE_VERIFY + 32,
-    SHARE_COUNT = SHARE_VERIFY + 39
+    SHARE_COUNT = SHARE_VERIFY + 42
 };
 static const char *const shares[SHARE_COUNT] = {"blocks",       "spans",
                                                 "block_leases", "block_ends",
@@ -50,7 +50,8 @@ static const char *const shares[SHARE_COUNT] = {"blocks",       "spans",
                                                 "batch_counts", "events",
                                                 "metadata",     "figures",
                                                 "figures_rows", "figures_calls",
-                                                "totals"};
+                                                "schemas",      "schema_texts",
+                                                "schemas_told", "totals"};
 
 enum { PLACE_BITS = 56, VERIFY_MAX = 200 };
 

@@ -1,6 +1,6 @@
 -- store/redis/fsck.lua - compares what is derived from the records with them, and repairs it.
--- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls events
--- uses: base lines events layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures
+-- keys: runs payloads ready urgent scheduled scheduled_urgent active done cancelled dead errors results progress logs unique unique_until meta wake sessions sessions_seen producers producers_until keys keys_until damaged bodies blocks spans block_leases block_ends schedules limits limited slots buckets refills follow_ups waits waits_until batches batches_until metadata figures figures_rows figures_calls schemas schema_texts schemas_told events
+-- uses: base lines events layout unique paused plan slots parking bodies blocks wake aside memory schedules waits batches batch_ends follow_up metadata figures schemas
 -- level: repairs
 --
 -- A call looks at one share of the queue, ARGV[2], from place ARGV[3] on, and repairs what disagrees
@@ -960,6 +960,48 @@ local function metadata_share()
   return answer(page[1])
 end
 
+local function schema_is_text(text)
+  return text and #text > 0 and #text <= SCHEMA_BYTES_MAX
+end
+
+-- A text that is good stays, as one that was told now where nobody knows when it was; without it there is nothing to keep.
+local function schema_mend(field, text)
+  wrong = wrong + 1
+  if not is_repairing then return end
+  local e = schema_parse(field, call('HGET', schemas, field))
+  if schema_is_text(text) and schema_parse(field, '0|0|0') then
+    schema_put(field, e and e.told or now, 0, #text)
+  else
+    schema_drop(field)
+  end
+end
+
+local function schemas_share()
+  local page = call('HSCAN', schemas, place, 'COUNT', 25)
+  for at = 1, #page[2], 2 do
+    local field, text = page[2][at], call('HGET', schema_texts, page[2][at])
+    local e, told = schema_parse(field, page[2][at + 1]), call('ZSCORE', schemas_told, field)
+    if not e or not schema_is_text(text) or #text ~= e.len or tonumber(told) ~= e.told then schema_mend(field, text) end
+  end
+  return answer(page[1])
+end
+
+local function schema_texts_share()
+  local page = call('HSCAN', schema_texts, place, 'COUNT', 25)
+  for at = 1, #page[2], 2 do
+    if call('HEXISTS', schemas, page[2][at]) == 0 then schema_mend(page[2][at], page[2][at + 1]) end
+  end
+  return answer(page[1])
+end
+
+local function schemas_told_share()
+  local page = call('ZSCAN', schemas_told, place, 'COUNT', 100)
+  for at = 1, #page[2], 2 do
+    if call('HEXISTS', schemas, page[2][at]) == 0 then schema_mend(page[2][at], nil) end
+  end
+  return answer(page[1])
+end
+
 -- When a field may go, nil for one that cannot be read.
 local function producer_until(text)
   local last, listed, _, first, ms, _, _, ids = match(text, CALL_ENTRY)
@@ -1408,6 +1450,7 @@ end
 local shares = {
   records = records_share, walk = walk_share, verify = verify_share, totals = totals_share,
   unique = unique_share, unique_until = unique_until_share, schedules = schedules_share, metadata = metadata_share,
+  schemas = schemas_share, schema_texts = schema_texts_share, schemas_told = schemas_told_share,
   sessions = sessions_share, sessions_seen = sessions_seen_share,
   producers = function() return memory_share(producers, producers_until, producer_until) end,
   producers_until = function() return times_share(producers_until, producers) end,

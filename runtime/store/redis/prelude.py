@@ -39,7 +39,7 @@ KEYS = ("runs payloads ready urgent scheduled scheduled_urgent active done cance
         "unique meta wake sessions sessions_seen producers producers_until keys keys_until damaged "
         "probe bodies blocks spans block_leases block_ends schedules "
         "presence presence_told unique_until limits limited slots buckets refills follow_ups "
-        "waits waits_until batches batches_until events metadata figures figures_rows figures_calls").split()
+        "waits waits_until batches batches_until events metadata figures figures_rows figures_calls schemas schema_texts schemas_told").split()
 
 
 def fail(text):

@@ -14,6 +14,7 @@
  *   limits.c    the verbs on limits               fsck.c         FSCK, a share a call
  *   wait.c      WAIT, and sleeping until a run has ended
  *   metadata.c  what jobs keep from run to run
+ *   schemas.c   the texts of schemas
  *   figures.c   what workers count of runs
  *   events.c    what became of runs
  *   wake.c      sleeping until there is work

@@ -365,6 +365,14 @@ static culex_status reserved_figures_add(struct culex_store *base, const char *q
     return culex__sqlite_figures_add(base, queue, session, number, rows, count, error);
 }
 
+/* Nor for schemas: whoever has the job tells them again. */
+static culex_status reserved_schema_publish(struct culex_store *base, const char *queue,
+                                            const struct culex_schema_text *schema,
+                                            culex_error *error)
+{
+    return culex__sqlite_schema_publish(base, queue, schema, error);
+}
+
 #define MEMBER_ADDS(name)    .name = reserved_##name,
 #define MEMBER_MANAGES(name) .name = reserved_##name,
 #define MEMBER_READS(name)   .name = culex__sqlite_##name,

@@ -313,6 +313,17 @@ CREATE TABLE metadata (
     PRIMARY KEY (queue, job)
 ) STRICT, WITHOUT ROWID;
 
+-- The texts of schemas: see sqlite/schemas.c.
+CREATE TABLE job_schema (
+    queue INTEGER NOT NULL,
+    job TEXT NOT NULL,
+    fingerprint INTEGER NOT NULL CHECK (fingerprint <> 0),
+    told_ms INTEGER NOT NULL,                   -- by somebody who has the job
+    looked_ms INTEGER NOT NULL,                 -- for runs that need it, 0: not since it was told
+    text BLOB NOT NULL CHECK (length(text) BETWEEN 1 AND 65536),
+    PRIMARY KEY (queue, job, fingerprint)
+) STRICT, WITHOUT ROWID;
+
 -- Workers that are at work, and what is wished of them: see store.h.
 CREATE TABLE presence (
     id TEXT PRIMARY KEY,

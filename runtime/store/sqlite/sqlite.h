@@ -9,6 +9,7 @@
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
  *   workers.c     the registry of workers             metadata.c    what jobs keep from run to run
+ *   schemas.c     the texts of schemas
  *   step.c        STEP
  *   batch.c       BATCH, and callbacks that come in
  *   follow_up.c   runs that come in with the ends of others

@@ -811,6 +811,9 @@ static culex_status on_batch(struct culex_store *base, const struct culex_batch_
 #define FRONT_limit_keys        ASKED
 #define FRONT_metadata          ASKED
 #define FRONT_metadata_set(...) CALLED(SIM_OTHER, __VA_ARGS__)
+#define FRONT_schema_publish    ASKED
+#define FRONT_schemas           ASKED
+#define FRONT_schema_text       ASKED
 #define FRONT_list              ASKED
 #define FRONT_queues            ASKED
 #define FRONT_worker_tell       ASKED

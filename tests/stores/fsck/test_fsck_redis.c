@@ -653,6 +653,47 @@ static void test_schedules_have_their_form(void **state)
     }
 }
 
+static const char schema_field[] = "0000000000000007|shop.send";
+
+static void schema_damage(struct fixture *fixture, const char *command, const char *key,
+                          const char *rest)
+{
+    char words[128];
+    snprintf(words, sizeof words, "%s%s", schema_field, rest);
+    look_damage(fixture, command, key, words, stranger);
+}
+
+/* How many fields have it: 3 when it is whole. */
+static long schema_places(struct fixture *fixture)
+{
+    return fixture_say(fixture, "HLEN culex:{q}:%s", "schemas") +
+           fixture_say(fixture, "HLEN culex:{q}:%s", "schema_texts") +
+           fixture_say(fixture, "ZCARD culex:{q}:%s", "schemas_told");
+}
+
+static void test_schemas_agree_with_their_texts(void **state)
+{
+    static const struct {
+        const char *command, *key, *rest;
+        long places_left;
+    } bad[] = {{"HDEL", "schemas", "", 3},           {"HSET", "schemas", " nonsense", 3},
+               {"HSET", "schemas", " 12|0|999", 3},  {"ZREM", "schemas_told", "", 3},
+               {"HDEL", "schema_texts", "", 0},      {"HSET", "schemas", "2 12|0|4", 3},
+               {"HSET", "schema_texts", "2 text", 6}};
+    const struct culex_schema_text schema = {"shop.send", 7, "text", 4};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        again(fixture);
+        assert_int_equal(fixture->store->ops->schema_publish(fixture->store, "q", &schema, NULL),
+                         CULEX_OK);
+        look_expect(fixture, 0, 0);
+        schema_damage(fixture, bad[i].command, bad[i].key, bad[i].rest);
+        assert_int_not_equal(look_fsck(fixture, true).wrong, 0);
+        look_expect(fixture, 0, 0);
+        assert_int_equal(schema_places(fixture), bad[i].places_left);
+    }
+}
+
 /* An entry of 257 events, as they would be told behind the first 247 of them. */
 static struct culex_event_list events_put(struct fixture *fixture, const char *entry)
 {
@@ -1038,6 +1079,7 @@ int main(void)
         TEST(test_field_that_is_no_id_is_put_aside),
         TEST(test_time_to_live_is_lifted),
         TEST(test_schedules_have_their_form),
+        TEST(test_schemas_agree_with_their_texts),
         TEST(test_events_have_their_form),
         TEST(test_figures_have_their_form),
         TEST(test_remembered_calls_are_in_order),

@@ -1981,6 +1981,9 @@ static void due_set_free(struct suite *suite, struct due *due)
 #define DUE_limit_keys
 #define DUE_metadata
 #define DUE_metadata_set
+#define DUE_schema_publish
+#define DUE_schemas
+#define DUE_schema_text
 #define DUE_purge
 #define DUE_stats
 #define DUE_get

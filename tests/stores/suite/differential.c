@@ -23,6 +23,7 @@
 #include "store/figure_list.h"
 #include "store/limit_list.h"
 #include "store/metadata_list.h"
+#include "store/schema_list.h"
 #include "store/schedule_list.h"
 #include "store/worker_list.h"
 #include "stores.h"
@@ -1192,6 +1193,83 @@ static bool op_metadata(struct world *world, int queue)
     return is_same;
 }
 
+/* --- the texts of schemas ------------------------------------------------------------------------
+ */
+
+static uint64_t fingerprint_pick(struct world *world)
+{
+    static const uint64_t fingerprints[] = {1, 0x8000000000000001, UINT64_MAX, 0x00c0ffee00000000};
+    return fingerprints[below(world, sizeof fingerprints / sizeof fingerprints[0])];
+}
+
+static bool op_schema_publish(struct world *world, int queue)
+{
+    static const char *const texts[] = {"{}", "{\"a\":1}", "|7|8|"};
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *text = texts[chance(world, 90) ? 0 : below(world, 3)];
+    struct culex_schema_text schema = {.job = keeper_pick(world),
+                                       .fingerprint = fingerprint_pick(world),
+                                       .text = text,
+                                       .len = strlen(text)};
+    culex_status status;
+    TRACE(world, "schema_publish %s", schema.job);
+    PERSIST(world, status, store->ops->schema_publish(store, queues[queue], &schema, NULL));
+    return same_status(world, "SCHEMA_PUBLISH", status,
+                       model->ops->schema_publish(model, queues[queue], &schema, NULL));
+}
+
+static bool same_schema(const struct culex_schema_row *theirs, const struct culex_schema_row *mine)
+{
+    return (strcmp(theirs->job, mine->job) == 0 && theirs->fingerprint == mine->fingerprint &&
+            theirs->told_ms == mine->told_ms && theirs->len == mine->len) ||
+           differs("SCHEMAS: %s %016" PRIx64 " at %" PRId64 ", model %s %016" PRIx64 " at %" PRId64,
+                   theirs->job, theirs->fingerprint, theirs->told_ms, mine->job, mine->fingerprint,
+                   mine->told_ms);
+}
+
+static bool op_schemas(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    struct culex_schema_list theirs = {0}, mine = {0};
+    culex_status status;
+    bool is_same = true;
+    TRACE(world, "schemas of %s", queues[queue]);
+    PERSIST(world, status, store->ops->schemas(store, queues[queue], &theirs, NULL));
+    if (status != CULEX_OK)
+        return differs("SCHEMAS: status %d", (int)status);
+    model->ops->schemas(model, queues[queue], &mine, NULL);
+    if (mine.count != theirs.count)
+        is_same = differs("SCHEMAS: %zu, model %zu", theirs.count, mine.count);
+    for (size_t i = 0; i < mine.count && is_same; i++)
+        is_same = same_schema(&theirs.rows[i], &mine.rows[i]);
+    culex__schema_list_release(&theirs);
+    culex__schema_list_release(&mine);
+    return is_same;
+}
+
+static bool op_schema_text(struct world *world, int queue)
+{
+    struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
+    const char *job = keeper_pick(world);
+    uint64_t fingerprint = chance(world, 50) ? fingerprint_pick(world) : 0;
+    culex_buf theirs, mine;
+    culex_status status;
+    culex_buf_init(&theirs, 0);
+    culex_buf_init(&mine, 0);
+    TRACE(world, "schema_text %s", job);
+    PERSIST(world, status,
+            store->ops->schema_text(store, queues[queue], job, fingerprint, &theirs, NULL));
+    bool is_same =
+        same_status(world, "SCHEMA_TEXT", status,
+                    model->ops->schema_text(model, queues[queue], job, fingerprint, &mine, NULL));
+    if (is_same &&
+        (theirs.len != mine.len || (mine.len > 0 && memcmp(theirs.data, mine.data, mine.len) != 0)))
+        is_same = differs("SCHEMA_TEXT: %s has another text", job);
+    culex_buf_release(&theirs);
+    culex_buf_release(&mine);
+    return is_same;
+}
+
 static bool op_cancel(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
@@ -1890,50 +1968,53 @@ struct operation {
 
 /* What each verb of store/verbs.def is called by. A new verb has no row here yet, and does not
  * compile before it has one: empty for a verb that changes nothing, with what looks at it. */
-#define OPERATION_enqueue      {24, op_enqueue},
-#define OPERATION_enqueue_each {4, op_enqueue_each},
-#define OPERATION_step         {37, op_step}, {6, op_repeat}, {2, op_late},
-#define OPERATION_hello        {2, op_hello},
-#define OPERATION_tick         {3, op_tick},
-#define OPERATION_schedules    {1, op_schedules},
-#define OPERATION_schedule_set {2, op_schedule_set},
-#define OPERATION_schedule_run {1, op_schedule_run},
-#define OPERATION_cancel       {4, op_cancel},
-#define OPERATION_retry        {4, op_retry},
-#define OPERATION_forget       {3, op_forget},
-#define OPERATION_move         {6, op_move},
-#define OPERATION_pause        {2, op_pause},
-#define OPERATION_pause_for    {1, op_pause_for},
-#define OPERATION_limit        {1, op_limit},
-#define OPERATION_dead_limit   {1, op_dead_limit},
-#define OPERATION_limit_set    {2, op_limit_set},
-#define OPERATION_limits       {2, op_limits},
-#define OPERATION_limit_keys   /* conformance */
-#define OPERATION_metadata     {1, op_metadata},
-#define OPERATION_metadata_set {3, op_metadata_set},
-#define OPERATION_purge        {1, op_purge},
-#define OPERATION_fsck         {1, op_fsck},
-#define OPERATION_stats                      /* compare_queue */
-#define OPERATION_get                        /* compare_queue */
-#define OPERATION_run_log                    /* compare_queue, with --log */
-#define OPERATION_list         {8, op_list}, /* and compare_queue */
-#define OPERATION_worker_tell  {2, op_worker_tell},
-#define OPERATION_workers      {1, op_workers},
-#define OPERATION_worker_set   {1, op_worker_set},
-#define OPERATION_queues       /* conformance */
-#define OPERATION_doctor       /* each store's own tests */
-#define OPERATION_now          /* the clock is driven */
-#define OPERATION_wake_arm     /* conformance, wake__each_verb_that_makes_a_run_due */
-#define OPERATION_wake_take    /* as wake_arm */
-#define OPERATION_events_keep  /* events_operate, with --events */
-#define OPERATION_events       /* as events_keep */
-#define OPERATION_figures_add  /* figures_operate, with --figures */
-#define OPERATION_figures      /* as figures_add */
-#define OPERATION_wait         /* wait_operate, with --wait */
-#define OPERATION_wait_arm     /* op_wait */
-#define OPERATION_batch        /* batch_operate, with --batch */
-#define OPERATION_batch_look   /* as batch */
-#define OPERATION_batch_review /* as batch */
+#define OPERATION_enqueue        {24, op_enqueue},
+#define OPERATION_enqueue_each   {4, op_enqueue_each},
+#define OPERATION_step           {37, op_step}, {6, op_repeat}, {2, op_late},
+#define OPERATION_hello          {2, op_hello},
+#define OPERATION_tick           {3, op_tick},
+#define OPERATION_schedules      {1, op_schedules},
+#define OPERATION_schedule_set   {2, op_schedule_set},
+#define OPERATION_schedule_run   {1, op_schedule_run},
+#define OPERATION_cancel         {4, op_cancel},
+#define OPERATION_retry          {4, op_retry},
+#define OPERATION_forget         {3, op_forget},
+#define OPERATION_move           {6, op_move},
+#define OPERATION_pause          {2, op_pause},
+#define OPERATION_pause_for      {1, op_pause_for},
+#define OPERATION_limit          {1, op_limit},
+#define OPERATION_dead_limit     {1, op_dead_limit},
+#define OPERATION_limit_set      {2, op_limit_set},
+#define OPERATION_limits         {2, op_limits},
+#define OPERATION_limit_keys     /* conformance */
+#define OPERATION_metadata       {1, op_metadata},
+#define OPERATION_metadata_set   {3, op_metadata_set},
+#define OPERATION_schema_publish {2, op_schema_publish},
+#define OPERATION_schemas        {1, op_schemas},
+#define OPERATION_schema_text    {1, op_schema_text},
+#define OPERATION_purge          {1, op_purge},
+#define OPERATION_fsck           {1, op_fsck},
+#define OPERATION_stats                        /* compare_queue */
+#define OPERATION_get                          /* compare_queue */
+#define OPERATION_run_log                      /* compare_queue, with --log */
+#define OPERATION_list           {8, op_list}, /* and compare_queue */
+#define OPERATION_worker_tell    {2, op_worker_tell},
+#define OPERATION_workers        {1, op_workers},
+#define OPERATION_worker_set     {1, op_worker_set},
+#define OPERATION_queues         /* conformance */
+#define OPERATION_doctor         /* each store's own tests */
+#define OPERATION_now            /* the clock is driven */
+#define OPERATION_wake_arm       /* conformance, wake__each_verb_that_makes_a_run_due */
+#define OPERATION_wake_take      /* as wake_arm */
+#define OPERATION_events_keep    /* events_operate, with --events */
+#define OPERATION_events         /* as events_keep */
+#define OPERATION_figures_add    /* figures_operate, with --figures */
+#define OPERATION_figures        /* as figures_add */
+#define OPERATION_wait           /* wait_operate, with --wait */
+#define OPERATION_wait_arm       /* op_wait */
+#define OPERATION_batch          /* batch_operate, with --batch */
+#define OPERATION_batch_look     /* as batch */
+#define OPERATION_batch_review   /* as batch */
 
 static const struct operation operations[] = {
 #define VERB(name, effect, parameters, arguments, check) OPERATION_##name

@@ -13,6 +13,7 @@
 #include "store/limit_list.h"
 #include "store/metadata_list.h"
 #include "store/schedule_list.h"
+#include "store/schema_list.h"
 #include "store/worker_list.h"
 
 /* The rules' numbers, written again on purpose: changing one in run_rules.def alone
@@ -2544,6 +2545,127 @@ static culex_status model_metadata_set(struct culex_store *store, const char *qu
     return CULEX_OK;
 }
 
+/* --- the texts of schemas -----------------------------------------------------------------------
+ */
+
+static const int64_t schema_gap_ms = 3600000, schema_stale_ms = 86400000;
+
+static struct model_schema *schema_find(struct model *model, const char *queue, const char *job,
+                                        uint64_t fingerprint)
+{
+    for (size_t i = 0; i < model->schema_count; i++) {
+        struct model_schema *kept = model->schemas[i];
+        if (kept->text != NULL && strcmp(kept->queue->name, queue) == 0 &&
+            strcmp(kept->job, job) == 0 && kept->row.fingerprint == fingerprint)
+            return kept;
+    }
+    return NULL;
+}
+
+static size_t schemas_count(struct model *model, const char *queue, struct model_schema **ret_first)
+{
+    size_t count = 0;
+    *ret_first = NULL;
+    for (size_t i = 0; i < model->schema_count; i++) {
+        struct model_schema *kept = model->schemas[i];
+        if (kept->text == NULL || strcmp(kept->queue->name, queue) != 0)
+            continue;
+        count++;
+        if (*ret_first == NULL || kept->row.told_ms < (*ret_first)->row.told_ms)
+            *ret_first = kept;
+    }
+    return count;
+}
+
+static void schema_drop(struct model_schema *kept)
+{
+    free(kept->text);
+    kept->text = NULL;
+}
+
+static struct model_schema *schema_add(struct model *model, const char *queue,
+                                       const struct culex_schema_text *schema)
+{
+    struct model_schema *made = calloc(1, sizeof *made);
+    model->schemas = realloc(model->schemas, (model->schema_count + 1) * sizeof *model->schemas);
+    if (model->schemas == NULL || made == NULL)
+        abort();
+    made->queue = queue_of(model, queue);
+    snprintf(made->job, sizeof made->job, "%s", schema->job);
+    made->row.job = made->job;
+    made->row.fingerprint = schema->fingerprint;
+    return model->schemas[model->schema_count++] = made;
+}
+
+static culex_status model_schema_publish(struct culex_store *store, const char *queue,
+                                         const struct culex_schema_text *schema, culex_error *error)
+{
+    struct model *model = of(store);
+    struct model_schema *first;
+    int64_t now = now_of(model);
+    culex_status status = queue_check(model, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    struct model_schema *kept = schema_find(model, queue, schema->job, schema->fingerprint);
+    if (kept != NULL && kept->row.len == schema->len &&
+        memcmp(kept->text, schema->text, schema->len) == 0 &&
+        llabs(now - kept->row.told_ms) < schema_gap_ms)
+        return CULEX_OK;
+    if (kept == NULL && schemas_count(model, queue, &first) >= 512) {
+        if (first->row.told_ms > now - schema_stale_ms)
+            return culex__fail(error, CULEX_ELIMIT,
+                               "queue '%s' keeps at most 512 schemas, and each was told within a "
+                               "day",
+                               queue);
+        schema_drop(first);
+    }
+    if (kept == NULL)
+        kept = schema_add(model, queue, schema);
+    free(kept->text);
+    kept->text = malloc(schema->len);
+    if (kept->text == NULL)
+        abort();
+    memcpy(kept->text, schema->text, schema->len);
+    kept->row.len = schema->len;
+    kept->row.told_ms = now;
+    return CULEX_OK;
+}
+
+static culex_status model_schemas(struct culex_store *store, const char *queue,
+                                  struct culex_schema_list *ret_list, culex_error *error)
+{
+    struct model *model = of(store);
+    (void)error;
+    *ret_list = (struct culex_schema_list){.now_ms = now_of(model)};
+    for (size_t i = 0; i < model->schema_count; i++) {
+        const struct model_schema *kept = model->schemas[i];
+        if (kept->text != NULL && strcmp(kept->queue->name, queue) == 0 &&
+            !culex__schema_list_add(ret_list, &kept->row))
+            abort();
+    }
+    culex__schema_list_sort(ret_list);
+    return CULEX_OK;
+}
+
+static culex_status model_schema_text(struct culex_store *store, const char *queue, const char *job,
+                                      uint64_t fingerprint, culex_buf *ret_text, culex_error *error)
+{
+    struct model *model = of(store);
+    struct culex_schema_list list;
+    model_schemas(store, queue, &list, error);
+    for (size_t i = 0; i < list.count && fingerprint == 0; i++) {
+        if (strcmp(list.rows[i].job, job) == 0)
+            fingerprint = list.rows[i].fingerprint;
+    }
+    culex__schema_list_release(&list);
+    const struct model_schema *kept = schema_find(model, queue, job, fingerprint);
+    if (kept == NULL)
+        return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' keeps no such schema", queue);
+    if (culex__buf_append(ret_text, kept->text, kept->row.len) != CULEX_OK)
+        abort();
+    return CULEX_OK;
+}
+
 /* --- schedules, as an operator sets them --------------------------------------------------------
  */
 
@@ -3523,6 +3645,11 @@ static void model_close(struct culex_store *store)
     for (size_t i = 0; i < model->metadata_count; i++)
         free(model->metadata[i]);
     free(model->metadata);
+    for (size_t i = 0; i < model->schema_count; i++) {
+        free(model->schemas[i]->text);
+        free(model->schemas[i]);
+    }
+    free(model->schemas);
     free(model->schedules);
     free(model->producers);
     free(model->keys);

@@ -199,8 +199,18 @@ struct model_metadata {
     char bytes[CULEX_METADATA_BYTES_MAX];
 };
 
+/* The text of a schema, in its order of coming. */
+struct model_schema {
+    const struct model_queue *queue;
+    char job[CULEX_JOB_NAME_MAX + 1];
+    struct culex_schema_row row;
+    char *text; /* NULL: it has made room */
+};
+
 struct model {
     struct culex_store base;
+    struct model_schema **schemas;
+    size_t schema_count;
     struct model_metadata **metadata;
     size_t metadata_count;
     struct model_run **runs;

@@ -1,0 +1,160 @@
+/* store/redis/schemas.c - the texts of schemas: SCHEMA_PUBLISH, SCHEMAS and SCHEMA_TEXT. */
+#include "store/redis/redis.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "store/argument.h"
+#include "store/redis/scripts.h"
+#include "store/refusal.h"
+#include "store/schema_list.h"
+
+enum { HEX = 16, HEX_SIZE = HEX + 1 };
+
+static void fingerprint_add(struct culex__redis_request *request, uint64_t fingerprint)
+{
+    char text[HEX_SIZE] = "";
+    if (fingerprint != 0)
+        snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
+    culex__redis_request_text(request, text);
+}
+
+/* --- SCHEMA_PUBLISH ----------------------------------------------------------------------------
+ */
+
+static culex_status publish_answer(struct culex__redis *redis, const redisReply *reply,
+                                   const char *queue, culex_error *error)
+{
+    if (reply->type == REDIS_REPLY_INTEGER && reply->integer == 1)
+        return CULEX_OK;
+    if (reply->type == REDIS_REPLY_INTEGER && reply->integer == 0)
+        return culex__refuse_queue(queue, error);
+    if (reply->type == REDIS_REPLY_STRING && strcmp(reply->str, "full") == 0)
+        return culex__refuse_schemas(queue, error);
+    return culex__redis_bad_reply(redis, "SCHEMA_PUBLISH", error);
+}
+
+culex_status culex__redis_schema_publish(struct culex_store *base, const char *queue,
+                                         const struct culex_schema_text *schema, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_schema_publish;
+    redisReply *reply = NULL;
+    assert(culex__argument_schema_publish(queue, schema, NULL) == CULEX_OK);
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_request_text(&redis->request, schema->job);
+    fingerprint_add(&redis->request, schema->fingerprint);
+    culex__redis_request_add(&redis->request, schema->text, schema->len);
+    culex__redis_request_int(&redis->request, CULEX_STORE_SCHEMAS_MAX);
+    status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = publish_answer(redis, reply, queue, error);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- SCHEMAS -----------------------------------------------------------------------------------
+ */
+
+/* ORDER SCHEMAS: of each, as redis/schemas.lua answers. */
+enum { ROW_FIELD, ROW_TOLD, ROW_LEN, ROW_ITEMS };
+
+/* What it points to belongs to the reply. False for what is no row. */
+static bool row_read(const redisReply *reply, size_t at, struct culex_schema_row *ret_row)
+{
+    const char *field;
+    size_t field_len;
+    int64_t len;
+    if (!culex__redis_reply_text(reply, at + ROW_FIELD, &field, &field_len) ||
+        strlen(field) != field_len || field_len <= HEX_SIZE ||
+        !culex__redis_reply_int(reply, at + ROW_TOLD, &ret_row->told_ms) ||
+        !culex__redis_reply_int(reply, at + ROW_LEN, &len) || len < 0)
+        return false;
+    char *end;
+    ret_row->fingerprint = strtoull(field, &end, 16);
+    ret_row->job = end + 1;
+    ret_row->len = (size_t)len;
+    return end == field + HEX;
+}
+
+static culex_status list_read(struct culex__redis *redis, const redisReply *reply,
+                              struct culex_schema_list *list, culex_error *error)
+{
+    struct culex_schema_row row;
+    if (!culex__redis_reply_int(reply, 0, &list->now_ms) || reply->elements % ROW_ITEMS != 1)
+        return culex__redis_bad_reply(redis, "SCHEMAS", error);
+    for (size_t at = 1; at < reply->elements; at += ROW_ITEMS) {
+        if (!row_read(reply, at, &row))
+            return culex__redis_bad_reply(redis, "SCHEMAS", error);
+        if (!culex__schema_list_add(list, &row))
+            return culex__fail(error, CULEX_ENOMEM, "no memory for the schemas");
+    }
+    culex__schema_list_sort(list);
+    return CULEX_OK;
+}
+
+culex_status culex__redis_schemas(struct culex_store *base, const char *queue,
+                                  struct culex_schema_list *ret_list, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_schemas;
+    struct culex_schema_list list = {0};
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_request_int(&redis->request, CULEX_STORE_SCHEMAS_MAX);
+    status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = list_read(redis, reply, &list, error);
+    freeReplyObject(reply);
+    if (status == CULEX_OK)
+        *ret_list = list;
+    else
+        culex__schema_list_release(&list);
+    return status;
+}
+
+/* --- SCHEMA_TEXT -------------------------------------------------------------------------------
+ */
+
+static culex_status text_answer(struct culex__redis *redis, const redisReply *reply,
+                                culex_buf *text, culex_error *error)
+{
+    if (reply->type != REDIS_REPLY_STRING)
+        return culex__redis_bad_reply(redis, "SCHEMA_TEXT", error);
+    return culex__buf_append(text, reply->str, reply->len) == CULEX_OK
+               ? CULEX_OK
+               : culex__fail(error, CULEX_ENOMEM, "no memory for the text of a schema");
+}
+
+culex_status culex__redis_schema_text(struct culex_store *base, const char *queue, const char *job,
+                                      uint64_t fingerprint, culex_buf *ret_text, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_schema_text;
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_request_text(&redis->request, job);
+    fingerprint_add(&redis->request, fingerprint);
+    status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (culex__redis_is_empty(reply))
+        status = culex__refuse_schema(queue, job, fingerprint, error);
+    else
+        status = text_answer(redis, reply, ret_text, error);
+    freeReplyObject(reply);
+    return status;
+}

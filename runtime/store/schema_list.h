@@ -1,0 +1,17 @@
+/* store/schema_list.h - the schemas of a queue, without their texts, as a store hands them out. */
+#ifndef CULEX_STORE_SCHEMA_LIST_H
+#define CULEX_STORE_SCHEMA_LIST_H
+
+#include "store/store.h"
+
+/* Copies the row and its name, behind the others. False when out of memory: the list is as it was.
+ * A list of zeroes is empty. */
+bool culex__schema_list_add(struct culex_schema_list *list, const struct culex_schema_row *row);
+
+/* By the bytes of the names, of a job the newest told first, of one instant by fingerprint. */
+void culex__schema_list_sort(struct culex_schema_list *list);
+
+/* Leaves an empty list. */
+void culex__schema_list_release(struct culex_schema_list *list);
+
+#endif

@@ -1,0 +1,211 @@
+/* store/sqlite/schemas.c - the texts of schemas: SCHEMA_PUBLISH, SCHEMAS and SCHEMA_TEXT. */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "store/argument.h"
+#include "store/refusal.h"
+#include "store/schema_list.h"
+#include "store/sqlite/error.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/statement.h"
+#include "store/sqlite/verb.h"
+#include "store/sqlite/verbs.h"
+
+/* A schema's place in the table. */
+#define PLACE(queue, job, fingerprint)                                                             \
+    SQL_INT((queue)->key), SQL_TEXT(job), SQL_INT((int64_t)(fingerprint))
+
+/* --- SCHEMA_PUBLISH ----------------------------------------------------------------------------
+ */
+
+/* What is there under the place of a schema that somebody tells. */
+struct standing {
+    bool is_there;
+    bool is_told; /* with this text, a short time ago */
+};
+
+static bool was_told_lately(int64_t told_ms, int64_t now_ms)
+{
+    return told_ms > now_ms - CULEX_SCHEMA_TOLD_GAP_MS &&
+           told_ms < now_ms + CULEX_SCHEMA_TOLD_GAP_MS;
+}
+
+static culex_status standing_find(struct culex_sqlite *store,
+                                  const struct culex_sqlite_queue *queue,
+                                  const struct culex_schema_text *schema,
+                                  struct standing *ret_standing, culex_error *error)
+{
+    *ret_standing = (struct standing){false, false};
+    sqlite3_stmt *row = SQL_BIND(store, SCHEMA_GET, PLACE(queue, schema->job, schema->fingerprint));
+    int has = culex__sqlite_next(store, row, error);
+    if (has > 0) {
+        const void *text = sqlite3_column_blob(row, 1);
+        size_t len = (size_t)sqlite3_column_bytes(row, 1);
+        ret_standing->is_there = true;
+        ret_standing->is_told = was_told_lately(sqlite3_column_int64(row, 0), store->now_ms) &&
+                                len == schema->len && memcmp(text, schema->text, len) == 0;
+    }
+    culex__sqlite_end(row);
+    return has < 0 ? (culex_status)has : CULEX_OK;
+}
+
+/* Drops the one that was told first, if nobody has its job any more. */
+static culex_status oldest_drop(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                                culex_error *error)
+{
+    char job[CULEX_JOB_NAME_MAX + 1] = "";
+    int64_t fingerprint = 0;
+    sqlite3_stmt *row = SQL_BIND(store, SCHEMA_OLDEST, SQL_INT(queue->key),
+                                 SQL_INT(store->now_ms - CULEX_SCHEMA_STALE_MS));
+    int has = culex__sqlite_next(store, row, error);
+    if (has > 0) {
+        const char *name = (const char *)sqlite3_column_text(row, 0);
+        if (name != NULL)
+            strncat(job, name, sizeof job - 1);
+        fingerprint = sqlite3_column_int64(row, 1);
+    }
+    culex__sqlite_end(row);
+    if (has < 0)
+        return (culex_status)has;
+    if (has == 0)
+        return culex__refuse_schemas(queue->name, error);
+    return culex__sqlite_finish(store, SQL_BIND(store, SCHEMA_DROP, PLACE(queue, job, fingerprint)),
+                                error);
+}
+
+static culex_status room_make(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
+                              culex_error *error)
+{
+    int64_t count = 0;
+    culex_status status = culex__sqlite_first_int(
+        store, SQL_BIND(store, SCHEMA_COUNT, SQL_INT(queue->key)), 0, &count, error);
+    return status == CULEX_OK && count >= CULEX_STORE_SCHEMAS_MAX ? oldest_drop(store, queue, error)
+                                                                  : status;
+}
+
+static culex_status schema_put(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               void *user, culex_error *error)
+{
+    const struct culex_schema_text *schema = user;
+    struct standing standing;
+    culex_status status = standing_find(store, queue, schema, &standing, error);
+    if (status != CULEX_OK || standing.is_told)
+        return status;
+    if (!standing.is_there)
+        status = room_make(store, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    return culex__sqlite_finish(
+        store,
+        SQL_BIND(store, SCHEMA_PUT, PLACE(queue, schema->job, schema->fingerprint),
+                 SQL_INT(store->now_ms), SQL_BYTES(schema->text, schema->len)),
+        error);
+}
+
+struct look {
+    const struct culex_schema_text *schema;
+    struct standing standing;
+};
+
+static culex_status schema_look(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                void *user, culex_error *error)
+{
+    struct look *look = user;
+    return standing_find(store, queue, look->schema, &look->standing, error);
+}
+
+/* Looks first, so that who tells what is known never waits for others who write. */
+culex_status culex__sqlite_schema_publish(struct culex_store *base, const char *queue,
+                                          const struct culex_schema_text *schema,
+                                          culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(base);
+    struct look look = {.schema = schema};
+    assert(culex__argument_schema_publish(queue, schema, NULL) == CULEX_OK);
+    culex_status status = culex__sqlite_verb_read(store, queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                                  schema_look, &look, error);
+    if (status != CULEX_OK || look.standing.is_told)
+        return status;
+    return culex__sqlite_verb_write(store, queue, CULEX__SQLITE_ABSENT_REFUSED, schema_put,
+                                    (void *)schema, error);
+}
+
+/* --- SCHEMAS -----------------------------------------------------------------------------------
+ */
+
+static culex_status list_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             void *user, culex_error *error)
+{
+    struct culex_schema_list *list = user;
+    sqlite3_stmt *found =
+        SQL_BIND(store, SCHEMA_LIST, SQL_INT(queue->key), SQL_INT(CULEX_STORE_SCHEMAS_MAX));
+    culex_status status = CULEX_OK;
+    int has = 0;
+    while (status == CULEX_OK && (has = culex__sqlite_next(store, found, error)) > 0) {
+        const struct culex_schema_row row = {
+            .job = (const char *)sqlite3_column_text(found, 0),
+            .fingerprint = (uint64_t)sqlite3_column_int64(found, 1),
+            .told_ms = sqlite3_column_int64(found, 2),
+            .len = (size_t)sqlite3_column_int64(found, 3),
+        };
+        if (row.job == NULL || !culex__schema_list_add(list, &row))
+            status = culex__sqlite_no_memory(error);
+    }
+    culex__sqlite_end(found);
+    return has < 0 ? (culex_status)has : status;
+}
+
+culex_status culex__sqlite_schemas(struct culex_store *base, const char *queue,
+                                   struct culex_schema_list *ret_list, culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(base);
+    struct culex_schema_list list = {0};
+    culex_status status =
+        culex__sqlite_verb_read(store, queue, CULEX__SQLITE_ABSENT_EMPTY, list_all, &list, error);
+    list.now_ms = store->now_ms;
+    culex__schema_list_sort(&list);
+    if (status == CULEX_OK)
+        *ret_list = list;
+    else
+        culex__schema_list_release(&list);
+    return status;
+}
+
+/* --- SCHEMA_TEXT -------------------------------------------------------------------------------
+ */
+
+struct text_request {
+    const char *job;
+    uint64_t fingerprint; /* 0: the newest told */
+    culex_buf *text;
+};
+
+static culex_status text_find(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                              void *user, culex_error *error)
+{
+    const struct text_request *request = user;
+    sqlite3_stmt *row =
+        request->fingerprint != 0
+            ? SQL_BIND(store, SCHEMA_GET, PLACE(queue, request->job, request->fingerprint))
+            : SQL_BIND(store, SCHEMA_NEWEST, SQL_INT(queue->key), SQL_TEXT(request->job));
+    int has = culex__sqlite_next(store, row, error);
+    culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
+    if (has == 0)
+        status = culex__refuse_schema(queue->name, request->job, request->fingerprint, error);
+    else if (has > 0 && culex__buf_append(request->text, sqlite3_column_blob(row, 1),
+                                          (size_t)sqlite3_column_bytes(row, 1)) != CULEX_OK)
+        status = culex__sqlite_no_memory(error);
+    culex__sqlite_end(row);
+    return status;
+}
+
+culex_status culex__sqlite_schema_text(struct culex_store *base, const char *queue, const char *job,
+                                       uint64_t fingerprint, culex_buf *ret_text,
+                                       culex_error *error)
+{
+    struct text_request request = {job, fingerprint, ret_text};
+    return culex__sqlite_verb_read(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY,
+                                   text_find, &request, error);
+}

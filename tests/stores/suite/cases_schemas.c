@@ -1,0 +1,191 @@
+/* suite/cases_schemas.c - the texts of schemas: told, listed, read, and which of them make room. */
+#include "suite.h"
+
+#include "cases.h"
+
+#include "base/buf.h"
+#include "store/schema_list.h"
+
+enum { MOST_BYTES = 65536, MOST_SCHEMAS = 512, HOUR_MS = 3600000, DAY_MS = 24 * HOUR_MS };
+
+static culex_status publish(struct suite *suite, const char *job, uint64_t fingerprint,
+                            const char *text)
+{
+    const struct culex_schema_text schema = {job, fingerprint, text, strlen(text)};
+    return suite->store->ops->schema_publish(suite->store, suite->queue, &schema, NULL);
+}
+
+static struct culex_schema_list list(struct suite *suite)
+{
+    struct culex_schema_list told = {.now_ms = -1};
+    assert_ok(suite->store->ops->schemas(suite->store, suite->queue, &told, NULL));
+    assert_int_equal(told.now_ms, suite->now_ms);
+    return told;
+}
+
+static void assert_count(struct suite *suite, size_t count)
+{
+    struct culex_schema_list told = list(suite);
+    assert_int_equal(told.count, count);
+    culex__schema_list_release(&told);
+}
+
+static void assert_row(const struct culex_schema_row *row, const char *job, uint64_t fingerprint,
+                       int64_t told_ms, size_t len)
+{
+    assert_string_equal(row->job, job);
+    assert_int_equal(row->fingerprint, fingerprint);
+    assert_int_equal(row->told_ms, told_ms);
+    assert_int_equal(row->len, len);
+}
+
+/* NULL for `text`: there is none. */
+static void assert_text(struct suite *suite, const char *job, uint64_t fingerprint,
+                        const char *text)
+{
+    culex_buf told;
+    culex_buf_init(&told, 0);
+    assert_int_equal(
+        suite->store->ops->schema_text(suite->store, suite->queue, job, fingerprint, &told, NULL),
+        text != NULL ? CULEX_OK : CULEX_ENOTFOUND);
+    assert_int_equal(told.len, text != NULL ? strlen(text) : 0);
+    if (text != NULL)
+        assert_memory_equal(told.data, text, told.len);
+    culex_buf_release(&told);
+}
+
+void case_schemas__none_are_there_at_first(struct suite *suite)
+{
+    assert_count(suite, 0);
+    suite_put(suite);
+    assert_count(suite, 0);
+    assert_text(suite, "shop.send", 7, NULL);
+    assert_text(suite, "shop.send", 0, NULL);
+}
+
+void case_schemas__are_told_as_they_were_published(struct suite *suite)
+{
+    static const char text[] = "{\"job\":\"it's\",\"|\":\"\xe2\x82\xac\r\n%s\"}";
+    suite_put(suite);
+    assert_ok(publish(suite, "it's", UINT64_MAX, text));
+    struct culex_schema_list told = list(suite);
+    assert_int_equal(told.count, 1);
+    assert_row(&told.rows[0], "it's", UINT64_MAX, suite->now_ms, strlen(text));
+    culex__schema_list_release(&told);
+    assert_text(suite, "it's", UINT64_MAX, text);
+    assert_text(suite, "it's", 0, text);
+    assert_text(suite, "it's", 1, NULL);
+    assert_text(suite, "its", 0, NULL);
+}
+
+void case_schemas__are_listed_by_job_the_newest_told_first(struct suite *suite)
+{
+    int64_t first = suite->now_ms;
+    suite_put(suite);
+    assert_ok(publish(suite, "b", 9, "b9"));
+    assert_ok(publish(suite, "a", 3, "a3"));
+    assert_ok(publish(suite, "a", UINT64_MAX, "top"));
+    suite->now_ms += 1;
+    assert_ok(publish(suite, "b", 0x8000000000000000, "middle"));
+    struct culex_schema_list told = list(suite);
+    assert_int_equal(told.count, 4);
+    assert_row(&told.rows[0], "a", 3, first, 2);
+    assert_row(&told.rows[1], "a", UINT64_MAX, first, 3);
+    assert_row(&told.rows[2], "b", 0x8000000000000000, first + 1, 6);
+    assert_row(&told.rows[3], "b", 9, first, 2);
+    culex__schema_list_release(&told);
+    assert_text(suite, "a", 0, "a3");
+    assert_text(suite, "b", 0, "middle");
+}
+
+static void assert_told(struct suite *suite, int64_t told_ms)
+{
+    struct culex_schema_list told = list(suite);
+    assert_int_equal(told.count, 1);
+    assert_int_equal(told.rows[0].told_ms, told_ms);
+    culex__schema_list_release(&told);
+}
+
+void case_schemas__that_are_told_again_soon_stay_as_they_are(struct suite *suite)
+{
+    int64_t first = suite->now_ms;
+    suite_put(suite);
+    assert_ok(publish(suite, "a", 3, "text"));
+    suite->now_ms = first + HOUR_MS - 1;
+    assert_ok(publish(suite, "a", 3, "text"));
+    assert_told(suite, first);
+    suite->now_ms = first + HOUR_MS;
+    assert_ok(publish(suite, "a", 3, "text"));
+    assert_told(suite, first + HOUR_MS);
+    suite->now_ms = first; /* the clock was set back */
+    assert_ok(publish(suite, "a", 3, "text"));
+    assert_told(suite, first);
+}
+
+void case_schemas__of_another_text_are_replaced(struct suite *suite)
+{
+    suite_put(suite);
+    assert_ok(publish(suite, "a", 3, "text"));
+    suite->now_ms += 1;
+    assert_ok(publish(suite, "a", 3, "TEXT"));
+    assert_told(suite, suite->now_ms);
+    assert_text(suite, "a", 3, "TEXT");
+    assert_ok(publish(suite, "a", 3, "a longer one"));
+    assert_text(suite, "a", 0, "a longer one");
+}
+
+void case_schemas__are_apart_by_queue(struct suite *suite)
+{
+    suite_put(suite);
+    assert_ok(publish(suite, "a", 3, "text"));
+    strcpy(suite->queue, "other");
+    suite_put(suite);
+    assert_count(suite, 0);
+    assert_text(suite, "a", 3, NULL);
+    assert_ok(publish(suite, "a", 3, "of other"));
+    assert_text(suite, "a", 3, "of other");
+}
+
+void case_schemas__of_a_queue_that_nobody_used_are_refused(struct suite *suite)
+{
+    strcpy(suite->queue, "nobody");
+    assert_int_equal(publish(suite, "a", 3, "text"), CULEX_ENOTFOUND);
+    assert_count(suite, 0);
+}
+
+void case_schemas__out_of_form_are_refused(struct suite *suite)
+{
+    static char text[MOST_BYTES + 2];
+    suite_put(suite);
+    memset(text, 'x', MOST_BYTES + 1);
+    assert_int_equal(publish(suite, "a", 3, text), CULEX_ELIMIT);
+    assert_int_equal(publish(suite, "a", 3, ""), CULEX_ELIMIT);
+    assert_int_equal(publish(suite, "a", 0, "text"), CULEX_EINVAL);
+    assert_int_equal(publish(suite, "", 3, "text"), CULEX_EINVAL);
+    assert_int_equal(publish(suite, "a|b", 3, "text"), CULEX_EINVAL);
+    assert_int_equal(publish(suite, "a", 3, "\xff"), CULEX_EINVAL);
+    assert_count(suite, 0);
+    text[MOST_BYTES] = '\0';
+    assert_ok(publish(suite, "a", 3, text));
+    assert_text(suite, "a", 3, text);
+}
+
+void case_schemas__that_are_too_many_are_refused_for_a_day(struct suite *suite)
+{
+    int64_t first = suite->now_ms;
+    suite_put(suite);
+    assert_ok(publish(suite, "z", 1, "told first"));
+    suite->now_ms += 1;
+    for (uint64_t i = 1; i < MOST_SCHEMAS; i++)
+        assert_ok(publish(suite, "a", i, "text"));
+    suite->now_ms = first + DAY_MS - 1;
+    assert_int_equal(publish(suite, "b", 1, "text"), CULEX_ELIMIT);
+    assert_count(suite, MOST_SCHEMAS);
+    assert_ok(publish(suite, "a", 1, "there already"));
+    suite->now_ms = first + DAY_MS;
+    assert_ok(publish(suite, "b", 1, "text"));
+    assert_count(suite, MOST_SCHEMAS);
+    assert_text(suite, "z", 1, NULL);
+    assert_text(suite, "b", 1, "text");
+    assert_int_equal(publish(suite, "b", 2, "text"), CULEX_ELIMIT);
+}
