@@ -22,6 +22,7 @@
 #include <culex/maintain.h>
 #include <culex/metadata.h>
 #include <culex/schedules.h>
+#include <culex/schemas.h>
 #include <culex/spool.h>
 #include <culex/typed.h>
 #include <culex/types.h>

@@ -226,6 +226,26 @@ static void test_null_for_log_lines_is_refused(void **state)
     culex_client_close(client);
 }
 
+static void test_null_for_a_schema_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    culex_schemas *schemas = NULL;
+    char *text = NULL;
+    size_t len = 0;
+    (void)state;
+    REFUSED(culex_client_schemas(NULL, "q", &schemas, &error));
+    REFUSED(culex_client_schema_text(NULL, "q", "j", 1, &text, &len, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_schemas(client, NULL, &schemas, &error));
+    REFUSED_AS("no place for the schemas", culex_client_schemas(client, "q", NULL, &error));
+    REFUSED(culex_client_schema_text(client, NULL, "j", 1, &text, &len, &error));
+    REFUSED_AS("no job", culex_client_schema_text(client, "q", NULL, 1, &text, &len, &error));
+    REFUSED_AS("no place for the text",
+               culex_client_schema_text(client, "q", "j", 1, NULL, &len, &error));
+    culex_schemas_free(NULL);
+    culex_client_close(client);
+}
+
 static bool schedule_seen(const culex_schedule_info *schedule, void *user)
 {
     (void)schedule, (void)user;
@@ -622,6 +642,8 @@ static void test_what_would_be_owned_is_null_after_a_failure(void **state)
     culex_run_info *run = (void *)&old;
     culex_events *events = (void *)&old;
     culex_run_lines *lines = (void *)&old;
+    culex_schemas *schemas = (void *)&old;
+    char *text = (void *)&old;
     culex_doctor_report *report = (void *)&old;
     const culex_worker_options wrong = {.concurrency = 1000000};
     (void)state;
@@ -638,6 +660,12 @@ static void test_what_would_be_owned_is_null_after_a_failure(void **state)
     assert_null(events);
     assert_int_equal(culex_client_run_log(client, "q", no_id, &lines, NULL), CULEX_ENOTFOUND);
     assert_null(lines);
+    assert_int_equal(culex_client_schemas(client, "q", &schemas, NULL), CULEX_OK);
+    assert_int_equal(schemas->count, 0);
+    culex_schemas_free(schemas);
+    assert_int_equal(culex_client_schema_text(client, "q", "j", 0, &text, NULL, NULL),
+                     CULEX_ENOTFOUND);
+    assert_null(text);
     culex_client_close(client);
 }
 
@@ -650,6 +678,7 @@ int main(void)
         cmocka_unit_test(test_null_for_the_workers_is_refused),
         cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
+        cmocka_unit_test(test_null_for_a_schema_is_refused),
         cmocka_unit_test(test_null_for_metadata_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),
         cmocka_unit_test(test_null_for_a_batch_is_refused),
