@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "client/home_store.h"
+#include "client/publishing.h"
 #include "client/spooling.h"
 #include "client/keyfile.h"
 #include "settings/storesettings.h"
@@ -153,7 +154,12 @@ static culex_status client_open(const char *url, const culex_client_options *opt
         return status;
     }
     (*ret_client)->keys = (*ret_client)->own_keys = keys;
-    return CULEX_OK;
+    if (!options->publish_schemas ||
+        ((*ret_client)->publishing = culex__publishing_create()) != NULL)
+        return CULEX_OK;
+    culex_client_close(*ret_client);
+    *ret_client = NULL;
+    return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
 }
 
 culex_status culex_client_open(const char *url, const culex_client_options *options,
@@ -192,6 +198,7 @@ void culex__client_free(culex_client *client)
         culex__spooling_abandon(client->spooling);
     }
     culex_buf_release(&client->payloads);
+    free(client->publishing);
     culex__keys_free(client->own_keys);
     free(client);
 }

@@ -16,6 +16,7 @@
 #include "base/turn.h"
 
 struct culex_keys;
+struct culex_publishing;
 struct culex_spooling;
 
 struct culex_client {
@@ -26,8 +27,9 @@ struct culex_client {
     bool is_passing;    /* for one call, which nobody repeats: it has no producer */
     int64_t timeout_ms; /* of one public call */
     struct culex_enqueue_gate gate;
-    struct culex_keys *own_keys;   /* NULL: none of its own */
-    const struct culex_keys *keys; /* these, or somebody else's */
+    struct culex_keys *own_keys;         /* NULL: none of its own */
+    const struct culex_keys *keys;       /* these, or somebody else's */
+    struct culex_publishing *publishing; /* NULL: it tells no schemas */
 
     struct culex_turn turn; /* guards everything below */
     struct culex_store *store;

@@ -28,6 +28,7 @@
 #include "client/enqueue_options.h"
 #include "client/forward.h"
 #include "client/newrun.h"
+#include "client/publishing.h"
 #include "client/run_key.h"
 #include "client/sealing.h"
 #include "client/spooling.h"
@@ -720,8 +721,8 @@ static culex_status run_enqueue_later(struct order *order, struct batch *batch,
     return status;
 }
 
-static culex_status batch_enqueue(struct order *order, struct batch *batch, size_t *ret_enqueued,
-                                  culex_error *error)
+static culex_status batch_go(struct order *order, struct batch *batch, size_t *ret_enqueued,
+                             culex_error *error)
 {
     struct culex_effort effort;
     culex_status status = culex__effort_start(order->client, &effort, error);
@@ -741,6 +742,15 @@ static culex_status batch_enqueue(struct order *order, struct batch *batch, size
     if (status == CULEX_OK)
         status = batch_turn(order, batch, *ret_enqueued, &effort, error);
     return batch_end(order, batch, status, ret_enqueued, error);
+}
+
+static culex_status batch_enqueue(struct order *order, struct batch *batch, size_t *ret_enqueued,
+                                  culex_error *error)
+{
+    culex_status status = batch_go(order, batch, ret_enqueued, error);
+    if (status == CULEX_OK && !batch->is_spooled && order->type != NULL)
+        culex__publishing_note(order->client, order->type, order->queue);
+    return status;
 }
 
 static culex_status order_run(struct order *order, size_t *ret_enqueued, culex_error *error)

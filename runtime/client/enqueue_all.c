@@ -10,6 +10,7 @@
 #include "client/client_private.h"
 #include "client/enqueue.h"
 #include "client/newrun.h"
+#include "client/publishing.h"
 
 /* An item that is to be sent. */
 struct member {
@@ -239,6 +240,11 @@ static culex_status part_send(const struct convocation *all, struct part *part, 
     if (status != CULEX_OK)
         culex__error_context(error, "queue '%s'", made.queue);
     part_tell(part, status);
+    for (size_t i = 0; i < all->count && status == CULEX_OK; i++) {
+        const struct member *member = &all->members[i];
+        if (member->part == part->first->part && member->item->outcome != CULEX_ENQUEUE_SPOOLED)
+            culex__publishing_note(all->client, member->item->type, member->queue);
+    }
     return status;
 }
 

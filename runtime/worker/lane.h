@@ -21,6 +21,7 @@
 #include "worker/outlook.h"
 #include "worker/repair.h"
 #include "worker/roster.h"
+#include "worker/schemas.h"
 #include "worker/share.h"
 #include "worker/units.h"
 #include "worker/unread.h"
@@ -66,6 +67,7 @@ struct culex_lane {
     struct culex_beats beats;
     struct culex_unread unread;
     struct culex_lane_figures figures;
+    struct culex_lane_schemas schemas;
     struct culex_lane_step step;
     size_t granted; /* by the last answer, not in flight yet */
     bool was_fed;   /* the last step has brought runs for the handlers */

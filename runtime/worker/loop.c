@@ -24,6 +24,7 @@
 #include "worker/phases.h"
 #include "worker/presence.h"
 #include "worker/reload.h"
+#include "worker/schemas.h"
 #include "worker/repair.h"
 #include "worker/setup.h"
 #include "worker/solitude.h"
@@ -152,6 +153,7 @@ static culex_status worker_turn(culex_worker *worker, enum turn *ret_turn, culex
     culex__neighbours_turn(worker, now_ns);
     culex__presence_turn(worker, now_ns);
     culex__figures_turn(worker, now_ns);
+    culex__schemas_turn(worker, now_ns);
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);

@@ -15,6 +15,7 @@
 #include "worker/phases.h"
 #include "worker/manager.h"
 #include "worker/presence.h"
+#include "worker/schemas.h"
 #include "worker/repair.h"
 #include "worker/solitude.h"
 #include "worker/tick.h"
@@ -45,6 +46,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     next_ns = culex__min_ns(next_ns, culex__neighbours_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__presence_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__figures_next_ns(worker));
+    next_ns = culex__min_ns(next_ns, culex__schemas_next_ns(worker));
     return culex__min_ns(next_ns, culex__pace_stall_ns(worker, queued));
 }
 

@@ -89,6 +89,11 @@ void culex__worker_set_unscheduled(culex_worker *worker)
     worker->is_unscheduled = true;
 }
 
+void culex__worker_set_telling(culex_worker *worker)
+{
+    worker->is_telling = true;
+}
+
 void culex__worker_set_lent(culex_worker *worker)
 {
     worker->is_lent = true;

@@ -30,6 +30,7 @@
  *   overstay.c     handlers that go on
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
  *   tick.c         periodic jobs                     figures.c      what is counted of runs
+ *   schemas.c      what is told of its jobs' schemas
  *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   lifeline.c     how neighbours see its death
  *   repair.c       FSCK of a queue after trouble
@@ -107,9 +108,10 @@ struct culex_worker {
     culex_executor_make executor_make; /* of a test; NULL: as options.isolation says */
     bool is_private;                   /* nobody may look into this process */
     bool is_unscheduled;               /* of a test: periodic jobs do not tick */
-    bool is_lent;                      /* of a kit, which alone runs and frees it */
-    culex_error setup_error;           /* why a job was not registered, or a setup gave up */
-    struct culex_store *given_store;   /* of a test; not closed */
+    bool is_telling;                 /* of a test: a store that is given is told of schemas, too */
+    bool is_lent;                    /* of a kit, which alone runs and frees it */
+    culex_error setup_error;         /* why a job was not registered, or a setup gave up */
+    struct culex_store *given_store; /* of a test; not closed */
     struct culex_identity identity;
     struct culex_job *jobs;
     size_t job_count;
@@ -184,6 +186,7 @@ void culex__worker_set_keys(culex_worker *worker, const struct culex_keys *keys)
 void culex__worker_set_store(culex_worker *worker, struct culex_store *store);
 void culex__worker_set_executor(culex_worker *worker, culex_executor_make make);
 void culex__worker_set_unscheduled(culex_worker *worker);
+void culex__worker_set_telling(culex_worker *worker);
 void culex__worker_set_lent(culex_worker *worker);
 
 /* As culex_worker_free, of one that is lent too. */

@@ -57,6 +57,11 @@ typedef struct culex_client_options {
                              that none. CULEX_EUSAGE at the opening when it is of no use */
     bool must_exist;      /* SQLite: a file that is not there, or is empty, is CULEX_ECONNECT, and
                              none is made: for programs that look at what others have brought */
+    /* The first run of each job that is enqueued has the store told the job's schema, in that run's
+     * queue (culex/schemas.h), by a call more. It fails no enqueue, and is not made again: workers
+     * that have the job tell it, too. For queues whose workers have other versions of a schema, or
+     * are not there yet. */
+    bool publish_schemas;
 } culex_client_options;
 
 /* Opens the store at `url`: "sqlite:PATH", "memory:" or "memory:NAME" (shared by every handle of

@@ -633,6 +633,27 @@ static culex_status fake_events(struct culex_store *store, const char *queue, ui
     return store_of(store)->ops->events(store_of(store), queue, after, most, ret_list, error);
 }
 
+static culex_status fake_schema_publish(struct culex_store *base, const char *queue,
+                                        const struct culex_schema_text *schema, culex_error *error)
+{
+    struct world *world = (struct world *)base;
+    return world->store->ops->schema_publish(world->store, queue, schema, error);
+}
+
+static culex_status fake_schemas(struct culex_store *base, const char *queue,
+                                 struct culex_schema_list *ret_list, culex_error *error)
+{
+    struct world *world = (struct world *)base;
+    return world->store->ops->schemas(world->store, queue, ret_list, error);
+}
+
+static culex_status fake_schema_text(struct culex_store *base, const char *queue, const char *job,
+                                     uint64_t fingerprint, culex_buf *ret_text, culex_error *error)
+{
+    struct world *world = (struct world *)base;
+    return world->store->ops->schema_text(world->store, queue, job, fingerprint, ret_text, error);
+}
+
 static culex_status fake_figures(struct culex_store *store, const char *queue, const char *job,
                                  unsigned hours, const struct culex_figure_row *after, size_t most,
                                  struct culex_figure_list *ret_list, culex_error *error)
@@ -688,6 +709,9 @@ static const struct culex_store_ops fake_ops = {
     .batch_look = fake_batch_look,
     .batch_review = fake_batch_review,
     .figures = fake_figures,
+    .schema_publish = fake_schema_publish,
+    .schemas = fake_schemas,
+    .schema_text = fake_schema_text,
     .close = fake_close,
 };
 
