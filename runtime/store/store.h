@@ -142,7 +142,13 @@
  *
  * Schemas. What describes a job's params, a text that is opaque here, stands once for each queue,
  * under the job's wire name and the fingerprint of its schema, which runs carry too. Whoever has
- * the job tells it from time to time.
+ * the job tells it from time to time. One that nobody has told for SCHEMA_STALE_MS goes when no run
+ * of that job and fingerprint is in the queue, in whatever state: a worker begins by SCHEMA_SWEEP,
+ * looks through all runs by LIST, and asks for SCHEMA_DROP. No index tells, because each enqueue
+ * and each end would pay for it; so that costs a page of LIST for each thousand runs, once an hour
+ * at most and only while there is such a schema. A run that came meanwhile may have been missed, so
+ * then the schema stays until another look finds the queue quiet: never is one gone that a run
+ * needs. Only where a queue has too many, SCHEMA_PUBLISH drops one unseen.
  *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
@@ -579,6 +585,14 @@ struct culex_schema_list {
     struct culex_schema_row *rows;
     size_t count, capacity;
     int64_t now_ms; /* store clock */
+};
+
+/* A schema that no run needs, as whoever has looked for such a run knows it. */
+struct culex_schema_drop {
+    const char *job;
+    uint64_t fingerprint;
+    int64_t looked_ms; /* when he began: now_ms of SCHEMA_SWEEP */
+    uint64_t arrivals; /* as that told them */
 };
 
 #define CULEX_METADATA_ANY         UINT64_MAX

@@ -217,6 +217,7 @@ void culex__lanes_free(culex_worker *worker)
         culex__beats_free(lane);
         culex__unread_free(lane);
         culex__figures_free(lane);
+        culex__schemas_free(lane);
         free(lane->flights);
         culex__roster_free(lane);
     }

@@ -1,9 +1,11 @@
 #include "worker/schemas.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "core/schema_text.h"
+#include "store/schema_list.h"
 #include "worker/outage.h"
 #include "worker/worker_private.h"
 
@@ -18,11 +20,114 @@ static bool is_on(const culex_worker *worker)
            worker->phases.current == CULEX_WORKER_RUNNING;
 }
 
+/* --- searches ----------------------------------------------------------------------------------
+ */
+
+static void search_end(struct culex_lane *lane)
+{
+    culex__schema_list_release(&lane->schemas.search.stale);
+    lane->schemas.search.is_on = false;
+}
+
+/* Not only what is unknown is given up: the schemas stay, and somebody looks again in an hour. */
+static void search_fail(struct culex_lane *lane, culex_status status, const culex_error *error,
+                        int64_t now_ns)
+{
+    const struct culex_log_subject subject = {.queue = lane->name};
+    search_end(lane);
+    if (status == CULEX_ECONNECT || status == CULEX_EUNKNOWN)
+        culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);
+    else if (culex__notice_tell(&lane->schemas.notice, error->text, now_ns))
+        culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
+                         "queue %s: old schemas cannot be forgotten: %s", lane->name, error->text);
+}
+
+static void search_begin(struct culex_lane *lane, int64_t now_ns)
+{
+    struct culex_store *store = lane->worker->store;
+    struct culex_schema_search *search = &lane->schemas.search;
+    culex_error error = {0};
+    *search = (struct culex_schema_search){.is_on = true};
+    culex_status status =
+        store->ops->schema_sweep(store, lane->name, &search->stale, &search->arrivals, &error);
+    if (status != CULEX_OK)
+        search_fail(lane, status, &error, now_ns);
+    else if (search->stale.count == 0)
+        search_end(lane);
+}
+
+/* A run that needs one of them. */
+static void run_meet(struct culex_schema_list *stale, const culex_run_info *run)
+{
+    for (size_t i = 0; i < stale->count; i++) {
+        struct culex_schema_row *row = &stale->rows[i];
+        if (row->fingerprint != run->fingerprint || strcmp(row->job, run->job) != 0)
+            continue;
+        free((char *)row->job);
+        memmove(row, row + 1, (--stale->count - i) * sizeof *row);
+        return;
+    }
+}
+
+static culex_status page_look(struct culex_lane *lane, culex_error *error)
+{
+    struct culex_store *store = lane->worker->store;
+    struct culex_schema_search *search = &lane->schemas.search;
+    struct culex_list_reply page;
+    const culex_list_filter all = {.states = 0};
+    culex_status status = store->ops->list(store, lane->name, &all, search->cursor,
+                                           CULEX_STORE_PAGE_MAX, &page, error);
+    if (status != CULEX_OK)
+        return status;
+    for (size_t i = 0; i < page.count; i++)
+        run_meet(&search->stale, &page.runs[i]);
+    search->cursor = page.cursor;
+    store->ops->list_release(store, &page);
+    return CULEX_OK;
+}
+
+static culex_status rest_drop(struct culex_lane *lane, culex_error *error)
+{
+    struct culex_store *store = lane->worker->store;
+    const struct culex_schema_search *search = &lane->schemas.search;
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < search->stale.count && status == CULEX_OK; i++) {
+        const struct culex_schema_row *row = &search->stale.rows[i];
+        const struct culex_schema_drop drop = {row->job, row->fingerprint, search->stale.now_ms,
+                                               search->arrivals};
+        status = store->ops->schema_drop(store, lane->name, &drop, error);
+    }
+    return status;
+}
+
+static void search_go(struct culex_lane *lane, int64_t now_ns)
+{
+    struct culex_schema_search *search = &lane->schemas.search;
+    culex_error error = {0};
+    culex_status status = page_look(lane, &error);
+    bool is_over = search->cursor.place == 0;
+    if (status == CULEX_OK && is_over)
+        status = rest_drop(lane, &error);
+    if (status != CULEX_OK)
+        search_fail(lane, status, &error, now_ns);
+    else if (is_over || search->stale.count == 0)
+        search_end(lane);
+}
+
+void culex__schemas_free(struct culex_lane *lane)
+{
+    search_end(lane);
+}
+
+/* --- rounds ------------------------------------------------------------------------------------
+ */
+
 static void round_end(struct culex_lane *lane, int64_t now_ns)
 {
     int64_t jitter_ms = (int64_t)(culex__env_random(lane->worker->env) % JITTER_MS);
     lane->schemas.next = 0;
     lane->schemas.due_ns = now_ns + (ROUND_MS + jitter_ms) * CULEX_MS_NS;
+    search_begin(lane, now_ns);
 }
 
 static culex_status schema_tell(struct culex_lane *lane, const culex_job_type *type,
@@ -83,7 +188,8 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
     int64_t call_ns = culex__outage_call_ns(lane);
     if (!lane->greeting.is_done || lane->greeting.is_barred)
         return INT64_MAX;
-    return lane->schemas.due_ns > call_ns ? lane->schemas.due_ns : call_ns;
+    int64_t due_ns = lane->schemas.search.is_on ? call_ns : lane->schemas.due_ns;
+    return due_ns > call_ns ? due_ns : call_ns;
 }
 
 int64_t culex__schemas_next_ns(const culex_worker *worker)
@@ -97,7 +203,12 @@ int64_t culex__schemas_next_ns(const culex_worker *worker)
 void culex__schemas_turn(culex_worker *worker, int64_t now_ns)
 {
     for (size_t i = 0; i < worker->lane_count && is_on(worker); i++) {
-        if (now_ns >= lane_next_ns(&worker->lanes[i]))
-            tell(&worker->lanes[i], now_ns);
+        struct culex_lane *lane = &worker->lanes[i];
+        if (now_ns < lane_next_ns(lane))
+            continue;
+        if (lane->schemas.search.is_on)
+            search_go(lane, now_ns);
+        else
+            tell(lane, now_ns);
     }
 }

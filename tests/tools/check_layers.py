@@ -29,7 +29,7 @@ RUNTIME = {
     "child": (["include/culex", "base", "platform", "handler"], []),
     "executor": (["base", "core", "platform", "handler", "child"], []),
     "worker": (["include/culex", "base", "core", "platform", "log", "settings", "client", "handler", "executor"],
-               ["store.h", "register.h", "storeurl.h", "template.h", "worker_sheet.h"]),
+               ["store.h", "register.h", "storeurl.h", "schema_list.h", "template.h", "worker_sheet.h"]),
     "program": (["include/culex", "base", "platform", "log", "settings", "worker"], []),
     "test": (["include", "base", "core", "platform", "settings", "client", "handler", "executor", "worker"],
              ["store.h", "verbs.def"]),

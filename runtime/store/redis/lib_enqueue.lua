@@ -188,9 +188,18 @@ local function urgents_write()
   write('ZADD', urgent, entries)
 end
 
+local function replaced_count()
+  local count = 0
+  for _, draft in ipairs(draft_list) do
+    if draft.was then count = count + 1 end
+  end
+  return count
+end
+
 -- The first write must be one that a server without memory refuses: nothing is half done then.
 local function meta_write()
   call('HINCRBY', meta, 'number', #ids)
+  if #draft_list > 0 then call('HINCRBY', meta, 'replaced', replaced_count()) end
   layout_write()
   if counts[4] then call('HDEL', meta, 'calm') end
 end

@@ -1,4 +1,5 @@
-/* store/redis/schemas.c - the texts of schemas: SCHEMA_PUBLISH, SCHEMAS and SCHEMA_TEXT. */
+/* store/redis/schemas.c - the texts of schemas: SCHEMA_PUBLISH, SCHEMAS, SCHEMA_TEXT, and which
+ * of them go: SCHEMA_SWEEP and SCHEMA_DROP. */
 #include "store/redis/redis.h"
 
 #include <assert.h>
@@ -85,13 +86,15 @@ static bool row_read(const redisReply *reply, size_t at, struct culex_schema_row
     return end == field + HEX;
 }
 
-static culex_status list_read(struct culex__redis *redis, const redisReply *reply,
+/* From element `first` on. */
+static culex_status rows_read(struct culex__redis *redis, const redisReply *reply, size_t first,
                               struct culex_schema_list *list, culex_error *error)
 {
     struct culex_schema_row row;
-    if (!culex__redis_reply_int(reply, 0, &list->now_ms) || reply->elements % ROW_ITEMS != 1)
+    if (!culex__redis_reply_int(reply, 0, &list->now_ms) || reply->elements < first ||
+        (reply->elements - first) % ROW_ITEMS != 0)
         return culex__redis_bad_reply(redis, "SCHEMAS", error);
-    for (size_t at = 1; at < reply->elements; at += ROW_ITEMS) {
+    for (size_t at = first; at < reply->elements; at += ROW_ITEMS) {
         if (!row_read(reply, at, &row))
             return culex__redis_bad_reply(redis, "SCHEMAS", error);
         if (!culex__schema_list_add(list, &row))
@@ -115,7 +118,7 @@ culex_status culex__redis_schemas(struct culex_store *base, const char *queue,
     status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
-    status = list_read(redis, reply, &list, error);
+    status = rows_read(redis, reply, 1, &list, error);
     freeReplyObject(reply);
     if (status == CULEX_OK)
         *ret_list = list;
@@ -155,6 +158,71 @@ culex_status culex__redis_schema_text(struct culex_store *base, const char *queu
         status = culex__refuse_schema(queue, job, fingerprint, error);
     else
         status = text_answer(redis, reply, ret_text, error);
+    freeReplyObject(reply);
+    return status;
+}
+
+/* --- SCHEMA_SWEEP and SCHEMA_DROP --------------------------------------------------------------
+ */
+
+static culex_status sweep_answer(struct culex__redis *redis, const redisReply *reply,
+                                 const char *queue, struct culex_schema_list *list,
+                                 uint64_t *ret_arrivals, culex_error *error)
+{
+    int64_t arrivals;
+    if (culex__redis_is_empty(reply))
+        return culex__refuse_queue(queue, error);
+    if (!culex__redis_reply_int(reply, 1, &arrivals) || arrivals < 0)
+        return culex__redis_bad_reply(redis, "SCHEMA_SWEEP", error);
+    *ret_arrivals = (uint64_t)arrivals;
+    return rows_read(redis, reply, 2, list, error);
+}
+
+culex_status culex__redis_schema_sweep(struct culex_store *base, const char *queue,
+                                       struct culex_schema_list *ret_list, uint64_t *ret_arrivals,
+                                       culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_schema_sweep;
+    struct culex_schema_list list = {0};
+    uint64_t arrivals = 0;
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status == CULEX_OK)
+        status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    status = sweep_answer(redis, reply, queue, &list, &arrivals, error);
+    freeReplyObject(reply);
+    if (status != CULEX_OK) {
+        culex__schema_list_release(&list);
+        return status;
+    }
+    *ret_list = list;
+    *ret_arrivals = arrivals;
+    return CULEX_OK;
+}
+
+culex_status culex__redis_schema_drop(struct culex_store *base, const char *queue,
+                                      const struct culex_schema_drop *drop, culex_error *error)
+{
+    struct culex__redis *redis = culex__redis_of(base);
+    const struct culex__redis_script *script = &culex__redis_script_schema_drop;
+    redisReply *reply = NULL;
+    culex_status status = culex__redis_begin(redis, script, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    culex__redis_request_text(&redis->request, drop->job);
+    fingerprint_add(&redis->request, drop->fingerprint);
+    culex__redis_request_int(&redis->request, drop->looked_ms);
+    culex__redis_request_int(&redis->request, (int64_t)drop->arrivals);
+    status = culex__redis_finish(redis, script, &reply, error);
+    if (status != CULEX_OK)
+        return status;
+    if (reply->type != REDIS_REPLY_INTEGER)
+        status = culex__redis_bad_reply(redis, "SCHEMA_DROP", error);
+    else if (reply->integer == 0)
+        status = culex__refuse_queue(queue, error);
     freeReplyObject(reply);
     return status;
 }

@@ -13,6 +13,7 @@
 #include "store/sqlite/producer.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/run.h"
+#include "store/sqlite/schemas.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/unique.h"
@@ -327,6 +328,8 @@ static culex_status replace(struct culex_sqlite *store, struct culex_sqlite_queu
         status = stand_again(store, queue, &old, run, &keys, &stand, error);
     if (status == CULEX_OK)
         status = row_replace(store, queue, &old, run, &stand, error);
+    if (status == CULEX_OK)
+        status = culex__sqlite_schema_look(store, queue, run->job, run->fingerprint, 0, error);
     if (status == CULEX_OK)
         status = culex__sqlite_window_keep(store, queue, run, old.id, error);
     result->outcome = CULEX_ENQUEUED_REPLACED;

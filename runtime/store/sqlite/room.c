@@ -373,6 +373,19 @@ static culex_status reserved_schema_publish(struct culex_store *base, const char
     return culex__sqlite_schema_publish(base, queue, schema, error);
 }
 
+static culex_status reserved_schema_sweep(struct culex_store *base, const char *queue,
+                                          struct culex_schema_list *ret_list,
+                                          uint64_t *ret_arrivals, culex_error *error)
+{
+    return culex__sqlite_schema_sweep(base, queue, ret_list, ret_arrivals, error);
+}
+
+static culex_status reserved_schema_drop(struct culex_store *base, const char *queue,
+                                         const struct culex_schema_drop *drop, culex_error *error)
+{
+    return culex__sqlite_schema_drop(base, queue, drop, error);
+}
+
 #define MEMBER_ADDS(name)    .name = reserved_##name,
 #define MEMBER_MANAGES(name) .name = reserved_##name,
 #define MEMBER_READS(name)   .name = culex__sqlite_##name,

@@ -1,4 +1,5 @@
-/* store/sqlite/schemas.c - the texts of schemas: SCHEMA_PUBLISH, SCHEMAS and SCHEMA_TEXT. */
+/* store/sqlite/schemas.c - the texts of schemas: SCHEMA_PUBLISH, SCHEMAS, SCHEMA_TEXT, and which
+ * of them go: SCHEMA_SWEEP and SCHEMA_DROP. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "store/refusal.h"
 #include "store/schema_list.h"
 #include "store/sqlite/error.h"
+#include "store/sqlite/schemas.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/statement.h"
 #include "store/sqlite/verb.h"
@@ -135,12 +137,9 @@ culex_status culex__sqlite_schema_publish(struct culex_store *base, const char *
 /* --- SCHEMAS -----------------------------------------------------------------------------------
  */
 
-static culex_status list_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
-                             void *user, culex_error *error)
+static culex_status rows_read(struct culex_sqlite *store, sqlite3_stmt *found,
+                              struct culex_schema_list *list, culex_error *error)
 {
-    struct culex_schema_list *list = user;
-    sqlite3_stmt *found =
-        SQL_BIND(store, SCHEMA_LIST, SQL_INT(queue->key), SQL_INT(CULEX_STORE_SCHEMAS_MAX));
     culex_status status = CULEX_OK;
     int has = 0;
     while (status == CULEX_OK && (has = culex__sqlite_next(store, found, error)) > 0) {
@@ -155,6 +154,14 @@ static culex_status list_all(struct culex_sqlite *store, struct culex_sqlite_que
     }
     culex__sqlite_end(found);
     return has < 0 ? (culex_status)has : status;
+}
+
+static culex_status list_all(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             void *user, culex_error *error)
+{
+    return rows_read(
+        store, SQL_BIND(store, SCHEMA_LIST, SQL_INT(queue->key), SQL_INT(CULEX_STORE_SCHEMAS_MAX)),
+        user, error);
 }
 
 culex_status culex__sqlite_schemas(struct culex_store *base, const char *queue,
@@ -208,4 +215,95 @@ culex_status culex__sqlite_schema_text(struct culex_store *base, const char *que
     struct text_request request = {job, fingerprint, ret_text};
     return culex__sqlite_verb_read(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY,
                                    text_find, &request, error);
+}
+
+/* --- SCHEMA_SWEEP and SCHEMA_DROP --------------------------------------------------------------
+ */
+
+struct sweep {
+    struct culex_schema_list list;
+    uint64_t arrivals;
+};
+
+static culex_status stale_read(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               void *user, culex_error *error)
+{
+    struct sweep *sweep = user;
+    int64_t now_ms = store->now_ms;
+    culex__schema_list_release(&sweep->list);
+    sweep->arrivals = (uint64_t)queue->rear.number;
+    return rows_read(store,
+                     SQL_BIND(store, SCHEMA_STALE, SQL_INT(queue->key),
+                              SQL_INT(now_ms - CULEX_SCHEMA_STALE_MS),
+                              SQL_INT(now_ms - CULEX_SCHEMA_LOOK_GAP_MS), SQL_INT(now_ms),
+                              SQL_INT(CULEX_SCHEMA_LOOK_MAX)),
+                     &sweep->list, error);
+}
+
+static culex_status stale_take(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                               void *user, culex_error *error)
+{
+    struct sweep *sweep = user;
+    culex_status status = stale_read(store, queue, sweep, error);
+    for (size_t i = 0; i < sweep->list.count && status == CULEX_OK; i++) {
+        const struct culex_schema_row *row = &sweep->list.rows[i];
+        status = culex__sqlite_schema_look(store, queue, row->job, row->fingerprint, store->now_ms,
+                                           error);
+    }
+    return status;
+}
+
+culex_status culex__sqlite_schema_look(struct culex_sqlite *store,
+                                       const struct culex_sqlite_queue *queue, const char *job,
+                                       uint64_t fingerprint, int64_t looked_ms, culex_error *error)
+{
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, SCHEMA_LOOK, PLACE(queue, job, fingerprint), SQL_INT(looked_ms)),
+        error);
+}
+
+/* Looks first, so that who finds none never waits for others who write. */
+culex_status culex__sqlite_schema_sweep(struct culex_store *base, const char *queue,
+                                        struct culex_schema_list *ret_list, uint64_t *ret_arrivals,
+                                        culex_error *error)
+{
+    struct culex_sqlite *store = culex__sqlite_of(base);
+    struct sweep sweep = {.list = {0}};
+    culex_status status = culex__sqlite_verb_read(store, queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                                  stale_read, &sweep, error);
+    if (status == CULEX_OK && sweep.list.count > 0)
+        status = culex__sqlite_verb_write(store, queue, CULEX__SQLITE_ABSENT_REFUSED, stale_take,
+                                          &sweep, error);
+    if (status != CULEX_OK) {
+        culex__schema_list_release(&sweep.list);
+        return status;
+    }
+    sweep.list.now_ms = store->now_ms;
+    culex__schema_list_sort(&sweep.list);
+    *ret_list = sweep.list;
+    *ret_arrivals = sweep.arrivals;
+    return CULEX_OK;
+}
+
+static culex_status drop_try(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                             void *user, culex_error *error)
+{
+    const struct culex_schema_drop *drop = user;
+    int64_t count = 0;
+    culex_status status = culex__sqlite_first_int(
+        store,
+        SQL_BIND(store, SCHEMA_IS_LOOKED, PLACE(queue, drop->job, drop->fingerprint),
+                 SQL_INT(drop->looked_ms), SQL_INT(drop->looked_ms - CULEX_SCHEMA_STALE_MS)),
+        0, &count, error);
+    if (status != CULEX_OK || count == 0 || drop->arrivals != (uint64_t)queue->rear.number)
+        return status;
+    return culex__sqlite_finish(
+        store, SQL_BIND(store, SCHEMA_DROP, PLACE(queue, drop->job, drop->fingerprint)), error);
+}
+
+culex_status culex__sqlite_schema_drop(struct culex_store *base, const char *queue,
+                                       const struct culex_schema_drop *drop, culex_error *error)
+{
+    return culex__sqlite_verb_write(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                    drop_try, (void *)drop, error);
 }

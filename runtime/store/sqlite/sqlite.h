@@ -9,11 +9,11 @@
  *   room.c        the table of a store's verbs: the reserve stands behind those that write
  *   schedule.c    TICK and the verbs on schedules
  *   workers.c     the registry of workers             metadata.c    what jobs keep from run to run
- *   schemas.c     the texts of schemas
  *   step.c        STEP
  *   batch.c       BATCH, and callbacks that come in
  *   follow_up.c   runs that come in with the ends of others
  *   enqueue.c     runs coming in
+ *   schemas.c     the texts of schemas
  *   manage.c      the operator's verbs, HELLO         inspect.c     the verbs that only read
  *   limits.c      what an operator sets and sees of limits
  *   wait.c        WAIT

@@ -814,6 +814,8 @@ static culex_status on_batch(struct culex_store *base, const struct culex_batch_
 #define FRONT_schema_publish    ASKED
 #define FRONT_schemas           ASKED
 #define FRONT_schema_text       ASKED
+#define FRONT_schema_sweep      ASKED
+#define FRONT_schema_drop       ASKED
 #define FRONT_list              ASKED
 #define FRONT_queues            ASKED
 #define FRONT_worker_tell       ASKED

@@ -14,7 +14,7 @@
 #include "client/publishing.h"
 #include "world.h"
 
-enum { HOUR_MS = 3600000 };
+enum { HOUR_MS = 3600000, LAST = 9 /* number of the run that stops its worker */ };
 
 static struct sight {
     const struct culex_store_ops *inner;
@@ -57,8 +57,9 @@ static int teardown(void **state)
 
 static culex_outcome act_stop(struct world *world, culex_run *run, int64_t n)
 {
-    (void)run, (void)n;
-    culex_worker_stop(world->worker);
+    (void)run;
+    if (n == LAST)
+        culex_worker_stop(world->worker);
     return CULEX_DONE;
 }
 
@@ -68,7 +69,7 @@ static void worker_live(struct world *world, const char *second, int64_t ms)
     const char *const queues[] = {"numbers", second};
     static culex_job_type one, other;
     culex_enqueue_options options = culex_enqueue_options_make();
-    struct number params = {1};
+    struct number params = {LAST};
     one = number_type();
     other = number_type();
     other.name = other.wire = "t.other";
@@ -155,6 +156,64 @@ static void test_worker_tells_again_what_was_lost(void **state)
     assert_int_equal(sight.calls, 3);
 }
 
+/* Of versions that the worker lacks; a run of the one is in the queue. */
+static void old_make(struct world *world)
+{
+    culex_job_type type = number_type();
+    const struct culex_schema_text old = {"t.number", 77, "old", 3},
+                                   gone = {"t.gone", 5, "gone", 4};
+    type.fingerprint = 77;
+    world_enqueue(world, &type, 1);
+    assert_int_equal(world->base.ops->schema_publish(&world->base, "numbers", &old, NULL),
+                     CULEX_OK);
+    assert_int_equal(world->base.ops->schema_publish(&world->base, "numbers", &gone, NULL),
+                     CULEX_OK);
+}
+
+static bool is_kept(struct world *world, const char *wire, uint64_t fingerprint)
+{
+    char *text = NULL;
+    culex_status status =
+        culex_client_schema_text(world->client, "numbers", wire, fingerprint, &text, NULL, NULL);
+    free(text);
+    return status == CULEX_OK;
+}
+
+static void test_worker_forgets_what_nobody_tells_and_no_run_needs(void **state)
+{
+    struct world *world = *state;
+    old_make(world);
+    world_pass(world, 23 * HOUR_MS);
+    worker_live(world, NULL, HOUR_MS / 2);
+    assert_true(is_kept(world, "t.gone", 5));
+    world_pass(world, HOUR_MS);
+    worker_live(world, NULL, HOUR_MS / 2);
+    assert_false(is_kept(world, "t.gone", 5));
+    assert_true(is_kept(world, "t.number", 1));
+}
+
+static void test_worker_keeps_what_a_run_needs(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    culex_enqueue_options options = culex_enqueue_options_make();
+    struct number params = {1};
+    type.fingerprint = 77;
+    old_make(world);
+    options.has_delay = true;
+    options.delay = 30 * 3600 * CULEX_SECOND;
+    assert_int_equal(culex_client_enqueue(world->client, &type, &params, &options, NULL, NULL), 0);
+    world_pass(world, 25 * HOUR_MS);
+    worker_live(world, NULL, HOUR_MS / 2);
+    assert_false(is_kept(world, "t.gone", 5));
+    assert_true(is_kept(world, "t.number", 77));
+    world_pass(world, 8 * HOUR_MS);
+    worker_live(world, NULL, 2 * HOUR_MS); /* it has ended, and its record is forgotten */
+    world_pass(world, HOUR_MS);
+    worker_live(world, NULL, 2 * HOUR_MS);
+    assert_false(is_kept(world, "t.number", 77));
+}
+
 static void test_client_tells_each_job_once(void **state)
 {
     struct world *world = *state;
@@ -211,6 +270,8 @@ int main(int argc, char **argv)
         TEST(test_worker_tells_them_again_each_hour),
         TEST(test_worker_tells_the_others_when_one_is_refused),
         TEST(test_worker_tells_again_what_was_lost),
+        TEST(test_worker_forgets_what_nobody_tells_and_no_run_needs),
+        TEST(test_worker_keeps_what_a_run_needs),
         TEST(test_client_tells_each_job_once),
         TEST(test_client_tells_all_jobs_of_a_call),
         TEST(test_enqueue_does_not_fail_with_what_it_tells),

@@ -654,6 +654,21 @@ static culex_status fake_schema_text(struct culex_store *base, const char *queue
     return world->store->ops->schema_text(world->store, queue, job, fingerprint, ret_text, error);
 }
 
+static culex_status fake_schema_sweep(struct culex_store *base, const char *queue,
+                                      struct culex_schema_list *ret_list, uint64_t *ret_arrivals,
+                                      culex_error *error)
+{
+    struct world *world = (struct world *)base;
+    return world->store->ops->schema_sweep(world->store, queue, ret_list, ret_arrivals, error);
+}
+
+static culex_status fake_schema_drop(struct culex_store *base, const char *queue,
+                                     const struct culex_schema_drop *drop, culex_error *error)
+{
+    struct world *world = (struct world *)base;
+    return world->store->ops->schema_drop(world->store, queue, drop, error);
+}
+
 static culex_status fake_figures(struct culex_store *store, const char *queue, const char *job,
                                  unsigned hours, const struct culex_figure_row *after, size_t most,
                                  struct culex_figure_list *ret_list, culex_error *error)
@@ -712,6 +727,8 @@ static const struct culex_store_ops fake_ops = {
     .schema_publish = fake_schema_publish,
     .schemas = fake_schemas,
     .schema_text = fake_schema_text,
+    .schema_sweep = fake_schema_sweep,
+    .schema_drop = fake_schema_drop,
     .close = fake_close,
 };
 

@@ -1984,6 +1984,8 @@ static void due_set_free(struct suite *suite, struct due *due)
 #define DUE_schema_publish
 #define DUE_schemas
 #define DUE_schema_text
+#define DUE_schema_sweep
+#define DUE_schema_drop
 #define DUE_purge
 #define DUE_stats
 #define DUE_get

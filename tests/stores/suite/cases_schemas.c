@@ -189,3 +189,113 @@ void case_schemas__that_are_too_many_are_refused_for_a_day(struct suite *suite)
     assert_text(suite, "b", 1, "text");
     assert_int_equal(publish(suite, "b", 2, "text"), CULEX_ELIMIT);
 }
+
+static struct culex_schema_list sweep(struct suite *suite, uint64_t *ret_arrivals)
+{
+    struct culex_schema_list stale = {.now_ms = -1};
+    assert_ok(
+        suite->store->ops->schema_sweep(suite->store, suite->queue, &stale, ret_arrivals, NULL));
+    return stale;
+}
+
+static void assert_swept(struct suite *suite, size_t count)
+{
+    uint64_t arrivals;
+    struct culex_schema_list stale = sweep(suite, &arrivals);
+    assert_int_equal(stale.count, count);
+    culex__schema_list_release(&stale);
+}
+
+void case_schemas__that_nobody_tells_are_swept_once_an_hour(struct suite *suite)
+{
+    uint64_t arrivals;
+    int64_t first = suite->now_ms;
+    suite_put(suite);
+    assert_ok(publish(suite, "b", 1, "text"));
+    assert_ok(publish(suite, "a", 2, "text"));
+    suite->now_ms = first + HOUR_MS;
+    assert_ok(publish(suite, "c", 3, "told later"));
+    suite->now_ms = first + DAY_MS - 1;
+    assert_swept(suite, 0);
+    suite->now_ms = first + DAY_MS;
+    struct culex_schema_list stale = sweep(suite, &arrivals);
+    assert_int_equal(stale.now_ms, suite->now_ms);
+    assert_int_equal(stale.count, 2);
+    assert_row(&stale.rows[0], "a", 2, first, 4);
+    assert_row(&stale.rows[1], "b", 1, first, 4);
+    culex__schema_list_release(&stale);
+    suite->now_ms += HOUR_MS - 1;
+    assert_swept(suite, 0);
+    suite->now_ms += 1;
+    assert_swept(suite, 3);
+    assert_count(suite, 3);
+}
+
+/* A schema that nobody has told for a day, as a sweep knows it. */
+static struct culex_schema_drop stale_make(struct suite *suite)
+{
+    uint64_t arrivals;
+    assert_ok(publish(suite, "a", 7, "text"));
+    suite->now_ms += DAY_MS;
+    struct culex_schema_list stale = sweep(suite, &arrivals);
+    assert_int_equal(stale.count, 1);
+    const struct culex_schema_drop drop = {"a", 7, stale.now_ms, arrivals};
+    culex__schema_list_release(&stale);
+    return drop;
+}
+
+static void assert_dropped(struct suite *suite, const struct culex_schema_drop *drop, bool is_gone)
+{
+    assert_ok(suite->store->ops->schema_drop(suite->store, suite->queue, drop, NULL));
+    assert_count(suite, is_gone ? 0 : 1);
+    assert_text(suite, "a", 7, is_gone ? NULL : "text");
+}
+
+void case_schemas__that_were_swept_are_dropped(struct suite *suite)
+{
+    suite_put(suite);
+    struct culex_schema_drop drop = stale_make(suite), other = drop;
+    other.fingerprint++;
+    assert_dropped(suite, &other, false);
+    other = drop;
+    other.looked_ms--;
+    assert_dropped(suite, &other, false);
+    suite->now_ms += 1;
+    assert_dropped(suite, &drop, true);
+    assert_dropped(suite, &drop, true);
+    assert_ok(publish(suite, "a", 7, "text"));
+    assert_count(suite, 1);
+    strcpy(suite->queue, "nobody");
+    assert_int_equal(suite->store->ops->schema_drop(suite->store, suite->queue, &drop, NULL),
+                     CULEX_ENOTFOUND);
+}
+
+void case_schemas__that_are_told_again_are_not_dropped(struct suite *suite)
+{
+    suite_put(suite);
+    struct culex_schema_drop drop = stale_make(suite);
+    assert_ok(publish(suite, "a", 7, "text"));
+    assert_dropped(suite, &drop, false);
+}
+
+void case_schemas__are_not_dropped_when_a_run_has_come(struct suite *suite)
+{
+    suite_put(suite);
+    struct culex_schema_drop drop = stale_make(suite);
+    suite_put(suite);
+    assert_dropped(suite, &drop, false);
+}
+
+void case_schemas__are_not_dropped_when_a_run_was_replaced(struct suite *suite)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.unique_key = "abc";
+    run.unique_while = CULEX_UNIQUE_LIVE;
+    run.unique_replaces = true;
+    suite_put_run(suite, &run);
+    struct culex_schema_drop drop = stale_make(suite);
+    run.job = "a";
+    run.fingerprint = 7;
+    assert_int_equal(suite_enqueue(suite, &run), CULEX_ENQUEUED_REPLACED);
+    assert_dropped(suite, &drop, false);
+}

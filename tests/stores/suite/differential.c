@@ -1992,6 +1992,8 @@ struct operation {
 #define OPERATION_schema_publish {2, op_schema_publish},
 #define OPERATION_schemas        {1, op_schemas},
 #define OPERATION_schema_text    {1, op_schema_text},
+#define OPERATION_schema_sweep   /* conformance: who repeats it is told of none */
+#define OPERATION_schema_drop    /* conformance */
 #define OPERATION_purge          {1, op_purge},
 #define OPERATION_fsck           {1, op_fsck},
 #define OPERATION_stats                        /* compare_queue */

@@ -1116,6 +1116,7 @@ static void run_add(struct model *model, struct model_queue *queue, culex_uuid i
     run_place(model, run, due_of(model, made));
     unique_take(model, run);
     queue->stats.enqueued++;
+    model->arrivals++;
     queue->is_begun = true;
 }
 
@@ -1235,6 +1236,7 @@ static struct culex_enqueue_result enqueue_one(struct model *model, struct model
         result.id = key->id;
     } else if (replaced != NULL) {
         result = (struct culex_enqueue_result){CULEX_ENQUEUED_REPLACED, holder->id};
+        model->arrivals++;
         run_replace(model, replaced, made);
         replaced->is_listed = false; /* it may be shown or not, and twice */
     } else if (holder != NULL) {
@@ -2628,6 +2630,46 @@ static culex_status model_schema_publish(struct culex_store *store, const char *
     memcpy(kept->text, schema->text, schema->len);
     kept->row.len = schema->len;
     kept->row.told_ms = now;
+    kept->looked_ms = 0;
+    return CULEX_OK;
+}
+
+static culex_status model_schema_sweep(struct culex_store *store, const char *queue,
+                                       struct culex_schema_list *ret_list, uint64_t *ret_arrivals,
+                                       culex_error *error)
+{
+    struct model *model = of(store);
+    int64_t now = now_of(model);
+    culex_status status = queue_check(model, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    *ret_list = (struct culex_schema_list){.now_ms = now};
+    *ret_arrivals = model->arrivals;
+    for (size_t i = 0; i < model->schema_count && ret_list->count < 64; i++) {
+        struct model_schema *kept = model->schemas[i];
+        if (kept->text == NULL || strcmp(kept->queue->name, queue) != 0 ||
+            kept->row.told_ms > now - schema_stale_ms ||
+            (kept->looked_ms > now - schema_gap_ms && kept->looked_ms <= now))
+            continue;
+        kept->looked_ms = now;
+        if (!culex__schema_list_add(ret_list, &kept->row))
+            abort();
+    }
+    culex__schema_list_sort(ret_list);
+    return CULEX_OK;
+}
+
+static culex_status model_schema_drop(struct culex_store *store, const char *queue,
+                                      const struct culex_schema_drop *drop, culex_error *error)
+{
+    struct model *model = of(store);
+    culex_status status = queue_check(model, queue, error);
+    if (status != CULEX_OK)
+        return status;
+    struct model_schema *kept = schema_find(model, queue, drop->job, drop->fingerprint);
+    if (kept != NULL && kept->looked_ms == drop->looked_ms &&
+        kept->row.told_ms <= drop->looked_ms - schema_stale_ms && model->arrivals == drop->arrivals)
+        schema_drop(kept);
     return CULEX_OK;
 }
 

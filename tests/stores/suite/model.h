@@ -204,11 +204,13 @@ struct model_schema {
     const struct model_queue *queue;
     char job[CULEX_JOB_NAME_MAX + 1];
     struct culex_schema_row row;
-    char *text; /* NULL: it has made room */
+    int64_t looked_ms;
+    char *text; /* NULL: it is gone */
 };
 
 struct model {
     struct culex_store base;
+    uint64_t arrivals; /* of all queues, and of runs that were replaced */
     struct model_schema **schemas;
     size_t schema_count;
     struct model_metadata **metadata;
