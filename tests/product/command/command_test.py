@@ -229,6 +229,23 @@ class Command(unittest.TestCase):
         self.culex("workers", "stop", "--all", "--yes")
         self.assertEqual(worker.wait(60), 0)
 
+    def test_schemas_are_what_workers_have_told(self):
+        self.nap("enqueue", "wink", "1")
+        self.assertEqual(self.lines("schemas"), [])
+        self.assertEqual(self.lines("schemas", "nobody"), [])
+        worker = subprocess.Popen([NAP, "--queues", "naps", "--isolation", "none"], env=self.env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: "wink" in {schema["job"] for schema in self.lines("schemas", "naps")})
+        [wink] = [schema for schema in self.lines("schemas") if schema["job"] == "wink"]
+        self.assertEqual(wink["queue"], "naps")
+        self.assertRegex(wink["fingerprint"], "^[0-9a-f]{16}$")
+        self.assertGreater(wink["bytes"], 0)
+        self.assertLess(abs(wink["told_ms"] - time.time() * 1000), 600_000)
+        self.assertIn(wink["fingerprint"], self.culex("schemas", "naps"))
+        self.assertEqual(self.culex("complete", "schemas", "n").split(), ["naps"])
+
     def test_the_store_is_looked_after(self):
         self.fill()
         self.assertEqual(self.lines("fsck"), [{"queue": "naps", "records": 5, "wrong": 0, "damaged": 0, "skipped": 0}])

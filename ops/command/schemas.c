@@ -1,0 +1,73 @@
+/* ops/command/schemas.c - culex schemas. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <culex/schemas.h>
+
+#include "command/command.h"
+#include "command/find.h"
+#include "command/print.h"
+
+enum { FINGERPRINT_SIZE = 17 };
+
+/* As texts: JSON has no numbers of 64 bits that all readers take. */
+static void schema_json(const char *queue, const culex_schema_info *schema, const char *fingerprint)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "queue", queue);
+    ops_json_text(&json, "job", schema->wire);
+    ops_json_text(&json, "fingerprint", fingerprint);
+    ops_json_int(&json, "told_ms", schema->told_ms);
+    ops_json_count(&json, "bytes", schema->text_len);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static void schema_row(struct ops_table *table, const char *queue, const culex_schema_info *schema,
+                       const char *fingerprint)
+{
+    ops_table_text(table, queue);
+    ops_table_text(table, schema->wire);
+    ops_table_text(table, fingerprint);
+    ops_table_time(table, schema->told_ms);
+    ops_table_count(table, schema->text_len);
+}
+
+static culex_status queue_add(struct ops *ops, const char *queue, struct ops_table *table,
+                              culex_error *error)
+{
+    culex_schemas *schemas;
+    char fingerprint[FINGERPRINT_SIZE];
+    culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
+    if (status != CULEX_OK)
+        return status;
+    for (size_t i = 0; i < schemas->count; i++) {
+        const culex_schema_info *schema = &schemas->items[i];
+        snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->fingerprint);
+        if (ops->options.wants_json)
+            schema_json(queue, schema, fingerprint);
+        else
+            schema_row(table, queue, schema, fingerprint);
+    }
+    culex_schemas_free(schemas);
+    return CULEX_OK;
+}
+
+culex_status ops_schemas(struct ops *ops, culex_error *error)
+{
+    static const char *const heads[] = {"QUEUE", "JOB", "FINGERPRINT", "TOLD", ">BYTES", NULL};
+    struct ops_names names = {.of = NULL};
+    struct ops_table table;
+    bool is_named = ops->argument_count > 0;
+    culex_status status = is_named ? CULEX_OK : ops_names_read(ops, &names, error);
+    size_t count = is_named ? ops->argument_count : names.count;
+    ops_table_begin(&table, heads);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = queue_add(ops, is_named ? ops->arguments[i] : names.of[i], &table, error);
+    if (status == CULEX_OK && !ops->options.wants_json)
+        ops_table_print(&table, stdout);
+    ops_table_end(&table);
+    ops_names_free(&names);
+    return status;
+}
