@@ -20,6 +20,19 @@ static bool is_on(const culex_worker *worker)
            worker->phases.current == CULEX_WORKER_RUNNING;
 }
 
+/* Once, but for other words: nothing is lost by it, and nobody is to do anything at once. */
+static void warn(struct culex_lane *lane, const char *what, const culex_error *error,
+                 int64_t now_ns)
+{
+    struct culex_notice *notice = &lane->schemas.notice;
+    const struct culex_log_subject subject = {.queue = lane->name};
+    bool is_known =
+        notice->is_standing && strncmp(notice->text, error->text, sizeof notice->text - 1) == 0;
+    if (!is_known && culex__notice_tell(notice, error->text, now_ns))
+        culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject, "queue %s: %s: %s",
+                         lane->name, what, error->text);
+}
+
 /* --- searches ----------------------------------------------------------------------------------
  */
 
@@ -33,13 +46,11 @@ static void search_end(struct culex_lane *lane)
 static void search_fail(struct culex_lane *lane, culex_status status, const culex_error *error,
                         int64_t now_ns)
 {
-    const struct culex_log_subject subject = {.queue = lane->name};
     search_end(lane);
     if (status == CULEX_ECONNECT || status == CULEX_EUNKNOWN)
         culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);
-    else if (culex__notice_tell(&lane->schemas.notice, error->text, now_ns))
-        culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
-                         "queue %s: old schemas cannot be forgotten: %s", lane->name, error->text);
+    else
+        warn(lane, "old schemas cannot be forgotten", error, now_ns);
 }
 
 static void search_begin(struct culex_lane *lane, int64_t now_ns)
@@ -151,17 +162,13 @@ static void tell_fail(struct culex_lane *lane, culex_status status, const culex_
                       int64_t now_ns)
 {
     struct culex_lane_schemas *schemas = &lane->schemas;
-    const struct culex_log_subject subject = {.queue = lane->name};
     if (status == CULEX_ECONNECT || status == CULEX_EUNKNOWN) {
         culex__worker_call_failed(lane->worker, lane, &lane->trouble, status, error);
         schemas->due_ns = now_ns + AWAY_MS * CULEX_MS_NS;
         return;
     }
     schemas->next++;
-    if (culex__notice_tell(&schemas->notice, error->text, now_ns))
-        culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
-                         "queue %s: the schemas of its jobs cannot all be told: %s", lane->name,
-                         error->text);
+    warn(lane, "the schemas of its jobs cannot all be told", error, now_ns);
 }
 
 /* Tells the next one; a type that was made by hand may have none. */

@@ -5,6 +5,9 @@
  * schema is known by the job's stored name and its fingerprint, which each run carries
  * (culex_run_info): a queue has runs of several while programs of several versions are at work.
  * At most 512 are kept in a queue. Clients, threads and errors are as in culex/client.h.
+ *
+ * In Redis who lists them, or asks for one without its fingerprint, needs the rights of an
+ * operator.
  */
 #ifndef CULEX_SCHEMAS_H
 #define CULEX_SCHEMAS_H

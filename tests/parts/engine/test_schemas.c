@@ -134,10 +134,10 @@ static void test_worker_tells_the_others_when_one_is_refused(void **state)
     culex_schemas *schemas = NULL;
     sight_put(&world->base);
     sight.status = CULEX_ELIMIT;
-    sight.failures = 1;
+    sight.failures = 3;
     sight.refused = 1;
-    worker_live(world, NULL, 60000);
-    assert_int_equal(sight.calls, 2);
+    worker_live(world, NULL, 2 * HOUR_MS + HOUR_MS / 2);
+    assert_int_equal(sight.calls, 6);
     assert_int_equal(culex_client_schemas(world->client, "numbers", &schemas, NULL), CULEX_OK);
     assert_int_equal(schemas->count, 1);
     assert_int_equal(schemas->items[0].fingerprint, 2);
