@@ -8,6 +8,7 @@
 
 #include "command/ask.h"
 #include "command/find.h"
+#include "command/hint.h"
 #include "command/print.h"
 
 /* What is done to runs, and to those of which states. */
@@ -186,6 +187,8 @@ static culex_status filtered_do(struct ops *ops, const struct deed *deed, struct
     if (status != CULEX_OK)
         return status;
     struct counts counts = {.matched = ids->count};
+    if (ids->count == 0 && !ops_is_interrupted())
+        ops_hint_print(ops, ops->options.queue);
     if (!ops->options.is_dry && ids->count > 0 && !ops_is_interrupted())
         status = ops_ask(ops, &is_wanted, error, "%s %zu runs of queue %s", deed->name, ids->count,
                          ops->options.queue);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command/find.h"
+#include "command/hint.h"
 #include "command/print.h"
 #include "command/run_print.h"
 
@@ -124,6 +125,8 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
     fflush(stdout);
     if (status == CULEX_OK && cursor.place != 0)
         fprintf(stderr, "culex: there are more; --limit tells how many are listed\n");
+    if (status == CULEX_OK && listing.count == 0)
+        ops_hint_print(ops, ops->arguments[0]);
     return status;
 }
 

@@ -86,6 +86,26 @@ class Command(unittest.TestCase):
         self.assertIn("no queue", self.culex("runs", "nops", code=1))
         self.assertEqual([each["runs"] for each in self.lines("live") if each["job"] == "tell"], [3])
 
+    def told(self, *words, code=0):
+        """What stands on standard error beside the output."""
+        done = subprocess.run([CULEX, *words], env=self.env, cwd=self.folder, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, code, (words, done.stdout, done.stderr))
+        return done.stderr
+
+    def test_a_job_or_tag_that_no_run_has_is_told(self):
+        self.fill()
+        self.assertEqual(self.told("runs", "naps", "--job", "tel"),
+                         "culex: queue naps has no run of job tel; did you mean tell?\n")
+        self.assertIn("did you mean scribe?", self.told("runs", "naps", "--job", "scirbe", "--json"))
+        self.assertIn("it has some of job", self.told("runs", "naps", "--job", "elephant"))
+        self.assertIn("no run with tag green", self.told("runs", "naps", "--tag", "green"))
+        for verb in ("retry", "delete", "cancel"):
+            self.assertIn("did you mean tell?", self.told(verb, "--queue", "naps", "--job", "tel", "--yes"))
+        self.assertEqual(self.told("runs", "naps", "--job", "wink", "--state", "dead"), "")
+        self.culex("delete", "--queue", "naps", "--job", "scribe", "--yes")
+        self.assertEqual(self.told("runs", "naps", "--job", "scribe"), "")
+
     def test_a_run_whole(self):
         self.fill()
         [dead] = self.ids("--error", "disk")
