@@ -1,20 +1,35 @@
 /* ops/command/queues.c - culex queues, pause, resume and capacity. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "command/ask.h"
 #include "command/find.h"
+#include "command/parked.h"
 #include "command/print.h"
 
 /* --- queues ----------------------------------------------------------------------------------- */
 
-static void stats_json(const char *queue, const culex_queue_stats *stats)
+/* As the store counts them that refuses to take more. */
+static uint64_t open_count(const culex_queue_stats *stats)
+{
+    return stats->count[CULEX_RUN_SCHEDULED] + stats->count[CULEX_RUN_WAITING] +
+           stats->count[CULEX_RUN_ACTIVE];
+}
+
+static bool is_full(const culex_queue_stats *stats)
+{
+    return stats->limit > 0 && open_count(stats) >= stats->limit;
+}
+
+static void stats_json(const char *queue, const culex_queue_stats *stats, uint64_t parked)
 {
     struct ops_json json = {.out = stdout};
     ops_json_object(&json, NULL);
     ops_json_text(&json, "queue", queue);
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++)
         ops_json_count(&json, culex_run_state_name((culex_run_state)state), stats->count[state]);
+    ops_json_count(&json, "parked", parked);
     ops_json_object(&json, "totals");
     ops_json_count(&json, "enqueued", stats->enqueued);
     ops_json_count(&json, "done", stats->done);
@@ -28,41 +43,69 @@ static void stats_json(const char *queue, const culex_queue_stats *stats)
     ops_json_bool(&json, "paused", stats->paused);
     ops_json_int(&json, "paused_until_ms", stats->paused_until_ms);
     ops_json_count(&json, "capacity", stats->limit);
+    ops_json_bool(&json, "is_full", is_full(stats));
     ops_json_count(&json, "dead_capacity", stats->dead_limit);
     ops_json_int(&json, "now_ms", stats->now_ms);
     ops_json_object_end(&json);
     ops_json_line_end(&json);
 }
 
-static void pause_add(struct ops_table *table, const culex_queue_stats *stats)
+/* Adds one to a list of marks. */
+CULEX_PRINTF(3, 4)
+static void mark_add(char *text, size_t size, const char *format, ...)
 {
-    char text[16 + OPS_TIME_SIZE] = "", until[OPS_TIME_SIZE];
+    size_t len = strlen(text);
+    va_list arguments;
+    if (len > 0 && len + 2 < size) {
+        strcpy(text + len, ", ");
+        len += 2;
+    }
+    va_start(arguments, format);
+    vsnprintf(text + len, size - len, format, arguments);
+    va_end(arguments);
+}
+
+static void marks_add(struct ops_table *table, const culex_queue_stats *stats, uint64_t parked)
+{
+    char text[200] = "", until[OPS_TIME_SIZE];
     if (stats->paused && stats->paused_until_ms != 0)
-        snprintf(text, sizeof text, "paused until %s",
+        mark_add(text, sizeof text, "paused until %s",
                  ops_time_format(stats->paused_until_ms, until));
     else if (stats->paused)
-        strcpy(text, "paused");
+        mark_add(text, sizeof text, "paused");
+    if (is_full(stats))
+        mark_add(text, sizeof text, "FULL (at most %" PRIu64 ")", stats->limit);
+    else if (stats->limit > 0)
+        mark_add(text, sizeof text, "at most %" PRIu64, stats->limit);
+    if (stats->dead_limit > 0)
+        mark_add(text, sizeof text, "dead at most %" PRIu64, stats->dead_limit);
+    if (parked > 0)
+        mark_add(text, sizeof text, "%" PRIu64 " parked", parked);
     ops_table_text(table, text);
 }
 
-static void stats_row(struct ops_table *table, const char *queue, const culex_queue_stats *stats)
+static void stats_row(struct ops_table *table, const char *queue, const culex_queue_stats *stats,
+                      uint64_t parked)
 {
     ops_table_text(table, queue);
     for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++)
         ops_table_count(table, stats->count[state]);
     ops_table_count(table, stats->enqueued);
-    pause_add(table, stats);
+    marks_add(table, stats, parked);
 }
 
 static culex_status queue_add(struct ops *ops, const char *queue, struct ops_table *table,
                               culex_error *error)
 {
     culex_queue_stats stats;
+    struct ops_parked parked = {.count = 0};
     culex_status status = culex_client_stats(ops->client, queue, &stats, error);
+    if (status == CULEX_OK && stats.count[CULEX_RUN_WAITING] > 0)
+        status = ops_parked_read(ops, queue, NULL, &parked, error);
     if (status == CULEX_OK && ops->options.wants_json)
-        stats_json(queue, &stats);
+        stats_json(queue, &stats, parked.count);
     else if (status == CULEX_OK)
-        stats_row(table, queue, &stats);
+        stats_row(table, queue, &stats, parked.count);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "command/find.h"
 #include "command/hint.h"
+#include "command/parked.h"
 #include "command/print.h"
 #include "command/run_print.h"
 
@@ -58,6 +59,7 @@ struct listing {
     struct ops *ops;
     struct ops_table table;
     uint64_t most, count;
+    bool has_waiting; /* one of the runs waits */
 };
 
 static void row_add(struct ops_table *table, const culex_run_info *run)
@@ -82,6 +84,7 @@ static bool run_add(const culex_run_info *run, void *user)
     if (listing->count == listing->most)
         return false;
     listing->count++;
+    listing->has_waiting |= run->state == CULEX_RUN_WAITING;
     if (!listing->ops->options.wants_json) {
         row_add(&listing->table, run);
         return true;
@@ -107,6 +110,19 @@ static culex_status all_add(struct listing *listing, culex_list_cursor *cursor, 
     return status;
 }
 
+/* A run that stands aside looks like one that waits for a worker: what holds some back is told. */
+static void parked_tell(struct ops *ops)
+{
+    struct ops_parked parked;
+    culex_error ignored = {.code = CULEX_OK};
+    char text[OPS_PARKED_SIZE + 100];
+    if (ops_parked_read(ops, ops->arguments[0], ops->options.job, &parked, &ignored) != CULEX_OK ||
+        parked.count == 0)
+        return;
+    snprintf(text, sizeof text, "of the runs that wait some are parked: %s", parked.text);
+    ops_failure_print(text);
+}
+
 culex_status ops_runs(struct ops *ops, culex_error *error)
 {
     static const char *const heads[] = {"ID",       "STATE",    "JOB",  ">ATTEMPT",
@@ -125,6 +141,8 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
     fflush(stdout);
     if (status == CULEX_OK && cursor.place != 0)
         fprintf(stderr, "culex: there are more; --limit tells how many are listed\n");
+    if (status == CULEX_OK && listing.has_waiting && !ops->options.wants_json)
+        parked_tell(ops);
     if (status == CULEX_OK && listing.count == 0)
         ops_hint_print(ops, ops->arguments[0]);
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/find.h"
+#include "command/parked.h"
 #include "command/print.h"
 #include "command/run_print.h"
 
@@ -79,7 +80,22 @@ static void lines_print(const culex_run_lines *lines)
     }
 }
 
-static void run_print(const struct ops *ops, const struct ops_run *run, const culex_run_info *info,
+/* The store does not tell which runs stand aside, only how many do behind each limit. */
+static void parked_line(struct ops *ops, const struct ops_run *run, const culex_run_info *info)
+{
+    struct ops_parked parked;
+    culex_error ignored = {.code = CULEX_OK};
+    if (info->state != CULEX_RUN_WAITING ||
+        ops_parked_read(ops, run->queue, info->job, &parked, &ignored) != CULEX_OK ||
+        parked.count == 0)
+        return;
+    head_print("");
+    fputs("maybe parked: ", stdout);
+    ops_print_text(stdout, parked.text, strlen(parked.text), false, 0);
+    putchar('\n');
+}
+
+static void run_print(struct ops *ops, const struct ops_run *run, const culex_run_info *info,
                       const culex_run_lines *lines)
 {
     char id[CULEX_UUID_TEXT_SIZE];
@@ -91,6 +107,7 @@ static void run_print(const struct ops *ops, const struct ops_run *run, const cu
     text_line("state", state, strlen(state));
     if (info->cancel_requested)
         text_line("", "is asked to stop", sizeof "is asked to stop" - 1);
+    parked_line(ops, run, info);
     attempts_line(info);
     head_print("priority");
     printf("%d\n", info->priority);

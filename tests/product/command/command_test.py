@@ -1,6 +1,6 @@
 """culex as a program, on a store with runs in it: what it prints, does, asks and refuses.
 
-usage: command_test.py CULEX NAP STORE
+usage: command_test.py CULEX NAP HELD STORE [Command.test_NAME]...
 """
 import json
 import os
@@ -13,8 +13,8 @@ import tempfile
 import time
 import unittest
 
-CULEX, NAP = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-STORE = sys.argv[3]
+CULEX, NAP, HELD = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+STORE = sys.argv[4]
 
 
 class Command(unittest.TestCase):
@@ -40,8 +40,8 @@ class Command(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "it never comes to that")
             time.sleep(0.02)
 
-    def nap(self, *words):
-        done = subprocess.run([NAP, *words], env=self.env, capture_output=True, text=True, check=False)
+    def nap(self, *words, program=NAP):
+        done = subprocess.run([program, *words], env=self.env, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -105,6 +105,46 @@ class Command(unittest.TestCase):
         self.assertEqual(self.told("runs", "naps", "--job", "wink", "--state", "dead"), "")
         self.culex("delete", "--queue", "naps", "--job", "scribe", "--yes")
         self.assertEqual(self.told("runs", "naps", "--job", "scribe"), "")
+
+    def held(self, *words):
+        return self.nap(*words, program=HELD)
+
+    def work(self, *words, program=HELD, name="one"):
+        """A worker that the store lists."""
+        worker = subprocess.Popen([program, "--name", name, "--isolation", "none", *words], env=self.env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: subprocess.run([CULEX, "workers"], env=self.env, capture_output=True, text=True,
+                                          check=False).stdout.count(name))
+        return worker
+
+    def test_a_full_queue_says_so(self):
+        self.fill()
+        self.culex("capacity", "naps", "2")
+        self.culex("capacity", "naps", "8", "--dead")
+        self.assertIn("at most 2", self.culex("queues"))
+        self.assertIn("dead at most 8", self.culex("queues"))
+        self.assertFalse(self.lines("queues")[0]["is_full"])
+        self.culex("capacity", "naps", "1")
+        self.assertIn("FULL (at most 1)", self.culex("queues"))
+        self.assertTrue(self.lines("queues")[0]["is_full"])
+
+    def test_parked_runs_say_what_they_wait_for(self):
+        self.held("enqueue", "pen", "3")
+        self.held("enqueue", "draw", "2")
+        self.work("--queues", "held", "--concurrency", "4")
+        self.until(lambda: self.lines("queues")[0]["active"] == 1)
+        self.until(lambda: self.lines("queues")[0]["parked"] == 4)
+        self.assertIn("4 parked", self.culex("queues"))
+        told = "needs gpu:1 holds 2 (no worker offers it), pen:concurrency holds 2"
+        self.assertIn(told, self.told("runs", "held"))
+        [first, *_] = [run["id"] for run in self.lines("runs", "held", "--state", "waiting", "--job", "pen")]
+        self.assertIn("pen:concurrency holds 2", self.culex("show", first))
+        self.assertEqual(self.told("runs", "held", "--state", "dead"), "")
+        self.work("--queues", "held", "--offer", "gpu=1", name="two")
+        self.until(lambda: self.lines("queues")[0]["parked"] == 2)
+        self.assertNotIn("gpu", self.told("runs", "held"))
 
     def test_a_run_whole(self):
         self.fill()
@@ -328,4 +368,4 @@ class Command(unittest.TestCase):
 if STORE == "redis" and shutil.which("redis-server") is None:
     print("skipped: no redis-server")
     sys.exit(77)
-unittest.main(argv=sys.argv[:1], verbosity=2)
+unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)

@@ -1,0 +1,72 @@
+/* held [WORKER OPTION]...      a worker of queue held, which begins what `chime` declares
+ * held enqueue pen|draw COUNT  enqueues so many runs */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "held_job.h"
+
+static culex_outcome pen(culex_run *run, const pen_job *job, void *user)
+{
+    const struct timespec tick = {0, 10000000};
+    (void)job;
+    (void)user;
+    while (!culex_run_cancelled(run))
+        nanosleep(&tick, NULL);
+    return CULEX_FAILED;
+}
+
+static culex_outcome draw(culex_run *run, const draw_job *job, void *user)
+{
+    (void)run;
+    (void)job;
+    (void)user;
+    return CULEX_DONE;
+}
+
+static culex_outcome chime(culex_run *run, const chime_job *job, void *user)
+{
+    (void)run;
+    (void)job;
+    (void)user;
+    return CULEX_DONE;
+}
+
+static culex_status setup(culex_worker *worker, void *user)
+{
+    (void)user;
+    culex_status status = pen_job_register(worker, pen, NULL);
+    if (status == CULEX_OK)
+        status = draw_job_register(worker, draw, NULL);
+    return status == CULEX_OK ? chime_job_register(worker, chime, NULL) : status;
+}
+
+enum { MOST = 4000 };
+
+static culex_status enqueue(culex_client *client, const char *name, size_t count,
+                            culex_error *error)
+{
+    static pen_job pens[MOST];
+    static draw_job draws[MOST];
+    if (count > MOST)
+        count = MOST;
+    return strcmp(name, "pen") == 0
+               ? pen_job_enqueue_many(client, pens, count, NULL, NULL, NULL, error)
+               : draw_job_enqueue_many(client, draws, count, NULL, NULL, NULL, error);
+}
+
+int main(int argc, char **argv)
+{
+    culex_client *client = NULL;
+    culex_error error = {.code = CULEX_OK};
+    if (argc < 4 || strcmp(argv[1], "enqueue") != 0)
+        return culex_worker_main(argc, argv, setup, NULL);
+    culex_status status = culex_client_open(NULL, NULL, &client, &error);
+    if (status == CULEX_OK)
+        status = enqueue(client, argv[2], (size_t)atoi(argv[3]), &error);
+    culex_client_close(client);
+    if (status != CULEX_OK)
+        fprintf(stderr, "held: %s\n", error.text);
+    return status != CULEX_OK;
+}
