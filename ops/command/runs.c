@@ -64,14 +64,15 @@ struct listing {
 
 static void row_add(struct ops_table *table, const culex_run_info *run)
 {
-    char id[CULEX_UUID_TEXT_SIZE], attempts[32];
+    char id[CULEX_UUID_TEXT_SIZE], failures[32];
     culex_uuid_format(run->id, id);
-    snprintf(attempts, sizeof attempts, "%u/%u", (unsigned)run->attempt,
+    snprintf(failures, sizeof failures, "%u/%u", (unsigned)(run->failures + run->crashes),
              (unsigned)run->attempts_max);
     ops_table_text(table, id);
     ops_table_text(table, culex_run_state_name(run->state));
     ops_table_text(table, run->job);
-    ops_table_text(table, attempts);
+    ops_table_count(table, run->attempt);
+    ops_table_text(table, failures);
     ops_table_time(table, run->created_at_ms);
     ops_table_time(table, run->at_ms);
     ops_table_text(table, run->tags);
@@ -125,7 +126,7 @@ static void parked_tell(struct ops *ops)
 
 culex_status ops_runs(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"ID",       "STATE",    "JOB",  ">ATTEMPT",
+    static const char *const heads[] = {"ID",       "STATE",    "JOB",  ">ATTEMPT", ">FAILED",
                                         "ENQUEUED", "DUE/ENDS", "TAGS", NULL};
     struct listing listing = {.ops = ops, .most = RUNS_LIMIT};
     culex_list_cursor cursor = {.place = 0};

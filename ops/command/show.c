@@ -33,12 +33,14 @@ static void time_line(const char *name, int64_t ms)
         text_line(name, ops_time_format(ms, text), strlen(ops_time_format(ms, text)));
 }
 
+/* Attempts are counted for ever. Failures, by which a run dies, begin anew with a retry by hand. */
 static void attempts_line(const culex_run_info *run)
 {
     head_print("attempt");
-    printf("%" PRIu32 " of %" PRIu32 " (%" PRIu32 " failed, %" PRIu32 " crashed, %" PRIu32
-           " lost)\n",
-           run->attempt, run->attempts_max, run->failures, run->crashes, run->losses);
+    printf("%" PRIu32 "; %" PRIu32 " of %" PRIu32 " failures (%" PRIu32 " failed, %" PRIu32
+           " crashed; %" PRIu32 " lost)\n",
+           run->attempt, run->failures + run->crashes, run->attempts_max, run->failures,
+           run->crashes, run->losses);
 }
 
 static void progress_line(const culex_run_info *run)
