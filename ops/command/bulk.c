@@ -139,7 +139,7 @@ static culex_status filter_make(struct ops *ops, const struct deed *deed,
     if ((options->states & ~deed->states) != 0)
         return ops_usage(error, "%s: not of each of these states; culex %s --help tells of which",
                          deed->name, deed->name);
-    return CULEX_OK;
+    return ops_filter_check(options, error);
 }
 
 static culex_status ids_find(struct ops *ops, const culex_list_filter *filter, struct ids *ids,

@@ -14,4 +14,8 @@ culex_status ops_fail(culex_error *error, culex_status status, const char *forma
 /* The same status; that of a failure is told as one of `what`. */
 culex_status ops_name_failure(culex_status status, const char *what, culex_error *error);
 
+/* What the library says of its functions and members, in the words of this program: returned owned.
+ * "filter.since" is "--since", "culex_client_resume" is "culex resume". */
+char *ops_reword(const char *text);
+
 #endif

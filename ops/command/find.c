@@ -42,6 +42,20 @@ culex_list_filter ops_filter_make(const struct ops_options *options)
                                .before = options->before};
 }
 
+culex_status ops_filter_check(const struct ops_options *options, culex_error *error)
+{
+    static const char *const names[] = {"since", "before"};
+    const culex_time times[] = {options->since, options->before}, begin = 978307200 * CULEX_SECOND;
+    for (size_t i = 0; i < 2; i++) {
+        if (ops_is_given(options, names[i]) && times[i] < begin)
+            return ops_usage(error, "--%s: before 2001, when no run was enqueued", names[i]);
+    }
+    if (ops_is_given(options, "since") && ops_is_given(options, "before") &&
+        options->since >= options->before)
+        return ops_usage(error, "--since is not before --before: no run was enqueued in between");
+    return CULEX_OK;
+}
+
 /* Looks for the run in all queues. */
 static culex_status all_read(struct ops *ops, struct ops_run *run, culex_run_info **ret_info,
                              culex_error *error)

@@ -17,6 +17,9 @@ void ops_names_free(struct ops_names *names);
 /* Which runs the options mean. */
 culex_list_filter ops_filter_make(const struct ops_options *options);
 
+/* CULEX_EUSAGE for times with nothing between them, and such as no run can have. */
+culex_status ops_filter_check(const struct ops_options *options, culex_error *error);
+
 /* A run that the user named. */
 struct ops_run {
     char queue[OPS_QUEUE_SIZE];

@@ -144,9 +144,21 @@ static void done_tell(const struct ops *ops, const char *queue, const char *what
     ops_json_line_end(&json);
 }
 
+static culex_status pause_span_check(const struct ops_options *options, culex_error *error)
+{
+    enum { DAYS_MAX = 36500 };
+    if (!ops_is_given(options, "for"))
+        return CULEX_OK;
+    if (options->duration < CULEX_MILLISECOND)
+        return ops_usage(error, "--for: a pause lasts 1 ms or more; culex resume ends one");
+    if (options->duration > DAYS_MAX * CULEX_DAY)
+        return ops_usage(error, "--for: more than 100 years; without it a pause has no end");
+    return CULEX_OK;
+}
+
 culex_status ops_pause(struct ops *ops, culex_error *error)
 {
-    culex_status status = CULEX_OK;
+    culex_status status = pause_span_check(&ops->options, error);
     for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
         const char *queue = ops->arguments[i];
         status = ops_is_given(&ops->options, "for")

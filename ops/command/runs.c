@@ -134,8 +134,11 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
         listing.most = ops->options.limit;
     if (listing.most == 0)
         return ops_usage(error, "--limit: 0 runs are none");
+    culex_status status = ops_filter_check(&ops->options, error);
+    if (status != CULEX_OK)
+        return status;
     ops_table_begin(&listing.table, heads);
-    culex_status status = all_add(&listing, &cursor, error);
+    status = all_add(&listing, &cursor, error);
     if (!ops->options.wants_json && (status == CULEX_OK || listing.count > 0))
         ops_table_print(&listing.table, stdout);
     ops_table_end(&listing.table);

@@ -70,6 +70,13 @@ culex_status ops_live(struct ops *ops, culex_error *error)
 
 /* --- doctor ----------------------------------------------------------------------------------- */
 
+static void reworded_json(struct ops_json *json, const char *name, const char *text)
+{
+    char *worded = ops_reword(text);
+    ops_json_text(json, name, worded);
+    free(worded);
+}
+
 static void report_json(const culex_doctor_report *report)
 {
     struct ops_json json = {.out = stdout};
@@ -82,8 +89,8 @@ static void report_json(const culex_doctor_report *report)
         ops_json_object(&json, NULL);
         ops_json_text(&json, "severity", culex_severity_name(finding->severity));
         ops_json_text(&json, "id", finding->id);
-        ops_json_text(&json, "text", finding->text);
-        ops_json_text(&json, "advice", finding->advice);
+        reworded_json(&json, "text", finding->text);
+        reworded_json(&json, "advice", finding->advice);
         ops_json_object_end(&json);
     }
     ops_json_array_end(&json);
@@ -96,8 +103,10 @@ static culex_status report_print(const culex_doctor_report *report, culex_error 
     char *text = culex_doctor_report_text(report);
     if (text == NULL)
         return ops_fail(error, CULEX_ENOMEM, "no memory for a report");
-    ops_print_text(stdout, text, strlen(text), true, 0);
+    char *worded = ops_reword(text);
     free(text);
+    ops_print_text(stdout, worded, strlen(worded), true, 0);
+    free(worded);
     return CULEX_OK;
 }
 

@@ -327,6 +327,29 @@ class Command(unittest.TestCase):
         self.assertEqual((done["scribe"], done[None]), (1, 1))
         self.assertEqual(self.culex("stats", "naps", "--hours", "2").splitlines()[-1].split()[:3], ["all", "1", "3"])
 
+    def test_messages_have_no_names_of_c(self):
+        self.fill()
+        self.culex("pause", "naps")
+        for words, told in ((["pause", "naps", "--for", "0s"], "--for: a pause lasts 1 ms or more; culex resume ends one"),
+                            (["pause", "naps", "--for", "99999d"], "--for: more than 100 years"),
+                            (["runs", "naps", "--since", "20000d"], "--since: before 2001"),
+                            (["delete", "--queue", "naps", "--before", "1999-01-01", "--yes"], "--before: before 2001"),
+                            (["runs", "naps", "--since", "1h", "--before", "2h"], "--since is not before --before"),
+                            (["runs", "naps", "--tag", "a,b"], "--tag is no tag that a run can have"),
+                            (["runs", "naps", "--tag", "x" * 2000], "--tag is no tag"),
+                            (["runs", "naps", "--error", "x" * 9000], "--error has 1 to"),
+                            (["runs", "naps", "--job", "x" * 900], "job"),
+                            (["limit", "naps", "tell:rate", "0"], "limit"), (["move", self.ids()[0], "--delay", "99999d"], ""),
+                            (["move", self.ids()[0], "--priority", "11"], "priority"),
+                            (["workers", "concurrency", "5000", "x"], "1 to")):
+            text = self.culex(*words, code=2)
+            self.assertIn(told, text)
+            self.assertNotRegex(text, r"culex_|filter\.|options\.|_ms\b|has_", words)
+        for words in (["doctor"], ["doctor", "--json"]):
+            text = self.culex(*words, code=1)
+            self.assertIn("culex resume", text)
+            self.assertNotIn("culex_client_", text)
+
     def test_mistakes_are_told(self):
         for words, told in ((["qeues"], "did you mean queues?"), (["queues", "--jsn"], "did you mean --json?"), ([], "a command is missing"),
                             (["live", "a", "b"], "that is too much"), (["runs"], "something is missing"),
