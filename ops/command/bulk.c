@@ -92,7 +92,8 @@ static culex_status end_tell(struct ops *ops, const char *queue, const char *pas
     if (status != CULEX_OK && counts->done == 0)
         return status;
     counts_print(ops, queue, past, counts);
-    if (status == CULEX_OK && ops_is_interrupted())
+    if (status == CULEX_OK && ops_is_interrupted() &&
+        counts->done + counts->skipped < counts->matched && !ops->options.is_dry)
         return ops_fail(error, CULEX_ESTATE, "interrupted: %" PRIu64 " of %" PRIu64 " were done",
                         counts->done, counts->matched);
     return status;
@@ -113,7 +114,7 @@ static bool id_add(const culex_run_info *run, void *user)
         ids->of = ops_alloc(ids->of, ids->capacity * sizeof *ids->of);
     }
     ids->of[ids->count++] = run->id;
-    return !ops_is_interrupted();
+    return true;
 }
 
 /* Which runs are meant has to be said: nobody empties a store by a forgotten word. */
@@ -150,7 +151,7 @@ static culex_status ids_find(struct ops *ops, const culex_list_filter *filter, s
     do
         status = culex_client_find(ops->client, ops->options.queue, filter, &cursor, 0, id_add, ids,
                                    error);
-    while (status == CULEX_OK && cursor.place != 0 && !ops_is_interrupted());
+    while (status == CULEX_OK && cursor.place != 0);
     return status;
 }
 
@@ -187,13 +188,14 @@ static culex_status filtered_do(struct ops *ops, const struct deed *deed, struct
     if (status != CULEX_OK)
         return status;
     struct counts counts = {.matched = ids->count};
-    if (ids->count == 0 && !ops_is_interrupted())
+    if (ids->count == 0)
         ops_hint_print(ops, ops->options.queue);
-    if (!ops->options.is_dry && ids->count > 0 && !ops_is_interrupted())
+    if (!ops->options.is_dry && ids->count > 0)
         status = ops_ask(ops, &is_wanted, error, "%s %zu runs of queue %s", deed->name, ids->count,
                          ops->options.queue);
     if (status != CULEX_OK || !is_wanted)
         return status;
+    ops_interrupts_catch();
     if (!ops->options.is_dry)
         status = ids_do(ops, deed, ids, &counts, error);
     return end_tell(ops, ops->options.queue, deed->past, &counts, status, error);
@@ -244,17 +246,22 @@ static culex_status named_do(struct ops *ops, const struct deed *deed, const cha
 
 static culex_status deed_do(struct ops *ops, const struct deed *deed, culex_error *error)
 {
-    ops_interrupts_catch();
     if (ops->argument_count == 0) {
         struct ids ids = {.of = NULL};
         culex_status status = filtered_do(ops, deed, &ids, error);
         free(ids.of);
         return status;
     }
+    size_t at = 0;
     culex_status status = named_check(ops, deed, error);
-    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK && !ops_is_interrupted(); i++)
-        status =
-            ops_go_on(ops, named_do(ops, deed, ops->arguments[i], error), ops->arguments[i], error);
+    ops_interrupts_catch();
+    for (; at < ops->argument_count && status == CULEX_OK && !ops_is_interrupted(); at++)
+        status = ops_go_on(ops, named_do(ops, deed, ops->arguments[at], error), ops->arguments[at],
+                           error);
+    if (status == CULEX_OK && ops_is_interrupted() && at < ops->argument_count)
+        return ops_fail(error, CULEX_ESTATE,
+                        "interrupted: %zu of %zu runs were gone through; the next would be %.64s",
+                        at, ops->argument_count, ops->arguments[at]);
     return status;
 }
 
@@ -338,12 +345,12 @@ culex_status ops_purge(struct ops *ops, culex_error *error)
         return status;
     uint64_t most = ops_is_given(&ops->options, "limit") ? ops->options.limit : UINT64_MAX;
     counts.matched = stats.count[state] < most ? stats.count[state] : most;
-    ops_interrupts_catch();
     if (!ops->options.is_dry && counts.matched > 0)
         status = ops_ask(ops, &is_wanted, error, "delete %" PRIu64 " %s runs of queue %s",
                          counts.matched, culex_run_state_name(state), queue);
     if (status != CULEX_OK || !is_wanted)
         return status;
+    ops_interrupts_catch();
     if (!ops->options.is_dry)
         status = pages_purge(ops, state, &counts, error);
     return end_tell(ops, queue, "deleted", &counts, status, error);

@@ -6,7 +6,9 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -232,6 +234,50 @@ class Command(unittest.TestCase):
             asked.wait(60)
         os.close(ours)
         return asked.returncode
+
+    def shown(self, *command, until, meanwhile):
+        """What a command on a terminal has shown until its end, and its status; what `until` shows begins `meanwhile`."""
+        ours, its = pty.openpty()
+        with subprocess.Popen([CULEX, *command], env=self.env, stdin=its, stdout=its, stderr=its) as begun:
+            os.close(its)
+            text, is_told = "", False
+            while True:
+                try:
+                    text += os.read(ours, 4096).decode()
+                except OSError:
+                    break
+                if not is_told and re.search(until, text):
+                    is_told = True
+                    meanwhile(begun)
+            begun.wait(60)
+        os.close(ours)
+        return text.replace("\r\n", "\n"), begun.returncode
+
+    def test_an_interrupted_command_says_how_far_it_came(self):
+        self.held("enqueue", "pen", "4000")
+        text, code = self.shown("cancel", "--queue", "held", "--all", "--yes", until="[0-9]+ of 4000",
+                                meanwhile=lambda begun: begun.send_signal(signal.SIGINT))
+        self.assertEqual(code, 1, text)
+        done = int(re.search(r"interrupted: (\d+) of 4000 were done", text)[1])
+        self.assertEqual(self.lines("queues")[0]["cancelled"], done)
+        self.assertEqual(self.lines("cancel", "--queue", "held", "--all", "--yes")[0]["done"], 4000 - done)
+
+    def test_an_interrupt_at_the_question_does_nothing(self):
+        self.fill()
+        text, code = self.shown("delete", "--queue", "naps", "--state", "dead", until=r"\[y/N\]",
+                                meanwhile=lambda begun: begun.send_signal(signal.SIGINT))
+        self.assertEqual(code, -signal.SIGINT, text)
+        self.assertEqual(len(self.ids("--state", "dead")), 3)
+
+    def test_nobody_is_asked_who_cannot_see_the_question(self):
+        self.fill()
+        ours, its = pty.openpty()
+        done = subprocess.run([CULEX, "delete", "--queue", "naps", "--state", "dead"], env=self.env, stdin=its,
+                              capture_output=True, text=True, check=False, timeout=60)
+        os.close(ours)
+        os.close(its)
+        self.assertEqual((done.returncode, "say --yes" in done.stderr), (2, True), done.stderr)
+        self.assertEqual(len(self.ids("--state", "dead")), 3)
 
     def test_what_was_not_counted_is_left(self):
         self.fill()
