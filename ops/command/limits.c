@@ -102,9 +102,9 @@ static bool key_add(const culex_limit_key_info *key, void *user)
 
 static culex_status lists_print(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"LIMIT",   "KIND",    "IN FORCE", "DECLARED", ">KEYS",
+    static const char *const heads[] = {"~LIMIT",  "8KIND",   "IN FORCE", "9DECLARED", ">7KEYS",
                                         ">ACTIVE", ">PARKED", "",         NULL};
-    static const char *const key_heads[] = {"KEY", ">ACTIVE", ">PARKED", ">NEXT IN", NULL};
+    static const char *const key_heads[] = {"~KEY", ">ACTIVE", ">PARKED", ">NEXT IN", NULL};
     struct listing listing = {.is_json = ops->options.wants_json};
     bool is_of_keys = ops->argument_count > 1;
     ops_table_begin(&listing.table, is_of_keys ? key_heads : heads);

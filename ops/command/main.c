@@ -76,6 +76,7 @@ static culex_status command_run(struct ops *ops, culex_error *error)
         ops_options_check(&ops->options, ops->command->name, ops->command->options, error);
     if (status == CULEX_OK)
         status = arguments_check(ops, error);
+    ops_table_width_set(ops->options.is_wide ? 0 : ops_terminal_width());
     if (status == CULEX_OK && !ops->command->is_storeless)
         status = ops_store_open(ops, error);
     if (status == CULEX_OK)

@@ -20,7 +20,7 @@ struct option {
 #define AT(member) offsetof(struct ops_options, member)
 
 /* Those that go with every command. */
-enum { GLOBAL_COUNT = 7 };
+enum { GLOBAL_COUNT = 8 };
 
 static const struct option table[] = {
     {"url", TEXT, AT(url), "URL", "the store; without it $CULEX_URL, else sqlite:culex.db"},
@@ -28,6 +28,7 @@ static const struct option table[] = {
     {"prefix", TEXT, AT(prefix), "NAME", "Redis: first part of every key"},
     {"store-timeout", DURATION, AT(store_timeout), "TIME", "of one call; by default 5s"},
     {"json", FLAG, AT(wants_json), NULL, "print JSON, one value a line"},
+    {"wide", FLAG, AT(is_wide), NULL, "do not fit tables to the terminal"},
     {"help", FLAG, AT(wants_help), NULL, "print this help"},
     {"version", FLAG, AT(wants_version), NULL, "print the version"},
     {"queue", TEXT, AT(queue), "QUEUE", "the queue; without it all are looked through"},

@@ -16,7 +16,7 @@ struct ops_options {
     uint64_t limit, priority, burst, hours, keep;
     unsigned states; /* CULEX_LIST_STATE bits */
     bool wants_json, wants_help, wants_version, is_all, is_dry, is_sure, wants_params, is_of_dead,
-        is_watching, is_following, is_repairing, with_ended;
+        is_watching, is_following, is_repairing, with_ended, is_wide;
     uint64_t given; /* a bit for each of OPS_OPTIONS, in that order: see ops_is_given */
 };
 

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "command/command.h"
 
@@ -111,17 +113,44 @@ const char *ops_span_format(int64_t us, char ret_text[OPS_SPAN_SIZE])
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-void ops_table_begin(struct ops_table *table, const char *const *heads)
+static size_t table_width;
+
+void ops_table_width_set(size_t width)
 {
-    *table = (struct ops_table){.heads = heads};
-    for (; heads[table->columns] != NULL; table->columns++)
-        table->widths[table->columns] =
-            strlen(heads[table->columns] + (heads[table->columns][0] == '>'));
+    table_width = width;
 }
 
-static bool is_number(const struct ops_table *table, size_t column)
+size_t ops_terminal_width(void)
 {
-    return table->heads[column][0] == '>';
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (columns != NULL && strtoul(columns, NULL, 10) > 0)
+        return strtoul(columns, NULL, 10);
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static struct ops_column column_read(const char *head)
+{
+    struct ops_column column = {.rank = 0};
+    for (; *head != '\0' && strchr(">@~?123456789", *head) != NULL; head++) {
+        column.is_number |= *head == '>';
+        column.is_time |= *head == '@';
+        column.may_be_short |= *head == '~';
+        column.may_be_empty |= *head == '?';
+        column.rank = *head >= '1' && *head <= '9' ? *head - '0' : column.rank;
+    }
+    column.name = head;
+    column.full = strlen(head);
+    return column;
+}
+
+void ops_table_begin(struct ops_table *table, const char *const *heads)
+{
+    *table = (struct ops_table){.columns = 0};
+    for (; heads[table->columns] != NULL; table->columns++)
+        table->of[table->columns] = column_read(heads[table->columns]);
 }
 
 /* Characters, each of which is taken for one place. */
@@ -137,13 +166,15 @@ static size_t width_of(const char *text)
 static void cell_add(struct ops_table *table, char *text)
 {
     assert(table->columns > 0);
-    size_t column = table->count % table->columns, width = width_of(text);
+    struct ops_column *column = &table->of[table->count % table->columns];
+    size_t width = width_of(text);
     if (table->count == table->capacity) {
         table->capacity = table->capacity > 0 ? table->capacity * 2 : 64;
         table->cells = ops_alloc(table->cells, table->capacity * sizeof *table->cells);
     }
-    if (width > table->widths[column])
-        table->widths[column] = width;
+    if (width > column->full)
+        column->full = width;
+    column->has_text |= text[0] != '\0';
     table->cells[table->count++] = text;
 }
 
@@ -183,27 +214,145 @@ void ops_table_span(struct ops_table *table, int64_t us)
     cell_add(table, ops_copy(text, strlen(text)));
 }
 
-static void cell_print(const struct ops_table *table, FILE *out, size_t column, const char *text)
+/* --- to the width of a terminal ----------------------------------------------------------------
+ */
+
+enum { GAP = 2, SHORT_TIME = 11, SHORT_WANTED = 14, SHORT_LEAST = 6 };
+
+static size_t columns_width(const struct ops_table *table)
 {
-    int pad = (int)(table->widths[column] - width_of(text));
-    bool is_last = column + 1 == table->columns;
-    if (column > 0 && (!is_last || text[0] != '\0'))
+    size_t width = 0;
+    for (size_t i = 0; i < table->columns; i++)
+        width += table->of[i].width > 0 ? table->of[i].width + GAP : 0;
+    return width > 0 ? width - GAP : 0;
+}
+
+/* Full widths, but for what is left out: ranks above `rank`, and what has nothing to show. */
+static void columns_reset(struct ops_table *table, int rank)
+{
+    for (size_t i = 0; i < table->columns; i++) {
+        struct ops_column *column = &table->of[i];
+        bool is_out = column->rank > rank || (column->may_be_empty && !column->has_text);
+        column->width = is_out ? 0 : column->full;
+    }
+}
+
+/* The widest one is shortened first. */
+static bool text_shorten(struct ops_table *table, size_t least)
+{
+    struct ops_column *widest = NULL;
+    for (size_t i = 0; i < table->columns; i++) {
+        struct ops_column *column = &table->of[i];
+        if (column->may_be_short && column->width > least && column->width > strlen(column->name) &&
+            (widest == NULL || column->width > widest->width))
+            widest = column;
+    }
+    if (widest != NULL)
+        widest->width--;
+    return widest != NULL;
+}
+
+static void times_shorten(struct ops_table *table)
+{
+    for (size_t i = 0; i < table->columns; i++) {
+        struct ops_column *column = &table->of[i];
+        if (column->is_time && column->width > SHORT_TIME)
+            column->width = SHORT_TIME;
+    }
+}
+
+static bool columns_fit(struct ops_table *table, int rank, size_t least)
+{
+    columns_reset(table, rank);
+    if (columns_width(table) > table_width)
+        times_shorten(table);
+    while (columns_width(table) > table_width && text_shorten(table, least))
+        ;
+    return columns_width(table) <= table_width;
+}
+
+/* Whether all columns are there. */
+static bool table_fit(struct ops_table *table)
+{
+    enum { RANKS = 9 };
+    int rank = RANKS;
+    columns_reset(table, RANKS);
+    if (table_width == 0)
+        return true;
+    while (rank > 0 && !columns_fit(table, rank, SHORT_WANTED))
+        rank--;
+    if (rank == 0)
+        columns_fit(table, 0, SHORT_LEAST);
+    for (size_t i = 0; i < table->columns; i++) {
+        if (table->of[i].rank > rank)
+            return false;
+    }
+    return true;
+}
+
+/* The first `count` characters. */
+static void characters_print(FILE *out, const char *text, size_t count)
+{
+    const char *end = text;
+    while (*end != '\0' && (count > 0 || ((unsigned char)*end & 0xc0) == 0x80)) {
+        count -= ((unsigned char)*end & 0xc0) != 0x80;
+        end++;
+    }
+    fwrite(text, 1, (size_t)(end - text), out);
+}
+
+static void text_print(const struct ops_column *column, FILE *out, const char *text)
+{
+    enum { YEAR = 5 }; /* "2026-" */
+    size_t width = width_of(text);
+    if (width <= column->width) {
+        fputs(text, out);
+    } else if (column->is_time) {
+        characters_print(out, text + YEAR, column->width);
+    } else {
+        characters_print(out, text, column->width - 2);
+        fputs("..", out);
+    }
+}
+
+static bool is_last(const struct ops_table *table, size_t column)
+{
+    for (size_t i = column + 1; i < table->columns; i++) {
+        if (table->of[i].width > 0)
+            return false;
+    }
+    return true;
+}
+
+static void cell_print(const struct ops_table *table, FILE *out, size_t at, const char *text)
+{
+    const struct ops_column *column = &table->of[at];
+    size_t width = width_of(text);
+    int pad = width < column->width ? (int)(column->width - width) : 0;
+    bool is_end = is_last(table, at);
+    if (column->width > 0 && at > 0 && (!is_end || text[0] != '\0'))
         fputs("  ", out);
-    if (is_number(table, column))
-        fprintf(out, "%*s%s", pad, "", text);
-    else
-        fprintf(out, "%s%*s", text, is_last ? 0 : pad, "");
-    if (is_last)
+    if (column->is_number && column->width > 0)
+        fprintf(out, "%*s", pad, "");
+    if (column->width > 0)
+        text_print(column, out, text);
+    if (!column->is_number && !is_end && column->width > 0)
+        fprintf(out, "%*s", pad, "");
+    if (at + 1 == table->columns)
         putc('\n', out);
 }
 
-void ops_table_print(const struct ops_table *table, FILE *out)
+void ops_table_print(struct ops_table *table, FILE *out)
 {
     assert(table->columns > 0);
+    bool is_whole = table_fit(table);
     for (size_t i = 0; i < table->columns; i++)
-        cell_print(table, out, i, table->heads[i] + is_number(table, i));
+        cell_print(table, out, i, table->of[i].name);
     for (size_t i = 0; i < table->count; i++)
         cell_print(table, out, i % table->columns, table->cells[i]);
+    fflush(out);
+    if (!is_whole)
+        fputs("culex: for want of room columns are left out; --wide shows them\n", stderr);
 }
 
 void ops_table_end(struct ops_table *table)
@@ -211,7 +360,7 @@ void ops_table_end(struct ops_table *table)
     for (size_t i = 0; i < table->count; i++)
         free(table->cells[i]);
     free(table->cells);
-    *table = (struct ops_table){.heads = NULL};
+    *table = (struct ops_table){.columns = 0};
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

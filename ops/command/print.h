@@ -32,14 +32,27 @@ enum { OPS_TABLE_COLUMNS_MAX = 16 };
 
 /* Rows are kept until the table is printed, when the widths are known. */
 struct ops_table {
-    const char *const *heads;
     size_t columns;
-    size_t widths[OPS_TABLE_COLUMNS_MAX];
+    struct ops_column {
+        const char *name;
+        bool is_number, is_time, may_be_short, may_be_empty, has_text;
+        int rank;     /* 1 to 9: left out where there is no room, the greatest first */
+        size_t full;  /* the widest cell */
+        size_t width; /* as it is printed; 0: left out */
+    } of[OPS_TABLE_COLUMNS_MAX];
     char **cells; /* owned, as each of them */
     size_t count, capacity;
 };
 
-/* `heads`, borrowed, ends with NULL; one that begins with '>' is of a column of numbers. */
+/* Tables are fitted to so many places from now on; 0: as wide as they are, which is how it begins.
+ * Ids and numbers are never shortened. */
+void ops_table_width_set(size_t width);
+/* The places of the terminal that standard output is, by $COLUMNS or as it says; 0: it is none. */
+size_t ops_terminal_width(void);
+
+/* `heads`, borrowed, ends with NULL. Before the name of a column may stand, in any order: '>', it
+ * has numbers; '@', times of ops_table_time; '~', texts that may be shortened; '?', it is left out
+ * while all its cells are empty; a digit, its rank. */
 void ops_table_begin(struct ops_table *table, const char *const *heads);
 /* The next cell; the text may be anybody's. */
 void ops_table_text(struct ops_table *table, const char *text);
@@ -47,7 +60,7 @@ void ops_table_count(struct ops_table *table, uint64_t count);
 void ops_table_time(struct ops_table *table, int64_t ms);
 void ops_table_span(struct ops_table *table, int64_t us);
 /* Prints the rows below their heads; the last column is not padded. */
-void ops_table_print(const struct ops_table *table, FILE *out);
+void ops_table_print(struct ops_table *table, FILE *out);
 /* Forgets them. */
 void ops_table_end(struct ops_table *table);
 

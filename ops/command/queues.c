@@ -111,8 +111,8 @@ static culex_status queue_add(struct ops *ops, const char *queue, struct ops_tab
 
 culex_status ops_queues(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"QUEUE", ">SCHEDULED", ">WAITING",  ">ACTIVE", ">DONE",
-                                        ">DEAD", ">CANCELLED", ">ENQUEUED", "",        NULL};
+    static const char *const heads[] = {"~QUEUE", ">SCHEDULED",  ">WAITING",   ">ACTIVE", ">9DONE",
+                                        ">DEAD",  ">7CANCELLED", ">8ENQUEUED", "~",       NULL};
     struct ops_names names = {.of = NULL};
     struct ops_table table;
     bool is_named = ops->argument_count > 0;

@@ -126,8 +126,9 @@ static void parked_tell(struct ops *ops)
 
 culex_status ops_runs(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"ID",       "STATE",    "JOB",  ">ATTEMPT", ">FAILED",
-                                        "ENQUEUED", "DUE/ENDS", "TAGS", NULL};
+    static const char *const heads[] = {"ID",         "STATE",    "~JOB",
+                                        ">7ATTEMPT",  ">6FAILED", "@5ENQUEUED",
+                                        "@8DUE/ENDS", "~?9TAGS",  NULL};
     struct listing listing = {.ops = ops, .most = RUNS_LIMIT};
     culex_list_cursor cursor = {.place = 0};
     if (ops_is_given(&ops->options, "limit"))

@@ -51,7 +51,7 @@ static bool schedule_add(const culex_schedule_info *schedule, void *user)
 
 static culex_status list_print(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"JOB", "LAST", "NEXT", "NEWEST RUN", "", NULL};
+    static const char *const heads[] = {"~JOB", "@9LAST", "@NEXT", "8NEWEST RUN", "~", NULL};
     struct listing listing = {.is_json = ops->options.wants_json};
     ops_table_begin(&listing.table, heads);
     culex_status status =

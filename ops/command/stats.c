@@ -70,9 +70,9 @@ static bool figures_add(const culex_figures *figures, void *user)
 
 static culex_status figures_print(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"JOB",      ">DONE",      ">FAILED",   ">CRASHED",
-                                        ">DEAD",    ">CANCELLED", ">WAIT P50", ">WAIT P99",
-                                        ">RUN P50", ">RUN P99",   NULL};
+    static const char *const heads[] = {"~JOB",     ">DONE",       ">FAILED",   ">8CRASHED",
+                                        ">DEAD",    ">9CANCELLED", ">WAIT P50", ">WAIT P99",
+                                        ">RUN P50", ">RUN P99",    NULL};
     struct listing listing = {.is_json = ops->options.wants_json, .queue = ops->arguments[0]};
     culex_figures all;
     uint64_t hours = ops_is_given(&ops->options, "hours") ? ops->options.hours : 2;

@@ -55,7 +55,8 @@ static bool schema_add(const culex_live_schema *schema, void *user)
 
 culex_status ops_live(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"QUEUE", "JOB", "SCHEMA", ">RUNS", ">DEAD", "OLDEST", NULL};
+    static const char *const heads[] = {"~QUEUE", "~JOB",    "SCHEMA", ">RUNS",
+                                        ">DEAD",  "@OLDEST", NULL};
     struct listing listing = {.is_json = ops->options.wants_json,
                               .with_ended = ops->options.with_ended};
     ops_table_begin(&listing.table, heads);

@@ -120,9 +120,9 @@ static bool worker_add(const culex_worker_info *worker, void *user)
 
 static culex_status list_print(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"ID",       "NAME",  "HOST",    ">PID",
-                                        ">AT WORK", ">DONE", ">FAILED", ">MEMORY",
-                                        "STARTED",  "",      NULL};
+    static const char *const heads[] = {"ID",        "~NAME",  "~7HOST",   ">8PID",
+                                        ">AT WORK",  ">6DONE", ">5FAILED", ">4MEMORY",
+                                        "@9STARTED", "~",      NULL};
     struct listing listing = {.is_json = ops->options.wants_json};
     ops_table_begin(&listing.table, heads);
     culex_status status = culex_client_workers(ops->client, worker_add, &listing, error);

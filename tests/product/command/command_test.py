@@ -121,6 +121,32 @@ class Command(unittest.TestCase):
                                           check=False).stdout.count(name))
         return worker
 
+    def on_terminal(self, width, *words):
+        """Its lines on a terminal of that width."""
+        self.env["COLUMNS"] = str(width)
+        text, code = self.shown(*words, until="$^", meanwhile=None)
+        del self.env["COLUMNS"]
+        self.assertEqual(code, 0, text)
+        return text.splitlines()
+
+    def test_tables_are_fitted_to_the_terminal(self):
+        self.fill()
+        self.culex("capacity", "naps", "9")
+        self.culex("pause", "naps", "--for", "1h")
+        ids = self.ids()
+        for width in (60, 80, 100, 119):
+            lines = self.on_terminal(width, "runs", "naps")
+            self.assertEqual([line for line in lines if len(line) > width and not line.startswith("culex:")], [])
+            self.assertEqual({line.split()[0] for line in lines[1:] if len(line.split()[0]) == 36}, set(ids))
+            self.assertEqual(any("--wide" in line for line in lines), width < 90, (width, lines))
+        for words in (["queues"], ["live"], ["stats", "naps"]):
+            lines = self.on_terminal(80, *words)
+            self.assertEqual([line for line in lines if len(line) > 80 and not line.startswith("culex:")], [])
+        full = self.culex("runs", "naps").splitlines()
+        self.assertIn("ENQUEUED", full[0])
+        self.assertEqual(self.on_terminal(80, "runs", "naps", "--wide")[:len(full)], full)
+        self.assertGreater(len(self.on_terminal(80, "queues", "--wide")[1]), 80)
+
     def test_a_full_queue_says_so(self):
         self.fill()
         self.culex("capacity", "naps", "2")
