@@ -1,4 +1,5 @@
 /* ops/command/runs.c - culex runs and move; what a run's line has. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/find.h"
@@ -60,9 +61,26 @@ struct listing {
     struct ops_table table;
     uint64_t most, count;
     bool has_waiting; /* one of the runs waits */
+    culex_status status;
+    culex_error *error;
 };
 
-static void row_add(struct ops_table *table, const culex_run_info *run)
+/* The first line of what a dead run failed with, which a list does not have: "" for another run,
+ * and for one that is forgotten meanwhile. */
+static culex_status error_read(struct ops *ops, const culex_run_info *run, char **ret_text,
+                               culex_error *error)
+{
+    culex_run_info *whole = NULL;
+    culex_status status = CULEX_OK;
+    if (run->state == CULEX_RUN_DEAD)
+        status = culex_client_get(ops->client, run->queue, run->id, &whole, error);
+    const char *text = whole != NULL ? whole->error_text : "";
+    *ret_text = ops_copy(text, strcspn(text, "\n"));
+    culex_run_info_free(whole);
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
+static void row_add(struct ops_table *table, const culex_run_info *run, const char *error_text)
 {
     char id[CULEX_UUID_TEXT_SIZE], failures[32];
     culex_uuid_format(run->id, id);
@@ -76,38 +94,73 @@ static void row_add(struct ops_table *table, const culex_run_info *run)
     ops_table_time(table, run->created_at_ms);
     ops_table_time(table, run->at_ms);
     ops_table_text(table, run->tags);
+    ops_table_text(table, error_text);
+}
+
+static void run_json(const culex_run_info *run, const char *error_text)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_run_json(&json, run);
+    if (run->state == CULEX_RUN_DEAD)
+        ops_json_text(&json, "error", error_text);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
 }
 
 static bool run_add(const culex_run_info *run, void *user)
 {
     struct listing *listing = user;
-    struct ops_json json = {.out = stdout};
+    char *error_text;
     if (listing->count == listing->most)
         return false;
-    listing->count++;
+    listing->status = error_read(listing->ops, run, &error_text, listing->error);
+    listing->count += listing->status == CULEX_OK;
     listing->has_waiting |= run->state == CULEX_RUN_WAITING;
-    if (!listing->ops->options.wants_json) {
-        row_add(&listing->table, run);
-        return true;
-    }
-    ops_json_object(&json, NULL);
-    ops_run_json(&json, run);
-    ops_json_object_end(&json);
-    ops_json_line_end(&json);
-    return !ferror(stdout);
+    if (listing->status == CULEX_OK && listing->ops->options.wants_json)
+        run_json(run, error_text);
+    else if (listing->status == CULEX_OK)
+        row_add(&listing->table, run, error_text);
+    free(error_text);
+    return listing->status == CULEX_OK && !ferror(stdout);
 }
 
-static culex_status all_add(struct listing *listing, culex_list_cursor *cursor, culex_error *error)
+/* Of one state, whose order both stores have. */
+static culex_status state_add(struct listing *listing, culex_run_state state,
+                              culex_list_cursor *cursor)
 {
     struct ops *ops = listing->ops;
-    const culex_list_filter filter = ops_filter_make(&ops->options);
+    culex_list_filter filter = ops_filter_make(&ops->options);
     culex_status status;
+    filter.states = CULEX_LIST_STATE(state);
     do
-        status =
-            culex_client_find(ops->client, ops->arguments[0], &filter, cursor,
-                              (size_t)(listing->most - listing->count), run_add, listing, error);
-    while (status == CULEX_OK && cursor->place != 0 && listing->count < listing->most &&
-           !ferror(stdout));
+        status = culex_client_find(ops->client, ops->arguments[0], &filter, cursor,
+                                   (size_t)(listing->most - listing->count), run_add, listing,
+                                   listing->error);
+    while (status == CULEX_OK && listing->status == CULEX_OK && cursor->place != 0 &&
+           listing->count < listing->most && !ferror(stdout));
+    return status == CULEX_OK ? listing->status : status;
+}
+
+/* State after state, what is at work first: a store that is asked for several at once tells them in
+ * no order. Whether there may be more. */
+static culex_status all_add(struct listing *listing, bool *ret_are_more)
+{
+    static const culex_run_state order[CULEX_RUN_STATE_COUNT] = {
+        CULEX_RUN_ACTIVE, CULEX_RUN_WAITING, CULEX_RUN_SCHEDULED,
+        CULEX_RUN_DEAD,   CULEX_RUN_DONE,    CULEX_RUN_CANCELLED};
+    unsigned states = listing->ops->options.states;
+    culex_status status = CULEX_OK;
+    *ret_are_more = false;
+    for (size_t i = 0; i < CULEX_RUN_STATE_COUNT && status == CULEX_OK && !*ret_are_more; i++) {
+        culex_list_cursor cursor = {.place = 0};
+        if (states != 0 && (states & CULEX_LIST_STATE(order[i])) == 0)
+            continue;
+        *ret_are_more = listing->count == listing->most;
+        if (!*ret_are_more)
+            status = state_add(listing, order[i], &cursor);
+        *ret_are_more |= cursor.place != 0;
+    }
     return status;
 }
 
@@ -126,11 +179,11 @@ static void parked_tell(struct ops *ops)
 
 culex_status ops_runs(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"ID",         "STATE",    "~JOB",
-                                        ">7ATTEMPT",  ">6FAILED", "@5ENQUEUED",
-                                        "@8DUE/ENDS", "~?9TAGS",  NULL};
-    struct listing listing = {.ops = ops, .most = RUNS_LIMIT};
-    culex_list_cursor cursor = {.place = 0};
+    static const char *const heads[] = {"ID",       "STATE",      "~JOB",       ">7ATTEMPT",
+                                        ">6FAILED", "@5ENQUEUED", "@8DUE/ENDS", "~?9TAGS",
+                                        "~?ERROR",  NULL};
+    struct listing listing = {.ops = ops, .most = RUNS_LIMIT, .error = error};
+    bool are_more = false;
     if (ops_is_given(&ops->options, "limit"))
         listing.most = ops->options.limit;
     if (listing.most == 0)
@@ -139,13 +192,13 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
     if (status != CULEX_OK)
         return status;
     ops_table_begin(&listing.table, heads);
-    status = all_add(&listing, &cursor, error);
+    status = all_add(&listing, &are_more);
     if (!ops->options.wants_json && (status == CULEX_OK || listing.count > 0))
         ops_table_print(&listing.table, stdout);
     ops_table_end(&listing.table);
     fflush(stdout);
-    if (status == CULEX_OK && cursor.place != 0)
-        fprintf(stderr, "culex: there are more; --limit tells how many are listed\n");
+    if (status == CULEX_OK && are_more)
+        fprintf(stderr, "culex: there may be more; --limit tells how many are listed\n");
     if (status == CULEX_OK && listing.has_waiting && !ops->options.wants_json)
         parked_tell(ops);
     if (status == CULEX_OK && listing.count == 0)

@@ -174,6 +174,30 @@ class Command(unittest.TestCase):
         self.until(lambda: self.lines("queues")[0]["parked"] == 2)
         self.assertNotIn("gpu", self.told("runs", "held"))
 
+    def test_dead_runs_are_listed_with_their_error(self):
+        self.fill()
+        self.die("first line\nsecond line")
+        lines = self.culex("runs", "naps", "--state", "dead").splitlines()
+        self.assertIn("ERROR", lines[0])
+        self.assertEqual(sorted(" ".join(line.split()[9:]) for line in lines[1:]),
+                         ["disk full", "first line", "no route", "no route"])
+        self.assertEqual(sorted(run["error"] for run in self.lines("runs", "naps", "--state", "dead"))[0], "disk full")
+        self.assertNotIn("ERROR", self.culex("runs", "naps", "--state", "waiting"))
+
+    def test_runs_are_listed_by_state(self):
+        self.fill()
+        self.nap("enqueue", "wink", "1")
+        [first, *_] = self.ids("--state", "waiting")
+        self.culex("move", first, "--delay", "1h")
+        self.culex("cancel", self.ids("--state", "waiting")[0])
+        states = [run["state"] for run in self.lines("runs", "naps")]
+        self.assertEqual(states, ["scheduled", "dead", "dead", "dead", "done", "cancelled"])
+        dead = self.ids("--state", "dead")
+        self.assertEqual(dead, sorted(dead))
+        self.assertEqual(self.ids("--state", "cancelled,dead")[:3], dead)
+        self.assertIn("there may be more", self.told("runs", "naps", "--limit", "4"))
+        self.assertNotIn("there may be more", self.told("runs", "naps", "--limit", "7"))
+
     def test_a_run_whole(self):
         self.fill()
         [dead] = self.ids("--error", "disk")
