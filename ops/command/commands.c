@@ -28,7 +28,11 @@ const struct ops_command ops_commands[] = {
     {.name = "runs",
      .arguments = "QUEUE",
      .summary = "list runs by state, job, tag, error or time",
-     .options = "state job tag error since before limit",
+     .details =
+         "\n--by error counts dead runs by job and error. --follow prints those that come and\n"
+         "change from now on, until it is interrupted, which is its end with 0; the queue\n"
+         "has to keep events (culex events QUEUE --keep 10000).",
+     .options = "state job tag error since before limit by follow",
      .least = 1,
      .most = 1,
      .run = ops_runs},

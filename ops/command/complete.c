@@ -111,8 +111,11 @@ static culex_status value_offer(struct ops *ops, const char *option, struct offe
                                 culex_error *error)
 {
     static const char *const places[] = {"oldest", "now", NULL};
+    static const char *const kinds[] = {"error", NULL};
     if (strcmp(option, "state") == 0)
         all_offer(offers, states);
+    else if (strcmp(option, "by") == 0)
+        all_offer(offers, kinds);
     else if (strcmp(option, "from") == 0)
         all_offer(offers, places);
     else if (strcmp(option, "queue") == 0)

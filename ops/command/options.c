@@ -57,6 +57,7 @@ static const struct option table[] = {
     {"from", TEXT, AT(from), "PLACE", "oldest, now, or a position that was printed before"},
     {"keep", COUNT, AT(keep), "N", "have the queue keep its newest N from now on; 0: none"},
     {"repair", FLAG, AT(is_repairing), NULL, "make the indexes agree with the records"},
+    {"by", TEXT, AT(by), "error", "count dead runs by job and error"},
     {"ended", FLAG, AT(with_ended), NULL, "count runs that are done or cancelled as well"},
 };
 

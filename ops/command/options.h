@@ -10,7 +10,7 @@
 
 /* What was given; {0} is nothing. Texts are those of the command line. */
 struct ops_options {
-    const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from;
+    const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by;
     culex_duration store_timeout, timeout, duration, delay;
     culex_time since, before, at;
     uint64_t limit, priority, burst, hours, keep;

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "command/find.h"
+#include "command/follow.h"
+#include "command/group.h"
 #include "command/hint.h"
 #include "command/parked.h"
 #include "command/print.h"
@@ -189,6 +191,10 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
     if (listing.most == 0)
         return ops_usage(error, "--limit: 0 runs are none");
     culex_status status = ops_filter_check(&ops->options, error);
+    if (status == CULEX_OK && ops->options.by != NULL)
+        return ops_runs_by_error(ops, error);
+    if (status == CULEX_OK && ops->options.is_following)
+        return ops_runs_follow(ops, error);
     if (status != CULEX_OK)
         return status;
     ops_table_begin(&listing.table, heads);

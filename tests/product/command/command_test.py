@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -183,6 +184,40 @@ class Command(unittest.TestCase):
                          ["disk full", "first line", "no route", "no route"])
         self.assertEqual(sorted(run["error"] for run in self.lines("runs", "naps", "--state", "dead"))[0], "disk full")
         self.assertNotIn("ERROR", self.culex("runs", "naps", "--state", "waiting"))
+
+    def test_dead_runs_are_counted_by_error(self):
+        self.fill()
+        groups = self.lines("runs", "naps", "--by", "error")
+        self.assertEqual([(each["count"], each["job"], each["error"]) for each in groups],
+                         [(2, "tell", "no route"), (1, "tell", "disk full")])
+        self.assertIn(groups[0]["newest"], self.ids("--error", "no route"))
+        self.assertEqual(self.culex("runs", "naps", "--by", "error", "--error", "disk").splitlines()[1].split()[:4],
+                         ["1", "tell", "disk", "full"])
+        self.assertIn("did you mean tell?", self.told("runs", "naps", "--by", "error", "--job", "tel"))
+        self.assertIn("is not error", self.culex("runs", "naps", "--by", "job", code=2))
+        self.assertIn("dead runs alone", self.culex("runs", "naps", "--by", "error", "--state", "done", code=2))
+
+    def test_runs_are_followed(self):
+        self.fill()
+        self.assertIn("--keep 10000", self.culex("runs", "naps", "--follow", code=1))
+        self.culex("events", "naps", "--keep", "1000")
+        follow = subprocess.Popen([CULEX, "runs", "naps", "--follow", "--job", "tell", "--json"], env=self.env,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(follow.kill)
+        first = []
+        reader = threading.Thread(target=lambda: first.append(follow.stdout.readline()))
+        reader.start()
+        for _ in range(3000):  # the first that is enqueued after it has begun
+            if not reader.is_alive():
+                break
+            self.nap("enqueue", "tell", "late")
+            self.nap("enqueue", "wink", "1")
+            reader.join(0.1)
+        event = json.loads(first[0])
+        self.assertEqual((event["event"], event["job"], event["state"]), ("enqueued", "tell", "waiting"))
+        follow.send_signal(signal.SIGINT)
+        rest = [json.loads(line) for line in follow.communicate()[0].splitlines()]
+        self.assertEqual((follow.returncode, {each["job"] for each in rest} - {"tell"}), (0, set()))
 
     def test_runs_are_listed_by_state(self):
         self.fill()
