@@ -159,8 +159,11 @@ static culex_status worker_find(struct ops *ops, const char *text, char **ret_id
     struct search search = {.text = text};
     culex_status status = culex_client_workers(ops->client, worker_compare, &search, error);
     if (status == CULEX_OK && search.count == 0)
-        status = ops_fail(error, CULEX_ENOTFOUND,
-                          "there is no worker %s: culex workers lists those that are alive", text);
+        status =
+            ops_fail(error, CULEX_ENOTFOUND,
+                     "there is no worker %s: culex workers lists those that are alive; orders are "
+                     "quiet, go, stop and concurrency",
+                     text);
     else if (status == CULEX_OK && search.count > 1)
         status =
             ops_usage(error, "%zu workers have the name %s: say the id of one", search.count, text);
@@ -236,8 +239,6 @@ static culex_status order_read(const struct ops *ops, culex_worker_order *ret_or
         ret_order->quiet = CULEX_SWITCH_OFF;
     else if (strcmp(verb, "stop") == 0)
         ret_order->stop = true;
-    else if (strcmp(verb, "concurrency") != 0)
-        return ops_usage(error, "workers: %s is none of quiet, go, stop and concurrency", verb);
     if (strcmp(verb, "concurrency") != 0)
         return CULEX_OK;
     if (ops->argument_count < 2)
@@ -284,9 +285,144 @@ static culex_status order_give(struct ops *ops, culex_error *error)
     return status;
 }
 
+/* --- one of them -------------------------------------------------------------------------------
+ */
+
+enum { HEAD_WIDTH = 12 };
+
+/* The head of a line, empty for those below the first. */
+static void line_begin(const char *name)
+{
+    printf("%-*s", HEAD_WIDTH, name);
+}
+
+static void text_line(const char *name, const char *text)
+{
+    line_begin(name);
+    ops_print_text(stdout, text[0] != '\0' ? text : "-", text[0] != '\0' ? strlen(text) : 1, false,
+                   0);
+    putchar('\n');
+}
+
+static void served_print(const culex_worker_info *worker)
+{
+    for (size_t i = 0; i < worker->queue_count; i++) {
+        const culex_queue_served *queue = &worker->queues[i];
+        line_begin(i == 0 ? "queues" : "");
+        ops_print_text(stdout, queue->name, strlen(queue->name), false, 0);
+        if (queue->weight != 1)
+            printf(", weight %u", queue->weight);
+        if (queue->most > 0)
+            printf(", at most %u at a time", queue->most);
+        putchar('\n');
+    }
+    if (worker->queues_total > worker->queue_count)
+        printf("%*s(%zu more)\n", HEAD_WIDTH, "", worker->queues_total - worker->queue_count);
+}
+
+static void at_work_print(const culex_worker_info *worker)
+{
+    for (size_t i = 0; i < worker->run_count; i++) {
+        const culex_run_at_work *run = &worker->runs[i];
+        char id[CULEX_UUID_TEXT_SIZE], since[OPS_TIME_SIZE];
+        culex_uuid_format(run->id, id);
+        line_begin(i == 0 ? "runs" : "");
+        printf("%s  since %s  ", id, ops_time_format(run->since_ms, since));
+        ops_print_text(stdout, run->queue, strlen(run->queue), false, 0);
+        fputs("  ", stdout);
+        ops_print_text(stdout, run->job, strlen(run->job), false, 0);
+        putchar('\n');
+    }
+    if (worker->runs_total > worker->run_count)
+        printf("%*s(%zu more)\n", HEAD_WIDTH, "", worker->runs_total - worker->run_count);
+}
+
+static void worker_print(const culex_worker_info *worker)
+{
+    char time[OPS_TIME_SIZE];
+    const char *state = worker_state(worker);
+    text_line("worker", worker->id);
+    text_line("name", worker->name);
+    text_line("host", worker->host);
+    line_begin("pid");
+    printf("%" PRId64 "\n", worker->pid);
+    text_line("state", state[0] != '\0' ? state : "claims runs");
+    text_line("version", worker->version);
+    text_line("started", ops_time_format(worker->started_ms, time));
+    text_line("heard of", ops_time_format(worker->told_ms, time));
+    text_line("isolation", worker->isolation);
+    text_line("offers", worker->offers);
+    line_begin("at work");
+    printf("%zu of %u at a time, at most %u\n", worker->runs_total, worker->concurrency,
+           worker->concurrency_max);
+    line_begin("ended");
+    printf("%" PRIu64 " done, %" PRIu64 " failed\n", worker->done, worker->failed);
+    line_begin("memory");
+    printf("%" PRId64 " MB, its children %" PRId64 " MB\n", worker->memory_bytes / 1000000,
+           worker->children_bytes / 1000000);
+    served_print(worker);
+    at_work_print(worker);
+}
+
+struct showing {
+    const char *id;
+    bool is_json, is_there;
+};
+
+static bool worker_show(const culex_worker_info *worker, void *user)
+{
+    struct showing *showing = user;
+    if (strcmp(worker->id, showing->id) != 0)
+        return true;
+    showing->is_there = true;
+    if (showing->is_json)
+        worker_json(worker);
+    else
+        worker_print(worker);
+    return false;
+}
+
+static culex_status one_show(struct ops *ops, const char *text, culex_error *error)
+{
+    char *id = NULL;
+    culex_status status = worker_find(ops, text, &id, error);
+    if (status != CULEX_OK)
+        return status;
+    struct showing showing = {.id = id, .is_json = ops->options.wants_json};
+    status = culex_client_workers(ops->client, worker_show, &showing, error);
+    free(id);
+    return status == CULEX_OK && !showing.is_there
+               ? ops_fail(error, CULEX_ENOTFOUND, "worker %s has just ended", text)
+               : status;
+}
+
+static bool is_verb(const char *word)
+{
+    static const char *const verbs[] = {"quiet", "go", "stop", "concurrency"};
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        if (strcmp(verbs[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static culex_status some_show(struct ops *ops, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
+        if (i > 0 && !ops->options.wants_json)
+            putchar('\n');
+        status = one_show(ops, ops->arguments[i], error);
+    }
+    return status;
+}
+
 culex_status ops_workers(struct ops *ops, culex_error *error)
 {
-    if (ops->argument_count == 0 && ops->options.is_all)
+    bool is_order = ops->argument_count > 0 && is_verb(ops->arguments[0]);
+    if (!is_order && ops->options.is_all)
         return ops_usage(error, "workers: --all goes with quiet, go, stop and concurrency");
-    return ops->argument_count == 0 ? list_print(ops, error) : order_give(ops, error);
+    if (ops->argument_count == 0)
+        return list_print(ops, error);
+    return is_order ? order_give(ops, error) : some_show(ops, error);
 }
