@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <culex/schedules.h>
+#include <culex/workers.h>
 
 #include "command/command.h"
 #include "command/print.h"
@@ -64,25 +65,64 @@ static culex_status list_print(struct ops *ops, culex_error *error)
 
 /* --- steering --------------------------------------------------------------------------------- */
 
-/* A worker that has the job declares it again, and it is not paused then. */
-static void done_tell(const struct ops *ops, const char *name, const char *verb, const char *run)
+/* A worker that has the job declares it again, and it is not paused then. Which jobs a worker has
+ * the store does not know, only its queues. */
+struct servers {
+    const char *queue;
+    size_t count;
+};
+
+static bool server_count(const culex_worker_info *worker, void *user)
+{
+    struct servers *servers = user;
+    bool is_serving = worker->queues_total > worker->queue_count;
+    for (size_t i = 0; i < worker->queue_count; i++)
+        is_serving |= strcmp(worker->queues[i].name, servers->queue) == 0;
+    servers->count += is_serving && !worker->is_stopping;
+    return true;
+}
+
+static void deleted_print(const char *name, const struct servers *servers)
+{
+    if (servers->count == 0)
+        printf("%s: forgotten; a worker that has the job begins it anew, and not paused\n", name);
+    else
+        printf(
+            "%s: forgotten, but %zu workers of queue %s are alive: one that has the job begins it "
+            "anew, and not paused; pause it to stop it\n",
+            name, servers->count, servers->queue);
+}
+
+static void did_json(const char *name, const char *verb, const char *run,
+                     const struct servers *servers)
 {
     struct ops_json json = {.out = stdout};
-    if (ops->options.wants_json) {
-        ops_json_object(&json, NULL);
-        ops_json_text(&json, "schedule", name);
-        ops_json_text(&json, "did", verb);
-        if (run != NULL)
-            ops_json_text(&json, "id", run);
-        ops_json_object_end(&json);
-        ops_json_line_end(&json);
-    } else if (run != NULL) {
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "schedule", name);
+    ops_json_text(&json, "did", verb);
+    if (run != NULL)
+        ops_json_text(&json, "id", run);
+    if (strcmp(verb, "delete") == 0)
+        ops_json_count(&json, "workers_alive", servers->count);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static void done_tell(const struct ops *ops, const char *name, const char *verb, const char *run)
+{
+    struct servers servers = {.queue = ops->arguments[0]};
+    culex_error ignored = {.code = CULEX_OK};
+    if (strcmp(verb, "delete") == 0 &&
+        culex_client_workers(ops->client, server_count, &servers, &ignored) != CULEX_OK)
+        servers.count = 0; /* what may come is said all the same */
+    if (ops->options.wants_json)
+        did_json(name, verb, run, &servers);
+    else if (run != NULL)
         printf("%s\n", run);
-    } else if (strcmp(verb, "delete") == 0) {
-        printf("%s: forgotten; a worker that has the job begins it anew, and not paused\n", name);
-    } else {
+    else if (strcmp(verb, "delete") == 0)
+        deleted_print(name, &servers);
+    else
         printf("%s: %sd\n", name, verb);
-    }
 }
 
 static culex_status schedule_run(struct ops *ops, const char *queue, const char *name,

@@ -57,6 +57,9 @@ class Command(unittest.TestCase):
     def lines(self, *words, **more):
         return [json.loads(line) for line in self.culex(*words, "--json", **more).splitlines()]
 
+    def ids_of(self, queue, *words):
+        return [run["id"] for run in self.lines("runs", queue, *words)]
+
     def ids(self, *words):
         return [run["id"] for run in self.lines("runs", "naps", *words)]
 
@@ -446,6 +449,27 @@ class Command(unittest.TestCase):
         self.assertLess(abs(wink["told_ms"] - time.time() * 1000), 600_000)
         self.assertIn(wink["fingerprint"], self.culex("schemas", "naps"))
         self.assertEqual(self.culex("complete", "schemas", "n").split(), ["naps"])
+
+    def test_a_worker_is_shown_whole(self):
+        self.held("enqueue", "pen", "1")
+        self.work("--queues", "held", "--concurrency", "3", "--offer", "gpu=2")
+        self.until(lambda: self.lines("workers")[0]["runs_total"] == 1)
+        text = self.culex("workers", "one")
+        [run] = self.ids_of("held")
+        for wanted in ("name        one\n", "offers      gpu:2\n", "queues      held\n", "at work     1 of 3 at a time", f"runs        {run}"):
+            self.assertIn(wanted, text)
+        self.assertEqual(self.lines("workers", "one")[0]["name"], "one")
+        self.assertIn("there is no worker two", self.culex("workers", "two", code=1))
+
+    def test_a_deleted_schedule_that_comes_back_says_so(self):
+        worker = self.work("--queues", "held")
+        self.until(lambda: self.lines("schedules", "held"))
+        self.assertIn("1 workers of queue held are alive", self.culex("schedules", "held", "delete", "chime"))
+        worker.terminate()
+        self.assertEqual(worker.wait(60), 0)
+        if not self.lines("schedules", "held"):  # it had no time to come back
+            return
+        self.assertEqual(self.lines("schedules", "held", "delete", "chime")[0]["workers_alive"], 0)
 
     def test_the_store_is_looked_after(self):
         self.fill()
