@@ -162,6 +162,16 @@ const struct ops_command ops_commands[] = {
      .options = "ended",
      .most = 1,
      .run = ops_live},
+    {.name = "check",
+     .arguments = "[QUEUE...]",
+     .summary = "whether all is well, for monitors: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
+     .details =
+         "\nW,C: warn beyond W, critical beyond C. Each is a number, of a time with s, m, h or d,\n"
+         "or a range as Nagios has them: 10: ~:10 1:10 @1:10. A store that is away is CRITICAL.",
+     .options = "waiting-age dead-runs overdue no-worker full timeout",
+     .most = 1000,
+     .is_storeless = true,
+     .run = ops_check},
     {.name = "doctor",
      .arguments = "",
      .summary = "what the store promises, and what is wrong with it; 1 for a warning",

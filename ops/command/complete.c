@@ -111,9 +111,12 @@ static culex_status value_offer(struct ops *ops, const char *option, struct offe
                                 culex_error *error)
 {
     static const char *const places[] = {"oldest", "now", NULL};
+    static const char *const healths[] = {"ok", "warning", "critical", NULL};
     static const char *const kinds[] = {"error", NULL};
     if (strcmp(option, "state") == 0)
         all_offer(offers, states);
+    else if (strcmp(option, "no-worker") == 0 || strcmp(option, "full") == 0)
+        all_offer(offers, healths);
     else if (strcmp(option, "by") == 0)
         all_offer(offers, kinds);
     else if (strcmp(option, "from") == 0)

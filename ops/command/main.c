@@ -126,8 +126,21 @@ static bool is_completion(int argc, char **argv)
     return argc > 1 && strcmp(argv[1], "complete") == 0;
 }
 
+/* A monitor reads another exit status, and standard output, also where the options are wrong. */
+static bool is_check(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        bool is_option = strncmp(argv[i], "--", 2) == 0;
+        if (!is_option)
+            return strcmp(argv[i], "check") == 0;
+        i += ops_option_has_value(argv[i] + 2); /* one with its value behind '=' has no such name */
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
+    bool is_for_monitor = is_check(argc, argv);
     struct ops ops = {.command = NULL};
     culex_error error = {.code = CULEX_OK};
     culex_status status = CULEX_OK;
@@ -140,7 +153,10 @@ int main(int argc, char **argv)
         if (status == CULEX_OK)
             status = words_run(&ops, argv, count, &error);
     }
-    int code = status == CULEX_OK ? ops.code : failure_tell(status, &error);
+    int code = ops.code;
+    if (status != CULEX_OK)
+        code = is_for_monitor ? ops_check_failed(status, &error, ops.options.wants_json)
+                              : failure_tell(status, &error);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fputs("culex: cannot write the output\n", stderr);

@@ -44,7 +44,8 @@ static const struct option table[] = {
     {"dry-run", FLAG, AT(is_dry), NULL, "only count what would be done"},
     {"yes", FLAG, AT(is_sure), NULL, "do not ask"},
     {"params", FLAG, AT(wants_params), NULL, "params and result too, which may hold secrets"},
-    {"timeout", DURATION, AT(timeout), "TIME", "wait no longer than this; by default a day"},
+    {"timeout", DURATION, AT(timeout), "TIME",
+     "wait no longer than this; wait: a day, check: 10s without it"},
     {"for", DURATION, AT(duration), "TIME", "go on by itself after this time"},
     {"delay", DURATION, AT(delay), "TIME", "so long from now"},
     {"at", INSTANT, AT(at), "TIME", "at this time, to come: 2026-11-30T09:30:00Z"},
@@ -58,6 +59,13 @@ static const struct option table[] = {
     {"keep", COUNT, AT(keep), "N", "have the queue keep its newest N from now on; 0: none"},
     {"repair", FLAG, AT(is_repairing), NULL, "make the indexes agree with the records"},
     {"by", TEXT, AT(by), "error", "count dead runs by job and error"},
+    {"waiting-age", TEXT, AT(waiting_age), "W,C",
+     "how long the oldest run waits that was never begun"},
+    {"dead-runs", TEXT, AT(dead_runs), "W,C", "how many dead runs a queue has"},
+    {"overdue", TEXT, AT(overdue), "W,C", "how late a periodic job is"},
+    {"no-worker", TEXT, AT(no_worker), "WHAT",
+     "ok, warning or critical where runs wait and no worker is there; critical without it"},
+    {"full", TEXT, AT(full), "WHAT", "the same of a queue that is full"},
     {"ended", FLAG, AT(with_ended), NULL, "count runs that are done or cancelled as well"},
 };
 

@@ -9,6 +9,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -470,6 +471,66 @@ class Command(unittest.TestCase):
         if not self.lines("schedules", "held"):  # it had no time to come back
             return
         self.assertEqual(self.lines("schedules", "held", "delete", "chime")[0]["workers_alive"], 0)
+
+    def checked(self, *words, code, env=None):
+        done = subprocess.run([CULEX, "check", *words], env=env or self.env, cwd=self.folder, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (code, ""), (words, done.stdout))
+        [line] = done.stdout.splitlines()
+        return line
+
+    def test_a_monitor_is_told(self):
+        self.fill()
+        line = self.checked(code=2)
+        self.assertRegex(line, r"^CULEX CRITICAL - naps: 1 runs wait and no worker claims any \| 'naps waiting'=1;;;0 'naps waiting_age'=")
+        quiet = ("--no-worker", "ok")
+        self.assertRegex(self.checked(*quiet, code=0), r"^CULEX OK - 1 queues are well \|")
+        self.assertTrue(self.checked("--no-worker", "warning", code=1).startswith("CULEX WARNING - "))
+        for given, code in (("2,10", 1), ("1,2", 2), ("3,4", 0), (",2", 2), ("4:,", 1), ("@1:3,", 1), ("~:2,", 1), ("0:3,5", 0), ("10,20", 0)):
+            self.checked("naps", *quiet, "--dead-runs", given, code=code)
+        self.assertIn("'naps dead'=3;2;1:10;0", self.checked(*quiet, "--dead-runs", "2,1:10", code=1))
+        self.assertIn("'naps waiting_age'=", self.checked(*quiet, "--waiting-age", "1h,1d", code=0))
+        self.assertIn("s;3600;86400;0", self.checked(*quiet, "--waiting-age", "1h,1d", code=0))
+        self.assertIn("the oldest run waits for", self.checked(*quiet, "--waiting-age", "1d,0s", code=2))
+        self.culex("capacity", "naps", "1")
+        self.assertIn("full, as 1 runs are bounded by 1", self.checked(*quiet, code=2))
+        self.assertIn("'naps open'=1;;;0;1", self.checked(*quiet, "--full", "warning", code=1))
+        self.checked(*quiet, "--full", "ok", code=0)
+        told = json.loads(self.checked("--json", code=2))
+        self.assertEqual((told["state"], [each["what"] for each in told["problems"]], told["queues"][0]["dead"]),
+                         ("CRITICAL", ["no-worker", "full"], 3))
+
+    def test_a_monitor_is_told_of_workers_and_late_jobs(self):
+        worker = self.work("--queues", "held")
+        self.until(lambda: any(each["next_ms"] for each in self.lines("schedules", "held")))
+        self.held("enqueue", "draw", "1")
+        self.assertIn("'held workers'=1", self.checked("--overdue", "10s,1m", code=0))
+        self.culex("workers", "quiet", "one")
+        self.until(lambda: self.lines("workers")[0]["is_quiet"])
+        self.assertIn("no worker claims any", self.checked(code=2))
+        self.culex("workers", "go", "one")
+        self.assertIn("is overdue by", self.checked("--overdue", "@0:1000000,", "--no-worker", "ok", code=1))
+        worker.terminate()
+        worker.wait(60)
+
+    def test_a_monitor_that_asks_wrongly_is_told_unknown(self):
+        self.fill()
+        for words in (["nops"], ["--dead-runs", "x"], ["--dead-runs", ","], ["--dead-runs", "5:1,"], ["--dead-runs", "1h,"], ["--waiting-age", "5x,"],
+                      ["--no-worker", "bad"], ["--ful", "ok"], ["--tag", "x"], ["--url", "rdis://x"], ["--timeout"]):
+            self.assertTrue(self.checked(*words, code=3).startswith("CULEX UNKNOWN - "), words)
+        self.assertIn("did you mean naps?", self.checked("nops", code=3))
+        self.assertEqual(self.told("pause", "check", code=1)[:7], "culex: ")
+
+    def test_a_store_that_is_away_is_critical(self):
+        away = dict(self.env, CULEX_URL=f"redis+unix://{self.folder}/none.sock" if STORE == "redis" else f"sqlite:{self.folder}/none.db")
+        self.assertTrue(self.checked(code=2, env=away).startswith("CULEX CRITICAL - "))
+        self.assertEqual(json.loads(self.checked("--json", code=2, env=away))["state"], "CRITICAL")
+        # One that accepts and never answers.
+        with socket.socket() as mute:
+            mute.bind(("127.0.0.1", 0))
+            mute.listen()
+            silent = dict(self.env, CULEX_URL=f"redis://127.0.0.1:{mute.getsockname()[1]}")
+            self.assertEqual(self.checked("--timeout", "200ms", code=2, env=silent), "CULEX CRITICAL - the store did not answer in time")
 
     def test_the_store_is_looked_after(self):
         self.fill()

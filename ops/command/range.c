@@ -1,0 +1,109 @@
+#include "command/range.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/fail.h"
+
+/* Passes digits with one point among them, and the unit of a time. */
+static bool number_take(const char **at, bool is_time, double *ret_number)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    char digits[24];
+    size_t len = strspn(*at, "0123456789.");
+    if (len == 0 || len >= sizeof digits || !isdigit((unsigned char)**at))
+        return false;
+    memcpy(digits, *at, len);
+    digits[len] = '\0';
+    char *end;
+    *ret_number = strtod(digits, &end);
+    if (*end != '\0')
+        return false;
+    *at += len;
+    for (size_t i = 0; is_time && i < sizeof units / sizeof units[0]; i++) {
+        size_t unit = strlen(units[i].name);
+        if (strncmp(*at, units[i].name, unit) != 0)
+            continue;
+        *at += unit;
+        *ret_number *= units[i].seconds;
+        break;
+    }
+    return true;
+}
+
+static bool bounds_read(const char *at, bool is_time, struct ops_range *range)
+{
+    if (*at == '~') {
+        range->has_low = false;
+        if (*++at != ':')
+            return false;
+    } else if (!number_take(&at, is_time, &range->low)) {
+        return false;
+    }
+    if (*at == '\0') { /* one number is the upper bound */
+        range->high = range->low;
+        range->low = 0;
+        range->has_high = true;
+        return true;
+    }
+    if (*at++ != ':')
+        return false;
+    range->has_high = *at != '\0';
+    return !range->has_high || (number_take(&at, is_time, &range->high) && *at == '\0' &&
+                                (!range->has_low || range->low <= range->high));
+}
+
+/* An empty one is not set. */
+static bool range_read(const char *text, size_t len, bool is_time, struct ops_range *ret_range)
+{
+    char word[80];
+    if (len >= sizeof word)
+        return false;
+    memcpy(word, text, len);
+    word[len] = '\0';
+    bool is_reverse = word[0] == '@';
+    *ret_range = (struct ops_range){.is_set = len > 0, .is_reverse = is_reverse, .has_low = true};
+    return len == 0 || bounds_read(word + is_reverse, is_time, ret_range);
+}
+
+culex_status ops_threshold_read(const char *name, const char *text, bool is_time,
+                                struct ops_threshold *ret_threshold, culex_error *error)
+{
+    size_t len = strcspn(text, ",");
+    const char *second = text[len] == ',' ? text + len + 1 : "";
+    if (!range_read(text, len, is_time, &ret_threshold->warning) ||
+        !range_read(second, strlen(second), is_time, &ret_threshold->critical) ||
+        (!ret_threshold->warning.is_set && !ret_threshold->critical.is_set))
+        return ops_usage(error,
+                         "--%s: %s is no threshold; write %s: warn beyond the first, "
+                         "critical beyond the second; each may be a range, as 1:20",
+                         name, text, is_time ? "5m,1h" : "10,100");
+    return CULEX_OK;
+}
+
+bool ops_range_alerts(const struct ops_range *range, double value)
+{
+    bool is_within =
+        (!range->has_low || value >= range->low) && (!range->has_high || value <= range->high);
+    return range->is_set && is_within == range->is_reverse;
+}
+
+const char *ops_range_format(const struct ops_range *range, char ret_text[OPS_RANGE_SIZE])
+{
+    char low[24] = "", high[24] = "";
+    if (!range->has_low)
+        strcpy(low, "~:");
+    else if (range->low != 0 || !range->has_high)
+        snprintf(low, sizeof low, "%.15g:", range->low);
+    if (range->has_high)
+        snprintf(high, sizeof high, "%.15g", range->high);
+    snprintf(ret_text, OPS_RANGE_SIZE, "%s%s%s", range->is_reverse ? "@" : "", low, high);
+    if (!range->is_set)
+        ret_text[0] = '\0';
+    return ret_text;
+}

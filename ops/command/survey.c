@@ -1,0 +1,115 @@
+#include "command/survey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <culex/workers.h>
+
+#include "command/find.h"
+#include "command/print.h"
+
+uint64_t ops_view_open(const struct ops_queue_view *view)
+{
+    return view->stats.count[CULEX_RUN_SCHEDULED] + view->stats.count[CULEX_RUN_WAITING] +
+           view->stats.count[CULEX_RUN_ACTIVE];
+}
+
+bool ops_view_is_full(const struct ops_queue_view *view)
+{
+    return view->stats.limit > 0 && ops_view_open(view) >= view->stats.limit;
+}
+
+/* --- ages ------------------------------------------------------------------------------------- */
+
+struct oldest {
+    int64_t created_at_ms; /* 0: none */
+    size_t left;
+};
+
+/* When a run that was begun before has come to wait again, nothing tells. */
+static bool run_see(const culex_run_info *run, void *user)
+{
+    struct oldest *oldest = user;
+    if (run->attempt == 0 &&
+        (oldest->created_at_ms == 0 || run->created_at_ms < oldest->created_at_ms))
+        oldest->created_at_ms = run->created_at_ms;
+    oldest->left--;
+    return oldest->left > 0;
+}
+
+static culex_status age_read(struct ops *ops, struct ops_queue_view *view, culex_error *error)
+{
+    struct oldest oldest = {.left = OPS_SURVEY_LOOKED_MAX};
+    culex_list_cursor cursor = {.place = 0};
+    culex_status status = CULEX_OK;
+    view->age_ms = -1;
+    if (view->stats.count[CULEX_RUN_WAITING] == 0)
+        return CULEX_OK;
+    do
+        status = culex_client_list(ops->client, view->name, CULEX_RUN_WAITING, &cursor, 0, run_see,
+                                   &oldest, error);
+    while (status == CULEX_OK && cursor.place != 0 && oldest.left > 0);
+    if (oldest.created_at_ms != 0 && oldest.created_at_ms <= view->stats.now_ms)
+        view->age_ms = view->stats.now_ms - oldest.created_at_ms;
+    else if (oldest.created_at_ms != 0)
+        view->age_ms = 0;
+    return status;
+}
+
+/* --- workers ---------------------------------------------------------------------------------- */
+
+static bool is_serving(const culex_worker_info *worker, const char *queue)
+{
+    if (worker->queues_total > worker->queue_count)
+        return true; /* not all of them are listed */
+    for (size_t i = 0; i < worker->queue_count; i++) {
+        if (strcmp(worker->queues[i].name, queue) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool worker_see(const culex_worker_info *worker, void *user)
+{
+    struct ops_survey *survey = user;
+    survey->workers++;
+    survey->at_work += worker->runs_total;
+    for (size_t i = 0; i < survey->count && !worker->is_quiet && !worker->is_stopping; i++)
+        survey->of[i].workers += is_serving(worker, survey->of[i].name);
+    return true;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static culex_status view_read(struct ops *ops, const char *name, struct ops_survey *survey,
+                              culex_error *error)
+{
+    struct ops_queue_view *view = &survey->of[survey->count];
+    *view = (struct ops_queue_view){.name = ops_copy(name, strlen(name)), .age_ms = -1};
+    survey->count++;
+    culex_status status = culex_client_stats(ops->client, name, &view->stats, error);
+    return status == CULEX_OK ? age_read(ops, view, error) : status;
+}
+
+culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t count,
+                             struct ops_survey *ret_survey, culex_error *error)
+{
+    struct ops_names all = {.of = NULL};
+    *ret_survey = (struct ops_survey){.of = NULL};
+    culex_status status = count == 0 ? ops_names_read(ops, &all, error) : CULEX_OK;
+    size_t most = count == 0 ? all.count : count;
+    ret_survey->of = ops_alloc(NULL, (most + 1) * sizeof *ret_survey->of);
+    for (size_t i = 0; i < most && status == CULEX_OK; i++)
+        status = view_read(ops, count == 0 ? all.of[i] : names[i], ret_survey, error);
+    ops_names_free(&all);
+    return status == CULEX_OK ? culex_client_workers(ops->client, worker_see, ret_survey, error)
+                              : status;
+}
+
+void ops_survey_free(struct ops_survey *survey)
+{
+    for (size_t i = 0; i < survey->count; i++)
+        free(survey->of[i].name);
+    free(survey->of);
+    *survey = (struct ops_survey){.of = NULL};
+}

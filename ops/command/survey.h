@@ -1,0 +1,35 @@
+/* ops/command/survey.h - what is in the queues at a moment, for `check` and `top`. */
+#ifndef OPS_COMMAND_SURVEY_H
+#define OPS_COMMAND_SURVEY_H
+
+#include "command/command.h"
+
+/* So many waiting runs of a queue are looked at for the oldest, those that are claimed first. */
+enum { OPS_SURVEY_LOOKED_MAX = 20000 };
+
+struct ops_queue_view {
+    char *name; /* owned */
+    culex_queue_stats stats;
+    int64_t age_ms; /* since the enqueue of the oldest run that waits and was never begun; -1: none.
+                       What was enqueued for later counts from its enqueue, too */
+    size_t workers; /* alive, and serving it: neither quiet nor stopping */
+};
+
+struct ops_survey {
+    struct ops_queue_view *of; /* owned */
+    size_t count;
+    size_t workers; /* alive, whatever they serve */
+    uint64_t at_work;
+};
+
+/* Runs that have not ended, as the store bounds them. */
+uint64_t ops_view_open(const struct ops_queue_view *view);
+bool ops_view_is_full(const struct ops_queue_view *view);
+
+/* Of the named queues, or of all for none. A queue that is not there is CULEX_ENOTFOUND. Free it
+ * with ops_survey_free in any case. */
+culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t count,
+                             struct ops_survey *ret_survey, culex_error *error);
+void ops_survey_free(struct ops_survey *survey);
+
+#endif
