@@ -225,9 +225,11 @@ static culex_status queue_judge(struct check *check, const struct ops_queue_view
 
 static culex_status queues_judge(struct check *check, size_t *ret_count, culex_error *error)
 {
+    enum { LOOKED_MAX = 20000 };
     struct ops *ops = check->ops;
     struct ops_survey survey;
-    culex_status status = ops_survey_read(ops, ops->arguments, ops->argument_count, &survey, error);
+    culex_status status =
+        ops_survey_read(ops, ops->arguments, ops->argument_count, LOOKED_MAX, &survey, error);
     *ret_count = survey.count;
     if (status == CULEX_OK && survey.count == 0)
         status = ops_fail(error, CULEX_ENOTFOUND,

@@ -69,6 +69,7 @@ culex_status ops_doctor(struct ops *ops, culex_error *error);
 culex_status ops_fsck(struct ops *ops, culex_error *error);
 culex_status ops_live(struct ops *ops, culex_error *error);
 culex_status ops_check(struct ops *ops, culex_error *error);
+culex_status ops_top(struct ops *ops, culex_error *error);
 
 /* Prints what a failure is to a monitor, and returns the exit status for that. */
 int ops_check_failed(culex_status status, const culex_error *error, bool is_json);

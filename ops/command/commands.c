@@ -25,6 +25,15 @@ const struct ops_command ops_commands[] = {
      .least = 1,
      .most = 1,
      .run = ops_stats},
+    {.name = "top",
+     .arguments = "[QUEUE...]",
+     .summary = "the queues and workers, again and again on the whole screen",
+     .details = "\nq ends it, p holds the numbers; n, w, o and d sort by name, waiting runs, the "
+                "oldest one's\n"
+                "age and dead runs; arrows scroll.",
+     .options = "interval once",
+     .most = 1000,
+     .run = ops_top},
     {.name = "runs",
      .arguments = "QUEUE",
      .summary = "list runs by state, job, tag, error or time",

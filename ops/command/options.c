@@ -66,6 +66,8 @@ static const struct option table[] = {
     {"no-worker", TEXT, AT(no_worker), "WHAT",
      "ok, warning or critical where runs wait and no worker is there; critical without it"},
     {"full", TEXT, AT(full), "WHAT", "the same of a queue that is full"},
+    {"interval", DURATION, AT(interval), "TIME", "read it anew so often; by default 2s"},
+    {"once", FLAG, AT(is_once), NULL, "print one frame as text; rates take two, and have none"},
     {"ended", FLAG, AT(with_ended), NULL, "count runs that are done or cancelled as well"},
 };
 

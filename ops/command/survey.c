@@ -37,9 +37,10 @@ static bool run_see(const culex_run_info *run, void *user)
     return oldest->left > 0;
 }
 
-static culex_status age_read(struct ops *ops, struct ops_queue_view *view, culex_error *error)
+static culex_status age_read(struct ops *ops, struct ops_queue_view *view, size_t looked_max,
+                             culex_error *error)
 {
-    struct oldest oldest = {.left = OPS_SURVEY_LOOKED_MAX};
+    struct oldest oldest = {.left = looked_max};
     culex_list_cursor cursor = {.place = 0};
     culex_status status = CULEX_OK;
     view->age_ms = -1;
@@ -81,18 +82,18 @@ static bool worker_see(const culex_worker_info *worker, void *user)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-static culex_status view_read(struct ops *ops, const char *name, struct ops_survey *survey,
-                              culex_error *error)
+static culex_status view_read(struct ops *ops, const char *name, size_t looked_max,
+                              struct ops_survey *survey, culex_error *error)
 {
     struct ops_queue_view *view = &survey->of[survey->count];
     *view = (struct ops_queue_view){.name = ops_copy(name, strlen(name)), .age_ms = -1};
     survey->count++;
     culex_status status = culex_client_stats(ops->client, name, &view->stats, error);
-    return status == CULEX_OK ? age_read(ops, view, error) : status;
+    return status == CULEX_OK ? age_read(ops, view, looked_max, error) : status;
 }
 
 culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t count,
-                             struct ops_survey *ret_survey, culex_error *error)
+                             size_t looked_max, struct ops_survey *ret_survey, culex_error *error)
 {
     struct ops_names all = {.of = NULL};
     *ret_survey = (struct ops_survey){.of = NULL};
@@ -100,7 +101,7 @@ culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t c
     size_t most = count == 0 ? all.count : count;
     ret_survey->of = ops_alloc(NULL, (most + 1) * sizeof *ret_survey->of);
     for (size_t i = 0; i < most && status == CULEX_OK; i++)
-        status = view_read(ops, count == 0 ? all.of[i] : names[i], ret_survey, error);
+        status = view_read(ops, count == 0 ? all.of[i] : names[i], looked_max, ret_survey, error);
     ops_names_free(&all);
     return status == CULEX_OK ? culex_client_workers(ops->client, worker_see, ret_survey, error)
                               : status;

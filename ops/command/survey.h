@@ -4,9 +4,6 @@
 
 #include "command/command.h"
 
-/* So many waiting runs of a queue are looked at for the oldest, those that are claimed first. */
-enum { OPS_SURVEY_LOOKED_MAX = 20000 };
-
 struct ops_queue_view {
     char *name; /* owned */
     culex_queue_stats stats;
@@ -26,10 +23,11 @@ struct ops_survey {
 uint64_t ops_view_open(const struct ops_queue_view *view);
 bool ops_view_is_full(const struct ops_queue_view *view);
 
-/* Of the named queues, or of all for none. A queue that is not there is CULEX_ENOTFOUND. Free it
- * with ops_survey_free in any case. */
+/* Of the named queues, or of all for none. A queue that is not there is CULEX_ENOTFOUND. Of each
+ * some `looked_max` waiting runs are looked at for the oldest, those that are claimed first. Free
+ * it with ops_survey_free in any case. */
 culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t count,
-                             struct ops_survey *ret_survey, culex_error *error);
+                             size_t looked_max, struct ops_survey *ret_survey, culex_error *error);
 void ops_survey_free(struct ops_survey *survey);
 
 #endif

@@ -2,17 +2,21 @@
 
 usage: command_test.py CULEX NAP HELD STORE [Command.test_NAME]...
 """
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -33,6 +37,7 @@ class Command(unittest.TestCase):
         socket = self.folder / "redis.sock"
         server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
                                    "--dir", self.folder], stdout=subprocess.DEVNULL)
+        self.server = server
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
         self.until(socket.exists)
@@ -471,6 +476,74 @@ class Command(unittest.TestCase):
         if not self.lines("schedules", "held"):  # it had no time to come back
             return
         self.assertEqual(self.lines("schedules", "held", "delete", "chime")[0]["workers_alive"], 0)
+
+    def top(self, *words, width=80, height=24):
+        """`culex top` on a terminal of that size: the process and the terminal's other side."""
+        ours, its = pty.openpty()
+        self.resize(its, width, height)
+        begun = subprocess.Popen([CULEX, "top", *words], env=dict(self.env, TERM="xterm"), stdin=its, stdout=its, stderr=its)
+        self.addCleanup(begun.wait)
+        self.addCleanup(begun.kill)
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, its)
+        return begun, ours, its
+
+    def resize(self, terminal, width, height):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+
+    def seen(self, ours, pattern):
+        """Reads what is shown, without its escapes, until it has the pattern."""
+        text, end = "", time.monotonic() + 60
+        while not re.search(pattern, text):
+            self.assertLess(time.monotonic(), end, text[-4000:])
+            self.assertTrue(select.select([ours], [], [], 60)[0], text)
+            text = re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>78])", "\n", text + os.read(ours, 65536).decode(errors="replace"))
+        return text
+
+    def test_top_is_shown_on_a_terminal_of_any_size(self):
+        self.fill()
+        top, ours, its = self.top("--interval", "100ms")
+        if "built without ncurses" in self.seen(ours, "naps|built without ncurses"):
+            self.skipTest("without ncurses")
+        for width, height, shown in ((40, 10, "sort n w o d"), (200, 50, "SCHED")):
+            self.resize(its, width, height)
+            top.send_signal(signal.SIGWINCH)
+            self.seen(ours, shown)
+        os.write(ours, b"p")
+        self.seen(ours, "PAUSED")
+        os.write(ours, b"wod\x1b[B\x1bOAn")
+        os.write(ours, b"q")
+        self.assertEqual(top.wait(60), 0)
+
+    def test_top_answers_keys_while_the_store_does_not(self):
+        if STORE != "redis":
+            self.skipTest("an SQLite store answers or fails")
+        self.fill()
+        top, ours, _ = self.top("--interval", "100ms", "--store-timeout", "1h")
+        if "built without ncurses" in self.seen(ours, "naps|built without ncurses"):
+            self.skipTest("without ncurses")
+        self.server.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.server.send_signal, signal.SIGCONT)
+        self.seen(ours, "SLOW STORE")
+        os.write(ours, b"p")
+        self.seen(ours, "PAUSED")
+        os.write(ours, b"q")
+        self.assertEqual(top.wait(60), 0)
+
+    def test_a_frame_of_top_is_text(self):
+        self.fill()
+        self.work("--queues", "held")
+        self.culex("pause", "naps")
+        self.culex("capacity", "naps", "1")
+        lines = self.culex("top", "--once").splitlines()
+        self.assertRegex(lines[0], r"^culex  2\S+ \S+Z  2 queues, 3 dead  1 workers, 0 runs at work$")
+        self.assertEqual([line.split()[0] for line in lines[2:5]], ["QUEUE", "held", "naps"])
+        self.assertEqual(lines[4].split()[1:2] + lines[4].split()[3:7], ["1", "0", "3", "-", "-"])
+        self.assertTrue(lines[4].endswith("paused FULL"))
+        self.assertEqual(self.culex("top", "naps", "--once").splitlines()[3].split()[0], "naps")
+        self.assertIn("wants a terminal", self.culex("top", code=2))
+        self.assertIn("100ms to 1h", self.culex("top", "--interval", "1ms", code=2))
+        self.assertIn("did you mean naps?", self.culex("top", "nops", "--once", code=1))
 
     def checked(self, *words, code, env=None):
         done = subprocess.run([CULEX, "check", *words], env=env or self.env, cwd=self.folder, capture_output=True, text=True,
