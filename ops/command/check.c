@@ -277,7 +277,7 @@ int ops_check_failed(culex_status status, const culex_error *error, bool is_json
     char *text = ops_reword(error->text[0] != '\0' ? error->text : culex_status_text(status));
     line_print(is_json, health, text, "", "[]", "[]");
     free(text);
-    return health;
+    return (int)health;
 }
 
 /* --- in time ---------------------------------------------------------------------------------- */

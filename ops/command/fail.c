@@ -94,3 +94,12 @@ char *ops_reword(const char *text)
     *to = '\0';
     return made;
 }
+
+void ops_failure_print(const char *text)
+{
+    char *worded = ops_reword(text);
+    fputs("culex: ", stderr);
+    ops_print_text(stderr, worded, strlen(worded), true, 0);
+    putc('\n', stderr);
+    free(worded);
+}

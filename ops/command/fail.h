@@ -17,5 +17,7 @@ culex_status ops_name_failure(culex_status status, const char *what, culex_error
 /* What the library says of its functions and members, in the words of this program: returned owned.
  * "filter.since" is "--since", "culex_client_resume" is "culex resume". */
 char *ops_reword(const char *text);
+/* A line of the program on standard error, in those words. */
+void ops_failure_print(const char *text);
 
 #endif

@@ -41,8 +41,11 @@ static void count_write(char text[CELL], uint64_t count)
         snprintf(text, CELL, "%" PRIu64, count);
         return;
     }
-    for (shown /= 1000; shown >= 1000; shown /= 1000)
+    shown /= 1000;
+    while (shown >= 1000) {
+        shown /= 1000;
         unit++;
+    }
     snprintf(text, CELL, "%.*f%c", shown < 10 ? 1 : 0, shown, units[unit]);
 }
 

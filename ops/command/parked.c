@@ -9,8 +9,6 @@
 #include <culex/limits.h>
 #include <culex/workers.h>
 
-static const char needs_word[] = "needs ";
-
 /* --- what workers offer ------------------------------------------------------------------------
  */
 
@@ -88,7 +86,7 @@ static bool limit_see(const culex_limit_info *limit, void *user)
         return true;
     if (limit->kind == CULEX_LIMIT_NEEDS) {
         struct offer_search search = {.queue = listing->queue,
-                                      .needs = limit->name + sizeof needs_word - 1};
+                                      .needs = limit->name + strlen("needs ")};
         listing->status =
             culex_client_workers(listing->ops->client, worker_see, &search, listing->error);
         more = listing->status == CULEX_OK && !search.is_offered ? " (no worker offers it)" : "";

@@ -74,15 +74,6 @@ void ops_print_text(FILE *out, const char *text, size_t len, bool is_multiline, 
     }
 }
 
-void ops_failure_print(const char *text)
-{
-    char *worded = ops_reword(text);
-    fputs("culex: ", stderr);
-    ops_print_text(stderr, worded, strlen(worded), true, 0);
-    putc('\n', stderr);
-    free(worded);
-}
-
 const char *ops_time_format(int64_t ms, char ret_text[OPS_TIME_SIZE])
 {
     time_t seconds = (time_t)(ms / 1000);

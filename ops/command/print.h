@@ -16,9 +16,6 @@
  * followed by `indent` blanks. */
 void ops_print_text(FILE *out, const char *text, size_t len, bool is_multiline, int indent);
 
-/* A line of the program on standard error. */
-void ops_failure_print(const char *text);
-
 enum { OPS_TIME_SIZE = 32, OPS_SPAN_SIZE = 32 };
 /* "2026-11-30 09:30:15Z", "-" for 0. */
 const char *ops_time_format(int64_t ms, char ret_text[OPS_TIME_SIZE]);

@@ -148,7 +148,7 @@ class Command(unittest.TestCase):
             lines = self.on_terminal(width, "runs", "naps")
             self.assertEqual([line for line in lines if len(line) > width and not line.startswith("culex:")], [])
             self.assertEqual({line.split()[0] for line in lines[1:] if len(line.split()[0]) == 36}, set(ids))
-            self.assertEqual(any("--wide" in line for line in lines), width < 90, (width, lines))
+            self.assertEqual(any("--wide" in line for line in lines), width < 110, (width, lines))
         for words in (["queues"], ["live"], ["stats", "naps"]):
             lines = self.on_terminal(80, *words)
             self.assertEqual([line for line in lines if len(line) > 80 and not line.startswith("culex:")], [])
