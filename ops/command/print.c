@@ -335,12 +335,13 @@ static void cell_print(const struct ops_table *table, FILE *out, size_t at, cons
 
 void ops_table_print(struct ops_table *table, FILE *out)
 {
-    assert(table->columns > 0);
+    const size_t columns = table->columns;
+    assert(columns > 0);
     bool is_whole = table_fit(table);
-    for (size_t i = 0; i < table->columns; i++)
+    for (size_t i = 0; i < columns; i++)
         cell_print(table, out, i, table->of[i].name);
     for (size_t i = 0; i < table->count; i++)
-        cell_print(table, out, i % table->columns, table->cells[i]);
+        cell_print(table, out, i % columns, table->cells[i]);
     fflush(out);
     if (!is_whole)
         fputs("culex: for want of room columns are left out; --wide shows them\n", stderr);
