@@ -7,6 +7,7 @@
 #include "worker/ack_log.h"
 #include "worker/figures.h"
 #include "worker/flight_pool.h"
+#include "worker/metrics.h"
 #include "worker/worker_private.h"
 
 enum { STEP_BYTES = 4 * 1024 * 1024 }; /* of follow-ups, but for the last end's */
@@ -171,6 +172,7 @@ void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
         culex__ack_log(acks->flights[i], answers[i], &acks->sent[i]);
         if (answers[i] != CULEX_ANSWER_STALE && answers[i] != CULEX_ANSWER_GONE)
             culex__figures_note(acks->flights[i], &before);
+        culex__metrics_note(acks->flights[i], &before, answers[i]);
         if (acks->flights[i]->run.end.is_not_understood && lane->worker->options.drain)
             culex__unread_note(lane, acks->sent[i].id);
         culex__flight_recycle(lane->worker, acks->flights[i]);

@@ -6,6 +6,7 @@
 #include "worker/appetite.h"
 #include "worker/crew.h"
 #include "worker/flight_pool.h"
+#include "worker/metrics.h"
 #include "worker/overstay.h"
 #include "worker/solitude.h"
 #include "worker/verdict.h"
@@ -161,6 +162,7 @@ static void lease_log(const struct culex_flight *flight, const char *text)
     struct culex_log_subject subject = culex__run_subject(&flight->run);
     subject.outcome = "lost";
     culex__tally_add(flight->lane->worker, CULEX_TALLY_LOST, 1);
+    culex__metrics_note_lost_lease(flight->lane);
     culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject, "lease lost; %s",
                      text);
 }

@@ -39,6 +39,7 @@ struct culex_flight {
     struct culex_flight *next_in_roster;
     bool has_cancel;   /* somebody asked to cancel it */
     bool is_timed_out; /* asked to stop because of its timeout */
+    bool has_timed_out; /* that is how it ended */
     bool is_cut_off;   /* asked to stop because the store has not been heard of */
     bool is_excused;   /* a suspect that was alone for long: others may be started, as the next beat
                           says */

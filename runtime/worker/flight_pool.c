@@ -17,8 +17,8 @@ static void flight_reset(struct culex_flight *flight, struct culex_lane *lane)
     atomic_store_explicit(&flight->run.started_ns, 0, memory_order_relaxed);
     flight->run.end = (struct culex_execution_end){0};
     flight->run.has_result = false;
-    flight->has_cancel = flight->is_timed_out = flight->is_cut_off = flight->run.terms.is_suspect =
-        flight->is_excused = false;
+    flight->has_cancel = flight->is_timed_out = flight->has_timed_out = flight->is_cut_off =
+        flight->run.terms.is_suspect = flight->is_excused = false;
     flight->term_ns = INT64_MAX;
     flight->run.job = (struct culex_job){0};
     culex__run_forget_secrets(&flight->run);

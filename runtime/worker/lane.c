@@ -8,6 +8,7 @@
 #include "worker/pace.h"
 #include "worker/flight.h"
 #include "worker/grants.h"
+#include "worker/metrics.h"
 #include "worker/order.h"
 #include "worker/outage.h"
 #include "worker/solitude.h"
@@ -149,6 +150,7 @@ static void lane_tell_expired(struct culex_lane *lane, uint32_t count, int64_t n
 {
     const struct culex_log_subject subject = {.queue = lane->name};
     culex__tally_add(lane->worker, CULEX_TALLY_EXPIRED, count);
+    culex__metrics_note_expired(lane, count);
     lane->expired_untold += count;
     if (lane->expired_untold == 0 ||
         (lane->expired_told_ns != 0 && now_ns - lane->expired_told_ns < EXPIRED_LOG_NS))
@@ -297,7 +299,9 @@ static culex_status lane_send(struct culex_lane *lane, culex_error *error)
         state->may_be_applied |= culex__call_may_be_applied(worker->store, status);
         return status;
     }
-    culex__appetite_learn_step(lane, culex__worker_now_ns(worker) - state->sent_ns);
+    int64_t took_ns = culex__worker_now_ns(worker) - state->sent_ns;
+    culex__appetite_learn_step(lane, took_ns);
+    culex__metrics_note_step(worker, took_ns);
     step_take_reply(lane, &reply);
     worker->store->ops->step_release(worker->store, &reply);
     return CULEX_OK;

@@ -17,6 +17,7 @@
 #include "worker/flight.h"
 #include "worker/greeting.h"
 #include "worker/manager.h"
+#include "worker/metrics.h"
 #include "worker/neighbours.h"
 #include "worker/order.h"
 #include "worker/overstay.h"
@@ -157,6 +158,7 @@ static culex_status worker_turn(culex_worker *worker, enum turn *ret_turn, culex
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);
+    culex__metrics_turn(worker);
     if (status == CULEX_OK)
         *ret_turn = turn_end(worker, is_stepped);
     return status;

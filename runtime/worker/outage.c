@@ -1,6 +1,7 @@
 #include "worker/outage.h"
 
 #include "core/patience.h"
+#include "worker/metrics.h"
 #include "worker/repair.h"
 #include "worker/worker_private.h"
 
@@ -99,6 +100,7 @@ void culex__worker_call_failed(culex_worker *worker, struct culex_lane *lane,
     bool is_everybodys = is_away || trouble == NULL;
     uint32_t *failures = is_everybodys ? &worker->outage.failures : &trouble->failures;
     const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
+    culex__metrics_note_failure(worker, !worker->outage.is_on);
     outage_note(worker, now_ns, status, text);
     *failures += *failures < UINT32_MAX;
     int64_t wait_ms = culex__patience_ms(*failures, culex__env_random(worker->env));

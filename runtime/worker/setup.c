@@ -16,6 +16,7 @@
 #include "worker/flight_pool.h"
 #include "worker/discovery.h"
 #include "worker/lanes.h"
+#include "worker/metrics.h"
 #include "worker/lifeline.h"
 #include "worker/neighbours.h"
 #include "worker/presence.h"
@@ -146,6 +147,7 @@ static culex_status plan_make(culex_worker *worker, culex_error *error)
 
 static void plan_free(culex_worker *worker)
 {
+    culex__metrics_free(worker);
     keys_end(worker);
     culex__ticks_free(worker);
     culex__units_end(worker);

@@ -12,6 +12,7 @@ void culex__verdict_time_out(struct culex_flight *flight, const char *how)
                         how);
     flight->run.end.event = CULEX_EVENT_FAIL;
     flight->run.end.is_snoozed = flight->run.end.is_not_understood = false;
+    flight->has_timed_out = true;
     culex__tally_add(flight->lane->worker, CULEX_TALLY_TIMED_OUT, 1);
 }
 

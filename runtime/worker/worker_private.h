@@ -40,6 +40,7 @@
  *   outlook.c      when a lane asks for runs          appetite.c     and for how many
  *   share.c        of how many at a time
  *   pace.c         how the runs in flight come along
+ *   metrics.c      what is counted for metrics       metrics_text.c  as text
  *   crew.c         where its handlers run            worker_errands.c  what they ask of its store
  *   jobs.c         what is registered
  *   unknown_jobs.c  what has no handler here          tally.c  how its runs ended
@@ -72,6 +73,7 @@
 #include "worker/lane.h"
 #include "worker/lifeline.h"
 #include "worker/manager.h"
+#include "worker/metrics.h"
 #include "worker/neighbours.h"
 #include "worker/opening.h"
 #include "worker/order.h"
@@ -176,6 +178,7 @@ struct culex_worker {
     struct culex_tick_state *ticks;
     size_t tick_count;
     struct culex_tally tally;
+    struct culex_metrics *metrics; /* NULL: nobody asks for any */
     struct culex_unknown_jobs unknown_jobs;
     struct culex_drain drain;
 };
