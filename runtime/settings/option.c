@@ -65,6 +65,10 @@ const struct culex_option culex__options[] = {
     {"uncounted", "CULEX_UNCOUNTED", CULEX_OPTION_FLAG, NULL, AT(uncounted), 0, 0,
      "tell the store no figures of how runs end and how\nlong they wait and take",
      CULEX_OPTION_OF_WORKER},
+    {"metrics", "CULEX_METRICS", CULEX_OPTION_TEXT, "ADDRESS", AT(metrics), 0, 0,
+     "answer GET /metrics there, as Prometheus reads it:\nPORT of this machine alone, HOST:PORT, "
+     "unix:PATH",
+     CULEX_OPTION_OF_WORKER},
     {"log-format", "CULEX_LOG_FORMAT", CULEX_OPTION_CHOICE, "text|json", AT(log_format), 0, 0,
      "of the lines on stderr [text]", CULEX_OPTION_OF_WORKER},
     {"log-level", "CULEX_LOG_LEVEL", CULEX_OPTION_CHOICE, "error|warn|info|debug", AT(log_level), 0,

@@ -173,6 +173,7 @@ static size_t fixed_tell(const culex_worker *worker, const culex_worker_options 
         VALUE("batch", batch),
         VALUE("isolation", isolation),
         TEXT("cgroup", cgroup),
+        TEXT("metrics", metrics),
         VALUE("lease", lease_ms),
         VALUE("drain", drain),
         VALUE("unlisted", unlisted),

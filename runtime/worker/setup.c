@@ -17,6 +17,7 @@
 #include "worker/discovery.h"
 #include "worker/lanes.h"
 #include "worker/metrics.h"
+#include "worker/metrics_server.h"
 #include "worker/lifeline.h"
 #include "worker/neighbours.h"
 #include "worker/presence.h"
@@ -138,6 +139,8 @@ static culex_status plan_make(culex_worker *worker, culex_error *error)
     if (status == CULEX_OK)
         status = culex__lanes_create(worker, error);
     culex__discovery_reset(worker);
+    if (status == CULEX_OK && worker->options.metrics != NULL && !culex__metrics_begin(worker))
+        status = culex__fail(error, CULEX_ENOMEM, "no memory for metrics");
     if (status == CULEX_OK && !culex__units_begin(worker))
         status = culex__fail(error, CULEX_ENOMEM, "no memory for what jobs need");
     if (status == CULEX_OK)
@@ -162,6 +165,8 @@ culex_status culex__worker_rehearse(culex_worker *worker, culex_error *error)
     plan_free(worker);
     if (status == CULEX_OK)
         status = url_read(worker, error);
+    if (status == CULEX_OK)
+        status = culex__metrics_server_check(worker, error);
     culex__store_url_free(worker->url);
     worker->url = NULL;
     return status;
@@ -171,7 +176,9 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
 {
     culex_status status = plan_make(worker, error);
     culex__lifeline_open(worker);
-    return status == CULEX_OK ? executor_and_url(worker, error) : status;
+    if (status == CULEX_OK)
+        status = executor_and_url(worker, error);
+    return status == CULEX_OK ? culex__metrics_server_start(worker, error) : status;
 }
 
 culex_status culex__worker_open(culex_worker *worker, culex_error *error)
@@ -204,6 +211,7 @@ void culex__worker_end(culex_worker *worker)
     if (worker->store != NULL && worker->given_store == NULL)
         worker->store->ops->close(worker->store);
     worker->store = NULL;
+    culex__metrics_server_stop(worker);
     plan_free(worker);
     culex__flight_pool_free(worker);
     culex__neighbours_close(worker);

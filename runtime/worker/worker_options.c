@@ -10,6 +10,7 @@
 #include "core/offer.h"
 #include "core/queue_item.h"
 #include "log/log.h"
+#include "platform/listening.h"
 #include "settings/option.h"
 #include "settings/storesettings.h"
 #include "worker/identity.h"
@@ -223,11 +224,20 @@ static culex_status cgroup_check(const culex_worker_options *options, culex_erro
     return CULEX_OK;
 }
 
+static culex_status metrics_check(const culex_worker_options *options, culex_error *error)
+{
+    culex_status status =
+        options->metrics != NULL ? culex__listening_check(options->metrics, error) : CULEX_OK;
+    if (status != CULEX_OK)
+        culex__error_context(error, "metrics");
+    return status;
+}
+
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
     static culex_status (*const checks[])(const culex_worker_options *, culex_error *) = {
         counts_check, spans_check,  store_check, log_check,       queues_check, queue_options_check,
-        order_check,  offers_check, name_check,  isolation_check, cgroup_check,
+        order_check,  offers_check, name_check,  isolation_check, cgroup_check, metrics_check,
     };
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0] && status == CULEX_OK; i++)

@@ -13,6 +13,7 @@
  *   waits.c        the next instant at which something is due, and the wait for it
  *   setup.c        what the loop needs before and gives back after
  *   opening.c      how it reaches its store
+ *   metrics_server.c  where it tells its metrics
  *   strange_queues.c  queues that do not exist
  *   presence.c     its entry in the store's registry
  *   manager.c      what the service manager is told
@@ -74,6 +75,7 @@
 #include "worker/lifeline.h"
 #include "worker/manager.h"
 #include "worker/metrics.h"
+#include "worker/metrics_server.h"
 #include "worker/neighbours.h"
 #include "worker/opening.h"
 #include "worker/order.h"
@@ -179,6 +181,7 @@ struct culex_worker {
     size_t tick_count;
     struct culex_tally tally;
     struct culex_metrics *metrics; /* NULL: nobody asks for any */
+    struct culex_metrics_server metrics_server;
     struct culex_unknown_jobs unknown_jobs;
     struct culex_drain drain;
 };

@@ -28,7 +28,7 @@ RUNTIME = {
     "handler": (["include/culex", "base", "core", "platform", "log", "client"], ["store.h", "metadata_list.h"]),
     "child": (["include/culex", "base", "platform", "handler"], []),
     "executor": (["base", "core", "platform", "handler", "child"], []),
-    "worker": (["include/culex", "base", "core", "platform", "log", "settings", "client", "handler", "executor"],
+    "worker": (["include/culex", "base", "core", "platform", "log", "settings", "client", "handler", "executor", "metrics"],
                ["store.h", "register.h", "storeurl.h", "schema_list.h", "template.h", "worker_sheet.h"]),
     "program": (["include/culex", "base", "platform", "log", "settings", "worker"], []),
     "test": (["include", "base", "core", "platform", "settings", "client", "handler", "executor", "worker"],
@@ -36,6 +36,7 @@ RUNTIME = {
     "tools": (["include/culex", "base", "core", "settings", "client"], ["register.h", "storeurl.h"]),
     "producer": (["include/culex", "base", "client"], ["register.h"]),
     "seal": (["include/culex"], []),
+    "metrics": ([], []),
 }
 
 # The rooms of the compiler, each with the others that it may include from; and what all of them
@@ -85,6 +86,7 @@ def libraries(folder: str) -> list[str]:
 THIRD_PARTY = {
     r"yaml\.h": r"codegen/project/reader",
     r"sodium\.h": r"runtime/seal/",
+    r"microhttpd\.h": r"runtime/metrics/",
     r"ini\.h": r"runtime/settings/config_file",
     **{rf"{library}(/|\.h)": f"{folder}/" for folder in STORES for library in libraries(folder)},
 }

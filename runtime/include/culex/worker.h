@@ -233,10 +233,17 @@ typedef struct culex_worker_options {
     const culex_queue_options *queue_options; /* borrowed. One that no queue of this worker's meets
                                                  is CULEX_EUSAGE of culex_worker_run */
     size_t queue_option_count;
-    const char *keys; /* file of the keys for [[encrypted]] params and results, as `keys` of
-                         culex_client_options; read by culex_worker_run before the children are
-                         forked, which have them from there. CULEX_ENOKEY at the start: a
-                         registered job needs keys, and there is no file */
+    const char *keys;    /* file of the keys for [[encrypted]] params and results, as `keys` of
+                            culex_client_options; read by culex_worker_run before the children are
+                            forked, which have them from there. CULEX_ENOKEY at the start: a
+                            registered job needs keys, and there is no file */
+    const char *metrics; /* "9464", "HOST:PORT", "[V6]:PORT" (numbers; of this machine alone
+                            without a host; port 0: a free one, which the log tells) or "unix:PATH":
+                            GET /metrics is answered there while the worker runs, in OpenMetrics, by
+                            a thread of its own, without a password; see docs/operating.md.
+                            CULEX_EUSAGE of culex_worker_run: nobody can listen there;
+                            CULEX_EUNSUPPORTED: the library libculex-metrics, which is loaded for
+                            that, is not there. NULL: none */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

@@ -100,6 +100,7 @@ static const char whole[] = "\xef\xbb\xbf; comment\n"
                             "uncounted = on\n"
                             "core-dumps = 1\n"
                             "cgroup = /sys/fs/cgroup/x\n"
+                            "metrics = [::1]:9464\n"
                             "queues = mail, \n"
                             "\n"
                             "[queue mail]\n"
@@ -131,6 +132,7 @@ static void test_file_says_every_option(void **state)
     assert_int_equal(options->log_level, 2);
     assert_true(options->drain && options->unlisted && options->uncounted && options->core_dumps);
     assert_string_equal(options->cgroup, "/sys/fs/cgroup/x");
+    assert_string_equal(options->metrics, "[::1]:9464");
     assert_int_equal(options->queue_count, 2);
     assert_string_equal(options->queues[1], "b:2");
     assert_int_equal(options->queue_option_count, 3);
