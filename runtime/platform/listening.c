@@ -30,8 +30,7 @@ static_assert(sizeof((struct sockaddr_un *)0)->sun_path ==
                   sizeof((struct culex_listening *)0)->path,
               "a path fits into the other");
 
-/* --- the text ------------------------------------------------------------------------------------
- */
+/* --- the text ------------------------------------------------------------------------ */
 
 static culex_status address_fail(const char *address, const char *why, culex_error *error)
 {
@@ -113,8 +112,7 @@ culex_status culex__listening_check(const char *address, culex_error *error)
     return address_read(address, &place, error);
 }
 
-/* --- the socket ----------------------------------------------------------------------------------
- */
+/* --- the socket ---------------------------------------------------------------------- */
 
 static socklen_t place_size(const union place *place)
 {

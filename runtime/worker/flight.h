@@ -37,12 +37,12 @@ struct culex_flight {
     unsigned progress_told; /* the tag of the last report sent, 0 for none */
     size_t place;           /* in the lane's list */
     struct culex_flight *next_in_roster;
-    bool has_cancel;   /* somebody asked to cancel it */
-    bool is_timed_out; /* asked to stop because of its timeout */
+    bool has_cancel;    /* somebody asked to cancel it */
+    bool is_timed_out;  /* asked to stop because of its timeout */
     bool has_timed_out; /* that is how it ended */
-    bool is_cut_off;   /* asked to stop because the store has not been heard of */
-    bool is_excused;   /* a suspect that was alone for long: others may be started, as the next beat
-                          says */
+    bool is_cut_off;    /* asked to stop because the store has not been heard of */
+    bool is_excused; /* a suspect that was alone for long: others may be started, as the next beat
+                        says */
     struct culex_overstay overstay;
     struct culex_units_held units;
 

@@ -32,6 +32,7 @@
 #include "worker/tick.h"
 #include "worker/waits.h"
 #include "worker/wake.h"
+#include "worker/watch.h"
 #include "worker/worker_private.h"
 
 /* Queued runs go back to the store when the handlers before them do not end. */
@@ -155,6 +156,7 @@ static culex_status worker_turn(culex_worker *worker, enum turn *ret_turn, culex
     culex__presence_turn(worker, now_ns);
     culex__figures_turn(worker, now_ns);
     culex__schemas_turn(worker, now_ns);
+    culex__watch_turn(worker, now_ns);
     refusal_heed(worker);
     if (status == CULEX_OK)
         status = lanes_step(worker, queued, &is_stepped, error);

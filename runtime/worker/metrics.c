@@ -8,8 +8,7 @@
 #include "worker/lane.h"
 #include "worker/worker_private.h"
 
-/* --- counting ----------------------------------------------------------------------------------
- */
+/* --- counting ------------------------------------------------------------------------ */
 
 /* There is one writer, so the sum needs no locked instruction. */
 static void counter_add(culex_counter *counter, uint64_t more)
@@ -29,8 +28,7 @@ static void times_add(struct culex_times_counted *times, int64_t us)
     counter_add(&times->sum_us, us > 0 ? (uint64_t)us : 0);
 }
 
-/* --- what is counted apart ----------------------------------------------------------------------
- */
+/* --- what is counted apart ----------------------------------------------------------- */
 
 /* A reader sees the whole of it or nothing. NULL when out of memory: it is not counted then. */
 static struct culex_queue_counted *queue_of(const struct culex_lane *lane)
@@ -90,8 +88,7 @@ job_of(struct culex_metrics *metrics, struct culex_queue_counted *queue, const c
     return job != NULL ? job : job_make(queue, NULL, true);
 }
 
-/* --- runs --------------------------------------------------------------------------------------
- */
+/* --- runs ---------------------------------------------------------------------------- */
 
 /* Of the rows of the tally that have grown, the one that says how the attempt has ended. */
 static enum culex_metric_end end_of(const struct culex_flight *flight,
@@ -172,8 +169,26 @@ void culex__metrics_note_lost_lease(const struct culex_lane *lane)
         counter_add(&queue->leases_lost, 1);
 }
 
-/* --- the store ---------------------------------------------------------------------------------
- */
+/* The instant last: whoever reads it finds what belongs to it, or newer. */
+void culex__metrics_note_queue(const struct culex_lane *lane, const culex_queue_stats *stats,
+                               int64_t now_ns)
+{
+    struct culex_queue_counted *queue = lane->worker->metrics != NULL ? queue_of(lane) : NULL;
+    if (queue == NULL)
+        return;
+    for (size_t i = 0; i < CULEX_RUN_STATE_COUNT; i++)
+        counter_set(&queue->seen.count[i], stats->count[i]);
+    counter_set(&queue->seen.paused, stats->paused);
+    atomic_store_explicit(&queue->seen.at_ms, (uint64_t)(now_ns / CULEX_MS_NS),
+                          memory_order_release);
+}
+
+int64_t culex__metrics_asked_ns(const culex_worker *worker)
+{
+    return (int64_t)atomic_load_explicit(&worker->metrics->asked_ns, memory_order_relaxed);
+}
+
+/* --- the store ----------------------------------------------------------------------- */
 
 void culex__metrics_note_step(const culex_worker *worker, int64_t took_ns)
 {
@@ -190,8 +205,7 @@ void culex__metrics_note_failure(const culex_worker *worker, bool is_first)
     counter_set(&worker->metrics->is_away, 1);
 }
 
-/* --- once a turn, beginning and end -------------------------------------------------------------
- */
+/* --- once a turn, beginning and end -------------------------------------------------- */
 
 void culex__metrics_turn(culex_worker *worker)
 {
@@ -211,9 +225,11 @@ void culex__metrics_turn(culex_worker *worker)
 bool culex__metrics_begin(culex_worker *worker)
 {
     worker->metrics = calloc(1, sizeof *worker->metrics);
-    if (worker->metrics != NULL)
-        counter_set(&worker->metrics->concurrency, worker->options.concurrency);
-    return worker->metrics != NULL;
+    if (worker->metrics == NULL)
+        return false;
+    counter_set(&worker->metrics->concurrency, worker->options.concurrency);
+    counter_set(&worker->metrics->asked_ns, (uint64_t)culex__worker_now_ns(worker));
+    return true;
 }
 
 static void queue_free(struct culex_queue_counted *queue)

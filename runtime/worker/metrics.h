@@ -58,7 +58,7 @@ struct culex_job_counted {
 struct culex_queue_seen {
     culex_counter count[CULEX_RUN_STATE_COUNT];
     culex_counter paused;
-    culex_counter at_ns; /* boot time; 0: nothing yet */
+    culex_counter at_ms; /* boot time; 0: nothing yet */
 };
 
 struct culex_queue_counted {
@@ -77,7 +77,7 @@ struct culex_metrics {
     culex_counter active, held, concurrency, handlers;
     struct culex_times_counted steps;
     culex_counter failed_calls, outages, is_away;
-    culex_counter asked_ns; /* boot time of the newest scrape; 0: none */
+    culex_counter asked_ns; /* boot time of the newest scrape, which its thread writes */
 };
 
 /* False when out of memory. */
@@ -95,6 +95,13 @@ void culex__metrics_note(const struct culex_flight *flight, const struct culex_t
 void culex__metrics_note_expired(const struct culex_lane *lane, uint32_t count);
 
 void culex__metrics_note_lost_lease(const struct culex_lane *lane);
+
+/* What the store tells of the lane's queue now. */
+void culex__metrics_note_queue(const struct culex_lane *lane, const culex_queue_stats *stats,
+                               int64_t now_ns);
+
+/* Boot time of the newest scrape, or of the begin. */
+int64_t culex__metrics_asked_ns(const culex_worker *worker);
 
 /* A step was answered after this time. */
 void culex__metrics_note_step(const culex_worker *worker, int64_t took_ns);

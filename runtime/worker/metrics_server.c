@@ -12,8 +12,7 @@
 #include "worker/metrics.h"
 #include "worker/worker_private.h"
 
-/* --- the library ---------------------------------------------------------------------------------
- */
+/* --- the library --------------------------------------------------------------------- */
 
 /* Beside the one that this is in, wherever that was found. "" when it has no such place. */
 static void neighbour_path(char ret_path[CULEX__PATH_SIZE])
@@ -64,8 +63,7 @@ culex_status culex__metrics_server_check(const culex_worker *worker, culex_error
     return worker->options.metrics != NULL ? http_load(&http, error) : CULEX_OK;
 }
 
-/* --- the server ----------------------------------------------------------------------------------
- */
+/* --- the server ---------------------------------------------------------------------- */
 
 static char *page(void *user, bool is_plain, size_t *ret_len)
 {

@@ -8,7 +8,10 @@
 #include "platform/env.h"
 #include "worker/worker_private.h"
 
-enum { TEXT_MAX = 16 * 1024 * 1024 };
+enum {
+    TEXT_MAX = 16 * 1024 * 1024,
+    FRESH_MS = 120000 /* twice as long as one round over all queues may take */
+};
 
 static const char *const end_words[CULEX_METRIC_ENDS] = {
     "done", "failed", "timed_out", "crashed", "lost", "cancelled", "released", "snoozed", "refused",
@@ -36,8 +39,7 @@ static void number_put(struct culex_exposition *out, const char *name, enum cule
     culex__exposition_put(out, NULL, 0, value);
 }
 
-/* --- what there is of each queue, and of each job in it ------------------------------------------
- */
+/* --- what there is of each queue, and of each job in it ------------------------------ */
 
 static const struct culex_queue_counted *queue_first(const culex_worker *worker)
 {
@@ -152,9 +154,54 @@ static void queues_put(struct culex_exposition *out, const culex_worker *worker)
                               counter_get(&queue->leases_lost));
 }
 
-/* --- what there is of the worker
- * ------------------------------------------------------------------
- */
+/* Older figures would pass for what is there now. */
+static bool is_fresh(const culex_worker *worker, const struct culex_queue_counted *queue)
+{
+    uint64_t at_ms = atomic_load_explicit(&queue->seen.at_ms, memory_order_acquire);
+    uint64_t now_ms = (uint64_t)(culex__worker_now_ns(worker) / CULEX_MS_NS);
+    return at_ms > 0 && now_ms - at_ms < FRESH_MS;
+}
+
+static void states_put(struct culex_exposition *out, const struct culex_queue_counted *queue)
+{
+    for (size_t i = 0; i < CULEX_RUN_STATE_COUNT; i++) {
+        const struct culex_metric_label labels[] = {
+            {"queue", queue->name}, {"state", culex_run_state_name((culex_run_state)i)}};
+        culex__exposition_put(out, labels, 2, counter_get(&queue->seen.count[i]));
+    }
+}
+
+static void paused_put(struct culex_exposition *out, const struct culex_queue_counted *queue)
+{
+    culex__exposition_put(out, &(struct culex_metric_label){"queue", queue->name}, 1,
+                          counter_get(&queue->seen.paused));
+}
+
+static void seen_put(struct culex_exposition *out, const culex_worker *worker,
+                     const struct culex_metric *metric,
+                     void (*put)(struct culex_exposition *out,
+                                 const struct culex_queue_counted *queue))
+{
+    culex__exposition_family(out, metric);
+    for (const struct culex_queue_counted *queue = queue_first(worker); queue != NULL;
+         queue = queue_next(queue)) {
+        if (is_fresh(worker, queue))
+            put(out, queue);
+    }
+}
+
+static void queues_seen_put(struct culex_exposition *out, const culex_worker *worker)
+{
+    static const struct culex_metric runs = {
+        "culex_queue_runs", CULEX_METRIC_GAUGE, NULL,
+        "Runs in the queue, whoever has them, as the store told some seconds ago."};
+    static const struct culex_metric paused = {"culex_queue_paused", CULEX_METRIC_GAUGE, NULL,
+                                               "1 while the queue is paused, else 0."};
+    seen_put(out, worker, &runs, states_put);
+    seen_put(out, worker, &paused, paused_put);
+}
+
+/* --- what there is of the worker ----------------------------------------------------- */
 
 static void build_put(struct culex_exposition *out)
 {
@@ -212,11 +259,14 @@ char *culex__metrics_text(const culex_worker *worker, bool is_plain, size_t *ret
 {
     struct culex_exposition out;
     culex_buf buf;
+    atomic_store_explicit(&worker->metrics->asked_ns, (uint64_t)culex__worker_now_ns(worker),
+                          memory_order_relaxed);
     culex_buf_init(&buf, TEXT_MAX);
     culex__exposition_begin(&out, &buf, is_plain);
     build_put(&out);
     jobs_put(&out, worker);
     queues_put(&out, worker);
+    queues_seen_put(&out, worker);
     runs_put(&out, worker->metrics);
     memory_put(&out, worker);
     store_put(&out, worker->metrics);

@@ -25,6 +25,7 @@
 #include "platform/self.h"
 #include "worker/solitude.h"
 #include "worker/wake.h"
+#include "worker/watch.h"
 #include "client/sealing.h"
 #include "client/keyfile.h"
 #include "store/register.h"
@@ -42,6 +43,7 @@ static void life_reset(culex_worker *worker)
     culex__refusal_reset(worker);
     culex__tally_reset(worker);
     culex__drain_reset(worker);
+    culex__watch_reset(worker);
     culex__solitude_reset(worker);
     culex__neighbours_reset(worker);
     culex__opening_reset(worker);

@@ -20,6 +20,7 @@
 #include "worker/solitude.h"
 #include "worker/tick.h"
 #include "worker/wake.h"
+#include "worker/watch.h"
 #include "worker/worker_private.h"
 
 static int64_t lane_next_ns(const struct culex_lane *lane)
@@ -47,6 +48,7 @@ static int64_t worker_next_ns(const culex_worker *worker, size_t queued, int64_t
     next_ns = culex__min_ns(next_ns, culex__presence_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__figures_next_ns(worker));
     next_ns = culex__min_ns(next_ns, culex__schemas_next_ns(worker));
+    next_ns = culex__min_ns(next_ns, culex__watch_next_ns(worker));
     return culex__min_ns(next_ns, culex__pace_stall_ns(worker, queued));
 }
 

@@ -32,6 +32,7 @@
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
  *   tick.c         periodic jobs                     figures.c      what is counted of runs
  *   schemas.c      what is told of its jobs' schemas
+ *   watch.c        what is in the queues, for metrics
  *   outage.c       trouble with the store            identity.c     as whom it appears there
  *   lifeline.c     how neighbours see its death
  *   repair.c       FSCK of a queue after trouble
@@ -90,6 +91,7 @@
 #include "worker/units.h"
 #include "worker/unknown_jobs.h"
 #include "worker/wake.h"
+#include "worker/watch.h"
 
 /* Who has the worker in hand. */
 enum culex_life {
@@ -182,6 +184,7 @@ struct culex_worker {
     struct culex_tally tally;
     struct culex_metrics *metrics; /* NULL: nobody asks for any */
     struct culex_metrics_server metrics_server;
+    struct culex_watch watch;
     struct culex_unknown_jobs unknown_jobs;
     struct culex_drain drain;
 };

@@ -10,11 +10,13 @@
 
 #include "world.h"
 
-static char *told; /* by a worker, when its time had come */
+static char *told;      /* by a worker, when its time had come: */
+static int64_t tell_ms; /* since the start */
 
 static int setup(void **state)
 {
     *state = world_open();
+    tell_ms = 7200000;
     return 0;
 }
 
@@ -36,14 +38,13 @@ static void tell_and_stop(struct world *world)
     culex_worker_stop(world->worker);
 }
 
-/* For two hours. */
 static void run_worker(struct world *world, const culex_job_type *type)
 {
     world_worker(world, (culex_worker_options){.concurrency = 3}, type);
     culex__worker_set_executor(world->worker, executor_killing_create);
     assert_true(culex__metrics_begin(world->worker));
     world->then = tell_and_stop;
-    world->then_ms = 7200000;
+    world->then_ms = tell_ms;
     world_run(world);
     assert_non_null(told);
 }
@@ -126,6 +127,31 @@ static void test_trouble_with_the_store_is_counted(void **state)
     assert_told("culex_runs_ended_total" OF ",outcome=\"done\"} 1");
 }
 
+/* Nobody has asked for hours, so what was seen of the queue is too old to be told. */
+static void test_old_figures_of_a_queue_are_not_told(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, DOES);
+    world->act = act;
+    run_worker(world, &type);
+    assert_null(strstr(told, "culex_queue_runs{"));
+    assert_told("# TYPE culex_queue_runs gauge");
+}
+
+static void test_figures_of_a_queue_are_told_while_they_are_new(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world->act = act;
+    world_enqueue(world, &type, DISCARDS);
+    tell_ms = 20000;
+    run_worker(world, &type);
+    assert_told("culex_queue_runs{queue=\"numbers\",state=\"dead\"} 1");
+    assert_told("culex_queue_runs{queue=\"numbers\",state=\"waiting\"} 0");
+    assert_told("culex_queue_paused{queue=\"numbers\"} 0");
+}
+
 static void test_a_job_without_a_handler_has_no_label_of_its_own(void **state)
 {
     struct world *world = *state;
@@ -145,6 +171,9 @@ int main(int argc, char **argv)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_times_are_in_their_buckets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_trouble_with_the_store_is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_old_figures_of_a_queue_are_not_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_figures_of_a_queue_are_told_while_they_are_new, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_a_job_without_a_handler_has_no_label_of_its_own, setup,
                                         teardown),
     };

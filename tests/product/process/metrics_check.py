@@ -122,6 +122,10 @@ def counts_check(families):
     ran = sum(count for (name, _), count in families["culex_run_duration_seconds"][1].items() if name.endswith("_count"))
     assert ran == 43, ran
     assert sum(families["culex_runs_dead"][1].values()) == 2
+    states = {dict(labels)["state"]: count for (_, labels), count in families["culex_queue_runs"][1].items()
+              if dict(labels)["queue"] == "naps"}
+    assert states["dead"] == 2 and states["waiting"] == 0 and len(states) == 6, states
+    assert families["culex_queue_paused"][1]["culex_queue_paused", (("queue", "naps"),)] == 0
     assert families["culex_concurrency"][1] == {("culex_concurrency", ()): 4}
     for process in "worker", "children":
         assert families[f"culex_{process}_memory_bytes"][1][f"culex_{process}_memory_bytes", ()] > 100000
@@ -197,6 +201,10 @@ def promtool_check(text):
 def main():
     address, pid, nap, _ = sys.argv[1:]
     first = read(get(address)[2])
+    while nap != "-" and sum(count for (_, labels), count in first["culex_queue_runs"][1].items()
+                             if ("state", "dead") in labels) < 2:
+        time.sleep(0.1)  # it looks every few seconds
+        first = read(get(address)[2])
     if nap != "-":
         counts_check(first)
         children_check(address, pid)
