@@ -3,6 +3,7 @@
 usage: metrics_check.py ADDRESS PID NAP REPOSITORY
 NAP is `-` where the worker has run nothing yet.
 """
+import json
 import os
 import pathlib
 import re
@@ -191,6 +192,16 @@ def children_check(address, pid):
     assert len(family) > 2 and holders == 1, (family, holders)
 
 
+def dashboard_check(families, repository):
+    """It shows what there is, all of it, and nothing else."""
+    text = pathlib.Path(repository, "ops/grafana/culex-workers.json").read_text()
+    json.loads(text)
+    shown = set(re.findall(r"culex_[a-z_]+", text))
+    there = {name: {name + suffix for suffix in SUFFIXES[kind]} for name, (kind, _) in families.items()}
+    assert shown <= set().union(*there.values()), shown - set().union(*there.values())
+    assert not [name for name, names in there.items() if not names & shown], "a metric is not shown"
+
+
 def promtool_check(text):
     if shutil.which("promtool") is None:
         return
@@ -199,7 +210,7 @@ def promtool_check(text):
 
 
 def main():
-    address, pid, nap, _ = sys.argv[1:]
+    address, pid, nap, repository = sys.argv[1:]
     first = read(get(address)[2])
     while nap != "-" and sum(count for (_, labels), count in first["culex_queue_runs"][1].items()
                              if ("state", "dead") in labels) < 2:
@@ -212,6 +223,7 @@ def main():
     formats_check(address)
     refusals_check(address)
     monotonic_check(first, crowd_check(address, pid))
+    dashboard_check(first, repository)
     promtool_check(get(address, "text/plain")[2])
     begin = time.monotonic()
     for _ in range(100):
