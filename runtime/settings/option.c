@@ -65,6 +65,14 @@ const struct culex_option culex__options[] = {
     {"uncounted", "CULEX_UNCOUNTED", CULEX_OPTION_FLAG, NULL, AT(uncounted), 0, 0,
      "tell the store no figures of how runs end and how\nlong they wait and take",
      CULEX_OPTION_OF_WORKER},
+    {"on-death", "CULEX_ON_DEATH", CULEX_OPTION_TEXT, "COMMAND", AT(on_death), 0, 0,
+     "run it by /bin/sh for each run that an attempt here\nleaves dead; CULEX_RUN_ID and others "
+     "tell "
+     "of the run",
+     CULEX_OPTION_OF_WORKER},
+    {"on-death-timeout", "CULEX_ON_DEATH_TIMEOUT", CULEX_OPTION_DURATION, "TIME",
+     AT(on_death_timeout_ms), 1, CULEX_OPTION_SPAN_MS_MAX,
+     "for that command, which is killed then [30s]", CULEX_OPTION_OF_WORKER},
     {"metrics", "CULEX_METRICS", CULEX_OPTION_TEXT, "ADDRESS", AT(metrics), 0, 0,
      "answer GET /metrics there, as Prometheus reads it:\nPORT of this machine alone, HOST:PORT, "
      "unix:PATH",

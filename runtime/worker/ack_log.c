@@ -1,6 +1,7 @@
 #include "worker/ack_log.h"
 
 #include "worker/flight.h"
+#include "worker/on_death.h"
 #include "worker/worker_private.h"
 
 static void log_done(const struct culex_flight *flight, struct culex_log_subject *subject)
@@ -46,6 +47,7 @@ static void log_dead(const struct culex_flight *flight, struct culex_log_subject
     culex__tally_add(flight->lane->worker, CULEX_TALLY_DEAD, 1);
     culex__log_write(&flight->lane->worker->log, CULEX_LOG_ERROR, subject, "dead: %s%s",
                      is_late ? CULEX_LATE_TEXT : "", flight->run.end.text);
+    culex__on_death_note(flight, is_late);
 }
 
 static void log_fail(struct culex_flight *flight, struct culex_log_subject *subject,

@@ -174,6 +174,8 @@ static size_t fixed_tell(const culex_worker *worker, const culex_worker_options 
         VALUE("isolation", isolation),
         TEXT("cgroup", cgroup),
         TEXT("metrics", metrics),
+        TEXT("on-death", on_death),
+        VALUE("on-death-timeout", on_death_timeout_ms),
         VALUE("lease", lease_ms),
         VALUE("drain", drain),
         VALUE("unlisted", unlisted),

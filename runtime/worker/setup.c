@@ -20,6 +20,7 @@
 #include "worker/metrics_server.h"
 #include "worker/lifeline.h"
 #include "worker/neighbours.h"
+#include "worker/on_death.h"
 #include "worker/presence.h"
 #include "worker/queue_options.h"
 #include "platform/self.h"
@@ -180,6 +181,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
     culex__lifeline_open(worker);
     if (status == CULEX_OK)
         status = executor_and_url(worker, error);
+    if (status == CULEX_OK)
+        status = culex__on_death_begin(worker, error);
     return status == CULEX_OK ? culex__metrics_server_start(worker, error) : status;
 }
 
@@ -201,6 +204,7 @@ void culex__worker_end(culex_worker *worker)
 {
     culex__crew_end(worker);
     culex__figures_leave(worker);
+    culex__on_death_end(worker);
     culex__presence_leave(worker);
     culex__overstay_forget_all(worker);
     if (worker->store != NULL)

@@ -20,6 +20,7 @@ enum {
     LEASE_MS = 15000,
     GRACE_MS = 25000,
     IDLE_WAIT_MS = 100,
+    ON_DEATH_MS = 30000,
 };
 
 /* Hex digits alone are the id of a container, which many are called by. */
@@ -74,6 +75,8 @@ static culex_status spans_check(const culex_worker_options *options, culex_error
         return culex__fail(error, CULEX_EUSAGE, "grace is at most %d ms", most);
     if (options->idle_wait_ms < 0 || options->idle_wait_ms > most)
         return culex__fail(error, CULEX_EUSAGE, "idle_wait is at most %d ms", most);
+    if (options->on_death_timeout_ms < 0 || options->on_death_timeout_ms > most)
+        return culex__fail(error, CULEX_EUSAGE, "on_death_timeout is at most %d ms", most);
     return CULEX_OK;
 }
 
@@ -266,6 +269,8 @@ void culex__worker_options_complete(culex_worker_options *options)
         options->grace_ms = GRACE_MS;
     if (options->idle_wait_ms == 0)
         options->idle_wait_ms = IDLE_WAIT_MS;
+    if (options->on_death_timeout_ms == 0)
+        options->on_death_timeout_ms = ON_DEATH_MS;
     if (options->order == CULEX_ORDER_DEFAULT)
         options->order =
             weight_find(options, &item) != NULL ? CULEX_ORDER_WEIGHTED : CULEX_ORDER_TURNS;

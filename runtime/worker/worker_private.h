@@ -26,7 +26,7 @@
  *   grants.c       runs that were granted             beats.c  runs that go on
  *   flight.c       runs in flight: leases, timeouts, ends
  *   verdict.c      what the store is told of an end   acks.c   how it is told
- *   ack_log.c      what the log is told then
+ *   ack_log.c      what the log is told then         on_death.c     and a command
  *   flight_pool.c  their structs                      roster.c   which of them has which run
  *   overstay.c     handlers that go on
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
@@ -78,6 +78,7 @@
 #include "worker/metrics.h"
 #include "worker/metrics_server.h"
 #include "worker/neighbours.h"
+#include "worker/on_death.h"
 #include "worker/opening.h"
 #include "worker/order.h"
 #include "worker/outage.h"
@@ -185,6 +186,7 @@ struct culex_worker {
     struct culex_metrics *metrics; /* NULL: nobody asks for any */
     struct culex_metrics_server metrics_server;
     struct culex_watch watch;
+    struct culex_on_death *on_death; /* NULL: no command */
     struct culex_unknown_jobs unknown_jobs;
     struct culex_drain drain;
 };

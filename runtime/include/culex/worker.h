@@ -233,17 +233,22 @@ typedef struct culex_worker_options {
     const culex_queue_options *queue_options; /* borrowed. One that no queue of this worker's meets
                                                  is CULEX_EUSAGE of culex_worker_run */
     size_t queue_option_count;
-    const char *keys;    /* file of the keys for [[encrypted]] params and results, as `keys` of
-                            culex_client_options; read by culex_worker_run before the children are
-                            forked, which have them from there. CULEX_ENOKEY at the start: a
-                            registered job needs keys, and there is no file */
-    const char *metrics; /* "9464", "HOST:PORT", "[V6]:PORT" (numbers; of this machine alone
-                            without a host; port 0: a free one, which the log tells) or "unix:PATH":
-                            GET /metrics is answered there while the worker runs, in OpenMetrics, by
-                            a thread of its own, without a password; see docs/operating.md.
-                            CULEX_EUSAGE of culex_worker_run: nobody can listen there;
-                            CULEX_EUNSUPPORTED: the library libculex-metrics, which is loaded for
-                            that, is not there. NULL: none */
+    const char *keys;     /* file of the keys for [[encrypted]] params and results, as `keys` of
+                             culex_client_options; read by culex_worker_run before the children are
+                             forked, which have them from there. CULEX_ENOKEY at the start: a
+                             registered job needs keys, and there is no file */
+    const char *metrics;  /* "9464", "HOST:PORT", "[V6]:PORT" (numbers; of this machine alone
+                             without a host; port 0: a free one, which the log tells) or "unix:PATH":
+                             GET /metrics is answered there while the worker runs, in OpenMetrics, by
+                             a thread of its own, without a password; see docs/operating.md.
+                             CULEX_EUSAGE of culex_worker_run: nobody can listen there;
+                             CULEX_EUNSUPPORTED: the library libculex-metrics, which is loaded for
+                             that, is not there. NULL: none */
+    const char *on_death; /* a command that /bin/sh -c runs for each run that an attempt here leaves
+                             dead, one at a time, of up to 100 that wait for it; CULEX_RUN_ID,
+                             CULEX_JOB, CULEX_QUEUE, CULEX_ATTEMPT, CULEX_REASON and CULEX_ERROR in
+                             its environment tell of the run; see docs/operating.md. NULL: none */
+    int64_t on_death_timeout_ms; /* then it is killed; 1 to 86400000; 0: 30000 */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

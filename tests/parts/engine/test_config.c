@@ -101,6 +101,8 @@ static const char whole[] = "\xef\xbb\xbf; comment\n"
                             "core-dumps = 1\n"
                             "cgroup = /sys/fs/cgroup/x\n"
                             "metrics = [::1]:9464\n"
+                            "on-death = tell somebody\n"
+                            "on-death-timeout = 5s\n"
                             "queues = mail, \n"
                             "\n"
                             "[queue mail]\n"
@@ -133,6 +135,8 @@ static void test_file_says_every_option(void **state)
     assert_true(options->drain && options->unlisted && options->uncounted && options->core_dumps);
     assert_string_equal(options->cgroup, "/sys/fs/cgroup/x");
     assert_string_equal(options->metrics, "[::1]:9464");
+    assert_string_equal(options->on_death, "tell somebody");
+    assert_int_equal(options->on_death_timeout_ms, 5000);
     assert_int_equal(options->queue_count, 2);
     assert_string_equal(options->queues[1], "b:2");
     assert_int_equal(options->queue_option_count, 3);

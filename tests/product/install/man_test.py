@@ -10,6 +10,10 @@ import tempfile
 from installed import environment, expect, fail, hello_copy, prefix_copy, run
 
 
+# What a command for a death is told.
+OF_A_DEATH = {"CULEX_RUN_ID", "CULEX_JOB", "CULEX_QUEUE", "CULEX_ATTEMPT", "CULEX_REASON", "CULEX_ERROR"}
+
+
 def options(text: str) -> set:
     """As in "-I DIR", "--out DIR" and "-Wno-ID", which is "-Wno-" here."""
     return set(re.findall(r"(?<![\w-])(--?[A-Za-z][a-z-]*)", text))
@@ -49,7 +53,7 @@ def worker_check(page: str, shown: str) -> None:
     expect("options of culex.7", sorted(options(shown) - {"-h"}), sorted(page_options(page)))
     variables = {"CULEX_" + name[2:].replace("-", "_").upper() for name in page_options(page)
                  if name not in ("--help", "--version", "--doctor", "--check-config")}
-    expect("variables of culex.7", sorted(variables | {"CULEX_PASSWORD", "CULEX_SPOOL"}),
+    expect("variables of culex.7", sorted(variables | {"CULEX_PASSWORD", "CULEX_SPOOL"} | OF_A_DEATH),
            sorted(set(re.findall(r"CULEX_[A-Z_]+", page))))
 
 
