@@ -73,7 +73,7 @@ def _macros(enum: Enum) -> List[MemberView]:
 
 
 def _table(name: CText, enum: Enum) -> TableView:
-    rows = layout.columns([[literals.c_string(value.name), literals.c_bits64(value.value)]
+    rows = layout.columns([[literals.c_string(value.name), literals.c_bits64(value.value), literals.c_doc(value.doc)]
                            for value in enum.values])
     return TableView(CText(f"static const culex_enum_value {name}[]"),
                      [CText("{" + row + "}") for row in rows])

@@ -344,6 +344,7 @@ def job_members(job: Job, params: CText, result: CText, metadata: CText, tags: C
         Member("need_count", CText(len(job.needs)), "how many"),
         Member("tags", tags, "tags"),
         Member("tag_count", CText(len(job.tags)), "how many"),
+        Member("doc", literals.c_doc(job.doc)),
     ]
 
 

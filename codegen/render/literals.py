@@ -15,6 +15,9 @@ from typing import List
 # Shorter ones stay under the 4095 characters that every C compiler must take.
 STRING_LITERAL_MAX = 4000
 
+# Of a doc comment in a descriptor; each may be an escape of four characters.
+DOC_BYTES_MAX = 1000
+
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _.,:/-")
 
 # Most texts are plain altogether, and one look at the whole is much cheaper than one a byte.
@@ -44,6 +47,12 @@ def c_string(text: str) -> CText:
     if _IS_PLAIN.match(text):
         return CText(f'"{text}"')
     return CText('"' + "".join(_escape(byte) for byte in text.encode("utf-8")) + '"')
+
+
+def c_doc(text: str) -> CText:
+    """What a descriptor keeps of a doc comment: a literal that any compiler takes, escapes and all."""
+    kept = text.encode("utf-8")[:DOC_BYTES_MAX].decode("utf-8", "ignore")
+    return c_string(kept) if kept else NULL
 
 
 def c_message(text: str) -> CText:

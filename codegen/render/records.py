@@ -333,7 +333,7 @@ def _default_object(context: Context, c: str, field: Field,
 
 
 def _field_rows(c: str, fields: Sequence[Field], defaults: Dict[str, CText]) -> List[CText]:
-    """Four lines a field; kinds and limits in columns through the whole table."""
+    """Four lines a field, and one of its doc; kinds and limits in columns through the whole table."""
     kinds = layout.table([[
         KINDS[field.kind].constant, SHAPES[field.shape], _flags(field)] for field in fields], MARGIN)
     limits = layout.table([[
@@ -341,7 +341,8 @@ def _field_rows(c: str, fields: Sequence[Field], defaults: Dict[str, CText]) -> 
         _limit(field.min), _limit(field.max), _type_of(field, "enum"), _type_of(field, "struct"),
         _type_of(field, "user"), defaults.get(field.c, NULL)] for field in fields], MARGIN)
     below = ",\n" + " " * MARGIN
-    return [CText("{" + below.join((_names(field), kind, _offsets(c, field), limit)) + "}")
+    return [CText("{" + below.join((_names(field), kind, _offsets(c, field), limit))
+                  + (below if field.doc else ", ") + literals.c_doc(field.doc) + "}")
             for field, kind, limit in zip(fields, kinds, limits)]
 
 

@@ -133,18 +133,18 @@ struct answer {
 
 static const culex_field preface_fields[] = {PREFACE_FIELDS};
 
-static const culex_enum_value conflict_values[] = {{"keep", CULEX_ON_CONFLICT_KEEP},
-                                                   {"replace", CULEX_ON_CONFLICT_REPLACE},
-                                                   {"error", CULEX_ON_CONFLICT_ERROR}};
-static const culex_enum_value limit_values[] = {{"concurrency", CULEX_LIMIT_CONCURRENCY},
-                                                {"rate", CULEX_LIMIT_RATE},
-                                                {"fair", CULEX_LIMIT_FAIR},
-                                                {"needs", CULEX_LIMIT_NEEDS}};
-static const culex_enum_value outcome_values[] = {{"new", CULEX_ENQUEUE_NEW},
-                                                  {"duplicate", CULEX_ENQUEUE_DUPLICATE},
-                                                  {"kept", CULEX_ENQUEUE_KEPT},
-                                                  {"replaced", CULEX_ENQUEUE_REPLACED},
-                                                  {"spooled", CULEX_ENQUEUE_SPOOLED}};
+static const culex_enum_value conflict_values[] = {{"keep", CULEX_ON_CONFLICT_KEEP, NULL},
+                                                   {"replace", CULEX_ON_CONFLICT_REPLACE, NULL},
+                                                   {"error", CULEX_ON_CONFLICT_ERROR, NULL}};
+static const culex_enum_value limit_values[] = {{"concurrency", CULEX_LIMIT_CONCURRENCY, NULL},
+                                                {"rate", CULEX_LIMIT_RATE, NULL},
+                                                {"fair", CULEX_LIMIT_FAIR, NULL},
+                                                {"needs", CULEX_LIMIT_NEEDS, NULL}};
+static const culex_enum_value outcome_values[] = {{"new", CULEX_ENQUEUE_NEW, NULL},
+                                                  {"duplicate", CULEX_ENQUEUE_DUPLICATE, NULL},
+                                                  {"kept", CULEX_ENQUEUE_KEPT, NULL},
+                                                  {"replaced", CULEX_ENQUEUE_REPLACED, NULL},
+                                                  {"spooled", CULEX_ENQUEUE_SPOOLED, NULL}};
 static const culex_enum_type conflict_type = {"on_conflict", CULEX_KIND_INT32, conflict_values, 3};
 static const culex_enum_type limit_kind_type = {"kind", CULEX_KIND_INT32, limit_values, 4};
 static const culex_enum_type outcome_type = {"outcome", CULEX_KIND_INT32, outcome_values, 5};

@@ -81,7 +81,8 @@ enum culex_field_flags {
 
 typedef struct culex_enum_value {
     const char *name;
-    uint64_t bits; /* the value, sign-extended to 64 bits */
+    uint64_t bits;   /* the value, sign-extended to 64 bits */
+    const char *doc; /* its comment in the schema, as that of a job; NULL: none */
 } culex_enum_value;
 
 typedef struct culex_enum_type {
@@ -150,6 +151,7 @@ typedef struct culex_field {
     const struct culex_struct_type *struct_type; /* for CULEX_KIND_STRUCT, else NULL */
     const culex_user_type *user_type;            /* for CULEX_KIND_USER, else NULL */
     const void *def; /* the default, an object of the field's C type; NULL when there is none */
+    const char *doc; /* its comment in the schema, as that of a job; NULL: none */
 } culex_field;
 
 typedef struct culex_struct_type {
@@ -277,6 +279,8 @@ typedef struct culex_job_type {
     size_t need_count;
     const char *const *tags;
     size_t tag_count;
+    const char *doc; /* its comment in the schema, lines with a newline between them, the first
+                        1,000 bytes of it; NULL: none */
 } culex_job_type;
 
 /* Jobs of which each takes the result of the one before it; see culex/chain.h. */

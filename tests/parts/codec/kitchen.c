@@ -13,8 +13,9 @@
 #define HAS(of, id)  .has_offset = offsetof(struct of, has_##id)
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static const culex_enum_value lang_values[] = {
-    {"EN", KITCHEN_EN}, {"IT", KITCHEN_IT}, {"LOW", (uint64_t)(int64_t)KITCHEN_LOW}};
+static const culex_enum_value lang_values[] = {{"EN", KITCHEN_EN, NULL},
+                                               {"IT", KITCHEN_IT, NULL},
+                                               {"LOW", (uint64_t)(int64_t)KITCHEN_LOW, NULL}};
 static const culex_enum_type lang_type = {"shop.lang", CULEX_KIND_INT8, lang_values,
                                           COUNT(lang_values)};
 

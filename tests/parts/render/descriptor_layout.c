@@ -30,7 +30,8 @@ _Static_assert(CULEX_DESCRIPTOR_VERSION == 1, "write the new version's layout in
 
 #define ENUM_VALUE_MEMBERS(MEMBER, of)                                                             \
     MEMBER(const char *, name, of)                                                                 \
-    MEMBER(uint64_t, bits, of)
+    MEMBER(uint64_t, bits, of)                                                                     \
+    MEMBER(const char *, doc, of)
 LAYOUT(culex_enum_value, ENUM_VALUE_MEMBERS)
 
 #define ENUM_TYPE_MEMBERS(MEMBER, of)                                                              \
@@ -64,7 +65,8 @@ LAYOUT(culex_user_type, USER_TYPE_MEMBERS)
     MEMBER(const culex_enum_type *, enum_type, of)                                                 \
     MEMBER(const struct culex_struct_type *, struct_type, of)                                      \
     MEMBER(const culex_user_type *, user_type, of)                                                 \
-    MEMBER(const void *, def, of)
+    MEMBER(const void *, def, of)                                                                  \
+    MEMBER(const char *, doc, of)
 LAYOUT(culex_field, FIELD_MEMBERS)
 
 #define STRUCT_TYPE_MEMBERS(MEMBER, of)                                                            \
@@ -146,7 +148,8 @@ LAYOUT(culex_need, NEED_MEMBERS)
     MEMBER(const culex_need *, needs, of)                                                          \
     MEMBER(size_t, need_count, of)                                                                 \
     MEMBER(const char *const *, tags, of)                                                          \
-    MEMBER(size_t, tag_count, of)
+    MEMBER(size_t, tag_count, of)                                                                  \
+    MEMBER(const char *, doc, of)
 LAYOUT(culex_job_type, JOB_TYPE_MEMBERS)
 
 #define CHAIN_MEMBERS(MEMBER, of)                                                                  \

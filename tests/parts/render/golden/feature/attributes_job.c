@@ -13,7 +13,7 @@ static const culex_field attr_parcel_fields[] = {
     {"grams", "grams",
      CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MAX,
      offsetof(attr_parcel, grams), 0, 0,
-     0, 0, 0, 0, 30000, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 30000, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type attr_parcel_type = {
@@ -49,6 +49,7 @@ const culex_job_type attr_old_report_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (attr_old_report_job_enqueue)(culex_client *client, const attr_old_report_job *job,
@@ -145,43 +146,43 @@ static const culex_field attr_limits_job_fields[] = {
     {"code", "code",
      CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(attr_limits_job, code), 0, 0,
-     0, 3, 3, 0, 0, NULL, NULL, NULL, NULL},
+     0, 3, 3, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"note", "note",
      CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, 0,
      offsetof(attr_limits_job, note), 0, 0,
-     0, 2, 10, 0, 0, NULL, NULL, NULL, &attr_limits_job_note_default},
+     0, 2, 10, 0, 0, NULL, NULL, NULL, &attr_limits_job_note_default, NULL},
     {"key", "key",
      CULEX_KIND_BYTES,     CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
      offsetof(attr_limits_job, key), 0, 0,
-     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"percent", "percent",
      CULEX_KIND_INT32,     CULEX_SHAPE_SINGLE, CULEX_FIELD_MIN | CULEX_FIELD_MAX,
      offsetof(attr_limits_job, percent), 0, 0,
-     0, 0, 0, 0, 100, NULL, NULL, NULL, &attr_limits_job_percent_default},
+     0, 0, 0, 0, 100, NULL, NULL, NULL, &attr_limits_job_percent_default, NULL},
     {"wait", "wait",
      CULEX_KIND_DURATION,  CULEX_SHAPE_SINGLE, CULEX_FIELD_MIN | CULEX_FIELD_MAX,
      offsetof(attr_limits_job, wait), 0, 0,
-     0, 0, 0, 1000000000, INT64_C(3600000000000), NULL, NULL, NULL, &attr_limits_job_wait_default},
+     0, 0, 0, 1000000000, INT64_C(3600000000000), NULL, NULL, NULL, &attr_limits_job_wait_default, NULL},
     {"after", "after",
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_MIN,
      offsetof(attr_limits_job, after), 0, 0,
-     0, 0, 0, INT64_C(1577836800000000000), 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, INT64_C(1577836800000000000), 0, NULL, NULL, NULL, NULL, NULL},
     {"account", "acct",
      CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, CULEX_FIELD_MUST_UNDERSTAND,
      offsetof(attr_limits_job, account), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &attr_limits_job_account_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &attr_limits_job_account_default, NULL},
     {"tags", "tags",
      CULEX_KIND_STRING,    CULEX_SHAPE_LIST,   0,
      offsetof(attr_limits_job, tags), 0, offsetof(attr_limits_job, tags_len),
-     5, 0, 20, 0, 0, NULL, NULL, NULL, NULL},
+     5, 0, 20, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"old", "old",
      CULEX_KIND_BOOL,      CULEX_SHAPE_SINGLE, CULEX_FIELD_DEPRECATED,
      offsetof(attr_limits_job, old), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &attr_limits_job_old_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &attr_limits_job_old_default, NULL},
     {"colour", "colour",
      CULEX_KIND_UINT8,     CULEX_SHAPE_SINGLE, 0,
      offsetof(attr_limits_job, colour), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &attr_limits_job_colour_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &attr_limits_job_colour_default, NULL},
 };
 
 static const culex_struct_type attr_limits_job_params = {
@@ -213,6 +214,7 @@ const culex_job_type attr_limits_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (attr_limits_job_enqueue)(culex_client *client, const attr_limits_job *job,

@@ -10,8 +10,8 @@ CULEX_GENERATED_BEGIN
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_enum_value shop_media_format_values[] = {
-    {"PNG",  0},
-    {"JPEG", 1},
+    {"PNG",  0, NULL},
+    {"JPEG", 1, NULL},
 };
 
 const culex_enum_type shop_media_format_type = {
@@ -34,11 +34,11 @@ static const culex_field shop_media_size_fields[] = {
     {"width", "width",
      CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_size, width), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"height", "height",
      CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_size, height), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type shop_media_size_type = {
@@ -49,11 +49,11 @@ static const culex_field shop_media_upload_job_fields[] = {
     {"url", "url",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_upload_job, url), 0, 0,
-     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"owner", "owner",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_upload_job, owner), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_media_upload_job_params = {
@@ -64,23 +64,23 @@ static const culex_field shop_media_upload_result_fields[] = {
     {"path", "path",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_upload_result, path), 0, 0,
-     0, 1, 200, 0, 0, NULL, NULL,                  NULL, NULL},
+     0, 1, 200, 0, 0, NULL, NULL,                  NULL, NULL, NULL},
     {"owner", "owner",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_upload_result, owner), 0, 0,
-     0, 0, 0,   0, 0, NULL, NULL,                  NULL, NULL},
+     0, 0, 0,   0, 0, NULL, NULL,                  NULL, NULL, NULL},
     {"original", "original",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_upload_result, original), 0, 0,
-     0, 0, 0,   0, 0, NULL, &shop_media_size_type, NULL, NULL},
+     0, 0, 0,   0, 0, NULL, &shop_media_size_type, NULL, NULL, NULL},
     {"token", "token",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
      offsetof(shop_media_upload_result, token), 0, 0,
-     0, 0, 0,   0, 0, NULL, NULL,                  NULL, NULL},
+     0, 0, 0,   0, 0, NULL, NULL,                  NULL, NULL, NULL},
     {"bytes", "bytes",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_upload_result, bytes), 0, 0,
-     0, 0, 0,   0, 0, NULL, NULL,                  NULL, NULL},
+     0, 0, 0,   0, 0, NULL, NULL,                  NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_media_upload_result_type = {
@@ -112,6 +112,7 @@ const culex_job_type shop_media_upload_job_type = {
     0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
+    "Fetches a picture.",
 };
 
 culex_status (shop_media_upload_job_enqueue)(culex_client *client, const shop_media_upload_job *job,
@@ -238,27 +239,27 @@ static const culex_field shop_media_resize_job_fields[] = {
     {"path", "path",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_resize_job, path), 0, 0,
-     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"owner", "owner",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_resize_job, owner), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"original", "original",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_resize_job, original), 0, 0,
-     0, 0, 0, 0, 0, NULL, &shop_media_size_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &shop_media_size_type, NULL, NULL, NULL},
     {"to", "to",
      CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_media_resize_job, to), 0, 0,
-     0, 0, 0, 0, 0, &shop_media_format_type, NULL, NULL, &shop_media_resize_job_to_default},
+     0, 0, 0, 0, 0, &shop_media_format_type, NULL, NULL, &shop_media_resize_job_to_default, NULL},
     {"labels", "labels",
      CULEX_KIND_STRING, CULEX_SHAPE_LIST,   0,
      offsetof(shop_media_resize_job, labels), 0, offsetof(shop_media_resize_job, labels_len),
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"token", "token",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL | CULEX_FIELD_SECRET,
      offsetof(shop_media_resize_job, token), offsetof(shop_media_resize_job, has_token), 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_media_resize_job_params = {
@@ -269,11 +270,11 @@ static const culex_field shop_media_resize_result_fields[] = {
     {"path", "path",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_resize_result, path), 0, 0,
-     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 1, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"owner", "owner",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_media_resize_result, owner), offsetof(shop_media_resize_result, has_owner), 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_media_resize_result_type = {
@@ -305,6 +306,7 @@ const culex_job_type shop_media_resize_job_type = {
     0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
+    "Makes it smaller.",
 };
 
 culex_status (shop_media_resize_job_enqueue)(culex_client *client, const shop_media_resize_job *job,
@@ -431,15 +433,15 @@ static const culex_field shop_media_announce_job_fields[] = {
     {"path", "path",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_media_announce_job, path), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"owner", "owner",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_media_announce_job, owner), offsetof(shop_media_announce_job, has_owner), 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"loudly", "loudly",
      CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_media_announce_job, loudly), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_media_announce_job_loudly_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_media_announce_job_loudly_default, NULL},
 };
 
 static const culex_struct_type shop_media_announce_job_params = {
@@ -471,6 +473,7 @@ const culex_job_type shop_media_announce_job_type = {
     0,                               /* how many */
     NULL,                            /* tags */
     0,                               /* how many */
+    "Tells whoever waits for it.",
 };
 
 culex_status (shop_media_announce_job_enqueue)(culex_client *client,

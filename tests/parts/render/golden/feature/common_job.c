@@ -10,8 +10,8 @@ CULEX_GENERATED_BEGIN
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_enum_value shop_lang_values[] = {
-    {"EN", 1},
-    {"IT", 2},
+    {"EN", 1, NULL},
+    {"IT", 2, NULL},
 };
 
 const culex_enum_type shop_lang_type = {
@@ -34,11 +34,11 @@ static const culex_field shop_money_fields[] = {
     {"minor", "minor",
      CULEX_KIND_INT64,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_money, minor), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"currency", "currency",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_money, currency), 0, 0,
-     0, 3, 3, 0, 0, NULL, NULL, NULL, NULL},
+     0, 3, 3, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type shop_money_type = {

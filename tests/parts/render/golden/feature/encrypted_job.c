@@ -12,8 +12,8 @@ CULEX_SEALS;
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_enum_value bank_channel_values[] = {
-    {"POST", 0},
-    {"WIRE", 1},
+    {"POST", 0, NULL},
+    {"WIRE", 1, NULL},
 };
 
 const culex_enum_type bank_channel_type = {
@@ -36,11 +36,11 @@ static const culex_field bank_address_fields[] = {
     {"city", "city",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(bank_address, city), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"street", "street",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(bank_address, street), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type bank_address_type = {
@@ -51,46 +51,47 @@ static const culex_field bank_pay_bill_job_fields[] = {
     {"bill", "bill",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(bank_pay_bill_job, bill), 0, 0,
-     0, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL},
+     0, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL, NULL},
     {"iban", "iban",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE,
      CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, iban), 0, 0,
-     0, 0, 34, 0, 0, NULL,               NULL,               NULL, NULL},
+     0, 0, 34, 0, 0, NULL,               NULL,               NULL, NULL,
+     "whose account"},
     {"cents", "cents",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE,
      CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET | CULEX_FIELD_MIN | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, cents), 0, 0,
-     0, 0, 0,  1, 0, NULL,               NULL,               NULL, NULL},
+     0, 0, 0,  1, 0, NULL,               NULL,               NULL, NULL, NULL},
     {"due", "due",
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE,
      CULEX_FIELD_OPTIONAL | CULEX_FIELD_SECRET | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, due), offsetof(bank_pay_bill_job, has_due), 0,
-     0, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL},
+     0, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL, NULL},
     {"by", "by",
      CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE,
      CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, by), 0, 0,
-     0, 0, 0,  0, 0, &bank_channel_type, NULL,               NULL, NULL},
+     0, 0, 0,  0, 0, &bank_channel_type, NULL,               NULL, NULL, NULL},
     {"payee", "payee",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE,
      CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, payee), 0, 0,
-     0, 0, 0,  0, 0, NULL,               &bank_address_type, NULL, NULL},
+     0, 0, 0,  0, 0, NULL,               &bank_address_type, NULL, NULL, NULL},
     {"notes", "notes",
      CULEX_KIND_STRING, CULEX_SHAPE_LIST, CULEX_FIELD_SECRET | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, notes), 0, offsetof(bank_pay_bill_job, notes_len),
-     4, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL},
+     4, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL, NULL},
     {"digits", "digits",
      CULEX_KIND_UINT8, CULEX_SHAPE_ARRAY,
      CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET | CULEX_FIELD_MUST_UNDERSTAND | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, digits), 0, 0,
-     3, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL},
+     3, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL, NULL},
     {"mandate", "paper",
      CULEX_KIND_BYTES, CULEX_SHAPE_SINGLE,
      CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_job, mandate), 0, 0,
-     0, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL},
+     0, 0, 0,  0, 0, NULL,               NULL,               NULL, NULL, NULL},
 };
 
 static const culex_struct_type bank_pay_bill_job_params = {
@@ -102,11 +103,11 @@ static const culex_field bank_pay_bill_result_fields[] = {
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE,
      CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET | CULEX_FIELD_ENCRYPTED,
      offsetof(bank_pay_bill_result, receipt), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"late", "late",
      CULEX_KIND_BOOL, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(bank_pay_bill_result, late), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type bank_pay_bill_result_type = {
@@ -138,6 +139,7 @@ const culex_job_type bank_pay_bill_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    "Pays a bill.",
 };
 
 culex_status (bank_pay_bill_job_enqueue)(culex_client *client, const bank_pay_bill_job *job,

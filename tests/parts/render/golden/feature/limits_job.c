@@ -13,15 +13,15 @@ static const culex_field shop_render_page_job_fields[] = {
     {"tenant", "tenant",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_render_page_job, tenant), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"document", "doc",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_render_page_job, document), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"page", "page",
      CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_render_page_job, page), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_render_page_job_params = {
@@ -82,6 +82,7 @@ const culex_job_type shop_render_page_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    "Renders one page of a document.",
 };
 
 culex_status (shop_render_page_job_enqueue)(culex_client *client, const shop_render_page_job *job,
@@ -173,11 +174,11 @@ static const culex_field shop_index_document_job_fields[] = {
     {"document", "document",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_index_document_job, document), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"version", "version",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_index_document_job, version), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_index_document_job_version_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_index_document_job_version_default, NULL},
 };
 
 static const culex_struct_type shop_index_document_job_params = {
@@ -214,6 +215,7 @@ const culex_job_type shop_index_document_job_type = {
     0,                               /* how many */
     NULL,                            /* tags */
     0,                               /* how many */
+    "Brings the search index up to date, once people have stopped typing.",
 };
 
 culex_status (shop_index_document_job_enqueue)(culex_client *client,
@@ -310,11 +312,11 @@ static const culex_field shop_warn_owner_job_fields[] = {
     {"owner", "owner",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_warn_owner_job, owner), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_warn_owner_job, text), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_warn_owner_job_params = {
@@ -350,6 +352,7 @@ const culex_job_type shop_warn_owner_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    "At most one mail about it in ten minutes.",
 };
 
 culex_status (shop_warn_owner_job_enqueue)(culex_client *client, const shop_warn_owner_job *job,
@@ -439,11 +442,11 @@ static const culex_field shop_sync_account_job_fields[] = {
     {"account", "account",
      CULEX_KIND_UUID, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_sync_account_job, account), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"full", "full",
      CULEX_KIND_BOOL, CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_sync_account_job, full), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_sync_account_job_full_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_sync_account_job_full_default, NULL},
 };
 
 static const culex_struct_type shop_sync_account_job_params = {
@@ -480,6 +483,7 @@ const culex_job_type shop_sync_account_job_type = {
     0,                             /* how many */
     NULL,                          /* tags */
     0,                             /* how many */
+    "The newest wins until a worker has begun.",
 };
 
 culex_status (shop_sync_account_job_enqueue)(culex_client *client, const shop_sync_account_job *job,
@@ -597,6 +601,7 @@ const culex_job_type shop_rebuild_everything_job_type = {
     0,                                   /* how many */
     NULL,                                /* tags */
     0,                                   /* how many */
+    "Whoever starts a second one is told.",
 };
 
 culex_status (shop_rebuild_everything_job_enqueue)(culex_client *client,
@@ -697,7 +702,7 @@ static const culex_field shop_cut_film_job_fields[] = {
     {"film", "film",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_cut_film_job, film), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_cut_film_job_params = {
@@ -738,6 +743,7 @@ const culex_job_type shop_cut_film_job_type = {
     2,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    "Cuts a film, on a machine that has what it takes.",
 };
 
 culex_status (shop_cut_film_job_enqueue)(culex_client *client, const shop_cut_film_job *job,

@@ -17,36 +17,38 @@ static const culex_field shop_mail_send_email_job_fields[] = {
     {"to", "to",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_mail_send_email_job, to), 0, 0,
-     0,  1, 320, 0, 0, NULL,            NULL, NULL, NULL},
+     0,  1, 320, 0, 0, NULL,            NULL, NULL, NULL,
+     "RFC 5321 address"},
     {"subject", "subject",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_mail_send_email_job, subject), 0, 0,
-     0,  0, 998, 0, 0, NULL,            NULL, NULL, NULL},
+     0,  0, 998, 0, 0, NULL,            NULL, NULL, NULL, NULL},
     {"lang", "lang",
      CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_mail_send_email_job, lang), 0, 0,
-     0,  0, 0,   0, 0, &shop_lang_type, NULL, NULL, &shop_mail_send_email_job_lang_default},
+     0,  0, 0,   0, 0, &shop_lang_type, NULL, NULL, &shop_mail_send_email_job_lang_default, NULL},
     {"body", "body",
      CULEX_KIND_BYTES,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
      offsetof(shop_mail_send_email_job, body), 0, 0,
-     0,  0, 0,   0, 0, NULL,            NULL, NULL, NULL},
+     0,  0, 0,   0, 0, NULL,            NULL, NULL, NULL,
+     "never logged"},
     {"reply_to", "reply_to",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_mail_send_email_job, reply_to), offsetof(shop_mail_send_email_job, has_reply_to),
      0,
-     0,  0, 0,   0, 0, NULL,            NULL, NULL, NULL},
+     0,  0, 0,   0, 0, NULL,            NULL, NULL, NULL, NULL},
     {"cc", "cc",
      CULEX_KIND_STRING, CULEX_SHAPE_LIST,   0,
      offsetof(shop_mail_send_email_job, cc), 0, offsetof(shop_mail_send_email_job, cc_len),
-     50, 0, 0,   0, 0, NULL,            NULL, NULL, NULL},
+     50, 0, 0,   0, 0, NULL,            NULL, NULL, NULL, NULL},
     {"tenant", "tenant",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, CULEX_FIELD_MUST_UNDERSTAND,
      offsetof(shop_mail_send_email_job, tenant), 0, 0,
-     0,  0, 0,   0, 0, NULL,            NULL, NULL, &shop_mail_send_email_job_tenant_default},
+     0,  0, 0,   0, 0, NULL,            NULL, NULL, &shop_mail_send_email_job_tenant_default, NULL},
     {"urgent", "urgent",
      CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, CULEX_FIELD_DEPRECATED,
      offsetof(shop_mail_send_email_job, urgent), 0, 0,
-     0,  0, 0,   0, 0, NULL,            NULL, NULL, &shop_mail_send_email_job_urgent_default},
+     0,  0, 0,   0, 0, NULL,            NULL, NULL, &shop_mail_send_email_job_urgent_default, NULL},
 };
 
 static const culex_struct_type shop_mail_send_email_job_params = {
@@ -57,11 +59,11 @@ static const culex_field shop_mail_send_email_result_fields[] = {
     {"message_id", "message_id",
      CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_mail_send_email_result, message_id), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"accepted_at", "accepted_at",
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_mail_send_email_result, accepted_at), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_mail_send_email_result_type = {
@@ -111,6 +113,7 @@ const culex_job_type shop_mail_send_email_job_type = {
     0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
+    "Sends one message to one customer.",
 };
 
 culex_status (shop_mail_send_email_job_enqueue)(culex_client *client,

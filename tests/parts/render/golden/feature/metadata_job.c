@@ -13,7 +13,7 @@ static const culex_field shop_poll_feed_job_fields[] = {
     {"url", "url",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_poll_feed_job, url), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_poll_feed_job_params = {
@@ -24,7 +24,7 @@ static const culex_field shop_poll_feed_result_fields[] = {
     {"taken", "taken",
      CULEX_KIND_UINT32, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_poll_feed_result, taken), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_poll_feed_result_type = {
@@ -39,24 +39,25 @@ static const culex_field shop_poll_feed_metadata_fields[] = {
     {"last_seen", "last_seen",
      CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_poll_feed_metadata, last_seen), 0, 0,
-     0, 0, 200, 0, 0, NULL, NULL, NULL, &shop_poll_feed_metadata_last_seen_default},
+     0, 0, 200, 0, 0, NULL, NULL, NULL, &shop_poll_feed_metadata_last_seen_default,
+     "id of the newest entry"},
     {"count", "count",
      CULEX_KIND_INT64,     CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_poll_feed_metadata, count), 0, 0,
-     0, 0, 0,   0, 0, NULL, NULL, NULL, &shop_poll_feed_metadata_count_default},
+     0, 0, 0,   0, 0, NULL, NULL, NULL, &shop_poll_feed_metadata_count_default, NULL},
     {"fetched_at", "fetched_at",
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_poll_feed_metadata, fetched_at),
      offsetof(shop_poll_feed_metadata, has_fetched_at), 0,
-     0, 0, 0,   0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0,   0, 0, NULL, NULL, NULL, NULL, NULL},
     {"mirrors", "mirrors",
      CULEX_KIND_STRING,    CULEX_SHAPE_LIST,   0,
      offsetof(shop_poll_feed_metadata, mirrors), 0, offsetof(shop_poll_feed_metadata, mirrors_len),
-     4, 0, 0,   0, 0, NULL, NULL, NULL, NULL},
+     4, 0, 0,   0, 0, NULL, NULL, NULL, NULL, NULL},
     {"token", "token",
      CULEX_KIND_STRING,    CULEX_SHAPE_SINGLE, CULEX_FIELD_SECRET,
      offsetof(shop_poll_feed_metadata, token), 0, 0,
-     0, 0, 0,   0, 0, NULL, NULL, NULL, &shop_poll_feed_metadata_token_default},
+     0, 0, 0,   0, 0, NULL, NULL, NULL, &shop_poll_feed_metadata_token_default, NULL},
 };
 
 static const culex_struct_type shop_poll_feed_metadata_type = {
@@ -88,6 +89,7 @@ const culex_job_type shop_poll_feed_job_type = {
     0,                             /* how many */
     NULL,                          /* tags */
     0,                             /* how many */
+    "Fetches what came in since the last run.",
 };
 
 culex_status (shop_poll_feed_job_enqueue)(culex_client *client, const shop_poll_feed_job *job,
@@ -241,7 +243,7 @@ static const culex_field shop_count_runs_metadata_fields[] = {
     {"runs", "runs",
      CULEX_KIND_UINT64, CULEX_SHAPE_SINGLE, 0,
      offsetof(shop_count_runs_metadata, runs), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_count_runs_metadata_runs_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &shop_count_runs_metadata_runs_default, NULL},
 };
 
 static const culex_struct_type shop_count_runs_metadata_type = {
@@ -273,6 +275,7 @@ const culex_job_type shop_count_runs_job_type = {
     0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
+    NULL,
 };
 
 culex_status (shop_count_runs_job_enqueue)(culex_client *client, const shop_count_runs_job *job,

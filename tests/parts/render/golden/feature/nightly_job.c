@@ -14,7 +14,7 @@ static const culex_field shop_reports_close_books_job_fields[] = {
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_reports_close_books_job, day), offsetof(shop_reports_close_books_job, has_day),
      0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_reports_close_books_job_params = {
@@ -56,6 +56,7 @@ const culex_job_type shop_reports_close_books_job_type = {
     0,                                    /* how many */
     NULL,                                 /* tags */
     0,                                    /* how many */
+    "Closes yesterday\047s books, at 03:10 where the shop is.",
 };
 
 culex_status (shop_reports_close_books_job_enqueue)(culex_client *client,
@@ -181,6 +182,7 @@ const culex_job_type shop_reports_heartbeat_job_type = {
     0,                                  /* how many */
     NULL,                               /* tags */
     0,                                  /* how many */
+    NULL,
 };
 
 culex_status (shop_reports_heartbeat_job_enqueue)(culex_client *client,

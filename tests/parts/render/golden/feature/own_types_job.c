@@ -30,11 +30,11 @@ static const culex_field shop_own_line_fields[] = {
     {"what", "what",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_own_line, what), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL,                 NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL,                 NULL, NULL},
     {"price", "price",
      CULEX_KIND_USER,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_own_line, price), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
 };
 
 const culex_struct_type shop_own_line_type = {
@@ -45,31 +45,32 @@ static const culex_field shop_own_charge_job_fields[] = {
     {"total", "total",
      CULEX_KIND_USER,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_own_charge_job, total), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL,
+     "with the tax"},
     {"tip", "tip",
      CULEX_KIND_USER,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_own_charge_job, tip), offsetof(shop_own_charge_job, has_tip), 0,
-     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL, NULL},
     {"parts", "parts",
      CULEX_KIND_USER,   CULEX_SHAPE_LIST,   0,
      offsetof(shop_own_charge_job, parts), 0, offsetof(shop_own_charge_job, parts_len),
-     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL, NULL},
     {"range", "range",
      CULEX_KIND_USER,   CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
      offsetof(shop_own_charge_job, range), 0, 0,
-     2, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL},
+     2, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL, NULL},
     {"budget", "budget",
      CULEX_KIND_USER,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
      offsetof(shop_own_charge_job, budget), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL, NULL},
     {"lines", "lines",
      CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
      offsetof(shop_own_charge_job, lines), 0, offsetof(shop_own_charge_job, lines_len),
-     8, 0, 0, 0, 0, NULL, &shop_own_line_type, NULL,                 NULL},
+     8, 0, 0, 0, 0, NULL, &shop_own_line_type, NULL,                 NULL, NULL},
     {"money", "money",
      CULEX_KIND_USER,   CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_own_charge_job, money), offsetof(shop_own_charge_job, has_money), 0,
-     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL,                &shop_own_money_type, NULL, NULL},
 };
 
 static const culex_struct_type shop_own_charge_job_params = {
@@ -80,7 +81,7 @@ static const culex_field shop_own_charge_result_fields[] = {
     {"paid", "paid",
      CULEX_KIND_USER, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(shop_own_charge_result, paid), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
 };
 
 static const culex_struct_type shop_own_charge_result_type = {
@@ -120,6 +121,7 @@ const culex_job_type shop_own_charge_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    "Every place that a type of the user\047s own may have.",
 };
 
 culex_status (shop_own_charge_job_enqueue)(culex_client *client, const shop_own_charge_job *job,

@@ -33,6 +33,7 @@ const culex_job_type quick_retry_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (quick_retry_job_enqueue)(culex_client *client, const quick_retry_job *job,
@@ -145,6 +146,7 @@ const culex_job_type retry_for_two_days_job_type = {
     0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
+    NULL,
 };
 
 culex_status (retry_for_two_days_job_enqueue)(culex_client *client,
@@ -262,6 +264,7 @@ const culex_job_type retry_for_an_hour_job_type = {
     0,                             /* how many */
     NULL,                          /* tags */
     0,                             /* how many */
+    NULL,
 };
 
 culex_status (retry_for_an_hour_job_enqueue)(culex_client *client, const retry_for_an_hour_job *job,
@@ -377,6 +380,7 @@ const culex_job_type linear_retry_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (linear_retry_job_enqueue)(culex_client *client, const linear_retry_job *job,
@@ -488,6 +492,7 @@ const culex_job_type power_retry_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (power_retry_job_enqueue)(culex_client *client, const power_retry_job *job,
@@ -599,6 +604,7 @@ const culex_job_type doubling_retry_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (doubling_retry_job_enqueue)(culex_client *client, const doubling_retry_job *job,
@@ -716,6 +722,7 @@ const culex_job_type stepped_retry_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (stepped_retry_job_enqueue)(culex_client *client, const stepped_retry_job *job,

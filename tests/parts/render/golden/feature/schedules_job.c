@@ -38,6 +38,7 @@ const culex_job_type shop_periodic_ticking_job_type = {
     0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
+    NULL,
 };
 
 culex_status (shop_periodic_ticking_job_enqueue)(culex_client *client,
@@ -163,6 +164,7 @@ const culex_job_type shop_periodic_beside_job_type = {
     0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
+    NULL,
 };
 
 culex_status (shop_periodic_beside_job_enqueue)(culex_client *client,
@@ -288,6 +290,7 @@ const culex_job_type shop_periodic_alone_job_type = {
     0,                               /* how many */
     NULL,                            /* tags */
     0,                               /* how many */
+    NULL,
 };
 
 culex_status (shop_periodic_alone_job_enqueue)(culex_client *client,
@@ -384,7 +387,7 @@ static const culex_field shop_periodic_nightly_job_fields[] = {
     {"day", "day",
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(shop_periodic_nightly_job, day), offsetof(shop_periodic_nightly_job, has_day), 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type shop_periodic_nightly_job_params = {
@@ -416,6 +419,7 @@ const culex_job_type shop_periodic_nightly_job_type = {
     0,                                 /* how many */
     NULL,                              /* tags */
     0,                                 /* how many */
+    "At 03:10 where the shop is.",
 };
 
 culex_status (shop_periodic_nightly_job_enqueue)(culex_client *client,
@@ -541,6 +545,7 @@ const culex_job_type shop_periodic_weekly_job_type = {
     0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
+    NULL,
 };
 
 culex_status (shop_periodic_weekly_job_enqueue)(culex_client *client,
@@ -666,6 +671,7 @@ const culex_job_type shop_periodic_hourly_job_type = {
     0,                                /* how many */
     NULL,                             /* tags */
     0,                                /* how many */
+    NULL,
 };
 
 culex_status (shop_periodic_hourly_job_enqueue)(culex_client *client,
@@ -791,6 +797,7 @@ const culex_job_type shop_periodic_once_job_type = {
     0,                              /* how many */
     NULL,                           /* tags */
     0,                              /* how many */
+    NULL,
 };
 
 culex_status (shop_periodic_once_job_enqueue)(culex_client *client,

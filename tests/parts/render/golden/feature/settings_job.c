@@ -38,6 +38,7 @@ const culex_job_type plain_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (plain_job_enqueue)(culex_client *client, const plain_job *job,
@@ -144,6 +145,7 @@ const culex_job_type from_defaults_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (from_defaults_job_enqueue)(culex_client *client, const from_defaults_job *job,
@@ -260,6 +262,7 @@ const culex_job_type no_retry_job_type = {
     0,                            /* how many */
     no_retry_job_tags,            /* tags */
     2,                            /* how many */
+    NULL,
 };
 
 culex_status (no_retry_job_enqueue)(culex_client *client, const no_retry_job *job,
@@ -367,6 +370,7 @@ const culex_job_type bounded_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (bounded_job_enqueue)(culex_client *client, const bounded_job *job,
@@ -473,6 +477,7 @@ const culex_job_type logged_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (logged_job_enqueue)(culex_client *client, const logged_job *job,
@@ -556,11 +561,11 @@ static const culex_field ticking_job_fields[] = {
     {"batch", "batch",
      CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, 0,
      offsetof(ticking_job, batch), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &ticking_job_batch_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &ticking_job_batch_default, NULL},
     {"only", "only",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(ticking_job, only), offsetof(ticking_job, has_only), 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type ticking_job_params = {
@@ -592,6 +597,7 @@ const culex_job_type ticking_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (ticking_job_enqueue)(culex_client *client, const ticking_job *job,

@@ -17,11 +17,12 @@ static const culex_field text_nasty_job_fields[] = {
     {"a", "a",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(text_nasty_job, a), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &text_nasty_job_a_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &text_nasty_job_a_default,
+     "first line\012second line, caff\303\250"},
     {"b", "b",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(text_nasty_job, b), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &text_nasty_job_b_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &text_nasty_job_b_default, NULL},
 };
 
 static const culex_struct_type text_nasty_job_params = {
@@ -53,6 +54,7 @@ const culex_job_type text_nasty_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    "Ends a comment: \052/ and starts one: /\052 , a backslash at the end \134\012trigraph \077\077/ and \042quotes\042, \100param and \134brief.",
 };
 
 culex_status (text_nasty_job_enqueue)(culex_client *client, const text_nasty_job *job,

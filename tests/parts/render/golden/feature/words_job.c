@@ -13,27 +13,27 @@ static const culex_field words_job_fields[] = {
     {"queue", "queue",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, queue), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"job", "job",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, job), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"retry", "retry",
      CULEX_KIND_INT32,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, retry), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"params", "params",
      CULEX_KIND_BOOL,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, params), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"every", "every",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, every), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"reserved_word", "reserved_word",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_job, reserved_word), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type words_job_params = {
@@ -44,7 +44,7 @@ static const culex_field words_result_fields[] = {
     {"success", "success",
      CULEX_KIND_BOOL, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(words_result, success), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type words_result_type = {
@@ -76,6 +76,7 @@ const culex_job_type words_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (words_job_enqueue)(culex_client *client, const words_job *job,

@@ -53,6 +53,7 @@ const culex_job_type tick_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (tick_job_enqueue)(culex_client *client, const tick_job *job,

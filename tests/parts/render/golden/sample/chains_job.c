@@ -13,7 +13,7 @@ static const culex_field draft_job_fields[] = {
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(draft_job, text), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type draft_params = {
@@ -24,7 +24,7 @@ static const culex_field draft_result_fields[] = {
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(draft_result, text), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type draft_result_type = {
@@ -56,6 +56,7 @@ const culex_job_type draft_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (draft_job_enqueue)(culex_client *client, const draft_job *job,
@@ -166,7 +167,7 @@ static const culex_field print_job_fields[] = {
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(print_job, text), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type print_params = {
@@ -177,7 +178,7 @@ static const culex_field print_result_fields[] = {
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(print_result, text), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type print_result_type = {
@@ -209,6 +210,7 @@ const culex_job_type print_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (print_job_enqueue)(culex_client *client, const print_job *job,

@@ -10,9 +10,9 @@ CULEX_GENERATED_BEGIN
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_enum_value lang_values[] = {
-    {"LANG_EN",  1},
-    {"LANG_IT",  2},
-    {"LANG_OLD", 200},
+    {"LANG_EN",  1,   "English."},
+    {"LANG_IT",  2,   NULL},
+    {"LANG_OLD", 200, NULL},
 };
 
 const culex_enum_type lang_type = {
@@ -34,8 +34,8 @@ const char *lang_name(lang value)
 }
 
 static const culex_enum_value delta_values[] = {
-    {"DELTA_LOW",  UINT64_C(0xffffffffffffff80)},
-    {"DELTA_HIGH", 127},
+    {"DELTA_LOW",  UINT64_C(0xffffffffffffff80), NULL},
+    {"DELTA_HIGH", 127,                          NULL},
 };
 
 const culex_enum_type delta_type = {
@@ -55,8 +55,8 @@ const char *delta_name(delta value)
 }
 
 static const culex_enum_value edge_values[] = {
-    {"EDGE_LOW",  UINT64_C(0xffffffff80000000)},
-    {"EDGE_HIGH", 2147483647},
+    {"EDGE_LOW",  UINT64_C(0xffffffff80000000), NULL},
+    {"EDGE_HIGH", 2147483647,                   NULL},
 };
 
 const culex_enum_type edge_type = {
@@ -76,7 +76,7 @@ const char *edge_name(edge value)
 }
 
 static const culex_enum_value word_values[] = {
-    {"WORD_TOP", UINT64_C(4294967295)},
+    {"WORD_TOP", UINT64_C(4294967295), "All bits."},
 };
 
 const culex_enum_type word_type = {
@@ -94,9 +94,9 @@ const char *word_name(word value)
 }
 
 static const culex_enum_value big_values[] = {
-    {"BIG_LOW",   UINT64_C(0x8000000000000000)},
-    {"BIG_MINUS", UINT64_C(0xffffffffffffffff)},
-    {"BIG_HIGH",  UINT64_C(9223372036854775807)},
+    {"BIG_LOW",   UINT64_C(0x8000000000000000),  NULL},
+    {"BIG_MINUS", UINT64_C(0xffffffffffffffff),  NULL},
+    {"BIG_HIGH",  UINT64_C(9223372036854775807), NULL},
 };
 
 const culex_enum_type big_type = {
@@ -118,8 +118,8 @@ const char *big_name(big value)
 }
 
 static const culex_enum_value alias_values[] = {
-    {"ALIAS_ONE", 1},
-    {"ALIAS_UNO", 1},
+    {"ALIAS_ONE", 1, NULL},
+    {"ALIAS_UNO", 1, NULL},
 };
 
 const culex_enum_type alias_type = {
@@ -142,15 +142,15 @@ static const culex_field use_enums_job_fields[] = {
     {"lang", "lang",
      CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, 0,
      offsetof(use_enums_job, lang), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL, NULL, &use_enums_job_lang_default},
+     0, 0, 0, 0, 0, &lang_type, NULL, NULL, &use_enums_job_lang_default, NULL},
     {"other", "other",
      CULEX_KIND_ENUM, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(use_enums_job, other), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, &lang_type, NULL, NULL, NULL, NULL},
     {"big", "big",
      CULEX_KIND_ENUM, CULEX_SHAPE_LIST,   0,
      offsetof(use_enums_job, big), 0, offsetof(use_enums_job, big_len),
-     0, 0, 0, 0, 0, &big_type,  NULL, NULL, NULL},
+     0, 0, 0, 0, 0, &big_type,  NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type use_enums_params = {
@@ -182,6 +182,7 @@ const culex_job_type use_enums_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (use_enums_job_enqueue)(culex_client *client, const use_enums_job *job,

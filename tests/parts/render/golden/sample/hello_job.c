@@ -15,11 +15,12 @@ static const culex_field greet_job_fields[] = {
     {"who", "who",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(greet_job, who), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL,
+     "Whom to greet."},
     {"greeting", "greeting",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(greet_job, greeting), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, &greet_job_greeting_default},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, &greet_job_greeting_default, NULL},
 };
 
 static const culex_struct_type greet_params = {
@@ -51,6 +52,7 @@ const culex_job_type greet_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    "Says hello.",
 };
 
 culex_status (greet_job_enqueue)(culex_client *client, const greet_job *job,

@@ -10,7 +10,7 @@ CULEX_GENERATED_BEGIN
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_enum_value paint_values[] = {
-    {"end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", 1},
+    {"end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief", 1, "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief"},
 };
 
 const culex_enum_type paint_type = {
@@ -32,7 +32,8 @@ static const culex_field pair_fields[] = {
      "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_DEPRECATED,
      offsetof(pair, left), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL,
+     "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief"},
 };
 
 const culex_struct_type pair_type = {
@@ -47,15 +48,17 @@ static const culex_field attack_job_fields[] = {
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, 0,
      offsetof(attack_job, text), 0, 0,
-     0, 0, 0, 0, 0, NULL,        NULL, NULL, &attack_job_text_default},
+     0, 0, 0, 0, 0, NULL,        NULL, NULL, &attack_job_text_default,
+     "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief"},
     {"a\000b", "nul_doc",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(attack_job, nul_doc), 0, 0,
-     0, 0, 0, 0, 0, NULL,        NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,        NULL, NULL, NULL,
+     "a\000b"},
     {"kind", "kind",
      CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(attack_job, kind), 0, 0,
-     0, 0, 0, 0, 0, &paint_type, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, &paint_type, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type attack_params = {
@@ -67,7 +70,8 @@ static const culex_field attack_result_fields[] = {
     {"answer", "answer",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(attack_result, answer), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL,
+     "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief"},
 };
 
 static const culex_struct_type attack_result_type = {
@@ -112,6 +116,7 @@ const culex_job_type attack_job_type = {
     0,                            /* how many */
     attack_job_tags,              /* tags */
     9,                            /* how many */
+    "end \052/ \043error \042out\042 /\052 in \077\077/ \134\012a\134\012b\012quote \042 \047 backslash \134 trigraph \077\077/ \077\077\075 percent \045s \045n\012tab\011here, return\015here, bell\007, delete\177\012caf\303\251 \344\275\240\345\245\275 \360\237\230\200\012right\342\200\256to left\342\201\246 isolate\342\201\251 zero\342\200\213width bom\357\273\277 line\342\200\250sep\012\052/\052/\052\052//\052/\052 \077\077\077\077/ \052\134\012/\012a line that ends in \077\077/\012and goes on\012\134u0022 \134x41 \134101 \173\173 7 \052 7 \175\175 \173\045 raw \045\175 \173\043 x \043\175 \100file \134brief",
 };
 
 culex_status (attack_job_enqueue)(culex_client *client, const attack_job *job,

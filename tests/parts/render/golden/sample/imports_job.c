@@ -15,11 +15,11 @@ static const culex_field import_both_job_fields[] = {
     {"lang", "lang",
      CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
      offsetof(import_both_job, lang), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL,        NULL, &import_both_job_lang_default},
+     0, 0, 0, 0, 0, &lang_type, NULL,        NULL, &import_both_job_lang_default, NULL},
     {"price", "price",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(import_both_job, price), 0, 0,
-     0, 0, 0, 0, 0, NULL,       &money_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       &money_type, NULL, NULL, NULL},
 };
 
 static const culex_struct_type import_both_params = {
@@ -51,6 +51,7 @@ const culex_job_type import_both_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (import_both_job_enqueue)(culex_client *client, const import_both_job *job,

@@ -10,7 +10,7 @@ CULEX_GENERATED_BEGIN
  * count, shortest, longest, least, greatest, enum, struct, user's type, default. */
 
 static const culex_enum_value lang_values[] = {
-    {"NAMES_EN", 1},
+    {"NAMES_EN", 1, NULL},
 };
 
 const culex_enum_type lang_type = {
@@ -31,7 +31,7 @@ static const culex_field user_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(user, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type user_type = {
@@ -42,7 +42,7 @@ static const culex_field made_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(made, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type made_type = {
@@ -53,7 +53,7 @@ static const culex_field value_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(value, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type value_type = {
@@ -64,7 +64,7 @@ static const culex_field status_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(status, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type status_type = {
@@ -75,7 +75,7 @@ static const culex_field options_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(options, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type options_type = {
@@ -86,7 +86,7 @@ static const culex_field job_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(job, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type job_type = {
@@ -97,7 +97,7 @@ static const culex_field run_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(run, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type run_type = {
@@ -108,7 +108,7 @@ static const culex_field result_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(result, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type result_type = {
@@ -119,7 +119,7 @@ static const culex_field handler_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(handler, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type handler_type = {
@@ -130,7 +130,7 @@ static const culex_field text_fields[] = {
     {"x", "x",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(text, x), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type text_type = {
@@ -143,80 +143,80 @@ static const culex_field clash_job_fields[] = {
     {"lang", "lang",
      CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, lang), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, &lang_type, NULL, NULL, NULL, NULL},
     {"made", "made",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, made), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"job", "job",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, job), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"memset", "memset",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, memset), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"memcpy", "memcpy",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, memcpy), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"worker", "worker",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, worker), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"client", "client",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, client), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"index", "index",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, index), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"time", "time",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, time), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"options", "options",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, options), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"value", "value",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, value), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"clash_job", "clash_job",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, clash_job), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"clash_fields", "clash_fields",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, clash_fields), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"offsetof", "offsetof",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, offsetof), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"a_very_long_parameter_name_of_some_forty_chars",
      "a_very_long_parameter_name_of_some_forty_chars",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, a_very_long_parameter_name_of_some_forty_chars), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"also", "also",
      CULEX_KIND_ENUM,   CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
      offsetof(clash_job, also), 0, 0,
-     2, 0, 0, 0, 0, &lang_type, NULL, NULL, NULL},
+     2, 0, 0, 0, 0, &lang_type, NULL, NULL, NULL, NULL},
     {"id", "id",
      CULEX_KIND_UUID,   CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, id), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"NAMES_EN", "NAMES_EN",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(clash_job, NAMES_EN), 0, 0,
-     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL,       NULL, NULL, NULL, NULL},
     {"usual", "usual",
      CULEX_KIND_ENUM,   CULEX_SHAPE_SINGLE, 0,
      offsetof(clash_job, usual), 0, 0,
-     0, 0, 0, 0, 0, &lang_type, NULL, NULL, &clash_job_usual_default},
+     0, 0, 0, 0, 0, &lang_type, NULL, NULL, &clash_job_usual_default, NULL},
 };
 
 static const culex_struct_type clash_params = {
@@ -248,6 +248,7 @@ const culex_job_type clash_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (clash_job_enqueue)(culex_client *client, const clash_job *job,
@@ -330,7 +331,7 @@ static const culex_field a_job_with_a_name_so_long_that_no_prototype_of_it_fits_
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job, x), 0,
      0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const culex_struct_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_params = {
@@ -370,6 +371,7 @@ const culex_job_type a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_o
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (a_job_with_a_name_so_long_that_no_prototype_of_it_fits_on_one_line_at_all_job_enqueue)(

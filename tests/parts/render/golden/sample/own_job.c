@@ -48,7 +48,7 @@ static const culex_field purse_fields[] = {
     {"shop_own_money", "shop_own_money",
      CULEX_KIND_USER, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(purse, shop_own_money), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
 };
 
 const culex_struct_type purse_type = {
@@ -59,19 +59,19 @@ static const culex_field pay_job_fields[] = {
     {"price", "price",
      CULEX_KIND_USER, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(pay_job, price), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
     {"tip", "tip",
      CULEX_KIND_USER, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(pay_job, tip), offsetof(pay_job, has_tip), 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
     {"all", "all",
      CULEX_KIND_USER, CULEX_SHAPE_LIST,   0,
      offsetof(pay_job, all), 0, offsetof(pay_job, all_len),
-     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
     {"two", "two",
      CULEX_KIND_USER, CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
      offsetof(pay_job, two), 0, 0,
-     2, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     2, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
 };
 
 static const culex_struct_type pay_params = {
@@ -82,7 +82,7 @@ static const culex_field pay_result_fields[] = {
     {"paid", "paid",
      CULEX_KIND_USER, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED | CULEX_FIELD_SECRET,
      offsetof(pay_result, paid), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, &shop_own_money_type, NULL, NULL},
 };
 
 static const culex_struct_type pay_result_type = {
@@ -114,6 +114,7 @@ const culex_job_type pay_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (pay_job_enqueue)(culex_client *client, const pay_job *job,

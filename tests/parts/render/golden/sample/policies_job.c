@@ -44,6 +44,7 @@ const culex_job_type steps_job_type = {
     0,                            /* how many */
     steps_job_tags,               /* tags */
     2,                            /* how many */
+    NULL,
 };
 
 culex_status (steps_job_enqueue)(culex_client *client, const steps_job *job,
@@ -151,6 +152,7 @@ const culex_job_type ratio_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (ratio_job_enqueue)(culex_client *client, const ratio_job *job,
@@ -257,6 +259,7 @@ const culex_job_type linear_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (linear_job_enqueue)(culex_client *client, const linear_job *job,
@@ -363,6 +366,7 @@ const culex_job_type constant_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (constant_job_enqueue)(culex_client *client, const constant_job *job,

@@ -13,11 +13,11 @@ static const culex_field money_fields[] = {
     {"minor", "minor",
      CULEX_KIND_INT64,  CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(money, minor), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
     {"currency", "currency",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(money, currency), 0, 0,
-     0, 3, 3, 0, 0, NULL, NULL, NULL, NULL},
+     0, 3, 3, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type money_type = {
@@ -28,11 +28,11 @@ static const culex_field line_fields[] = {
     {"money", "money",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(line, money), 0, 0,
-     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL, NULL},
     {"also", "also",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(line, also), offsetof(line, has_also), 0,
-     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL, NULL},
 };
 
 const culex_struct_type line_type = {
@@ -43,11 +43,11 @@ static const culex_field order_fields[] = {
     {"total", "total",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(order, total), 0, 0,
-     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL, NULL},
     {"lines", "lines",
      CULEX_KIND_STRUCT, CULEX_SHAPE_ARRAY,  CULEX_FIELD_REQUIRED,
      offsetof(order, lines), 0, 0,
-     2, 0, 0, 0, 0, NULL, &line_type,  NULL, NULL},
+     2, 0, 0, 0, 0, NULL, &line_type,  NULL, NULL, NULL},
 };
 
 const culex_struct_type order_type = {
@@ -58,15 +58,15 @@ static const culex_field node_fields[] = {
     {"name", "name",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(node, name), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL,         NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL,         NULL, NULL, NULL},
     {"children", "children",
      CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
      offsetof(node, children), 0, offsetof(node, children_len),
-     0, 0, 0, 0, 0, NULL, &node_type,   NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &node_type,   NULL, NULL, NULL},
     {"note", "note",
      CULEX_KIND_STRUCT, CULEX_SHAPE_LIST,   0,
      offsetof(node, note), 0, offsetof(node, note_len),
-     0, 0, 0, 0, 0, NULL, &remark_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &remark_type, NULL, NULL, NULL},
 };
 
 const culex_struct_type node_type = {
@@ -77,7 +77,7 @@ static const culex_field remark_fields[] = {
     {"text", "text",
      CULEX_KIND_STRING, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(remark, text), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
 const culex_struct_type remark_type = {
@@ -88,11 +88,11 @@ static const culex_field ship_job_fields[] = {
     {"order", "order",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(ship_job, order), 0, 0,
-     0, 0, 0, 0, 0, NULL, &order_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &order_type, NULL, NULL, NULL},
     {"tree", "tree",
      CULEX_KIND_STRUCT, CULEX_SHAPE_SINGLE, CULEX_FIELD_OPTIONAL,
      offsetof(ship_job, tree), offsetof(ship_job, has_tree), 0,
-     0, 0, 0, 0, 0, NULL, &node_type,  NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &node_type,  NULL, NULL, NULL},
 };
 
 static const culex_struct_type ship_params = {
@@ -103,11 +103,11 @@ static const culex_field ship_result_fields[] = {
     {"money", "money",
      CULEX_KIND_STRUCT,    CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(ship_result, money), 0, 0,
-     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL},
+     0, 0, 0, 0, 0, NULL, &money_type, NULL, NULL, NULL},
     {"at", "at",
      CULEX_KIND_TIMESTAMP, CULEX_SHAPE_SINGLE, CULEX_FIELD_REQUIRED,
      offsetof(ship_result, at), 0, 0,
-     0, 0, 0, 0, 0, NULL, NULL,        NULL, NULL},
+     0, 0, 0, 0, 0, NULL, NULL,        NULL, NULL, NULL},
 };
 
 static const culex_struct_type ship_result_type = {
@@ -139,6 +139,7 @@ const culex_job_type ship_job_type = {
     0,                            /* how many */
     NULL,                         /* tags */
     0,                            /* how many */
+    NULL,
 };
 
 culex_status (ship_job_enqueue)(culex_client *client, const ship_job *job,
