@@ -23,6 +23,7 @@
 #include <culex/metadata.h>
 #include <culex/schedules.h>
 #include <culex/schemas.h>
+#include <culex/schema.h>
 #include <culex/spool.h>
 #include <culex/typed.h>
 #include <culex/types.h>

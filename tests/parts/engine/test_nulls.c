@@ -81,6 +81,23 @@ static void test_codec_refuses_each_null(void **state)
 
 /* --- client ------------------------------------------------------------------------------- */
 
+static void test_schemas_refuse_each_null(void **state)
+{
+    culex_schema *schema = NULL;
+    char *text = NULL;
+    size_t len;
+    (void)state;
+    REFUSED(culex_schema_write(NULL, &text, &len, &error));
+    REFUSED(culex_schema_write(&type, NULL, &len, &error));
+    REFUSED(culex_schema_write(&type, &text, NULL, &error));
+    REFUSED(culex_schema_read(NULL, 1, &schema, &error));
+    REFUSED(culex_schema_read("{}", 2, NULL, &error));
+    assert_int_equal(culex_schema_read("{}", 2, &schema, NULL), CULEX_EDECODE);
+    assert_null(culex_schema_type(NULL));
+    assert_false(culex_schema_default_is_withheld(NULL));
+    culex_schema_free(NULL);
+}
+
 static bool run_seen(const culex_run_info *run, void *user)
 {
     (void)run, (void)user;
@@ -675,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_ids_ignore_or_refuse_each_null),
         cmocka_unit_test(test_arenas_and_texts_ignore_each_null),
         cmocka_unit_test(test_codec_refuses_each_null),
+        cmocka_unit_test(test_schemas_refuse_each_null),
         cmocka_unit_test(test_null_for_the_workers_is_refused),
         cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
