@@ -50,8 +50,10 @@ const struct ops_command ops_commands[] = {
      .summary = "all that the store has of a run, with its log lines",
      .details = "\nAn ID may stand behind its queue and a slash; without that, or --queue, all "
                 "queues are\n"
-                "looked through.",
-     .options = "queue params",
+                "looked through. Where the store has the schema of its job, or --schema, params "
+                "and result\n"
+                "have their types, and are shown but for what is secret.",
+     .options = "queue params schema verbose",
      .least = 1,
      .most = 1000,
      .run = ops_show},

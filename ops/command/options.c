@@ -68,6 +68,8 @@ static const struct option table[] = {
     {"full", TEXT, AT(full), "WHAT", "the same of a queue that is full"},
     {"interval", DURATION, AT(interval), "TIME", "read it anew so often; by default 2s"},
     {"once", FLAG, AT(is_once), NULL, "print one frame as text; rates take two, and have none"},
+    {"schema", TEXT, AT(schema), "FILE", "a file with the text of the job's schema"},
+    {"verbose", FLAG, AT(is_verbose), NULL, "what the schema says of each param, too"},
     {"ended", FLAG, AT(with_ended), NULL, "count runs that are done or cancelled as well"},
 };
 

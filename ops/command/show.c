@@ -7,6 +7,8 @@
 #include "command/parked.h"
 #include "command/print.h"
 #include "command/run_print.h"
+#include "command/schema_find.h"
+#include "command/values.h"
 
 /* --- a run for people ------------------------------------------------------------------------- */
 
@@ -53,17 +55,83 @@ static void progress_line(const culex_run_info *run)
     putchar('\n');
 }
 
-static void params_lines(const struct ops *ops, const culex_run_info *run)
+/* Params or the result, as the store has them. */
+struct part {
+    const char *name;
+    culex_bytes text;
+    const culex_struct_type *type; /* NULL: the schema is not known */
+};
+
+static void part_raw(const struct ops *ops, const struct part *part)
 {
     static const char hidden[] = "(not shown: --params)";
-    const culex_bytes parts[] = {run->payload, run->result};
-    const char *const names[] = {"params", "result"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (parts[i].len > 0 && ops->options.wants_params)
-            text_line(names[i], (const char *)parts[i].data, parts[i].len);
-        else if (parts[i].len > 0)
-            text_line(names[i], hidden, strlen(hidden));
+    if (ops->options.wants_params)
+        text_line(part->name, (const char *)part->text.data, part->text.len);
+    else
+        text_line(part->name, hidden, strlen(hidden));
+}
+
+/* What the text says by the schema, in `arena`. */
+static culex_status part_decode(const struct part *part, culex_arena *arena, const void **ret_value,
+                                culex_error *error)
+{
+    const culex_struct_type *open = ops_type_open(part->type, arena);
+    return open != NULL
+               ? culex_decode(open, arena, part->text.data, part->text.len, ret_value, error)
+               : ops_fail(error, CULEX_ENOMEM, "out of memory");
+}
+
+static void part_typed(const struct ops *ops, const struct part *part, const void *value)
+{
+    const struct ops_values_style style = {.shows_secrets = ops->options.wants_params,
+                                           .wants_docs = ops->options.is_verbose,
+                                           .indent = HEAD_WIDTH};
+    head_print(part->name);
+    ops_values_print(stdout, part->type, value, &style);
+    ops_strangers_print(stdout, part->type,
+                        (struct ops_slice){(const char *)part->text.data, part->text.len},
+                        HEAD_WIDTH);
+}
+
+/* What does not fit its schema is shown as if there were none. */
+static void part_print(const struct ops *ops, const struct part *part)
+{
+    const void *value;
+    culex_error error = {.code = CULEX_OK};
+    culex_arena *arena = culex_arena_create();
+    if (part->text.len == 0) {
+        culex_arena_free(arena);
+        return;
     }
+    if (part->type != NULL && part_decode(part, arena, &value, &error) == CULEX_OK)
+        part_typed(ops, part, value);
+    else
+        part_raw(ops, part);
+    if (error.code != CULEX_OK) {
+        head_print("");
+        fputs("(not by the schema: ", stdout);
+        ops_print_text(stdout, error.text, strlen(error.text), false, 0);
+        fputs(")\n", stdout);
+    }
+    culex_arena_free(arena);
+}
+
+static void parts_make(const culex_run_info *run, const struct ops_schema *schema,
+                       struct part ret_parts[2])
+{
+    const culex_job_type *type = schema->type;
+    ret_parts[0] = (struct part){"params", run->payload, type != NULL ? type->params : NULL};
+    ret_parts[1] = (struct part){"result", run->result, type != NULL ? type->result : NULL};
+}
+
+static void parts_lines(const struct ops *ops, const culex_run_info *run,
+                        const struct ops_schema *schema)
+{
+    struct part parts[2];
+    parts_make(run, schema, parts);
+    text_line("schema", schema->note, strlen(schema->note));
+    part_print(ops, &parts[0]);
+    part_print(ops, &parts[1]);
 }
 
 static void lines_print(const culex_run_lines *lines)
@@ -98,7 +166,7 @@ static void parked_line(struct ops *ops, const struct ops_run *run, const culex_
 }
 
 static void run_print(struct ops *ops, const struct ops_run *run, const culex_run_info *info,
-                      const culex_run_lines *lines)
+                      const struct ops_schema *schema, const culex_run_lines *lines)
 {
     char id[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(run->id, id);
@@ -119,7 +187,7 @@ static void run_print(struct ops *ops, const struct ops_run *run, const culex_ru
     text_line("tags", info->tags, strlen(info->tags));
     progress_line(info);
     text_line("error", info->error_text, strlen(info->error_text));
-    params_lines(ops, info);
+    parts_lines(ops, info, schema);
     lines_print(lines);
 }
 
@@ -147,8 +215,36 @@ static void bytes_json(struct ops_json *json, const char *name, culex_bytes byte
         ops_json_text_of(json, name, (const char *)bytes.data, bytes.len);
 }
 
+/* By the schema, without what is secret, under names of its own: "params" is the whole text. */
+static void part_json(const struct ops *ops, struct ops_json *json, const struct part *part,
+                      const char *values, const char *hidden)
+{
+    const void *value;
+    culex_error error;
+    culex_arena *arena = culex_arena_create();
+    if (part->text.len > 0 && part->type != NULL &&
+        part_decode(part, arena, &value, &error) == CULEX_OK)
+        ops_values_json(json, values, hidden, part->type, value, ops->options.wants_params);
+    culex_arena_free(arena);
+}
+
+static void schema_json(const struct ops *ops, struct ops_json *json, const culex_run_info *info,
+                        const struct ops_schema *schema)
+{
+    struct part parts[2];
+    char fingerprint[17];
+    if (schema->type == NULL)
+        return;
+    parts_make(info, schema, parts);
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->type->fingerprint);
+    ops_json_text(json, "schema", fingerprint);
+    ops_json_bool(json, "schema_is_own", schema->type->fingerprint == info->fingerprint);
+    part_json(ops, json, &parts[0], "param_values", "params_hidden");
+    part_json(ops, json, &parts[1], "result_values", "result_hidden");
+}
+
 static void run_json(const struct ops *ops, const culex_run_info *info,
-                     const culex_run_lines *lines)
+                     const struct ops_schema *schema, const culex_run_lines *lines)
 {
     struct ops_json json = {.out = stdout};
     ops_json_object(&json, NULL);
@@ -160,6 +256,7 @@ static void run_json(const struct ops *ops, const culex_run_info *info,
         bytes_json(&json, "params", info->payload);
         bytes_json(&json, "result", info->result);
     }
+    schema_json(ops, &json, info, schema);
     lines_json(&json, lines);
     ops_json_object_end(&json);
     ops_json_line_end(&json);
@@ -172,14 +269,18 @@ static culex_status run_show(struct ops *ops, const char *text, culex_error *err
     struct ops_run run;
     culex_run_info *info = NULL;
     culex_run_lines *lines = NULL;
+    struct ops_schema schema = {.schema = NULL};
     culex_status status =
         ops_name_failure(ops_run_read(ops, text, &run, &info, error), text, error);
     if (status == CULEX_OK)
         status = culex_client_run_log(ops->client, run.queue, run.id, &lines, error);
+    if (status == CULEX_OK)
+        status = ops_schema_of_run(ops, run.queue, info->job, info->fingerprint, &schema, error);
     if (status == CULEX_OK && ops->options.wants_json)
-        run_json(ops, info, lines);
+        run_json(ops, info, &schema, lines);
     else if (status == CULEX_OK)
-        run_print(ops, &run, info, lines);
+        run_print(ops, &run, info, &schema, lines);
+    ops_schema_release(&schema);
     culex_run_lines_free(lines);
     culex_run_info_free(info);
     return status;

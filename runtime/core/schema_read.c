@@ -803,6 +803,11 @@ bool culex_schema_default_is_withheld(const culex_field *field)
     return field != NULL && (field->flags & CULEX__FIELD_WITHHELD) != 0;
 }
 
+size_t culex_schema_value_size(const culex_field *field)
+{
+    return field != NULL ? culex__slot_size(field) : 0;
+}
+
 void culex_schema_free(culex_schema *schema)
 {
     if (schema == NULL)

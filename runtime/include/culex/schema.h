@@ -40,6 +40,9 @@ CULEX_API const culex_job_type *culex_schema_type(const culex_schema *schema);
  * the descriptor: where a run does not have it, its worker takes the default. */
 CULEX_API bool culex_schema_default_is_withheld(const culex_field *field);
 
+/* Bytes of one value of the field in memory: of an element, where it has many. 0 for NULL. */
+CULEX_API size_t culex_schema_value_size(const culex_field *field);
+
 /* Frees it with its descriptor. Accepts NULL. */
 CULEX_API void culex_schema_free(culex_schema *schema);
 

@@ -95,6 +95,7 @@ static void test_schemas_refuse_each_null(void **state)
     assert_int_equal(culex_schema_read("{}", 2, &schema, NULL), CULEX_EDECODE);
     assert_null(culex_schema_type(NULL));
     assert_false(culex_schema_default_is_withheld(NULL));
+    assert_int_equal(culex_schema_value_size(NULL), 0);
     culex_schema_free(NULL);
 }
 

@@ -261,6 +261,46 @@ class Command(unittest.TestCase):
         self.assertEqual(self.lines("wait", done)[0]["end"], "done")
         self.assertEqual(self.lines("wait", done, dead, code=1)[1]["end"], "dead")
 
+    def schema(self, job):
+        """A file with the text of the job's schema."""
+        path = self.folder / f"{job}.json"
+        path.write_text(self.nap("schema", job), encoding="utf-8")
+        return ("--schema", str(path))
+
+    def test_params_are_shown_by_their_schema(self):
+        self.nap("enqueue", "tell", "no \x1b[31m route", "hunter2")
+        [run] = self.ids()
+        text = self.culex("show", run, *self.schema("tell"), "--verbose")
+        self.assertIn('params      words: "no \\u001b[31m route" (string)\n'
+                      "            token: (secret) (string)\n", text)
+        self.assertNotIn("schema  ", text)
+        self.assertIn('token: "hunter2" (string)', self.culex("show", run, *self.schema("tell"), "--params"))
+        [shown] = self.lines("show", run, *self.schema("tell"))
+        self.assertEqual((shown["param_values"], shown["params_hidden"], shown["schema_is_own"]),
+                         ({"words": "no \x1b[31m route"}, ["token"], True))
+        self.assertNotIn("hunter2", json.dumps(shown))
+        [shown] = self.lines("show", run, *self.schema("tell"), "--params")
+        self.assertEqual((shown["param_values"]["token"], shown["params_hidden"]), ("hunter2", []))
+        self.assertIn("of the job wink, not of tell", self.culex("show", run, *self.schema("wink"), code=2))
+
+    def test_params_that_another_schema_reads_are_said_to_be_so(self):
+        self.nap("enqueue", "tell", "x", "hunter2")
+        [run] = self.ids()
+        (option, path) = self.schema("tell")
+        text = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        pathlib.Path(path).write_text(json.dumps(text | {"fingerprint": "0" * 16, "params": {"name": "tell", "fields": []}}),
+                                      encoding="utf-8")
+        shown = self.culex("show", run, option, path)
+        self.assertIn("that of the file, 0000000000000000, not that of this run, ", shown)
+        self.assertIn("words: (not in the schema: --params shows it)", shown)
+        self.assertNotIn("hunter2", shown)
+        text["params"]["fields"][0]["kind"] = "int32"
+        pathlib.Path(path).write_text(json.dumps(text), encoding="utf-8")
+        shown = self.culex("show", run, option, path)
+        self.assertIn("params      (not shown: --params)\n            (not by the schema: words: expected an integer", shown)
+        pathlib.Path(path).write_text("{", encoding="utf-8")
+        self.assertIn("the text of a schema", self.culex("show", run, option, path, code=2))
+
     def test_runs_are_steered(self):
         self.fill()
         first, second, third = self.ids("--state", "dead")
@@ -670,7 +710,7 @@ class Command(unittest.TestCase):
                             (["limit", "naps", ""], []), (["--url", "sqlite:none.db", "pause", ""], []),
                             (["runs", "--bad", ""], []), (["purge", "naps", "de"], ["dead"])):
             told = self.culex("complete", *line).split()
-            self.assertTrue(set(told) == set(words) or set(told) <= set(words) and done in told, (line, told))
+            self.assertTrue(set(told) == set(words) or (set(told) <= set(words) and done in told), (line, told))
 
     def test_texts_of_others_do_no_harm(self):
         self.nap("enqueue", "tell", "red \x1b[31m \u202e turned \x9b \"quoted\"")

@@ -3,6 +3,7 @@
  * nap after COUNT            enqueues so many wink, with an echo after each
  * nap claps                  prints "claps N done N"
  * nap enqueue JOB [LENGTH]   enqueues one run; LENGTH in ms is for nap (60000), mule (0), wink (20)
+ * nap schema JOB             prints the text of the schema of tell or wink
  * nap enqueue tell WORDS [TOKEN]
  * nap enqueue count LAST HOW
  * nap enqueue scribe LAST HOW [TOKEN]
@@ -595,8 +596,25 @@ static culex_status verb_do(culex_client *client, int argc, char **argv, culex_e
     return enqueue(client, argc > 2 ? argv[2] : "nap", argc > 3 ? argv[3] : NULL, error);
 }
 
+static int schema_print(const char *job)
+{
+    char *text = NULL;
+    size_t len;
+    culex_error error = {0};
+    const culex_job_type *type = strcmp(job, "tell") == 0 ? &tell_job_type : &wink_job_type;
+    if (culex_schema_write(type, &text, &len, &error) != CULEX_OK) {
+        fprintf(stderr, "nap: %s\n", error.text);
+        return 1;
+    }
+    printf("%s", text);
+    free(text);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "schema") == 0)
+        return schema_print(argv[2]);
     if (argc < 2 || argv[1][0] == '-')
         return culex_worker_main(argc, argv, setup, NULL);
     culex_error error = {0};

@@ -1,0 +1,231 @@
+#include "command/schema_find.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/find.h"
+#include "command/guess.h"
+#include "command/print.h"
+
+enum { FILE_BYTES_MAX = 64 * 1024 };
+
+/* ---- what the store keeps ---------------------------------------------------------------------
+ */
+
+/* The text of a job's schema in a queue, which the caller frees; `fingerprint` 0: the newest.
+ * CULEX_ENOTFOUND: it has none. No store keeps any so far. */
+static culex_status registry_read(struct ops *ops, const char *queue, const char *wire,
+                                  uint64_t fingerprint, char **ret_text, size_t *ret_len,
+                                  culex_error *error)
+{
+    (void)ops, (void)queue, (void)fingerprint;
+    *ret_text = NULL;
+    *ret_len = 0;
+    return ops_fail(error, CULEX_ENOTFOUND, "there is no schema of %s", wire);
+}
+
+/* Offers the jobs of which the queue has schemas. */
+static void registry_guess(struct ops *ops, const char *queue, struct ops_guess *guess)
+{
+    (void)ops, (void)queue, (void)guess;
+}
+
+/* ---- a schema ---------------------------------------------------------------------------------
+ */
+
+void ops_schema_release(struct ops_schema *schema)
+{
+    culex_schema_free(schema->schema);
+    *schema = (struct ops_schema){.schema = NULL};
+}
+
+static culex_status text_take(const char *text, size_t len, struct ops_schema *schema,
+                              culex_error *error)
+{
+    culex_status status = culex_schema_read(text, len, &schema->schema, error);
+    schema->type = culex_schema_type(schema->schema);
+    return status;
+}
+
+static culex_status registry_take(struct ops *ops, const char *queue, const char *wire,
+                                  uint64_t fingerprint, struct ops_schema *schema,
+                                  culex_error *error)
+{
+    char *text = NULL;
+    size_t len = 0;
+    culex_status status = registry_read(ops, queue, wire, fingerprint, &text, &len, error);
+    if (status == CULEX_OK)
+        status = text_take(text, len, schema, error);
+    if (status == CULEX_OK)
+        snprintf(schema->queue, sizeof schema->queue, "%s", queue);
+    free(text);
+    return status;
+}
+
+/* ---- a file -----------------------------------------------------------------------------------
+ */
+
+static culex_status file_take(const char *path, struct ops_schema *schema, culex_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return ops_usage(error, "--schema %.200s: %s", path, strerror(errno));
+    char *text = ops_alloc(NULL, FILE_BYTES_MAX + 1);
+    size_t len = fread(text, 1, FILE_BYTES_MAX + 1, file);
+    bool is_read = ferror(file) == 0;
+    fclose(file);
+    culex_status status =
+        is_read ? text_take(text, len, schema, error) : ops_usage(error, "%s", strerror(EIO));
+    free(text);
+    if (status != CULEX_OK) {
+        ops_name_failure(status, path, error);
+        error->code = status = CULEX_EUSAGE;
+    }
+    return status;
+}
+
+static bool is_job(const culex_job_type *type, const char *job)
+{
+    return strcmp(type->wire, job) == 0 || strcmp(type->name, job) == 0;
+}
+
+/* That of --schema, which must be of the job. */
+static culex_status option_take(struct ops *ops, const char *job, struct ops_schema *schema,
+                                culex_error *error)
+{
+    const char *path = ops->options.schema;
+    culex_status status = file_take(path, schema, error);
+    if (status == CULEX_OK && !is_job(schema->type, job))
+        status = ops_usage(error, "--schema %.100s: it is of the job %.100s, not of %.100s", path,
+                           schema->type->name, job);
+    return status;
+}
+
+/* ---- of a run ---------------------------------------------------------------------------------
+ */
+
+/* A run is shown without its schema as well: that there is none, or why, is a note. */
+static void run_take(struct ops *ops, const char *queue, const char *job, uint64_t fingerprint,
+                     struct ops_schema *schema)
+{
+    culex_error error = {.code = CULEX_OK};
+    culex_status status = registry_take(ops, queue, job, fingerprint, schema, &error);
+    if (status == CULEX_ENOTFOUND)
+        status = registry_take(ops, queue, job, 0, schema, &error);
+    if (status == CULEX_ENOTFOUND)
+        snprintf(schema->note, sizeof schema->note, "the store has none of this job");
+    else if (status != CULEX_OK)
+        snprintf(schema->note, sizeof schema->note, "none: %.150s", error.text);
+}
+
+culex_status ops_schema_of_run(struct ops *ops, const char *queue, const char *job,
+                               uint64_t fingerprint, struct ops_schema *ret_schema,
+                               culex_error *error)
+{
+    *ret_schema = (struct ops_schema){.schema = NULL};
+    culex_status status = CULEX_OK;
+    if (ops->options.schema != NULL)
+        status = option_take(ops, job, ret_schema, error);
+    else
+        run_take(ops, queue, job, fingerprint, ret_schema);
+    if (status == CULEX_OK && ret_schema->type != NULL &&
+        ret_schema->type->fingerprint != fingerprint)
+        snprintf(ret_schema->note, sizeof ret_schema->note,
+                 "%s, %016" PRIx64 ", not that of this run, %016" PRIx64,
+                 ops->options.schema != NULL ? "that of the file" : "the newest one",
+                 ret_schema->type->fingerprint, fingerprint);
+    if (status != CULEX_OK)
+        ops_schema_release(ret_schema);
+    return status;
+}
+
+/* ---- of a job ---------------------------------------------------------------------------------
+ */
+
+static culex_status none_tell(struct ops *ops, const char *job, const struct ops_names *queues,
+                              culex_error *error)
+{
+    struct ops_guess guess = ops_guess_begin(job, strlen(job));
+    for (size_t i = 0; i < queues->count; i++)
+        registry_guess(ops, queues->of[i], &guess);
+    if (guess.best != NULL)
+        return ops_usage(error, "there is no schema of %.100s; did you mean %.100s?", job,
+                         guess.best);
+    const char *queue = ops->options.queue;
+    return ops_usage(error,
+                     "%s%.64s has a schema of the job %.100s; a worker that has the job tells it "
+                     "when it starts, or name a file with its text by --schema",
+                     queue != NULL ? "nothing in queue " : "no queue", queue != NULL ? queue : "",
+                     job);
+}
+
+/* A second queue that has the job: of one version with the first, that counts which the schema
+ * names; of another version, it is open which is meant. Takes `other`. */
+static culex_status other_take(struct ops_schema *found, struct ops_schema *other,
+                               culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    const char *queue = other->type->queue != NULL ? other->type->queue : other->type->wire;
+    if (found->type->fingerprint != other->type->fingerprint) {
+        status = ops_usage(error,
+                           "queues %s and %s have different schemas of %.100s: say which by "
+                           "--queue",
+                           found->queue, other->queue, found->type->name);
+    } else if (strcmp(other->queue, queue) == 0) {
+        const struct ops_schema first = *found;
+        *found = *other;
+        *other = first;
+    }
+    ops_schema_release(other);
+    return status;
+}
+
+static culex_status queues_take(struct ops *ops, const char *job, const struct ops_names *queues,
+                                struct ops_schema *schema, culex_error *error)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        struct ops_schema next = {.schema = NULL};
+        culex_status status = registry_take(ops, queues->of[i], job, 0, &next, error);
+        if (status == CULEX_ENOTFOUND)
+            continue;
+        if (status == CULEX_OK && schema->type == NULL) {
+            *schema = next;
+            continue;
+        }
+        if (status == CULEX_OK)
+            status = other_take(schema, &next, error);
+        if (status != CULEX_OK)
+            return status;
+    }
+    return schema->type != NULL ? CULEX_OK : none_tell(ops, job, queues, error);
+}
+
+static culex_status job_take(struct ops *ops, const char *job, struct ops_schema *schema,
+                             culex_error *error)
+{
+    struct ops_names queues = {.of = NULL};
+    culex_status status = CULEX_OK;
+    if (ops->options.queue != NULL) {
+        queues.of = ops_alloc(NULL, sizeof *queues.of);
+        queues.of[queues.count++] = ops_copy(ops->options.queue, strlen(ops->options.queue));
+    } else {
+        status = ops_names_read(ops, &queues, error);
+    }
+    if (status == CULEX_OK)
+        status = queues_take(ops, job, &queues, schema, error);
+    ops_names_free(&queues);
+    return status;
+}
+
+culex_status ops_schema_of_job(struct ops *ops, const char *job, struct ops_schema *ret_schema,
+                               culex_error *error)
+{
+    *ret_schema = (struct ops_schema){.schema = NULL};
+    culex_status status = ops->options.schema != NULL ? option_take(ops, job, ret_schema, error)
+                                                      : job_take(ops, job, ret_schema, error);
+    if (status != CULEX_OK)
+        ops_schema_release(ret_schema);
+    return status;
+}
