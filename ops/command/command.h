@@ -51,6 +51,7 @@ culex_status ops_queues(struct ops *ops, culex_error *error);
 culex_status ops_runs(struct ops *ops, culex_error *error);
 culex_status ops_show(struct ops *ops, culex_error *error);
 culex_status ops_wait(struct ops *ops, culex_error *error);
+culex_status ops_enqueue(struct ops *ops, culex_error *error);
 culex_status ops_retry(struct ops *ops, culex_error *error);
 culex_status ops_cancel(struct ops *ops, culex_error *error);
 culex_status ops_delete(struct ops *ops, culex_error *error);

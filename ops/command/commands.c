@@ -64,6 +64,19 @@ const struct ops_command ops_commands[] = {
      .least = 1,
      .most = 1000,
      .run = ops_wait},
+    {.name = "enqueue",
+     .arguments = "JOB [NAME=VALUE...]",
+     .summary = "enqueue a run of a job, with its params checked by the job's schema",
+     .details = "\nNAME.NAME is of a struct; a NAME that is given again is of a list, which may be "
+                "given as "
+                "JSON\n"
+                "too. The schema is the newest one that a queue has of the job, or that of "
+                "--schema. Prints\n"
+                "the run's ID.",
+     .options = "queue schema payload delay at priority key tag dry-run verbose",
+     .least = 1,
+     .most = 10000,
+     .run = ops_enqueue},
     {.name = "retry",
      .arguments = "[ID...]",
      .summary = "put dead runs back to waiting, with fresh attempts",

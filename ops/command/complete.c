@@ -14,6 +14,7 @@
 
 #include "command/find.h"
 #include "command/open.h"
+#include "command/schema_find.h"
 #include "command/print.h"
 
 /* The word that is completed, and how many more may be offered. */
@@ -30,7 +31,7 @@ static bool offer(struct offers *offers, const char *word)
     if (offers->left == 0 || strncmp(word, offers->word, strlen(offers->word)) != 0)
         return offers->left > 0;
     if (word[strspn(word,
-                    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@/+#-")] ==
+                    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@/+#=-")] ==
         '\0') {
         puts(word);
         offers->left--;
@@ -128,6 +129,21 @@ static culex_status value_offer(struct ops *ops, const char *option, struct offe
     return CULEX_OK;
 }
 
+/* The params of the job, each with the '=' that comes behind it. */
+static culex_status params_offer(struct ops *ops, const char *job, struct offers *offers,
+                                 culex_error *error)
+{
+    struct ops_schema schema;
+    culex_status status = ops_schema_of_job(ops, job, &schema, error);
+    for (size_t i = 0; status == CULEX_OK && i < schema.type->params->field_count; i++) {
+        char text[272];
+        snprintf(text, sizeof text, "%s=", schema.type->params->fields[i].name);
+        offer(offers, text);
+    }
+    ops_schema_release(&schema);
+    return status;
+}
+
 /* The arguments of the commands with words of their own. */
 static culex_status word_offer(struct ops *ops, const char *command, const char *const *before,
                                size_t count, struct offers *offers, culex_error *error)
@@ -144,6 +160,10 @@ static culex_status word_offer(struct ops *ops, const char *command, const char 
         all_offer(offers, verbs);
     else if (strcmp(command, "schedules") == 0 && count == 2)
         return culex_client_schedules(ops->client, before[0], schedule_offer, offers, error);
+    else if (strcmp(command, "enqueue") == 0 && count == 0)
+        return culex_client_live(ops->client, NULL, true, job_offer, offers, error);
+    else if (strcmp(command, "enqueue") == 0)
+        return params_offer(ops, before[0], offers, error);
     else if (strcmp(command, "limit") == 0 && count == 1)
         return culex_client_limits(ops->client, before[0], limit_offer, offers, error);
     return CULEX_OK;

@@ -23,6 +23,7 @@ import unittest
 
 CULEX, NAP, HELD = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 STORE = sys.argv[4]
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "campaigns" / "fuzz" / "corpus" / "schema_text"
 
 
 class Command(unittest.TestCase):
@@ -300,6 +301,75 @@ class Command(unittest.TestCase):
         self.assertIn("params      (not shown: --params)\n            (not by the schema: words: expected an integer", shown)
         pathlib.Path(path).write_text("{", encoding="utf-8")
         self.assertIn("the text of a schema", self.culex("show", run, option, path, code=2))
+
+    def test_runs_are_enqueued_by_their_schema(self):
+        self.nap("enqueue", "wink", "1")
+        [told] = self.lines("enqueue", "tell", "words=a = b", "token=hunter2", *self.schema("tell"), "--tag", "a,b",
+                            "--priority", "7", "--delay", "1h", "--key", "once")
+        self.assertEqual((told["queue"], told["job"], told["outcome"]), ("naps", "tell", "new"))
+        [run] = self.lines("show", told["id"], "--params")
+        self.assertEqual((json.loads(run["params"]), run["tags"], run["priority"], run["state"]),
+                         ({"words": "a = b", "token": "hunter2"}, ["a", "b"], 7, "scheduled"))
+        again = self.culex("enqueue", "tell", "words=a = b", "token=hunter2", *self.schema("tell"), "--key", "once")
+        self.assertEqual(again, f"{told['id']}  (that of this key: nothing came in)\n")
+        plain = self.culex("enqueue", "tell", "--payload", '{"words":"by JSON"}', *self.schema("tell")).strip()
+        self.assertEqual(json.loads(self.lines("show", plain, "--params")[0]["params"]), {"words": "by JSON"})
+        wink = self.culex("enqueue", "wink", "length=2m", *self.schema("wink"), "--queue", "other").strip()
+        [run] = self.lines("show", wink, "--params")
+        self.assertEqual((run["queue"], json.loads(run["params"])), ("other", {"length": "120s"}))
+        self.culex("cancel", told["id"])
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        self.assertEqual(self.lines("show", plain)[0]["error"], "by JSON")
+
+    def test_a_secret_default_is_left_to_the_worker(self):
+        self.nap("enqueue", "wink", "1")
+        run = self.culex("enqueue", "tell", "words=x", *self.schema("tell")).strip()
+        self.assertEqual(json.loads(self.lines("show", run, "--params")[0]["params"]), {"words": "x"})
+        self.assertIn("token: - (string, the worker's default)", self.culex("show", run, *self.schema("tell")))
+
+    def test_params_are_checked_before_they_are_enqueued(self):
+        self.nap("enqueue", "wink", "1")
+        mail = ("enqueue", "shop.mail.send_email", "--schema", str(SCHEMAS / "mail.json"), "--dry-run")
+        good = ("to=ann@example.com", "subject=Hi", "body=Zm9v")
+        charge = ("enqueue", "shop.own.charge", "--schema", str(SCHEMAS / "own_types.json"), "--dry-run")
+        paid = ("total=12.50 EUR", "range=1 EUR", "range=2 EUR", "budget=5 EUR")
+        for words, told in (
+                ((*mail, "sujbect=Hi"), "has no param 'sujbect'; did you mean subject?\n    sujbect=...\n    ^~~~~~~\n"),
+                ((*mail, "x=1"), "there are to, subject, lang, body,"),
+                ((*mail, *good, "lang=ITA"), "did you mean IT?\n    lang=ITA\n         ^~~\n"),
+                ((*mail, *good, "lang=german"), "which has EN, IT\n"),
+                ((*mail, *good, "tenant=-1"), "tenant: expected an integer from 0 to 18446744073709551615, found -1\n"
+                                              "    tenant=-1\n           ^~\n"),
+                ((*mail, *good, "urgent=yes"), "urgent: expected true or false\n"),
+                ((*mail, *good, "to=b"), "to is given twice"),
+                ((*mail, "to=", *good[1:]), "to: expected at least 1 bytes, found 0"),
+                ((*mail, "body=%hunter2"), "found another value (secret)\n    body=...\n         ^~~\n"),
+                ((*mail, "to=a"), "required and not given: subject (string), body (bytes)\n"),
+                ((*mail, *good, "to.x=1"), "to has no names in it: it is string"),
+                ((*mail, *good, "Hi"), "Hi: write NAME=VALUE"),
+                ((*mail, "--payload", '{"to":"a","sbject":1}'), "has no param 'sbject'; did you mean subject?"),
+                ((*mail, "--payload", '{"to":"a"'), "required and not given"),
+                ((*mail, "--payload", "{}", "to=a"), "stands beside --payload"),
+                ((*mail, *good, "--priority", "10"), "--priority: 0 to 9"),
+                ((*mail, *good, "--delay", "1s", "--at", "2099-01-01"), "one of them"),
+                ((*charge, *paid, 'lines={"whot":"x","price":"1 EUR"}'), "has no param 'whot'; did you mean what?"),
+                ((*charge, *paid[:2], "budget=5 EUR"), "range: expected 2 elements, found 1"),
+                ((*charge, *paid, "lines=x"), "lines: a struct: write "),
+                (("enqueue", "tell"), "has a schema of the job tell"),
+                (("enqueue", "wink", *self.schema("tell")), "of the job tell, not of wink"),
+                (("enqueue", "wink", "--schema", "nothing.json"), "No such file")):
+            self.assertIn(told, self.culex(*words, code=2), words)
+        self.assertNotIn("hunter2", self.culex(*mail, "body=%hunter2", code=2))
+        shown = self.culex(*mail, *good, "cc=a", "cc=b", "lang=IT", "--verbose")
+        for line in ("would enqueue one run of shop.mail.send_email in mail\n", 'to: "ann@example.com" (string)  RFC 5321 address\n',
+                     "body: (secret) (bytes)", 'cc: ["a", "b"] (string[<=50])\n', "lang: IT (shop.lang, default EN)\n",
+                     "urgent: false (bool, default, deprecated)\n"):
+            self.assertIn(line, shown)
+        [shown] = self.lines(*mail, *good)
+        self.assertEqual((shown["dry_run"], shown["params_hidden"], shown["param_values"]["cc"]), (True, ["body"], []))
+        self.assertIn("lines[1].what: \"y\" (string)",
+                      self.culex(*charge, *paid, 'lines=[{"what":"x","price":"1 EUR"},{"what":"y","price":"2 EUR"}]'))
+        self.assertEqual(len(self.ids()), 1)
 
     def test_runs_are_steered(self):
         self.fill()
@@ -708,7 +778,8 @@ class Command(unittest.TestCase):
         for line, words in ((["pau"], ["pause"]), (["pause", "n"], ["naps"]), (["runs", "naps", "--job", "te"], ["tell"]),
                             (["show", "--queue", "naps", done[:-1]], self.ids()), (["show", "naps", "x"], []),
                             (["limit", "naps", ""], []), (["--url", "sqlite:none.db", "pause", ""], []),
-                            (["runs", "--bad", ""], []), (["purge", "naps", "de"], ["dead"])):
+                            (["runs", "--bad", ""], []), (["purge", "naps", "de"], ["dead"]), (["enqueue", "scr"], ["scribe"]),
+                            ([*self.schema("tell"), "enqueue", "tell", ""], ["words=", "token="])):
             told = self.culex("complete", *line).split()
             self.assertTrue(set(told) == set(words) or (set(told) <= set(words) and done in told), (line, told))
 

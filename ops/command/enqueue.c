@@ -1,0 +1,238 @@
+/* ops/command/enqueue.c - culex enqueue. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/given.h"
+#include "command/print.h"
+#include "command/schema_find.h"
+#include "command/values.h"
+
+enum { PAYLOAD_MAX = 1024 * 1024, TAGS_MAX = 16 };
+
+/* ---- params -----------------------------------------------------------------------------------
+ */
+
+static culex_status stdin_read(char **ret_text, size_t *ret_len, culex_error *error)
+{
+    char *text = ops_alloc(NULL, PAYLOAD_MAX + 2);
+    *ret_len = fread(text, 1, PAYLOAD_MAX + 1, stdin);
+    *ret_text = text;
+    if (ferror(stdin) != 0)
+        return ops_usage(error, "--payload -: standard input cannot be read");
+    return *ret_len <= PAYLOAD_MAX
+               ? CULEX_OK
+               : ops_usage(error, "--payload -: more than %d bytes", PAYLOAD_MAX);
+}
+
+/* The text of --payload, in `ret_payload`. */
+static culex_status payload_read(struct ops *ops, culex_buf *ret_payload, culex_error *error)
+{
+    const char *given = ops->options.payload;
+    if (ops->argument_count > 1)
+        return ops_usage(error, "%s stands beside --payload, which is all params",
+                         ops->arguments[1]);
+    if (strcmp(given, "-") == 0)
+        return stdin_read(&ret_payload->data, &ret_payload->len, error);
+    ret_payload->len = strlen(given);
+    ret_payload->data = ops_copy(given, ret_payload->len);
+    return CULEX_OK;
+}
+
+/* The payload as somebody wrote it: whole, or in words. */
+static culex_status params_read(struct ops *ops, const culex_struct_type *type,
+                                culex_buf *ret_payload, culex_error *error)
+{
+    culex_status status;
+    if (ops->options.payload == NULL)
+        status =
+            ops_given_read(type, ops->arguments + 1, ops->argument_count - 1, ret_payload, error);
+    else
+        status = payload_read(ops, ret_payload, error);
+    const struct ops_slice payload = {ret_payload->data, ret_payload->len};
+    if (status == CULEX_OK && ops->options.payload != NULL)
+        status = ops_given_check(type, payload, error);
+    return status == CULEX_OK ? ops_given_missing(type, payload, error) : status;
+}
+
+/* The params in `arena`; what the codec does not take the user has to write otherwise. */
+static culex_status params_make(struct ops *ops, const culex_struct_type *type, culex_arena *arena,
+                                const void **ret_params, culex_error *error)
+{
+    culex_buf payload;
+    culex_buf_init(&payload, 0);
+    culex_status status = params_read(ops, type, &payload, error);
+    if (status == CULEX_OK &&
+        culex_decode(type, arena, payload.data, payload.len, ret_params, error) != CULEX_OK)
+        error->code = status = CULEX_EUSAGE;
+    free(payload.data);
+    return status;
+}
+
+/* ---- options ----------------------------------------------------------------------------------
+ */
+
+/* What is between commas; the texts are in `copy`. */
+static culex_status tags_split(char *copy, const char *ret_tags[TAGS_MAX], size_t *ret_count,
+                               culex_error *error)
+{
+    *ret_count = 0;
+    for (char *at = copy; at != NULL;) {
+        char *comma = strchr(at, ',');
+        if (*ret_count == TAGS_MAX)
+            return ops_usage(error, "--tag: at most %d tags", TAGS_MAX);
+        ret_tags[(*ret_count)++] = at;
+        if (comma != NULL)
+            *comma++ = '\0';
+        at = comma;
+    }
+    return CULEX_OK;
+}
+
+static culex_status options_make(const struct ops *ops, const struct ops_schema *schema,
+                                 culex_enqueue_options *ret_options, culex_error *error)
+{
+    const struct ops_options *given = &ops->options;
+    *ret_options = culex_enqueue_options_make();
+    ret_options->has_delay = ops_is_given(given, "delay");
+    ret_options->delay = given->delay;
+    ret_options->has_at = ops_is_given(given, "at");
+    ret_options->at = given->at;
+    ret_options->has_priority = ops_is_given(given, "priority");
+    ret_options->priority = given->priority > 9 ? 10 : (int)given->priority;
+    ret_options->idempotency_key = given->key;
+    ret_options->queue = given->queue != NULL       ? given->queue
+                         : schema->queue[0] != '\0' ? schema->queue
+                                                    : NULL;
+    if (ret_options->has_delay && ret_options->has_at)
+        return ops_usage(error, "--delay and --at: one of them");
+    if (ret_options->priority > 9)
+        return ops_usage(error, "--priority: 0 to 9");
+    return CULEX_OK;
+}
+
+/* ---- what is told ------------------------------------------------------------------------------
+ */
+
+static const char *queue_of(const culex_job_type *type, const culex_enqueue_options *options)
+{
+    return options->queue != NULL ? options->queue : type->queue != NULL ? type->queue : type->wire;
+}
+
+static void dry_print(const struct ops *ops, const culex_job_type *type, const char *queue,
+                      const void *params)
+{
+    struct ops_values_style style = {.wants_docs = ops->options.is_verbose, .indent = 12};
+    struct ops_json json = {.out = stdout};
+    if (ops->options.wants_json) {
+        ops_json_object(&json, NULL);
+        ops_json_bool(&json, "dry_run", true);
+        ops_json_text(&json, "queue", queue);
+        ops_json_text(&json, "job", type->wire);
+        ops_values_json(&json, "param_values", "params_hidden", type->params, params, false);
+        ops_json_object_end(&json);
+        ops_json_line_end(&json);
+        return;
+    }
+    printf("would enqueue one run of %s in %s\nparams      ", type->name, queue);
+    ops_values_print(stdout, type->params, params, &style);
+}
+
+static const char *outcome_name(culex_enqueue_outcome outcome)
+{
+    static const char *const names[] = {[CULEX_ENQUEUE_NEW] = "new",
+                                        [CULEX_ENQUEUE_DUPLICATE] = "duplicate",
+                                        [CULEX_ENQUEUE_KEPT] = "kept",
+                                        [CULEX_ENQUEUE_REPLACED] = "replaced",
+                                        [CULEX_ENQUEUE_SPOOLED] = "spooled"};
+    return (unsigned)outcome < sizeof names / sizeof names[0] ? names[outcome] : "unknown";
+}
+
+/* Why an ID is not that of a new run. */
+static const char *outcome_note(culex_enqueue_outcome outcome)
+{
+    switch (outcome) {
+    case CULEX_ENQUEUE_DUPLICATE:
+        return "  (that of this key: nothing came in)";
+    case CULEX_ENQUEUE_KEPT:
+        return "  (unique: that run stays as it is, and stands for this one)";
+    case CULEX_ENQUEUE_REPLACED:
+        return "  (unique: that run has these params now)";
+    default:
+        return "";
+    }
+}
+
+static void run_tell(const struct ops *ops, const culex_job_type *type, const char *queue,
+                     culex_uuid id, culex_enqueue_outcome outcome)
+{
+    char text[CULEX_UUID_TEXT_SIZE];
+    struct ops_json json = {.out = stdout};
+    culex_uuid_format(id, text);
+    if (!ops->options.wants_json) {
+        printf("%s%s\n", text, outcome_note(outcome));
+        return;
+    }
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "id", text);
+    ops_json_text(&json, "queue", queue);
+    ops_json_text(&json, "job", type->wire);
+    ops_json_text(&json, "outcome", outcome_name(outcome));
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------
+ */
+
+static culex_status run_enqueue(struct ops *ops, const struct ops_schema *schema,
+                                culex_enqueue_options *options, culex_arena *arena,
+                                culex_error *error)
+{
+    const culex_job_type *type = schema->type;
+    culex_enqueue_outcome outcome = CULEX_ENQUEUE_NEW;
+    const void *params;
+    culex_uuid id;
+    culex_status status = params_make(ops, type->params, arena, &params, error);
+    if (status != CULEX_OK)
+        return status;
+    if (ops->options.is_dry) {
+        dry_print(ops, type, queue_of(type, options), params);
+        return CULEX_OK;
+    }
+    options->ret_outcomes = &outcome;
+    status = culex_client_enqueue(ops->client, type, params, options, &id, error);
+    if (status == CULEX_OK)
+        run_tell(ops, type, queue_of(type, options), id, outcome);
+    return status;
+}
+
+static culex_status tagged_enqueue(struct ops *ops, const struct ops_schema *schema,
+                                   culex_error *error)
+{
+    const char *tags[TAGS_MAX];
+    const char *given = ops->options.tag;
+    char *copy = ops_copy(given != NULL ? given : "", given != NULL ? strlen(given) : 0);
+    culex_arena *arena = culex_arena_create();
+    culex_enqueue_options options;
+    culex_status status = options_make(ops, schema, &options, error);
+    if (status == CULEX_OK && given != NULL) {
+        options.tags = tags;
+        status = tags_split(copy, tags, &options.tag_count, error);
+    }
+    if (status == CULEX_OK)
+        status = run_enqueue(ops, schema, &options, arena, error);
+    culex_arena_free(arena);
+    free(copy);
+    return status;
+}
+
+culex_status ops_enqueue(struct ops *ops, culex_error *error)
+{
+    struct ops_schema schema;
+    culex_status status = ops_schema_of_job(ops, ops->arguments[0], &schema, error);
+    if (status == CULEX_OK)
+        status = tagged_enqueue(ops, &schema, error);
+    ops_schema_release(&schema);
+    return status;
+}
