@@ -5,32 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <culex/schemas.h>
+
 #include "command/find.h"
 #include "command/guess.h"
 #include "command/print.h"
 
 enum { FILE_BYTES_MAX = 64 * 1024 };
-
-/* ---- what the store keeps ---------------------------------------------------------------------
- */
-
-/* The text of a job's schema in a queue, which the caller frees; `fingerprint` 0: the newest.
- * CULEX_ENOTFOUND: it has none. No store keeps any so far. */
-static culex_status registry_read(struct ops *ops, const char *queue, const char *wire,
-                                  uint64_t fingerprint, char **ret_text, size_t *ret_len,
-                                  culex_error *error)
-{
-    (void)ops, (void)queue, (void)fingerprint;
-    *ret_text = NULL;
-    *ret_len = 0;
-    return ops_fail(error, CULEX_ENOTFOUND, "there is no schema of %s", wire);
-}
-
-/* Offers the jobs of which the queue has schemas. */
-static void registry_guess(struct ops *ops, const char *queue, struct ops_guess *guess)
-{
-    (void)ops, (void)queue, (void)guess;
-}
 
 /* ---- a schema ---------------------------------------------------------------------------------
  */
@@ -55,7 +36,8 @@ static culex_status registry_take(struct ops *ops, const char *queue, const char
 {
     char *text = NULL;
     size_t len = 0;
-    culex_status status = registry_read(ops, queue, wire, fingerprint, &text, &len, error);
+    culex_status status =
+        culex_client_schema_text(ops->client, queue, wire, fingerprint, &text, &len, error);
     if (status == CULEX_OK)
         status = text_take(text, len, schema, error);
     if (status == CULEX_OK)
@@ -144,21 +126,42 @@ culex_status ops_schema_of_run(struct ops *ops, const char *queue, const char *j
 /* ---- of a job ---------------------------------------------------------------------------------
  */
 
-static culex_status none_tell(struct ops *ops, const char *job, const struct ops_names *queues,
-                              culex_error *error)
+/* Offers the jobs of which the queue has schemas; the names live in what is returned. */
+static culex_schemas *jobs_guess(struct ops *ops, const char *queue, struct ops_guess *guess)
 {
-    struct ops_guess guess = ops_guess_begin(job, strlen(job));
-    for (size_t i = 0; i < queues->count; i++)
-        registry_guess(ops, queues->of[i], &guess);
-    if (guess.best != NULL)
-        return ops_usage(error, "there is no schema of %.100s; did you mean %.100s?", job,
-                         guess.best);
+    culex_schemas *schemas = NULL;
+    culex_error ignored;
+    if (culex_client_schemas(ops->client, queue, &schemas, &ignored) != CULEX_OK)
+        return NULL;
+    for (size_t i = 0; i < schemas->count; i++)
+        ops_guess_add(guess, schemas->items[i].wire);
+    return schemas;
+}
+
+static culex_status none_say(struct ops *ops, const char *job, const char *best, culex_error *error)
+{
     const char *queue = ops->options.queue;
+    if (best != NULL)
+        return ops_usage(error, "there is no schema of %.100s; did you mean %.100s?", job, best);
     return ops_usage(error,
                      "%s%.64s has a schema of the job %.100s; a worker that has the job tells it "
                      "when it starts, or name a file with its text by --schema",
                      queue != NULL ? "nothing in queue " : "no queue", queue != NULL ? queue : "",
                      job);
+}
+
+static culex_status none_tell(struct ops *ops, const char *job, const struct ops_names *queues,
+                              culex_error *error)
+{
+    struct ops_guess guess = ops_guess_begin(job, strlen(job));
+    culex_schemas **lists = ops_alloc(NULL, (queues->count + 1) * sizeof *lists);
+    for (size_t i = 0; i < queues->count; i++)
+        lists[i] = jobs_guess(ops, queues->of[i], &guess);
+    culex_status status = none_say(ops, job, guess.best, error);
+    for (size_t i = 0; i < queues->count; i++)
+        culex_schemas_free(lists[i]);
+    free(lists);
+    return status;
 }
 
 /* A second queue that has the job: of one version with the first, that counts which the schema
