@@ -162,11 +162,10 @@ const struct ops_command ops_commands[] = {
     {.name = "workers",
      .arguments = "[quiet | go | stop | concurrency N] [ID...]",
      .summary = "list the workers, show some whole, or steer them",
-     .details =
-         "\nWith IDs alone: their queues, runs at work, memory and offers. quiet: claim nothing "
-         "more; go: claim again; stop: end as by SIGTERM; "
-         "concurrency: so many\n"
-         "runs at a time. An ID is that of the list, or the name that one worker alone has.",
+     .details = "\nWith IDs alone: their queues, runs at work, memory and offers.\n"
+                "quiet: claim nothing more; go: claim again; stop: end as by SIGTERM; concurrency: "
+                "so many\n"
+                "runs at a time. An ID is that of the list, or the name that one worker alone has.",
      .options = "all yes",
      .most = 1000,
      .run = ops_workers},
