@@ -27,19 +27,18 @@ static void jobs_make(struct sim_world *world)
         int64_t success_ms = sim_between(random, 1, 4000);
         int64_t failure_ms = sim_between(random, world->options.is_sqlite, 8000);
         uint32_t retries = (uint32_t)sim_between(random, 0, 4);
-        cast->jobs[i] = (culex_job_type){
-            .descriptor_version = CULEX_DESCRIPTOR_VERSION,
-            .name = names[i],
-            .wire = names[i],
-            .queue = i < 3 ? "alpha" : "beta",
-            .params = &number_struct,
-            .result = &number_struct,
-            .fingerprint = 1,
-            .keep_success_ms = is_kept ? success_ms : 0,
-            .keep_failure_ms = failure_ms,
-            .retry = {.max = retries,
-                      .backoff = CULEX_BACKOFF_CONSTANT,
-                      .base_ms = sim_between(random, 0, 800)}};
+        cast->jobs[i] = (culex_job_type){.descriptor_version = CULEX_DESCRIPTOR_VERSION,
+                                         .name = names[i],
+                                         .wire = names[i],
+                                         .queue = i < 3 ? "alpha" : "beta",
+                                         .params = &number_struct,
+                                         .result = &number_struct,
+                                         .fingerprint = 1,
+                                         .keep_success_ms = is_kept ? success_ms : 0,
+                                         .keep_failure_ms = failure_ms,
+                                         .retry = {.max = retries,
+                                                   .backoff = CULEX_BACKOFF_CONSTANT,
+                                                   .base_ms = sim_between(random, 0, 800)}};
     }
     cast->jobs[1].timeout_ms = sim_between(random, 500, 4000);
     cast->jobs[1].priority = 5;

@@ -100,9 +100,8 @@ static void env_process_facts(void *self, struct culex_process_facts *ret_facts)
 {
     struct sim_process *process = self;
     int64_t grown = sim_below(&process->random, 3);
-    *ret_facts = (struct culex_process_facts){.host = "sim",
-                                              .pid = 10,
-                                              .memory_bytes = (INT64_C(1) << 23) << grown};
+    *ret_facts = (struct culex_process_facts){
+        .host = "sim", .pid = 10, .memory_bytes = (INT64_C(1) << 23) << grown};
 }
 
 static int fds_look(struct sim_process *process, struct pollfd *fds, nfds_t count)

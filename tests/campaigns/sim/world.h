@@ -142,11 +142,11 @@ enum sim_bounded { SIM_NEVER_BOUNDED, SIM_NO_MORE_BOUNDED, SIM_MAYBE_BOUNDED, SI
 struct sim_world {
     struct sim_options options;
     struct sim_random random;
-    int64_t now_ns;           /* boot time of everybody */
-    int64_t skew_ms;          /* the store's clock against it */
+    int64_t now_ns;                   /* boot time of everybody */
+    int64_t skew_ms;                  /* the store's clock against it */
     enum sim_bounded dead_bounded[2]; /* of alpha and beta, by an operator */
-    struct sim_slots slots;   /* by the last look */
-    int64_t skew_most_ms;     /* the furthest that the clock was ahead */
+    struct sim_slots slots;           /* by the last look */
+    int64_t skew_most_ms;             /* the furthest that the clock was ahead */
     uint64_t steps, hash, order;
     int64_t still_since_ns;
     uint64_t still_steps;
