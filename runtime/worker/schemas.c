@@ -199,6 +199,15 @@ static int64_t lane_next_ns(const struct culex_lane *lane)
     return due_ns > call_ns ? due_ns : call_ns;
 }
 
+/* A drain may be over in the next turn: it tells all at once. */
+static void round_go(struct culex_lane *lane, int64_t now_ns)
+{
+    do
+        tell(lane, now_ns);
+    while (lane->worker->options.drain && !lane->schemas.search.is_on &&
+           now_ns >= lane_next_ns(lane));
+}
+
 int64_t culex__schemas_next_ns(const culex_worker *worker)
 {
     int64_t next_ns = INT64_MAX;
@@ -216,6 +225,6 @@ void culex__schemas_turn(culex_worker *worker, int64_t now_ns)
         if (lane->schemas.search.is_on)
             search_go(lane, now_ns);
         else
-            tell(lane, now_ns);
+            round_go(lane, now_ns);
     }
 }

@@ -1,9 +1,9 @@
 /* worker/schemas.h - what the worker tells the store of the schemas of its jobs.
  *
  * Each lane tells those of all jobs when its queue has been greeted, and again each hour, one in a
- * turn of the loop: so many jobs do not keep runs waiting. The store writes nothing where it was
- * told the same a short time ago, by whichever worker. A store that does not take one is told the
- * others, and that one an hour later.
+ * turn of the loop: so many jobs do not keep runs waiting. Where it drains, all at once. The store
+ * writes nothing where it was told the same a short time ago, by whichever worker. A store that
+ * does not take one is told the others, and that one an hour later.
  *
  * Behind that it has the store forget schemas that nobody tells any more and no run needs. The
  * store gives those that are in question to one worker in an hour; where there are none, that is

@@ -119,6 +119,22 @@ static void test_worker_tells_all_jobs_in_each_queue_at_its_start(void **state)
     free(text);
 }
 
+static void test_drain_that_finds_nothing_has_told_all_jobs(void **state)
+{
+    struct world *world = *state;
+    static culex_job_type one, other;
+    one = number_type();
+    other = number_type();
+    other.name = other.wire = "t.other";
+    other.fingerprint = 2;
+    world_worker(world, (culex_worker_options){.drain = true}, &one);
+    culex__worker_set_telling(world->worker);
+    assert_int_equal(
+        culex_worker_register(world->worker, &other, number_call, number_handler, world), 0);
+    world_run(world);
+    assert_told(world, "numbers", 0, 1000);
+}
+
 static void test_worker_tells_them_again_each_hour(void **state)
 {
     struct world *world = *state;
@@ -267,6 +283,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_worker_tells_all_jobs_in_each_queue_at_its_start),
+        TEST(test_drain_that_finds_nothing_has_told_all_jobs),
         TEST(test_worker_tells_them_again_each_hour),
         TEST(test_worker_tells_the_others_when_one_is_refused),
         TEST(test_worker_tells_again_what_was_lost),
