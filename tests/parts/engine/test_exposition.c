@@ -88,7 +88,7 @@ static void test_buckets_add_up_to_the_count(void **state)
         "x_took_seconds_bucket{q=\"a\",le=\"0.0005\"} 5\n",
         "x_took_seconds_bucket{q=\"a\",le=\"1.0\"} 5\n",
         "x_took_seconds_bucket{q=\"a\",le=\"7200.0\"} 5\n",
-        "x_took_seconds_bucket{q=\"a\",le=\"+Inf\"} 6\n"
+        "x_took_seconds_bucket{q=\"a\",le=\"+Inf\"} 6\n",
         "x_took_seconds_count{q=\"a\"} 6\nx_took_seconds_sum{q=\"a\"} 12.000345\n",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
