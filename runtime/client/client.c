@@ -154,12 +154,13 @@ static culex_status client_open(const char *url, const culex_client_options *opt
         return status;
     }
     (*ret_client)->keys = (*ret_client)->own_keys = keys;
-    if (!options->publish_schemas ||
-        ((*ret_client)->publishing = culex__publishing_create()) != NULL)
-        return CULEX_OK;
-    culex_client_close(*ret_client);
-    *ret_client = NULL;
-    return culex__fail(error, CULEX_ENOMEM, "no memory for a client");
+    if (options->publish_schemas)
+        status = culex__publishing_create(&(*ret_client)->publishing, error);
+    if (status != CULEX_OK) {
+        culex_client_close(*ret_client);
+        *ret_client = NULL;
+    }
+    return status;
 }
 
 culex_status culex_client_open(const char *url, const culex_client_options *options,

@@ -3,9 +3,27 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "client/client_private.h"
 #include "core/schema_text.h"
 
+#ifdef CULEX_PRODUCER_ONLY /* a program with it would be a tenth larger, by what writes a schema   \
+                            */
+culex_status culex__publishing_create(struct culex_publishing **ret_publishing, culex_error *error)
+{
+    *ret_publishing = NULL;
+    return culex__fail(error, CULEX_EUNSUPPORTED,
+                       "publish_schemas: this program is linked with a library for producers, "
+                       "which tells no schemas; link libculex");
+}
+
+void culex__publishing_note(culex_client *client, const culex_job_type *type, const char *queue)
+{
+    (void)client;
+    (void)type;
+    (void)queue;
+}
+#else
 /* Jobs beyond so many are not told. Only grows, and in the client's turn, so that who enqueues
  * looks without waiting for it. */
 struct culex_publishing {
@@ -13,9 +31,11 @@ struct culex_publishing {
     const culex_job_type *told[CULEX_STORE_SCHEMAS_MAX];
 };
 
-struct culex_publishing *culex__publishing_create(void)
+culex_status culex__publishing_create(struct culex_publishing **ret_publishing, culex_error *error)
 {
-    return calloc(1, sizeof(struct culex_publishing));
+    *ret_publishing = calloc(1, sizeof **ret_publishing);
+    return *ret_publishing != NULL ? CULEX_OK
+                                   : culex__fail(error, CULEX_ENOMEM, "no memory for a client");
 }
 
 static bool is_told(struct culex_publishing *publishing, const culex_job_type *type)
@@ -66,3 +86,4 @@ void culex__publishing_note(culex_client *client, const culex_job_type *type, co
     (void)status;
     free(text);
 }
+#endif

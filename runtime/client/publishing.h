@@ -8,8 +8,8 @@
 
 struct culex_publishing;
 
-/* NULL without memory. */
-struct culex_publishing *culex__publishing_create(void);
+/* CULEX_ENOMEM, or CULEX_EUNSUPPORTED in a library for producers. Freed by free(3). */
+culex_status culex__publishing_create(struct culex_publishing **ret_publishing, culex_error *error);
 
 /* A run of the job has come into `queue`. Tells the job's schema there, the first time in the
  * client's life; a client without the option has nothing to do. Not in the client's turn. */

@@ -60,7 +60,8 @@ typedef struct culex_client_options {
     /* The first run of each job that is enqueued has the store told the job's schema, in that run's
      * queue (culex/schemas.h), by a call more. It fails no enqueue, and is not made again: workers
      * that have the job tell it, too. For queues whose workers have other versions of a schema, or
-     * are not there yet. */
+     * are not there yet. CULEX_EUNSUPPORTED in a program that is linked with a library for
+     * producers. */
     bool publish_schemas;
 } culex_client_options;
 

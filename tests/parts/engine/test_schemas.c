@@ -239,7 +239,7 @@ static void test_client_tells_each_job_once(void **state)
     sight_put(world->client->store);
     world_enqueue(world, &one, 1);
     assert_int_equal(sight.calls, 0); /* it was not asked to */
-    world->client->publishing = culex__publishing_create();
+    assert_int_equal(culex__publishing_create(&world->client->publishing, NULL), CULEX_OK);
     for (int i = 0; i < 3; i++) {
         world_enqueue(world, &one, 1);
         world_enqueue(world, &other, 1);
@@ -258,7 +258,7 @@ static void test_client_tells_all_jobs_of_a_call(void **state)
                                    {.type = &other, .params = &params}};
     other.wire = "t.other";
     other.fingerprint = 2;
-    world->client->publishing = culex__publishing_create();
+    assert_int_equal(culex__publishing_create(&world->client->publishing, NULL), CULEX_OK);
     assert_int_equal(culex_client_enqueue_all(world->client, items, 2, NULL), CULEX_OK);
     assert_told(world, "numbers", 0, 1000);
 }
@@ -267,7 +267,7 @@ static void test_enqueue_does_not_fail_with_what_it_tells(void **state)
 {
     struct world *world = *state;
     culex_job_type one = number_type();
-    world->client->publishing = culex__publishing_create();
+    assert_int_equal(culex__publishing_create(&world->client->publishing, NULL), CULEX_OK);
     sight_put(world->client->store);
     sight.status = CULEX_ELIMIT;
     sight.failures = 1;
