@@ -271,6 +271,12 @@ static culex_status scalar_put(const struct given *given, const struct word *wor
     return CULEX_OK;
 }
 
+/* Whether the value is not to be repeated: a struct may have secrets in it. */
+static bool is_kept_back(const culex_field *field, bool is_secret)
+{
+    return is_secret || field->kind == CULEX_KIND_STRUCT;
+}
+
 /* Whether the codec takes what was written from `start` on, as it will stand in the payload. */
 static culex_status value_try(const struct given *given, const struct word *word,
                               const culex_field *field, size_t start, bool is_secret)
@@ -292,7 +298,9 @@ static culex_status value_try(const struct given *given, const struct word *word
     culex_status status = culex_decode(&type, arena, text, (size_t)len, &value, &error);
     culex_arena_free(arena);
     free(text);
-    return status == CULEX_OK ? status : word_fail(given, word, true, is_secret, "%s", error.text);
+    return status == CULEX_OK
+               ? status
+               : word_fail(given, word, true, is_kept_back(field, is_secret), "%s", error.text);
 }
 
 static bool is_json_list(struct ops_slice text)
@@ -310,9 +318,8 @@ static culex_status json_try(const struct given *given, const struct word *word,
 {
     const struct ops_slice json = {given->out->data + start, given->out->len - start};
     culex_error error = {.code = CULEX_OK};
-    bool hides = is_secret || field->kind == CULEX_KIND_STRUCT; /* may have secrets in it */
     if (value_check(field, json, 0, &error) != CULEX_OK)
-        return word_fail(given, word, true, hides, "%s", error.text);
+        return word_fail(given, word, true, is_kept_back(field, is_secret), "%s", error.text);
     return value_try(given, word, field, start, is_secret);
 }
 
@@ -361,7 +368,7 @@ static culex_status words_put(const struct given *given, const struct level *lev
         if (word != first && !is_list)
             return word_fail(given, word, false, true, "%s is given twice", field->name);
         put_text(given, between);
-        status = scalar_put(given, word, field, word->value, is_secret);
+        status = scalar_put(given, word, field, word->value, is_kept_back(field, is_secret));
         between = ",";
         last = word;
     }

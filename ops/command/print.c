@@ -357,15 +357,15 @@ void ops_table_end(struct ops_table *table)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void quoted_print(FILE *out, const char *text, size_t len)
+/* What harms a terminal is escaped; in a text that is no JSON yet quotes are, too. */
+static void escaped_print(FILE *out, const char *text, size_t len, bool is_plain)
 {
-    putc('"', out);
     while (len > 0) {
         uint32_t code = 0;
         size_t size = character_read(text, len, &code);
         if (size == 0)
             fputs("\\ufffd", out);
-        else if (code == '"' || code == '\\')
+        else if (is_plain && (code == '"' || code == '\\'))
             fprintf(out, "\\%c", (int)code);
         else if (is_harmful(code))
             fprintf(out, "\\u%04" PRIx32, code);
@@ -375,6 +375,12 @@ static void quoted_print(FILE *out, const char *text, size_t len)
         text += size;
         len -= size;
     }
+}
+
+static void quoted_print(FILE *out, const char *text, size_t len)
+{
+    putc('"', out);
+    escaped_print(out, text, len, true);
     putc('"', out);
 }
 
@@ -465,6 +471,12 @@ void ops_json_id(struct ops_json *json, const char *name, culex_uuid id)
     char text[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(id, text);
     ops_json_text(json, name, text);
+}
+
+void ops_json_value(struct ops_json *json, const char *name, const char *text, size_t len)
+{
+    member_begin(json, name);
+    escaped_print(json->out, text, len, false);
 }
 
 void ops_json_raw(struct ops_json *json, const char *name, const char *text, size_t len)

@@ -87,6 +87,8 @@ void ops_json_bool(struct ops_json *json, const char *name, bool is_true);
 void ops_json_id(struct ops_json *json, const char *name, culex_uuid id);
 /* `len` bytes that are JSON already. */
 void ops_json_raw(struct ops_json *json, const char *name, const char *text, size_t len);
+/* The same, of JSON with the texts of strangers in it: what harms a terminal is escaped. */
+void ops_json_value(struct ops_json *json, const char *name, const char *text, size_t len);
 
 /* Ends the program when there is no memory: nothing that it does needs to be undone. */
 void *ops_alloc(void *old, size_t size);

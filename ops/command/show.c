@@ -116,10 +116,20 @@ static void part_print(const struct ops *ops, const struct part *part)
     culex_arena_free(arena);
 }
 
-static void parts_make(const culex_run_info *run, const struct ops_schema *schema,
-                       struct part ret_parts[2])
+/* Another version of the schema than the run's may not know what is secret: it shows nothing,
+ * unless somebody asks for it or names it. */
+static const culex_job_type *type_that_shows(const struct ops *ops, const culex_run_info *run,
+                                             const struct ops_schema *schema)
 {
-    const culex_job_type *type = schema->type;
+    bool is_own = schema->type != NULL && schema->type->fingerprint == run->fingerprint;
+    bool is_named = schema->queue[0] == '\0';
+    return is_own || is_named || ops->options.wants_params ? schema->type : NULL;
+}
+
+static void parts_make(const struct ops *ops, const culex_run_info *run,
+                       const struct ops_schema *schema, struct part ret_parts[2])
+{
+    const culex_job_type *type = type_that_shows(ops, run, schema);
     ret_parts[0] = (struct part){"params", run->payload, type != NULL ? type->params : NULL};
     ret_parts[1] = (struct part){"result", run->result, type != NULL ? type->result : NULL};
 }
@@ -128,7 +138,7 @@ static void parts_lines(const struct ops *ops, const culex_run_info *run,
                         const struct ops_schema *schema)
 {
     struct part parts[2];
-    parts_make(run, schema, parts);
+    parts_make(ops, run, schema, parts);
     text_line("schema", schema->note, strlen(schema->note));
     part_print(ops, &parts[0]);
     part_print(ops, &parts[1]);
@@ -235,7 +245,7 @@ static void schema_json(const struct ops *ops, struct ops_json *json, const cule
     char fingerprint[17];
     if (schema->type == NULL)
         return;
-    parts_make(info, schema, parts);
+    parts_make(ops, info, schema, parts);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->type->fingerprint);
     ops_json_text(json, "schema", fingerprint);
     ops_json_bool(json, "schema_is_own", schema->type->fingerprint == info->fingerprint);

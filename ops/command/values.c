@@ -362,7 +362,7 @@ static void field_emit(struct emitter *emitter, const struct place *up, const cu
         structs_emit(emitter, &place, field, base);
     } else if (!is_absent(field, base)) {
         char *json = json_make(field, base);
-        ops_json_raw(emitter->json, field->name, json, strlen(json));
+        ops_json_value(emitter->json, field->name, json, strlen(json));
         free(json);
     }
 }

@@ -255,7 +255,7 @@ class Command(unittest.TestCase):
         self.assertEqual([line["text"].split()[0] for line in self.lines("show", done)[0]["log"]],
                          ["6", "7", "8", "9", "last"][5 - len(self.lines("show", done)[0]["log"]):])
         text = self.culex("show", dead, done)
-        for wanted in ("error       disk full", "log         20", "params      (not shown: --params)"):
+        for wanted in ("error       disk full", "log         20", 'params      words: "disk full" (string)\n            token: (secret)'):
             self.assertIn(wanted, text)
         self.assertIn("no queue has such a run", self.culex("show", dead[:-6] + "ffffff", code=1))
         self.assertIn("is no id of a run", self.culex("show", "naps", code=2))
@@ -360,6 +360,8 @@ class Command(unittest.TestCase):
                 (("enqueue", "wink", "--schema", "nothing.json"), "No such file")):
             self.assertIn(told, self.culex(*words, code=2), words)
         self.assertNotIn("hunter2", self.culex(*mail, "body=%hunter2", code=2))
+        for struct in ('{"what":"hunter2","price":7}', '[{"what":"hunter2","price":7}]', '{"what":"hunter2"', '{"what":"hunter2"}', "hunter2"):
+            self.assertNotIn("hunter2", self.culex(*charge, *paid, f"lines={struct}", code=2), struct)
         shown = self.culex(*mail, *good, "cc=a", "cc=b", "lang=IT", "--verbose")
         for line in ("would enqueue one run of shop.mail.send_email in mail\n", 'to: "ann@example.com" (string)  RFC 5321 address\n',
                      "body: (secret) (bytes)", 'cc: ["a", "b"] (string[<=50])\n', "lang: IT (shop.lang, default EN)\n",
@@ -548,6 +550,20 @@ class Command(unittest.TestCase):
         self.assertIn("which?", self.culex("workers", "stop", code=2))
         self.culex("workers", "stop", "--all", "--yes")
         self.assertEqual(worker.wait(60), 0)
+
+    def test_params_of_an_unknown_version_are_not_shown_by_another(self):
+        self.nap("enqueue", "wink", "1")
+        (option, path) = self.schema("tell")
+        text = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        pathlib.Path(path).write_text(json.dumps(text | {"fingerprint": "0" * 15 + "1"}), encoding="utf-8")
+        run = self.culex("enqueue", "tell", "words=hunter2", option, path).strip()
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        shown = self.culex("show", run)
+        self.assertIn("not that of this run, 0000000000000001", shown)
+        self.assertIn("params      (not shown: --params)", shown)
+        self.assertNotIn("words", shown)
+        self.assertNotIn("param_values", self.lines("show", run)[0])
+        self.assertIn('words: "hunter2" (string)', self.culex("show", run, "--params"))
 
     def test_schemas_are_what_workers_have_told(self):
         self.nap("enqueue", "wink", "1")
