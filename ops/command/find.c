@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/print.h"
-
 static bool name_add(const char *queue, void *user)
 {
     struct ops_names *names = user;
@@ -28,6 +26,24 @@ void ops_names_free(struct ops_names *names)
         free(names->of[i]);
     free(names->of);
     *names = (struct ops_names){.of = NULL};
+}
+
+culex_status ops_queues_print(struct ops *ops, const char *const *heads, ops_queue_add add,
+                              culex_error *error)
+{
+    struct ops_names names = {.of = NULL};
+    struct ops_table table;
+    bool is_named = ops->argument_count > 0;
+    culex_status status = is_named ? CULEX_OK : ops_names_read(ops, &names, error);
+    size_t count = is_named ? ops->argument_count : names.count;
+    ops_table_begin(&table, heads);
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = add(ops, is_named ? ops->arguments[i] : names.of[i], &table, error);
+    if (!ops->options.wants_json && (status == CULEX_OK || table.count > 0))
+        ops_table_print(&table, stdout);
+    ops_table_end(&table);
+    ops_names_free(&names);
+    return status;
 }
 
 culex_list_filter ops_filter_make(const struct ops_options *options)

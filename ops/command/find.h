@@ -3,6 +3,7 @@
 #define OPS_COMMAND_FIND_H
 
 #include "command/command.h"
+#include "command/print.h"
 #include "command/value.h"
 
 /* The names of all queues, in alphabetical order. */
@@ -13,6 +14,14 @@ struct ops_names {
 
 culex_status ops_names_read(struct ops *ops, struct ops_names *ret_names, culex_error *error);
 void ops_names_free(struct ops_names *names);
+
+/* Adds to the table what it has of the queue, or prints it as JSON. */
+typedef culex_status (*ops_queue_add)(struct ops *ops, const char *queue, struct ops_table *table,
+                                      culex_error *error);
+
+/* A table of the queues that the arguments name, or of all, as far as they can be read. */
+culex_status ops_queues_print(struct ops *ops, const char *const *heads, ops_queue_add add,
+                              culex_error *error);
 
 /* Which runs the options mean. */
 culex_list_filter ops_filter_make(const struct ops_options *options);

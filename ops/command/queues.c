@@ -113,19 +113,7 @@ culex_status ops_queues(struct ops *ops, culex_error *error)
 {
     static const char *const heads[] = {"~QUEUE", ">SCHEDULED",  ">WAITING",   ">ACTIVE", ">9DONE",
                                         ">DEAD",  ">7CANCELLED", ">8ENQUEUED", "~",       NULL};
-    struct ops_names names = {.of = NULL};
-    struct ops_table table;
-    bool is_named = ops->argument_count > 0;
-    culex_status status = is_named ? CULEX_OK : ops_names_read(ops, &names, error);
-    size_t count = is_named ? ops->argument_count : names.count;
-    ops_table_begin(&table, heads);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = queue_add(ops, is_named ? ops->arguments[i] : names.of[i], &table, error);
-    if (!ops->options.wants_json && status == CULEX_OK)
-        ops_table_print(&table, stdout);
-    ops_table_end(&table);
-    ops_names_free(&names);
-    return status;
+    return ops_queues_print(ops, heads, queue_add, error);
 }
 
 /* --- steering --------------------------------------------------------------------------------- */

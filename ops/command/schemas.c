@@ -57,17 +57,5 @@ static culex_status queue_add(struct ops *ops, const char *queue, struct ops_tab
 culex_status ops_schemas(struct ops *ops, culex_error *error)
 {
     static const char *const heads[] = {"QUEUE", "JOB", "FINGERPRINT", "TOLD", ">BYTES", NULL};
-    struct ops_names names = {.of = NULL};
-    struct ops_table table;
-    bool is_named = ops->argument_count > 0;
-    culex_status status = is_named ? CULEX_OK : ops_names_read(ops, &names, error);
-    size_t count = is_named ? ops->argument_count : names.count;
-    ops_table_begin(&table, heads);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
-        status = queue_add(ops, is_named ? ops->arguments[i] : names.of[i], &table, error);
-    if (status == CULEX_OK && !ops->options.wants_json)
-        ops_table_print(&table, stdout);
-    ops_table_end(&table);
-    ops_names_free(&names);
-    return status;
+    return ops_queues_print(ops, heads, queue_add, error);
 }
