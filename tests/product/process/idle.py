@@ -14,6 +14,8 @@ import time
 import door
 
 IDLE_S, DEADLINE_S = 20, 30
+# So long without a command: the worker has begun. It tells the store all its jobs' schemas first.
+QUIET_S = 1
 # What a worker sends to claim a run it was told of, and to begin to wait anew; an idle turn may fall in between.
 ENOUGH = 8
 
@@ -24,6 +26,19 @@ def wait_until(is_true, what):
         if time.monotonic() > stop:
             sys.exit(f"never: {what}")
         time.sleep(0.01)
+
+
+def wait_until_quiet(way):
+    """Until no command has come for QUIET_S."""
+    asked, since = way.count, time.monotonic()
+
+    def is_quiet():
+        nonlocal asked, since
+        if way.count != asked:
+            asked, since = way.count, time.monotonic()
+        return time.monotonic() - since >= QUIET_S
+
+    wait_until(is_quiet, f"a worker without work is silent for {QUIET_S} s")
 
 
 def redis(sock, *words):
@@ -38,6 +53,7 @@ def watch(nap, sock, folder):
         worker = subprocess.Popen([nap, "--queues", "naps"], stdout=out, stderr=log, env=environment)
     try:
         wait_until(lambda: "cmd=blpop" in redis(sock, "client", "list"), "the worker waits for work")
+        wait_until_quiet(way)
         before, since = way.count, time.monotonic()
         time.sleep(IDLE_S)
         asked, took = way.count - before, time.monotonic() - since
