@@ -231,6 +231,8 @@ culex_status ops_enqueue(struct ops *ops, culex_error *error)
 {
     struct ops_schema schema;
     culex_status status = ops_schema_of_job(ops, ops->arguments[0], &schema, error);
+    if (status == CULEX_OK && schema.note[0] != '\0')
+        fprintf(stderr, "culex: %s\n", schema.note);
     if (status == CULEX_OK)
         status = tagged_enqueue(ops, &schema, error);
     ops_schema_release(&schema);

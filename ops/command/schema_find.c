@@ -30,19 +30,71 @@ static culex_status text_take(const char *text, size_t len, struct ops_schema *s
     return status;
 }
 
-static culex_status registry_take(struct ops *ops, const char *queue, const char *wire,
-                                  uint64_t fingerprint, struct ops_schema *schema,
-                                  culex_error *error)
+static culex_status registry_read(struct ops *ops, const char *queue, const culex_schema_info *info,
+                                  struct ops_schema *schema, culex_error *error)
 {
     char *text = NULL;
     size_t len = 0;
-    culex_status status =
-        culex_client_schema_text(ops->client, queue, wire, fingerprint, &text, &len, error);
+    culex_status status = culex_client_schema_text(
+        ops->client, queue, info->wire, info->fingerprint, info->digest, &text, &len, error);
     if (status == CULEX_OK)
         status = text_take(text, len, schema, error);
     if (status == CULEX_OK)
         snprintf(schema->queue, sizeof schema->queue, "%s", queue);
+    schema->digest = info->digest;
     free(text);
+    return status;
+}
+
+static bool is_of(const culex_schema_info *info, const char *wire, uint64_t fingerprint)
+{
+    return strcmp(info->wire, wire) == 0 && (fingerprint == 0 || info->fingerprint == fingerprint);
+}
+
+/* The one that was told last. NULL: there is none. */
+static const culex_schema_info *newest_find(const culex_schemas *schemas, const char *wire,
+                                            uint64_t fingerprint)
+{
+    for (size_t i = 0; i < schemas->count; i++) {
+        if (is_of(&schemas->items[i], wire, fingerprint))
+            return &schemas->items[i];
+    }
+    return NULL;
+}
+
+/* What any other text of the version keeps secret. One that has gone meanwhile had no run left. */
+static culex_status others_hide(struct ops *ops, const culex_schemas *schemas,
+                                const culex_schema_info *own, struct ops_schema *schema,
+                                culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < schemas->count && status == CULEX_OK; i++) {
+        struct ops_schema other = {.schema = NULL};
+        if (&schemas->items[i] == own || !is_of(&schemas->items[i], own->wire, own->fingerprint))
+            continue;
+        status = registry_read(ops, schema->queue, &schemas->items[i], &other, error);
+        if (status == CULEX_OK)
+            status = culex_schema_hide(schema->schema, other.schema, error);
+        else if (status == CULEX_ENOTFOUND)
+            status = CULEX_OK;
+        ops_schema_release(&other);
+    }
+    return status;
+}
+
+/* The newest one of the fingerprint, 0: of any. */
+static culex_status registry_take(struct ops *ops, const char *queue, const culex_schemas *schemas,
+                                  const char *wire, uint64_t fingerprint, struct ops_schema *schema,
+                                  culex_error *error)
+{
+    const culex_schema_info *info = newest_find(schemas, wire, fingerprint);
+    if (info == NULL)
+        return CULEX_ENOTFOUND;
+    culex_status status = registry_read(ops, queue, info, schema, error);
+    if (status == CULEX_OK)
+        status = others_hide(ops, schemas, info, schema, error);
+    if (status != CULEX_OK)
+        ops_schema_release(schema);
     return status;
 }
 
@@ -88,14 +140,25 @@ static culex_status option_take(struct ops *ops, const char *job, struct ops_sch
 /* ---- of a run ---------------------------------------------------------------------------------
  */
 
+static culex_status run_find(struct ops *ops, const char *queue, const char *job,
+                             uint64_t fingerprint, struct ops_schema *schema, culex_error *error)
+{
+    culex_schemas *schemas = NULL;
+    culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
+    if (status == CULEX_OK)
+        status = registry_take(ops, queue, schemas, job, fingerprint, schema, error);
+    if (status == CULEX_ENOTFOUND && schemas != NULL)
+        status = registry_take(ops, queue, schemas, job, 0, schema, error);
+    culex_schemas_free(schemas);
+    return status;
+}
+
 /* A run is shown without its schema as well: that there is none, or why, is a note. */
 static void run_take(struct ops *ops, const char *queue, const char *job, uint64_t fingerprint,
                      struct ops_schema *schema)
 {
     culex_error error = {.code = CULEX_OK};
-    culex_status status = registry_take(ops, queue, job, fingerprint, schema, &error);
-    if (status == CULEX_ENOTFOUND)
-        status = registry_take(ops, queue, job, 0, schema, &error);
+    culex_status status = run_find(ops, queue, job, fingerprint, schema, &error);
     if (status == CULEX_ENOTFOUND)
         snprintf(schema->note, sizeof schema->note, "the store has none of this job");
     else if (status != CULEX_OK)
@@ -164,19 +227,25 @@ static culex_status none_tell(struct ops *ops, const char *job, const struct ops
     return status;
 }
 
-/* A second queue that has the job: of one version with the first, that counts which the schema
- * names; of another version, it is open which is meant. Takes `other`. */
+/* The queue that the schema itself names keeps it. */
+static bool is_at_home(const struct ops_schema *schema)
+{
+    const culex_job_type *type = schema->type;
+    return strcmp(schema->queue, type->queue != NULL ? type->queue : type->wire) == 0;
+}
+
+/* A second queue that has the job: that counts which the schema names. When that is open, and they
+ * differ, it is open which is meant. Takes `other`. */
 static culex_status other_take(struct ops_schema *found, struct ops_schema *other,
                                culex_error *error)
 {
     culex_status status = CULEX_OK;
-    const char *queue = other->type->queue != NULL ? other->type->queue : other->type->wire;
-    if (found->type->fingerprint != other->type->fingerprint) {
+    if (found->digest != other->digest && is_at_home(found) == is_at_home(other)) {
         status = ops_usage(error,
                            "queues %s and %s have different schemas of %.100s: say which by "
                            "--queue",
                            found->queue, other->queue, found->type->name);
-    } else if (strcmp(other->queue, queue) == 0) {
+    } else if (is_at_home(other)) {
         const struct ops_schema first = *found;
         *found = *other;
         *other = first;
@@ -185,12 +254,51 @@ static culex_status other_take(struct ops_schema *found, struct ops_schema *othe
     return status;
 }
 
+/* Of what workers at work tell, all is told within so long. */
+enum { TOLD_WITHIN_MS = 70 * 60 * 1000 };
+
+/* What the user has to know of the one that was told last. */
+static void newest_note(const culex_schemas *schemas, const culex_schema_info *own,
+                        struct ops_schema *schema)
+{
+    long long age_ms = (long long)(schemas->now_ms - own->told_ms);
+    size_t beside = 0;
+    for (size_t i = 0; i < schemas->count; i++) {
+        const culex_schema_info *other = &schemas->items[i];
+        beside += other != own && is_of(other, own->wire, 0) &&
+                  other->told_ms > own->told_ms - TOLD_WITHIN_MS;
+    }
+    if (age_ms > TOLD_WITHIN_MS)
+        snprintf(schema->note, sizeof schema->note,
+                 "nobody has told this schema for %lld minutes: no worker in queue %.64s may have "
+                 "the job",
+                 age_ms / 60000, schema->queue);
+    else if (beside > 0)
+        snprintf(schema->note, sizeof schema->note,
+                 "%zu other schemas of this job were told within the hour; this is the one that "
+                 "was told last",
+                 beside);
+}
+
+static culex_status queue_take(struct ops *ops, const char *queue, const char *job,
+                               struct ops_schema *schema, culex_error *error)
+{
+    culex_schemas *schemas = NULL;
+    culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
+    if (status == CULEX_OK)
+        status = registry_take(ops, queue, schemas, job, 0, schema, error);
+    if (status == CULEX_OK)
+        newest_note(schemas, newest_find(schemas, job, 0), schema);
+    culex_schemas_free(schemas);
+    return status;
+}
+
 static culex_status queues_take(struct ops *ops, const char *job, const struct ops_names *queues,
                                 struct ops_schema *schema, culex_error *error)
 {
     for (size_t i = 0; i < queues->count; i++) {
         struct ops_schema next = {.schema = NULL};
-        culex_status status = registry_take(ops, queues->of[i], job, 0, &next, error);
+        culex_status status = queue_take(ops, queues->of[i], job, &next, error);
         if (status == CULEX_ENOTFOUND)
             continue;
         if (status == CULEX_OK && schema->type == NULL) {
@@ -228,6 +336,11 @@ culex_status ops_schema_of_job(struct ops *ops, const char *job, struct ops_sche
     *ret_schema = (struct ops_schema){.schema = NULL};
     culex_status status = ops->options.schema != NULL ? option_take(ops, job, ret_schema, error)
                                                       : job_take(ops, job, ret_schema, error);
+    if (status == CULEX_OK && culex_schema_is_retired(ret_schema->schema))
+        status = ops_usage(error,
+                           "the job %.100s is retired: its workers end each run of it dead, and "
+                           "none is enqueued",
+                           ret_schema->type->name);
     if (status != CULEX_OK)
         ops_schema_release(ret_schema);
     return status;

@@ -8,16 +8,18 @@
 #include "command/find.h"
 #include "command/print.h"
 
-enum { FINGERPRINT_SIZE = 17 };
+enum { HEX_SIZE = 17 };
 
 /* As texts: JSON has no numbers of 64 bits that all readers take. */
-static void schema_json(const char *queue, const culex_schema_info *schema, const char *fingerprint)
+static void schema_json(const char *queue, const culex_schema_info *schema, const char *fingerprint,
+                        const char *digest)
 {
     struct ops_json json = {.out = stdout};
     ops_json_object(&json, NULL);
     ops_json_text(&json, "queue", queue);
     ops_json_text(&json, "job", schema->wire);
     ops_json_text(&json, "fingerprint", fingerprint);
+    ops_json_text(&json, "digest", digest);
     ops_json_int(&json, "told_ms", schema->told_ms);
     ops_json_count(&json, "bytes", schema->text_len);
     ops_json_object_end(&json);
@@ -25,11 +27,12 @@ static void schema_json(const char *queue, const culex_schema_info *schema, cons
 }
 
 static void schema_row(struct ops_table *table, const char *queue, const culex_schema_info *schema,
-                       const char *fingerprint)
+                       const char *fingerprint, const char *digest)
 {
     ops_table_text(table, queue);
     ops_table_text(table, schema->wire);
     ops_table_text(table, fingerprint);
+    ops_table_text(table, digest);
     ops_table_time(table, schema->told_ms);
     ops_table_count(table, schema->text_len);
 }
@@ -38,17 +41,18 @@ static culex_status queue_add(struct ops *ops, const char *queue, struct ops_tab
                               culex_error *error)
 {
     culex_schemas *schemas;
-    char fingerprint[FINGERPRINT_SIZE];
+    char fingerprint[HEX_SIZE], digest[HEX_SIZE];
     culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
     if (status != CULEX_OK)
         return status;
     for (size_t i = 0; i < schemas->count; i++) {
         const culex_schema_info *schema = &schemas->items[i];
         snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->fingerprint);
+        snprintf(digest, sizeof digest, "%016" PRIx64, schema->digest);
         if (ops->options.wants_json)
-            schema_json(queue, schema, fingerprint);
+            schema_json(queue, schema, fingerprint, digest);
         else
-            schema_row(table, queue, schema, fingerprint);
+            schema_row(table, queue, schema, fingerprint, digest);
     }
     culex_schemas_free(schemas);
     return CULEX_OK;
@@ -56,6 +60,7 @@ static culex_status queue_add(struct ops *ops, const char *queue, struct ops_tab
 
 culex_status ops_schemas(struct ops *ops, culex_error *error)
 {
-    static const char *const heads[] = {"QUEUE", "JOB", "FINGERPRINT", "TOLD", ">BYTES", NULL};
+    static const char *const heads[] = {"QUEUE", "JOB",    "FINGERPRINT", "DIGEST",
+                                        "TOLD",  ">BYTES", NULL};
     return ops_queues_print(ops, heads, queue_add, error);
 }

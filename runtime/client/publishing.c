@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "client/client_private.h"
 #include "core/schema_text.h"
+#include "store/schema_list.h"
 
 #ifdef CULEX_PRODUCER_ONLY /* a program with it would be a tenth larger, by what writes a schema   \
                             */
@@ -77,10 +78,10 @@ void culex__publishing_note(culex_client *client, const culex_job_type *type, co
     struct call call = {.client = client, .type = type, .queue = queue};
     char *text = NULL;
     if (client->publishing == NULL || type->fingerprint == 0 || is_told(client->publishing, type) ||
-        culex__schema_text(type, &text, &call.schema.len) != CULEX_OK)
+        culex__schema_text(type, false, &text, &call.schema.len) != CULEX_OK)
         return;
-    call.schema.job = type->wire;
-    call.schema.fingerprint = type->fingerprint;
+    call.schema.id = (struct culex_schema_id){type->wire, type->fingerprint,
+                                              culex__schema_digest(text, call.schema.len)};
     call.schema.text = text;
     culex_status status = culex__client_perform(client, schema_tell, &call, NULL);
     (void)status;

@@ -11,8 +11,8 @@
 
 /* Arguments and results of either; each uses its own part. */
 struct call {
-    const char *queue, *wire;
-    uint64_t fingerprint;
+    const char *queue;
+    struct culex_schema_id id;
     struct culex_schema_list ret_list;
     culex_buf ret_text;
 };
@@ -27,15 +27,14 @@ static culex_status text_ask(struct culex_store *store, void *user, culex_error 
 {
     struct call *call = user;
     culex__buf_cut(&call->ret_text, 0); /* of an attempt before */
-    return store->ops->schema_text(store, call->queue, call->wire, call->fingerprint,
-                                   &call->ret_text, error);
+    return store->ops->schema_text(store, call->queue, &call->id, &call->ret_text, error);
 }
 
 static size_t names_size(const struct culex_schema_list *list)
 {
     size_t size = 0;
     for (size_t i = 0; i < list->count; i++)
-        size += strlen(list->rows[i].job) + 1;
+        size += strlen(list->rows[i].id.job) + 1;
     return size;
 }
 
@@ -46,13 +45,15 @@ static culex_schemas *schemas_make(const struct culex_schema_list *list)
         malloc(sizeof *schemas + list->count * sizeof schemas->items[0] + names_size(list));
     if (schemas == NULL)
         return NULL;
-    *schemas = (culex_schemas){list->count, (culex_schema_info *)(void *)(schemas + 1)};
+    *schemas =
+        (culex_schemas){list->now_ms, list->count, (culex_schema_info *)(void *)(schemas + 1)};
     char *name = (char *)(schemas->items + list->count);
     for (size_t i = 0; i < list->count; i++) {
         const struct culex_schema_row *row = &list->rows[i];
-        size_t size = strlen(row->job) + 1;
-        memcpy(name, row->job, size);
-        schemas->items[i] = (culex_schema_info){name, row->fingerprint, row->told_ms, row->len};
+        size_t size = strlen(row->id.job) + 1;
+        memcpy(name, row->id.job, size);
+        schemas->items[i] =
+            (culex_schema_info){name, row->id.fingerprint, row->id.digest, row->told_ms, row->len};
         name += size;
     }
     return schemas;
@@ -94,10 +95,10 @@ static char *text_copy(const culex_buf *text)
 }
 
 culex_status culex_client_schema_text(culex_client *client, const char *queue, const char *wire,
-                                      uint64_t fingerprint, char **ret_text, size_t *ret_len,
-                                      culex_error *error)
+                                      uint64_t fingerprint, uint64_t digest, char **ret_text,
+                                      size_t *ret_len, culex_error *error)
 {
-    struct call call = {.queue = queue, .wire = wire, .fingerprint = fingerprint};
+    struct call call = {.queue = queue, .id = {wire, fingerprint, digest}};
     if (ret_text != NULL)
         *ret_text = NULL;
     if (client == NULL || wire == NULL || ret_text == NULL)

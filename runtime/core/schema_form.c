@@ -228,6 +228,7 @@ static const culex_field form_fields[] = {
     REQUIRED(culex_schema_form, name, CULEX_KIND_STRING),
     REQUIRED(culex_schema_form, wire, CULEX_KIND_STRING),
     OPTIONAL(culex_schema_form, queue, "queue", CULEX_KIND_STRING),
+    OPTIONAL(culex_schema_form, retired, "retired", CULEX_KIND_BOOL),
     REQUIRED(culex_schema_form, fingerprint, CULEX_KIND_STRING),
     OPTIONAL(culex_schema_form, doc, "doc", CULEX_KIND_STRING),
     {PLAIN(culex_schema_form, priority, "priority", CULEX_KIND_INT32,

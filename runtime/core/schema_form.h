@@ -112,8 +112,9 @@ struct culex_schema_need {
 struct culex_schema_form {
     uint32_t form;
     const char *name, *wire;
-    bool has_queue, has_doc;
+    bool has_queue, has_doc, has_retired;
     const char *queue, *doc;
+    bool retired;
     const char *fingerprint;
     int32_t priority;
     int64_t timeout_ms, expires_ms, keep_success_ms, keep_failure_ms, keep_log, memory_bytes;

@@ -28,6 +28,9 @@ enum {
 struct culex_schema {
     culex_arena *arena;
     culex_job_type type;
+    bool is_retired;
+    culex_struct_type *structs; /* those in fields, then params, result, metadata */
+    size_t struct_count;
 };
 
 /* Where a struct stands on its way to a layout. */
@@ -768,7 +771,11 @@ static culex_status text_read(struct culex_schema *schema, const char *text, siz
     if (status != CULEX_OK)
         return status;
     struct reader reader = {.arena = schema->arena, .error = error, .form = form};
-    return job_read(&reader, &schema->type);
+    status = job_read(&reader, &schema->type);
+    schema->is_retired = reader.form->has_retired && reader.form->retired;
+    schema->structs = reader.structs;
+    schema->struct_count = reader.struct_count;
+    return status;
 }
 
 culex_status culex_schema_read(const char *text, size_t len, culex_schema **ret_schema,
@@ -798,6 +805,65 @@ const culex_job_type *culex_schema_type(const culex_schema *schema)
     return schema != NULL ? &schema->type : NULL;
 }
 
+bool culex_schema_is_retired(const culex_schema *schema)
+{
+    return schema != NULL && schema->is_retired;
+}
+
+/* ---- what another version keeps secret ---- */
+
+struct hiding {
+    const culex_schema *schema, *other;
+    bool *is_done; /* of each struct of the one beside each of the other */
+};
+
+static void struct_hide(struct hiding *hiding, const culex_struct_type *type,
+                        const culex_struct_type *other);
+
+/* The field lives in the arena of the schema that it was read for. */
+static void field_hide(struct hiding *hiding, culex_field *field, const culex_field *other)
+{
+    field->flags |= other->flags & CULEX_FIELD_SECRET;
+    if (field->struct_type != NULL && other->struct_type != NULL)
+        struct_hide(hiding, field->struct_type, other->struct_type);
+}
+
+/* Structs do not hold themselves, but one may stand in many. */
+static void struct_hide(struct hiding *hiding, const culex_struct_type *type,
+                        const culex_struct_type *other)
+{
+    size_t row = (size_t)(type - hiding->schema->structs);
+    size_t column = (size_t)(other - hiding->other->structs);
+    bool *is_done = &hiding->is_done[row * hiding->other->struct_count + column];
+    for (size_t i = 0; i < type->field_count && !*is_done; i++) {
+        for (size_t k = 0; k < other->field_count; k++) {
+            if (strcmp(type->fields[i].wire, other->fields[k].wire) == 0)
+                field_hide(hiding, (culex_field *)&type->fields[i], &other->fields[k]);
+        }
+    }
+    *is_done = true;
+}
+
+culex_status culex_schema_hide(culex_schema *schema, const culex_schema *other, culex_error *error)
+{
+    if (schema == NULL || other == NULL)
+        return culex__fail(error, CULEX_EINVAL, "no schema, or no other one");
+    struct hiding hiding = {schema, other,
+                            calloc(schema->struct_count, other->struct_count * sizeof(bool))};
+    if (hiding.is_done == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "out of memory");
+    const culex_job_type *type = &schema->type, *its = &other->type;
+    struct_hide(&hiding, type->params, its->params);
+    if (type->result != NULL && its->result != NULL)
+        struct_hide(&hiding, type->result, its->result);
+    if (type->metadata != NULL && its->metadata != NULL)
+        struct_hide(&hiding, type->metadata, its->metadata);
+    free(hiding.is_done);
+    return CULEX_OK;
+}
+
+/* ---- what else one asks ---- */
+
 bool culex_schema_default_is_withheld(const culex_field *field)
 {
     return field != NULL && (field->flags & CULEX__FIELD_WITHHELD) != 0;
@@ -823,7 +889,7 @@ culex_status culex_schema_write(const culex_job_type *type, char **ret_text, siz
         *ret_text = NULL;
     if (type == NULL || ret_text == NULL || ret_len == NULL)
         return culex__fail(error, CULEX_EINVAL, "no job or no place for its text");
-    culex_status status = culex__schema_text(type, ret_text, ret_len);
+    culex_status status = culex__schema_text(type, false, ret_text, ret_len);
     if (status == CULEX_ELIMIT)
         return culex__fail(error, status, "the text of %s's schema would be larger than %d bytes",
                            type->name != NULL ? type->name : "the job", CULEX_SCHEMA_TEXT_MAX);

@@ -404,10 +404,11 @@ static void parts_write(struct writer *writer, const culex_job_type *type,
     users_write(writer, form);
 }
 
-static culex_status text_write(const culex_job_type *type, bool has_docs, culex_buf *ret_text)
+static culex_status text_write(const culex_job_type *type, bool is_retired, bool has_docs,
+                               culex_buf *ret_text)
 {
     struct writer writer = {.arena = culex_arena_create(), .has_docs = has_docs};
-    struct culex_schema_form form = {.form = 0};
+    struct culex_schema_form form = {.has_retired = is_retired, .retired = is_retired};
     char fingerprint[CULEX_SCHEMA_FINGERPRINT_LEN + 1];
     if (writer.arena == NULL)
         return CULEX_ENOMEM;
@@ -422,7 +423,8 @@ static culex_status text_write(const culex_job_type *type, bool has_docs, culex_
     return status;
 }
 
-culex_status culex__schema_text(const culex_job_type *type, char **ret_text, size_t *ret_len)
+culex_status culex__schema_text(const culex_job_type *type, bool is_retired, char **ret_text,
+                                size_t *ret_len)
 {
     culex_buf text;
     *ret_text = NULL;
@@ -430,9 +432,9 @@ culex_status culex__schema_text(const culex_job_type *type, char **ret_text, siz
         type->params == NULL)
         return CULEX_EINVAL;
     culex_buf_init(&text, CULEX_SCHEMA_TEXT_MAX);
-    culex_status status = text_write(type, true, &text);
+    culex_status status = text_write(type, is_retired, true, &text);
     if (status == CULEX_ELIMIT)
-        status = text_write(type, false, &text);
+        status = text_write(type, is_retired, false, &text);
     if (status != CULEX_OK) {
         culex_buf_release(&text);
         return status;

@@ -643,20 +643,20 @@ culex_status culex__argument_schema_publish(const char *queue,
                                             const struct culex_schema_text *schema,
                                             culex_error *error)
 {
-    culex_status status = culex__argument_schema_text(queue, schema->job, error);
+    culex_status status = culex__argument_schema_text(queue, schema->id.job, error);
     if (status != CULEX_OK)
         return status;
-    if (schema->fingerprint == 0)
-        return culex__fail(error, CULEX_EINVAL, "the schema of job '%s' has no fingerprint",
-                           schema->job);
+    if (schema->id.fingerprint == 0 || schema->id.digest == 0)
+        return culex__fail(error, CULEX_EINVAL, "the schema of job '%s' has no %s", schema->id.job,
+                           schema->id.digest == 0 ? "digest" : "fingerprint");
     if (schema->len == 0 || schema->len > CULEX_SCHEMA_BYTES_MAX)
         return culex__fail(error, CULEX_ELIMIT,
                            "the schema of job '%s' takes %zu bytes as text, not 1 to %d",
-                           schema->job, schema->len, CULEX_SCHEMA_BYTES_MAX);
+                           schema->id.job, schema->len, CULEX_SCHEMA_BYTES_MAX);
     return culex__utf8_is_valid(schema->text, schema->len)
                ? CULEX_OK
                : culex__fail(error, CULEX_EINVAL, "the schema of job '%s' is not valid UTF-8",
-                             schema->job);
+                             schema->id.job);
 }
 
 culex_status culex__argument_schema_text(const char *queue, const char *job, culex_error *error)

@@ -107,15 +107,16 @@ culex_status culex__refuse_keeper(const char *queue, culex_error *error)
                        CULEX_STORE_METADATA_MAX, queue);
 }
 
-culex_status culex__refuse_schema(const char *queue, const char *job, uint64_t fingerprint,
+culex_status culex__refuse_schema(const char *queue, const struct culex_schema_id *id,
                                   culex_error *error)
 {
-    if (fingerprint == 0)
+    if (id->fingerprint == 0 && id->digest == 0)
         return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' keeps no schema of job '%s'", queue,
-                           job);
+                           id->job);
     return culex__fail(error, CULEX_ENOTFOUND,
-                       "queue '%s' keeps no schema of job '%s' with fingerprint %016" PRIx64, queue,
-                       job, fingerprint);
+                       "queue '%s' keeps no schema of job '%s' with %s %016" PRIx64, queue, id->job,
+                       id->digest != 0 ? "digest" : "fingerprint",
+                       id->digest != 0 ? id->digest : id->fingerprint);
 }
 
 culex_status culex__refuse_schemas(const char *queue, culex_error *error)

@@ -39,7 +39,7 @@ culex_status culex__refuse_keeper(const char *queue, culex_error *error);
 
 /* CULEX_ENOTFOUND: no such schema, of any fingerprint for 0. CULEX_ELIMIT: there is no room for
  * another one. */
-culex_status culex__refuse_schema(const char *queue, const char *job, uint64_t fingerprint,
+culex_status culex__refuse_schema(const char *queue, const struct culex_schema_id *id,
                                   culex_error *error);
 culex_status culex__refuse_schemas(const char *queue, culex_error *error);
 

@@ -141,14 +141,16 @@
  * No time forgets it, nor the end of a run.
  *
  * Schemas. What describes a job's params, a text that is opaque here, stands once for each queue,
- * under the job's wire name and the fingerprint of its schema, which runs carry too. Whoever has
- * the job tells it from time to time. One that nobody has told for SCHEMA_STALE_MS goes when no run
- * of that job and fingerprint is in the queue, in whatever state: a worker begins by SCHEMA_SWEEP,
- * looks through all runs by LIST, and asks for SCHEMA_DROP. No index tells, because each enqueue
- * and each end would pay for it; so that costs a page of LIST for each thousand runs, once an hour
- * at most and only while there is such a schema. A run that came meanwhile may have been missed, so
- * then the schema stays until another look finds the queue quiet: never is one gone that a run
- * needs. Only where a queue has too many, SCHEMA_PUBLISH drops one unseen.
+ * under the job's wire name, the fingerprint of its schema, which runs carry too, and a digest of
+ * the text: programs whose texts differ in what the fingerprint does not cover, as a default or
+ * what is secret, do not take each other's away. Whoever has the job tells it from time to time.
+ * One that nobody has told for SCHEMA_STALE_MS goes when no run of that job and fingerprint is in
+ * the queue, in whatever state: a worker begins by SCHEMA_SWEEP, looks through all runs by LIST,
+ * and asks for SCHEMA_DROP. No index tells, because each enqueue and each end would pay for it; so
+ * that costs a page of LIST for each thousand runs, once an hour at most and only while there is
+ * such a schema. A run that came meanwhile may have been missed, so then the schema stays until
+ * another look finds the queue quiet: never is one gone that a run needs. Only where a queue has
+ * too many, SCHEMA_PUBLISH drops one unseen.
  *
  * Retention: a done record is kept keep_success_ms, a cancelled one too, a dead one
  * keep_failure_ms. A success that is kept for 0 ms is forgotten at its ack. Forgetting is work of
@@ -564,18 +566,23 @@ struct culex_metadata_set {
     const struct culex_holder *holder; /* set only while it holds the run; NULL: it is no run's */
 };
 
+/* Which schema. */
+struct culex_schema_id {
+    const char *job;      /* wire name */
+    uint64_t fingerprint; /* not 0, as is the digest; only who asks for a text may say 0: any */
+    uint64_t digest;      /* of its text: culex__schema_digest */
+};
+
 /* The text of a schema. */
 struct culex_schema_text {
-    const char *job;      /* wire name */
-    uint64_t fingerprint; /* not 0 */
+    struct culex_schema_id id;
     const char *text;
     size_t len; /* 1..SCHEMA_BYTES_MAX */
 };
 
 /* What is told of it without the text. */
 struct culex_schema_row {
-    const char *job;
-    uint64_t fingerprint;
+    struct culex_schema_id id;
     int64_t told_ms; /* store clock, within SCHEMA_TOLD_GAP_MS of when somebody told it last */
     size_t len;
 };
@@ -589,8 +596,7 @@ struct culex_schema_list {
 
 /* A schema that no run needs, as whoever has looked for such a run knows it. */
 struct culex_schema_drop {
-    const char *job;
-    uint64_t fingerprint;
+    struct culex_schema_id id;
     int64_t looked_ms; /* when he began: now_ms of SCHEMA_SWEEP */
     uint64_t arrivals; /* as that told them */
 };

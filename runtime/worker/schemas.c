@@ -9,9 +9,7 @@
 #include "worker/outage.h"
 #include "worker/worker_private.h"
 
-/* Not less than the time within which the store writes nothing, or each second round would be for
- * nothing. */
-enum { ROUND_MS = CULEX_SCHEMA_TOLD_GAP_MS, JITTER_MS = ROUND_MS / 10, AWAY_MS = 10000 };
+enum { ROUND_MS = CULEX_SCHEMA_ROUND_MS, JITTER_MS = ROUND_MS / 10, AWAY_MS = 10000 };
 
 /* Nobody could read what a kit's store, or another that is given, was told. */
 static bool is_on(const culex_worker *worker)
@@ -67,16 +65,15 @@ static void search_begin(struct culex_lane *lane, int64_t now_ns)
         search_end(lane);
 }
 
-/* A run that needs one of them. */
+/* A run that needs some of them: each text of its version. */
 static void run_meet(struct culex_schema_list *stale, const culex_run_info *run)
 {
-    for (size_t i = 0; i < stale->count; i++) {
+    for (size_t i = stale->count; i-- > 0;) {
         struct culex_schema_row *row = &stale->rows[i];
-        if (row->fingerprint != run->fingerprint || strcmp(row->job, run->job) != 0)
+        if (row->id.fingerprint != run->fingerprint || strcmp(row->id.job, run->job) != 0)
             continue;
-        free((char *)row->job);
+        free((char *)row->id.job);
         memmove(row, row + 1, (--stale->count - i) * sizeof *row);
-        return;
     }
 }
 
@@ -103,8 +100,7 @@ static culex_status rest_drop(struct culex_lane *lane, culex_error *error)
     const struct culex_schema_search *search = &lane->schemas.search;
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < search->stale.count && status == CULEX_OK; i++) {
-        const struct culex_schema_row *row = &search->stale.rows[i];
-        const struct culex_schema_drop drop = {row->job, row->fingerprint, search->stale.now_ms,
+        const struct culex_schema_drop drop = {search->stale.rows[i].id, search->stale.now_ms,
                                                search->arrivals};
         status = store->ops->schema_drop(store, lane->name, &drop, error);
     }
@@ -141,17 +137,19 @@ static void round_end(struct culex_lane *lane, int64_t now_ns)
     search_begin(lane, now_ns);
 }
 
-static culex_status schema_tell(struct culex_lane *lane, const culex_job_type *type,
+static culex_status schema_tell(struct culex_lane *lane, const struct culex_job *job,
                                 culex_error *error)
 {
     struct culex_store *store = lane->worker->store;
+    const culex_job_type *type = job->type;
     char *text = NULL;
     size_t len = 0;
-    culex_status status = culex__schema_text(type, &text, &len);
+    culex_status status = culex__schema_text(type, job->call == NULL, &text, &len);
     if (status != CULEX_OK)
         return culex__fail(error, status, "job %s: its schema cannot be written as a text",
                            type->name);
-    const struct culex_schema_text schema = {type->wire, type->fingerprint, text, len};
+    const struct culex_schema_text schema = {
+        {type->wire, type->fingerprint, culex__schema_digest(text, len)}, text, len};
     status = store->ops->schema_publish(store, lane->name, &schema, error);
     free(text);
     return status;
@@ -180,7 +178,7 @@ static void tell(struct culex_lane *lane, int64_t now_ns)
     while (schemas->next < worker->job_count && worker->jobs[schemas->next].type->fingerprint == 0)
         schemas->next++;
     if (schemas->next < worker->job_count) {
-        culex_status status = schema_tell(lane, worker->jobs[schemas->next].type, &error);
+        culex_status status = schema_tell(lane, &worker->jobs[schemas->next], &error);
         if (status == CULEX_OK)
             schemas->next++;
         else

@@ -36,6 +36,17 @@ CULEX_API CULEX_MUST_USE culex_status culex_schema_read(const char *text, size_t
 /* The descriptor, which lives as long as `schema`. NULL for NULL. */
 CULEX_API const culex_job_type *culex_schema_type(const culex_schema *schema);
 
+/* Who told the text knows that the job is [[retired]]: its runs end dead. False for NULL. */
+CULEX_API bool culex_schema_is_retired(const culex_schema *schema);
+
+/* Marks as secret in `schema` the fields that are so in `other`, another text of the job: params
+ * that programs of several versions take are shown as the most careful of them wants. Fields are
+ * the same by their names in payloads. Not while another thread uses `schema`. CULEX_ENOMEM: some
+ * of them may be marked. */
+CULEX_API CULEX_MUST_USE culex_status culex_schema_hide(culex_schema *schema,
+                                                        const culex_schema *other,
+                                                        culex_error *error);
+
 /* The field has a default that the text does not have, as it is secret. Such a field is optional in
  * the descriptor: where a run does not have it, its worker takes the default. */
 CULEX_API bool culex_schema_default_is_withheld(const culex_field *field);

@@ -3,24 +3,23 @@
 -- uses: base layout known schemas
 -- level: produces
 --
--- ARGV[2]: the job; ARGV[3]: the fingerprint, 16 hex digits; ARGV[4]: the text; ARGV[5]: most schemas. Reply: 1; 0 when
--- nobody has used the queue, or 'full'.
+-- ARGV[2]: the job; ARGV[3]: the fingerprint; ARGV[4]: the digest of its text, each 16 hex digits; ARGV[5]: the text;
+-- ARGV[6]: most schemas. Reply: 1; 0 when nobody has used the queue, or 'full'.
 
 local refusal = layout_check()
 if refusal then return refusal end
 if not is_known() then return 0 end
-local now, field, text = clock(), ARGV[3] .. '|' .. ARGV[2], ARGV[4]
+local now, field, text = clock(), ARGV[3] .. '|' .. ARGV[4] .. '|' .. ARGV[2], ARGV[5]
 local entry = call('HGET', schemas, field)
 local e = schema_parse(field, entry)
-local is_same = call('HGET', schema_texts, field) == text
-if e and is_same and math.abs(now - e.told) < SCHEMA_TOLD_GAP_MS then return 1 end
+if e and math.abs(now - e.told) < SCHEMA_TOLD_GAP_MS then return 1 end
 
 local first
-if not entry and call('HLEN', schemas) >= tonumber(ARGV[5]) then
+if not entry and call('HLEN', schemas) >= tonumber(ARGV[6]) then
   first = call('ZRANGEBYSCORE', schemas_told, '-inf', now - SCHEMA_STALE_MS, 'LIMIT', 0, 1)[1]
   if not first then return 'full' end
 end
-if not is_same then call('HSET', schema_texts, field, text) end
+call('HSET', schema_texts, field, text)
 schema_put(field, now, 0, #text)
 if first then schema_drop(first) end
 return 1

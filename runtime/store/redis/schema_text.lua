@@ -3,28 +3,37 @@
 -- uses: base layout schemas schema_list
 -- level: reads
 --
--- ARGV[2]: the job; ARGV[3]: the fingerprint, 16 hex digits, '' for that which was told last. Reply: the text; empty
--- where there is none.
+-- ARGV[2]: the job; ARGV[3]: the fingerprint; ARGV[4]: the digest of its text, each 16 hex digits, or '' for any: then
+-- the one that was told last. Reply: the text; empty where there is none.
 
 local refusal = layout_check()
 if refusal then return refusal end
 
--- Texts themselves are compared as the server's locale has it.
+-- Texts themselves are compared as the server's locale has it; a number has no room for 16 digits.
 local function is_lower(field, other)
-  local high, its = tonumber(string.sub(field, 1, 8), 16), tonumber(string.sub(other, 1, 8), 16)
-  if high ~= its then return high < its end
-  return tonumber(string.sub(field, 9, 16), 16) < tonumber(string.sub(other, 9, 16), 16)
+  for _, at in ipairs({1, 9, 18, 26}) do
+    local mine, its = tonumber(string.sub(field, at, at + 7), 16), tonumber(string.sub(other, at, at + 7), 16)
+    if mine ~= its then return mine < its end
+  end
+  return false
+end
+
+local function may_be(field)
+  local is_job = string.sub(field, 35) == ARGV[2]
+  return is_job and (ARGV[3] == '' or string.sub(field, 1, 16) == ARGV[3]) and
+    (ARGV[4] == '' or string.sub(field, 18, 33) == ARGV[4])
 end
 
 local function newest_find()
-  local tail, newest, since = '|' .. ARGV[2], nil, -1
+  local newest, since = nil, -1
   schemas_each(function(field, e)
-    if string.sub(field, 17) ~= tail then return end
+    if not may_be(field) then return end
     if e.told > since or e.told == since and is_lower(field, newest) then newest, since = field, e.told end
   end)
   return newest
 end
 
-local field = ARGV[3] ~= '' and ARGV[3] .. '|' .. ARGV[2] or newest_find()
+local is_one = ARGV[3] ~= '' and ARGV[4] ~= ''
+local field = is_one and ARGV[3] .. '|' .. ARGV[4] .. '|' .. ARGV[2] or newest_find()
 if not field or call('HEXISTS', schemas, field) == 0 then return {} end
 return call('HGET', schema_texts, field) or {}

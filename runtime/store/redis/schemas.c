@@ -17,12 +17,19 @@
 
 enum { HEX = 16, HEX_SIZE = HEX + 1 };
 
-static void fingerprint_add(struct culex__redis_request *request, uint64_t fingerprint)
+static void hex_add(struct culex__redis_request *request, uint64_t number)
 {
     char text[HEX_SIZE] = "";
-    if (fingerprint != 0)
-        snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
+    if (number != 0)
+        snprintf(text, sizeof text, "%016" PRIx64, number);
     culex__redis_request_text(request, text);
+}
+
+static void id_add(struct culex__redis_request *request, const struct culex_schema_id *id)
+{
+    culex__redis_request_text(request, id->job);
+    hex_add(request, id->fingerprint);
+    hex_add(request, id->digest);
 }
 
 /* --- SCHEMA_PUBLISH ----------------------------------------------------------------------------
@@ -50,8 +57,7 @@ culex_status culex__redis_schema_publish(struct culex_store *base, const char *q
     culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
-    culex__redis_request_text(&redis->request, schema->job);
-    fingerprint_add(&redis->request, schema->fingerprint);
+    id_add(&redis->request, &schema->id);
     culex__redis_request_add(&redis->request, schema->text, schema->len);
     culex__redis_request_int(&redis->request, CULEX_STORE_SCHEMAS_MAX);
     status = culex__redis_finish(redis, script, &reply, error);
@@ -68,6 +74,23 @@ culex_status culex__redis_schema_publish(struct culex_store *base, const char *q
 /* ORDER SCHEMAS: of each, as redis/schemas.lua answers. */
 enum { ROW_FIELD, ROW_TOLD, ROW_LEN, ROW_ITEMS };
 
+/* The number before a '|' at `at`, where the rest begins. NULL for what is none. */
+static const char *hex_read(const char *at, uint64_t *ret_number)
+{
+    char *end;
+    *ret_number = strtoull(at, &end, 16);
+    return end == at + HEX && *end == '|' ? end + 1 : NULL;
+}
+
+/* FINGERPRINT|DIGEST|JOB. */
+static bool id_read(const char *field, struct culex_schema_id *ret_id)
+{
+    const char *at = hex_read(field, &ret_id->fingerprint);
+    at = at != NULL ? hex_read(at, &ret_id->digest) : NULL;
+    ret_id->job = at;
+    return at != NULL;
+}
+
 /* What it points to belongs to the reply. False for what is no row. */
 static bool row_read(const redisReply *reply, size_t at, struct culex_schema_row *ret_row)
 {
@@ -75,15 +98,12 @@ static bool row_read(const redisReply *reply, size_t at, struct culex_schema_row
     size_t field_len;
     int64_t len;
     if (!culex__redis_reply_text(reply, at + ROW_FIELD, &field, &field_len) ||
-        strlen(field) != field_len || field_len <= HEX_SIZE ||
+        strlen(field) != field_len || !id_read(field, &ret_row->id) ||
         !culex__redis_reply_int(reply, at + ROW_TOLD, &ret_row->told_ms) ||
         !culex__redis_reply_int(reply, at + ROW_LEN, &len) || len < 0)
         return false;
-    char *end;
-    ret_row->fingerprint = strtoull(field, &end, 16);
-    ret_row->job = end + 1;
     ret_row->len = (size_t)len;
-    return end == field + HEX;
+    return true;
 }
 
 /* From element `first` on. */
@@ -140,8 +160,9 @@ static culex_status text_answer(struct culex__redis *redis, const redisReply *re
                : culex__fail(error, CULEX_ENOMEM, "no memory for the text of a schema");
 }
 
-culex_status culex__redis_schema_text(struct culex_store *base, const char *queue, const char *job,
-                                      uint64_t fingerprint, culex_buf *ret_text, culex_error *error)
+culex_status culex__redis_schema_text(struct culex_store *base, const char *queue,
+                                      const struct culex_schema_id *id, culex_buf *ret_text,
+                                      culex_error *error)
 {
     struct culex__redis *redis = culex__redis_of(base);
     const struct culex__redis_script *script = &culex__redis_script_schema_text;
@@ -149,13 +170,12 @@ culex_status culex__redis_schema_text(struct culex_store *base, const char *queu
     culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
-    culex__redis_request_text(&redis->request, job);
-    fingerprint_add(&redis->request, fingerprint);
+    id_add(&redis->request, id);
     status = culex__redis_finish(redis, script, &reply, error);
     if (status != CULEX_OK)
         return status;
     if (culex__redis_is_empty(reply))
-        status = culex__refuse_schema(queue, job, fingerprint, error);
+        status = culex__refuse_schema(queue, id, error);
     else
         status = text_answer(redis, reply, ret_text, error);
     freeReplyObject(reply);
@@ -212,8 +232,7 @@ culex_status culex__redis_schema_drop(struct culex_store *base, const char *queu
     culex_status status = culex__redis_begin(redis, script, queue, error);
     if (status != CULEX_OK)
         return status;
-    culex__redis_request_text(&redis->request, drop->job);
-    fingerprint_add(&redis->request, drop->fingerprint);
+    id_add(&redis->request, &drop->id);
     culex__redis_request_int(&redis->request, drop->looked_ms);
     culex__redis_request_int(&redis->request, (int64_t)drop->arrivals);
     status = culex__redis_finish(redis, script, &reply, error);

@@ -323,13 +323,14 @@ static culex_status replace(struct culex_sqlite *store, struct culex_sqlite_queu
     if (status != CULEX_OK)
         return status;
     struct stand stand = stand_of(store, run);
+    const struct culex_schema_id schema = {run->job, run->fingerprint, 0};
     status = limits_tell(store, queue, run, limits, &stand, &keys, error);
     if (status == CULEX_OK)
         status = stand_again(store, queue, &old, run, &keys, &stand, error);
     if (status == CULEX_OK)
         status = row_replace(store, queue, &old, run, &stand, error);
     if (status == CULEX_OK)
-        status = culex__sqlite_schema_look(store, queue, run->job, run->fingerprint, 0, error);
+        status = culex__sqlite_schema_look(store, queue, &schema, 0, error);
     if (status == CULEX_OK)
         status = culex__sqlite_window_keep(store, queue, run, old.id, error);
     result->outcome = CULEX_ENQUEUED_REPLACED;

@@ -318,10 +318,11 @@ CREATE TABLE job_schema (
     queue INTEGER NOT NULL,
     job TEXT NOT NULL,
     fingerprint INTEGER NOT NULL CHECK (fingerprint <> 0),
+    digest INTEGER NOT NULL CHECK (digest <> 0), -- of the text
     told_ms INTEGER NOT NULL,                   -- by somebody who has the job
     looked_ms INTEGER NOT NULL,                 -- for runs that need it, 0: not since it was told
     text BLOB NOT NULL CHECK (length(text) BETWEEN 1 AND 65536),
-    PRIMARY KEY (queue, job, fingerprint)
+    PRIMARY KEY (queue, job, fingerprint, digest)
 ) STRICT, WITHOUT ROWID;
 
 -- Workers that are at work, and what is wished of them: see store.h.

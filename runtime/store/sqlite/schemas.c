@@ -16,8 +16,9 @@
 #include "store/sqlite/verbs.h"
 
 /* A schema's place in the table. */
-#define PLACE(queue, job, fingerprint)                                                             \
-    SQL_INT((queue)->key), SQL_TEXT(job), SQL_INT((int64_t)(fingerprint))
+#define PLACE(queue, id)                                                                           \
+    SQL_INT((queue)->key), SQL_TEXT((id)->job), SQL_INT((int64_t)(id)->fingerprint),               \
+        SQL_INT((int64_t)(id)->digest)
 
 /* --- SCHEMA_PUBLISH ----------------------------------------------------------------------------
  */
@@ -25,7 +26,7 @@
 /* What is there under the place of a schema that somebody tells. */
 struct standing {
     bool is_there;
-    bool is_told; /* with this text, a short time ago */
+    bool is_told; /* a short time ago */
 };
 
 static bool was_told_lately(int64_t told_ms, int64_t now_ms)
@@ -36,18 +37,15 @@ static bool was_told_lately(int64_t told_ms, int64_t now_ms)
 
 static culex_status standing_find(struct culex_sqlite *store,
                                   const struct culex_sqlite_queue *queue,
-                                  const struct culex_schema_text *schema,
-                                  struct standing *ret_standing, culex_error *error)
+                                  const struct culex_schema_id *id, struct standing *ret_standing,
+                                  culex_error *error)
 {
     *ret_standing = (struct standing){false, false};
-    sqlite3_stmt *row = SQL_BIND(store, SCHEMA_GET, PLACE(queue, schema->job, schema->fingerprint));
+    sqlite3_stmt *row = SQL_BIND(store, SCHEMA_GET, PLACE(queue, id));
     int has = culex__sqlite_next(store, row, error);
     if (has > 0) {
-        const void *text = sqlite3_column_blob(row, 1);
-        size_t len = (size_t)sqlite3_column_bytes(row, 1);
         ret_standing->is_there = true;
-        ret_standing->is_told = was_told_lately(sqlite3_column_int64(row, 0), store->now_ms) &&
-                                len == schema->len && memcmp(text, schema->text, len) == 0;
+        ret_standing->is_told = was_told_lately(sqlite3_column_int64(row, 0), store->now_ms);
     }
     culex__sqlite_end(row);
     return has < 0 ? (culex_status)has : CULEX_OK;
@@ -58,7 +56,7 @@ static culex_status oldest_drop(struct culex_sqlite *store, const struct culex_s
                                 culex_error *error)
 {
     char job[CULEX_JOB_NAME_MAX + 1] = "";
-    int64_t fingerprint = 0;
+    struct culex_schema_id id = {.job = job};
     sqlite3_stmt *row = SQL_BIND(store, SCHEMA_OLDEST, SQL_INT(queue->key),
                                  SQL_INT(store->now_ms - CULEX_SCHEMA_STALE_MS));
     int has = culex__sqlite_next(store, row, error);
@@ -66,15 +64,15 @@ static culex_status oldest_drop(struct culex_sqlite *store, const struct culex_s
         const char *name = (const char *)sqlite3_column_text(row, 0);
         if (name != NULL)
             strncat(job, name, sizeof job - 1);
-        fingerprint = sqlite3_column_int64(row, 1);
+        id.fingerprint = (uint64_t)sqlite3_column_int64(row, 1);
+        id.digest = (uint64_t)sqlite3_column_int64(row, 2);
     }
     culex__sqlite_end(row);
     if (has < 0)
         return (culex_status)has;
     if (has == 0)
         return culex__refuse_schemas(queue->name, error);
-    return culex__sqlite_finish(store, SQL_BIND(store, SCHEMA_DROP, PLACE(queue, job, fingerprint)),
-                                error);
+    return culex__sqlite_finish(store, SQL_BIND(store, SCHEMA_DROP, PLACE(queue, &id)), error);
 }
 
 static culex_status room_make(struct culex_sqlite *store, const struct culex_sqlite_queue *queue,
@@ -92,18 +90,18 @@ static culex_status schema_put(struct culex_sqlite *store, struct culex_sqlite_q
 {
     const struct culex_schema_text *schema = user;
     struct standing standing;
-    culex_status status = standing_find(store, queue, schema, &standing, error);
+    culex_status status = standing_find(store, queue, &schema->id, &standing, error);
     if (status != CULEX_OK || standing.is_told)
         return status;
     if (!standing.is_there)
         status = room_make(store, queue, error);
     if (status != CULEX_OK)
         return status;
-    return culex__sqlite_finish(
-        store,
-        SQL_BIND(store, SCHEMA_PUT, PLACE(queue, schema->job, schema->fingerprint),
-                 SQL_INT(store->now_ms), SQL_BYTES(schema->text, schema->len)),
-        error);
+    return culex__sqlite_finish(store,
+                                SQL_BIND(store, SCHEMA_PUT, PLACE(queue, &schema->id),
+                                         SQL_INT(store->now_ms),
+                                         SQL_BYTES(schema->text, schema->len)),
+                                error);
 }
 
 struct look {
@@ -115,7 +113,7 @@ static culex_status schema_look(struct culex_sqlite *store, struct culex_sqlite_
                                 void *user, culex_error *error)
 {
     struct look *look = user;
-    return standing_find(store, queue, look->schema, &look->standing, error);
+    return standing_find(store, queue, &look->schema->id, &look->standing, error);
 }
 
 /* Looks first, so that who tells what is known never waits for others who write. */
@@ -144,12 +142,13 @@ static culex_status rows_read(struct culex_sqlite *store, sqlite3_stmt *found,
     int has = 0;
     while (status == CULEX_OK && (has = culex__sqlite_next(store, found, error)) > 0) {
         const struct culex_schema_row row = {
-            .job = (const char *)sqlite3_column_text(found, 0),
-            .fingerprint = (uint64_t)sqlite3_column_int64(found, 1),
-            .told_ms = sqlite3_column_int64(found, 2),
-            .len = (size_t)sqlite3_column_int64(found, 3),
+            .id = {.job = (const char *)sqlite3_column_text(found, 0),
+                   .fingerprint = (uint64_t)sqlite3_column_int64(found, 1),
+                   .digest = (uint64_t)sqlite3_column_int64(found, 2)},
+            .told_ms = sqlite3_column_int64(found, 3),
+            .len = (size_t)sqlite3_column_int64(found, 4),
         };
-        if (row.job == NULL || !culex__schema_list_add(list, &row))
+        if (row.id.job == NULL || !culex__schema_list_add(list, &row))
             status = culex__sqlite_no_memory(error);
     }
     culex__sqlite_end(found);
@@ -184,8 +183,7 @@ culex_status culex__sqlite_schemas(struct culex_store *base, const char *queue,
  */
 
 struct text_request {
-    const char *job;
-    uint64_t fingerprint; /* 0: the newest told */
+    const struct culex_schema_id *id;
     culex_buf *text;
 };
 
@@ -193,26 +191,23 @@ static culex_status text_find(struct culex_sqlite *store, struct culex_sqlite_qu
                               void *user, culex_error *error)
 {
     const struct text_request *request = user;
-    sqlite3_stmt *row =
-        request->fingerprint != 0
-            ? SQL_BIND(store, SCHEMA_GET, PLACE(queue, request->job, request->fingerprint))
-            : SQL_BIND(store, SCHEMA_NEWEST, SQL_INT(queue->key), SQL_TEXT(request->job));
+    sqlite3_stmt *row = SQL_BIND(store, SCHEMA_NEWEST, PLACE(queue, request->id));
     int has = culex__sqlite_next(store, row, error);
     culex_status status = has < 0 ? (culex_status)has : CULEX_OK;
     if (has == 0)
-        status = culex__refuse_schema(queue->name, request->job, request->fingerprint, error);
-    else if (has > 0 && culex__buf_append(request->text, sqlite3_column_blob(row, 1),
-                                          (size_t)sqlite3_column_bytes(row, 1)) != CULEX_OK)
+        status = culex__refuse_schema(queue->name, request->id, error);
+    else if (has > 0 && culex__buf_append(request->text, sqlite3_column_blob(row, 0),
+                                          (size_t)sqlite3_column_bytes(row, 0)) != CULEX_OK)
         status = culex__sqlite_no_memory(error);
     culex__sqlite_end(row);
     return status;
 }
 
-culex_status culex__sqlite_schema_text(struct culex_store *base, const char *queue, const char *job,
-                                       uint64_t fingerprint, culex_buf *ret_text,
+culex_status culex__sqlite_schema_text(struct culex_store *base, const char *queue,
+                                       const struct culex_schema_id *id, culex_buf *ret_text,
                                        culex_error *error)
 {
-    struct text_request request = {job, fingerprint, ret_text};
+    struct text_request request = {id, ret_text};
     return culex__sqlite_verb_read(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_EMPTY,
                                    text_find, &request, error);
 }
@@ -246,20 +241,19 @@ static culex_status stale_take(struct culex_sqlite *store, struct culex_sqlite_q
     struct sweep *sweep = user;
     culex_status status = stale_read(store, queue, sweep, error);
     for (size_t i = 0; i < sweep->list.count && status == CULEX_OK; i++) {
-        const struct culex_schema_row *row = &sweep->list.rows[i];
-        status = culex__sqlite_schema_look(store, queue, row->job, row->fingerprint, store->now_ms,
-                                           error);
+        const struct culex_schema_id *id = &sweep->list.rows[i].id;
+        status = culex__sqlite_schema_look(store, queue, id, store->now_ms, error);
     }
     return status;
 }
 
 culex_status culex__sqlite_schema_look(struct culex_sqlite *store,
-                                       const struct culex_sqlite_queue *queue, const char *job,
-                                       uint64_t fingerprint, int64_t looked_ms, culex_error *error)
+                                       const struct culex_sqlite_queue *queue,
+                                       const struct culex_schema_id *id, int64_t looked_ms,
+                                       culex_error *error)
 {
     return culex__sqlite_finish(
-        store, SQL_BIND(store, SCHEMA_LOOK, PLACE(queue, job, fingerprint), SQL_INT(looked_ms)),
-        error);
+        store, SQL_BIND(store, SCHEMA_LOOK, PLACE(queue, id), SQL_INT(looked_ms)), error);
 }
 
 /* Looks first, so that who finds none never waits for others who write. */
@@ -292,13 +286,13 @@ static culex_status drop_try(struct culex_sqlite *store, struct culex_sqlite_que
     int64_t count = 0;
     culex_status status = culex__sqlite_first_int(
         store,
-        SQL_BIND(store, SCHEMA_IS_LOOKED, PLACE(queue, drop->job, drop->fingerprint),
-                 SQL_INT(drop->looked_ms), SQL_INT(drop->looked_ms - CULEX_SCHEMA_STALE_MS)),
+        SQL_BIND(store, SCHEMA_IS_LOOKED, PLACE(queue, &drop->id), SQL_INT(drop->looked_ms),
+                 SQL_INT(drop->looked_ms - CULEX_SCHEMA_STALE_MS)),
         0, &count, error);
     if (status != CULEX_OK || count == 0 || drop->arrivals != (uint64_t)queue->rear.number)
         return status;
-    return culex__sqlite_finish(
-        store, SQL_BIND(store, SCHEMA_DROP, PLACE(queue, drop->job, drop->fingerprint)), error);
+    return culex__sqlite_finish(store, SQL_BIND(store, SCHEMA_DROP, PLACE(queue, &drop->id)),
+                                error);
 }
 
 culex_status culex__sqlite_schema_drop(struct culex_store *base, const char *queue,

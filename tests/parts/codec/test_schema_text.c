@@ -530,6 +530,67 @@ static void test_changed_bytes__are_read_or_refused(void **state)
     }
 }
 
+static culex_schema *must_read(const char *text)
+{
+    culex_schema *schema = NULL;
+    culex_error error = {0};
+    if (culex_schema_read(text, strlen(text), &schema, &error) != CULEX_OK)
+        fail_msg("%s: %s", text, error.text);
+    return schema;
+}
+
+#define INNER(flags)                                                                               \
+    ",\"structs\":[{\"name\":\"s\",\"fields\":[" FIELD(                                            \
+        "pin", "\"kind\":\"bool\"," flags) "," FIELD("plain", "\"kind\":\"bool\"") "]}]}"
+#define OUTER                                                                                      \
+    FIELD("one", "\"kind\":\"struct\",\"type\":\"s\"")                                             \
+    "," FIELD("two", "\"kind\":\"struct\",\"type\":\"s\"")
+
+static bool is_hidden(const culex_struct_type *type, const char *name)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (strcmp(type->fields[i].name, name) == 0)
+            return (type->fields[i].flags & CULEX_FIELD_SECRET) != 0;
+    }
+    fail_msg("no field %s", name);
+    return false;
+}
+
+static void test_what_is_secret_in_another_text__is_hidden(void **state)
+{
+    culex_schema *plain = must_read(HEAD PARAMS(OUTER) INNER("\"flags\":[]"));
+    culex_schema *other = must_read(HEAD PARAMS(OUTER "," FIELD("new", "\"kind\":\"bool\""))
+                                        INNER("\"flags\":[\"secret\"]"));
+    const culex_struct_type *params = culex_schema_type(plain)->params;
+    (void)state;
+    assert_int_equal(culex_schema_hide(plain, plain, NULL), CULEX_OK);
+    assert_false(is_hidden(params->fields[0].struct_type, "pin"));
+    assert_int_equal(culex_schema_hide(plain, other, NULL), CULEX_OK);
+    assert_false(is_hidden(params, "one"));
+    assert_true(is_hidden(params->fields[0].struct_type, "pin"));
+    assert_false(is_hidden(params->fields[0].struct_type, "plain"));
+    culex_schema_free(plain);
+    assert_int_equal(culex_schema_hide(NULL, other, NULL), CULEX_EINVAL);
+    assert_int_equal(culex_schema_hide(other, NULL, NULL), CULEX_EINVAL);
+    culex_schema_free(other);
+}
+
+static void test_retired_job__is_so_in_its_text(void **state)
+{
+    char *text = NULL;
+    size_t len;
+    (void)state;
+    for (int is_retired = 0; is_retired <= 1; is_retired++) {
+        assert_int_equal(culex__schema_text(jobs[0], is_retired != 0, &text, &len), CULEX_OK);
+        culex_schema *schema = must_read(text);
+        assert_int_equal(culex_schema_is_retired(schema), is_retired);
+        assert_int_equal(strstr(text, "\"retired\":true") != NULL, is_retired);
+        culex_schema_free(schema);
+        free(text);
+    }
+    assert_false(culex_schema_is_retired(NULL));
+}
+
 static void test_null__is_refused(void **state)
 {
     culex_schema *schema;
@@ -555,6 +616,8 @@ int main(void)
         cmocka_unit_test(test_bad_text__is_refused_with_what_is_wrong),
         cmocka_unit_test(test_depth__of_structs_is_bounded),
         cmocka_unit_test(test_changed_bytes__are_read_or_refused),
+        cmocka_unit_test(test_what_is_secret_in_another_text__is_hidden),
+        cmocka_unit_test(test_retired_job__is_so_in_its_text),
         cmocka_unit_test(test_null__is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,9 @@ static void test_schemas_refuse_each_null(void **state)
     REFUSED(culex_schema_read(NULL, 1, &schema, &error));
     REFUSED(culex_schema_read("{}", 2, NULL, &error));
     assert_int_equal(culex_schema_read("{}", 2, &schema, NULL), CULEX_EDECODE);
+    REFUSED(culex_schema_hide(NULL, schema, &error));
     assert_null(culex_schema_type(NULL));
+    assert_false(culex_schema_is_retired(NULL));
     assert_false(culex_schema_default_is_withheld(NULL));
     assert_int_equal(culex_schema_value_size(NULL), 0);
     culex_schema_free(NULL);
@@ -252,14 +254,14 @@ static void test_null_for_a_schema_is_refused(void **state)
     size_t len = 0;
     (void)state;
     REFUSED(culex_client_schemas(NULL, "q", &schemas, &error));
-    REFUSED(culex_client_schema_text(NULL, "q", "j", 1, &text, &len, &error));
+    REFUSED(culex_client_schema_text(NULL, "q", "j", 1, 0, &text, &len, &error));
     assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
     REFUSED(culex_client_schemas(client, NULL, &schemas, &error));
     REFUSED_AS("no place for the schemas", culex_client_schemas(client, "q", NULL, &error));
-    REFUSED(culex_client_schema_text(client, NULL, "j", 1, &text, &len, &error));
-    REFUSED_AS("no job", culex_client_schema_text(client, "q", NULL, 1, &text, &len, &error));
+    REFUSED(culex_client_schema_text(client, NULL, "j", 1, 0, &text, &len, &error));
+    REFUSED_AS("no job", culex_client_schema_text(client, "q", NULL, 1, 0, &text, &len, &error));
     REFUSED_AS("no place for the text",
-               culex_client_schema_text(client, "q", "j", 1, NULL, &len, &error));
+               culex_client_schema_text(client, "q", "j", 1, 0, NULL, &len, &error));
     culex_schemas_free(NULL);
     culex_client_close(client);
 }
@@ -681,7 +683,7 @@ static void test_what_would_be_owned_is_null_after_a_failure(void **state)
     assert_int_equal(culex_client_schemas(client, "q", &schemas, NULL), CULEX_OK);
     assert_int_equal(schemas->count, 0);
     culex_schemas_free(schemas);
-    assert_int_equal(culex_client_schema_text(client, "q", "j", 0, &text, NULL, NULL),
+    assert_int_equal(culex_client_schema_text(client, "q", "j", 0, 0, &text, NULL, NULL),
                      CULEX_ENOTFOUND);
     assert_null(text);
     culex_client_close(client);

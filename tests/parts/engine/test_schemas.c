@@ -28,7 +28,7 @@ static culex_status publish(struct culex_store *store, const char *queue,
                             const struct culex_schema_text *schema, culex_error *error)
 {
     sight.calls++;
-    if (sight.failures > 0 && (sight.refused == 0 || sight.refused == schema->fingerprint)) {
+    if (sight.failures > 0 && (sight.refused == 0 || sight.refused == schema->id.fingerprint)) {
         sight.failures--;
         return culex__fail(error, sight.status, "so told");
     }
@@ -113,7 +113,8 @@ static void test_worker_tells_all_jobs_in_each_queue_at_its_start(void **state)
     assert_told(world, "mail", 0, 1000);
     assert_int_equal(sight.calls, 4);
     assert_int_equal(
-        culex_client_schema_text(world->client, "mail", "t.other", 0, &text, &len, NULL), CULEX_OK);
+        culex_client_schema_text(world->client, "mail", "t.other", 0, 0, &text, &len, NULL),
+        CULEX_OK);
     assert_int_equal(strlen(text), len);
     assert_int_equal(text[0], '{');
     free(text);
@@ -176,8 +177,8 @@ static void test_worker_tells_again_what_was_lost(void **state)
 static void old_make(struct world *world)
 {
     culex_job_type type = number_type();
-    const struct culex_schema_text old = {"t.number", 77, "old", 3},
-                                   gone = {"t.gone", 5, "gone", 4};
+    const struct culex_schema_text old = {{"t.number", 77, 1}, "old", 3},
+                                   gone = {{"t.gone", 5, 1}, "gone", 4};
     type.fingerprint = 77;
     world_enqueue(world, &type, 1);
     assert_int_equal(world->base.ops->schema_publish(&world->base, "numbers", &old, NULL),
@@ -190,7 +191,7 @@ static bool is_kept(struct world *world, const char *wire, uint64_t fingerprint)
 {
     char *text = NULL;
     culex_status status =
-        culex_client_schema_text(world->client, "numbers", wire, fingerprint, &text, NULL, NULL);
+        culex_client_schema_text(world->client, "numbers", wire, fingerprint, 0, &text, NULL, NULL);
     free(text);
     return status == CULEX_OK;
 }

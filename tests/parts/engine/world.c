@@ -647,11 +647,12 @@ static culex_status fake_schemas(struct culex_store *base, const char *queue,
     return world->store->ops->schemas(world->store, queue, ret_list, error);
 }
 
-static culex_status fake_schema_text(struct culex_store *base, const char *queue, const char *job,
-                                     uint64_t fingerprint, culex_buf *ret_text, culex_error *error)
+static culex_status fake_schema_text(struct culex_store *base, const char *queue,
+                                     const struct culex_schema_id *id, culex_buf *ret_text,
+                                     culex_error *error)
 {
     struct world *world = (struct world *)base;
-    return world->store->ops->schema_text(world->store, queue, job, fingerprint, ret_text, error);
+    return world->store->ops->schema_text(world->store, queue, id, ret_text, error);
 }
 
 static culex_status fake_schema_sweep(struct culex_store *base, const char *queue,

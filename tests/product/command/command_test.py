@@ -565,6 +565,48 @@ class Command(unittest.TestCase):
         self.assertNotIn("param_values", self.lines("show", run)[0])
         self.assertIn('words: "hunter2" (string)', self.culex("show", run, "--params"))
 
+    def tell(self, name, payload, **changes):
+        """Enqueues a run of tell by a schema with these changes, which is told to the store; its id."""
+        text = json.loads(self.nap("schema", "tell")) | changes
+        path = self.folder / f"{name}.json"
+        path.write_text(json.dumps(text), encoding="utf-8")
+        before = set(self.ids())
+        self.held("tell", path, json.dumps(payload))
+        [run] = set(self.ids()) - before
+        return run
+
+    def test_what_one_version_calls_secret_none_shows(self):
+        self.nap("enqueue", "wink", "1")
+        fields = json.loads(self.nap("schema", "tell"))["params"]["fields"]
+        plain = [{key: value for key, value in field.items() if key != "flags"} for field in fields]
+        params = {"words": "w", "token": "hunter2"}
+        first = self.tell("secret", params)
+        second = self.tell("plain", params, params={"name": "tell", "fields": plain})
+        schemas = [schema for schema in self.lines("schemas", "naps") if schema["job"] == "tell"]
+        self.assertEqual(len({schema["fingerprint"] for schema in schemas}), 1)
+        self.assertEqual(len({schema["digest"] for schema in schemas}), 2)
+        for run in first, second:
+            self.assertIn("token: (secret)", self.culex("show", run))
+            [shown] = self.lines("show", run)
+            self.assertEqual((shown["param_values"], shown["params_hidden"]), ({"words": "w"}, ["token"]))
+
+    def test_schemas_of_versions_stand_beside_each_other(self):
+        self.nap("enqueue", "wink", "1")
+        unique = {"by_all": True, "states": ["waiting", "active"], "for_ms": 0, "on_conflict": "keep", "delay_ms": 0}
+        self.tell("unique", {"words": "first"}, unique=unique)
+        self.assertEqual(self.told("enqueue", "tell", "words=same"), "")
+        self.assertIn("unique: that run stays as it is", self.culex("enqueue", "tell", "words=same"))
+        self.tell("plain", {"words": "second"})
+        self.assertNotIn("unique", self.culex("enqueue", "tell", "words=same"))
+        self.assertIn("1 other schemas of this job were told within the hour",
+                      self.told("enqueue", "tell", "words=same"))
+
+    def test_a_retired_job_is_not_enqueued(self):
+        self.nap("enqueue", "wink", "1")
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        self.assertIn("the job gone is retired", self.culex("enqueue", "gone", code=2))
+        self.assertEqual({run["job"] for run in self.lines("runs", "naps")}, {"wink"})
+
     def test_schemas_are_what_workers_have_told(self):
         self.nap("enqueue", "wink", "1")
         self.assertEqual(self.lines("schemas"), [])

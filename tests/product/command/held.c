@@ -1,5 +1,9 @@
 /* held [WORKER OPTION]...      a worker of queue held, which begins what `chime` declares
- * held enqueue pen|draw COUNT  enqueues so many runs */
+ * held enqueue pen|draw COUNT  enqueues so many runs
+ * held tell FILE PAYLOAD       enqueues a run by the text of a schema, which it tells the store */
+#include <culex/codec.h>
+#include <culex/schema.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,15 +60,49 @@ static culex_status enqueue(culex_client *client, const char *name, size_t count
                : draw_job_enqueue_many(client, draws, count, NULL, NULL, NULL, error);
 }
 
+static culex_status run_tell(culex_client *client, const culex_schema *schema, const char *payload,
+                             culex_error *error)
+{
+    const culex_job_type *type = culex_schema_type(schema);
+    culex_arena *arena = culex_arena_create();
+    const void *params;
+    culex_status status =
+        culex_decode(type->params, arena, payload, strlen(payload), &params, error);
+    if (status == CULEX_OK)
+        status = culex_client_enqueue(client, type, params, NULL, NULL, error);
+    culex_arena_free(arena);
+    return status;
+}
+
+static culex_status tell(culex_client *client, const char *path, const char *payload,
+                         culex_error *error)
+{
+    static char text[64 * 1024];
+    culex_schema *schema = NULL;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return CULEX_EINVAL;
+    size_t len = fread(text, 1, sizeof text, file);
+    fclose(file);
+    culex_status status = culex_schema_read(text, len, &schema, error);
+    if (status == CULEX_OK)
+        status = run_tell(client, schema, payload, error);
+    culex_schema_free(schema);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
+    const culex_client_options options = {.publish_schemas = true};
     culex_client *client = NULL;
     culex_error error = {.code = CULEX_OK};
-    if (argc < 4 || strcmp(argv[1], "enqueue") != 0)
+    bool tells = argc == 4 && strcmp(argv[1], "tell") == 0;
+    if (!tells && (argc < 4 || strcmp(argv[1], "enqueue") != 0))
         return culex_worker_main(argc, argv, setup, NULL);
-    culex_status status = culex_client_open(NULL, NULL, &client, &error);
+    culex_status status = culex_client_open(NULL, tells ? &options : NULL, &client, &error);
     if (status == CULEX_OK)
-        status = enqueue(client, argv[2], (size_t)atoi(argv[3]), &error);
+        status = tells ? tell(client, argv[2], argv[3], &error)
+                       : enqueue(client, argv[2], (size_t)atoi(argv[3]), &error);
     culex_client_close(client);
     if (status != CULEX_OK)
         fprintf(stderr, "held: %s\n", error.text);

@@ -653,7 +653,7 @@ static void test_schedules_have_their_form(void **state)
     }
 }
 
-static const char schema_field[] = "0000000000000007|shop.send";
+static const char schema_field[] = "0000000000000007|0000000000000009|shop.send";
 
 static void schema_damage(struct fixture *fixture, const char *command, const char *key,
                           const char *rest)
@@ -680,7 +680,7 @@ static void test_schemas_agree_with_their_texts(void **state)
                {"HSET", "schemas", " 12|0|999", 3},  {"ZREM", "schemas_told", "", 3},
                {"HDEL", "schema_texts", "", 0},      {"HSET", "schemas", "2 12|0|4", 3},
                {"HSET", "schema_texts", "2 text", 6}};
-    const struct culex_schema_text schema = {"shop.send", 7, "text", 4};
+    const struct culex_schema_text schema = {{"shop.send", 7, 9}, "text", 4};
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         again(fixture);

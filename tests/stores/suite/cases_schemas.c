@@ -6,12 +6,19 @@
 #include "base/buf.h"
 #include "store/schema_list.h"
 
-enum { MOST_BYTES = 65536, MOST_SCHEMAS = 512, HOUR_MS = 3600000, DAY_MS = 24 * HOUR_MS };
+enum {
+    MOST_BYTES = 65536,
+    MOST_SCHEMAS = 512,
+    MINUTE_MS = 60000,
+    HOUR_MS = 60 * MINUTE_MS,
+    DAY_MS = 24 * HOUR_MS
+};
 
 static culex_status publish(struct suite *suite, const char *job, uint64_t fingerprint,
                             const char *text)
 {
-    const struct culex_schema_text schema = {job, fingerprint, text, strlen(text)};
+    const struct culex_schema_text schema = {
+        {job, fingerprint, culex__schema_digest(text, strlen(text))}, text, strlen(text)};
     return suite->store->ops->schema_publish(suite->store, suite->queue, &schema, NULL);
 }
 
@@ -33,25 +40,29 @@ static void assert_count(struct suite *suite, size_t count)
 static void assert_row(const struct culex_schema_row *row, const char *job, uint64_t fingerprint,
                        int64_t told_ms, size_t len)
 {
-    assert_string_equal(row->job, job);
-    assert_int_equal(row->fingerprint, fingerprint);
+    assert_string_equal(row->id.job, job);
+    assert_int_equal(row->id.fingerprint, fingerprint);
     assert_int_equal(row->told_ms, told_ms);
     assert_int_equal(row->len, len);
 }
 
 /* NULL for `text`: there is none. */
-static void assert_text(struct suite *suite, const char *job, uint64_t fingerprint,
-                        const char *text)
+static void assert_text_of(struct suite *suite, const struct culex_schema_id *id, const char *text)
 {
     culex_buf told;
     culex_buf_init(&told, 0);
-    assert_int_equal(
-        suite->store->ops->schema_text(suite->store, suite->queue, job, fingerprint, &told, NULL),
-        text != NULL ? CULEX_OK : CULEX_ENOTFOUND);
+    assert_int_equal(suite->store->ops->schema_text(suite->store, suite->queue, id, &told, NULL),
+                     text != NULL ? CULEX_OK : CULEX_ENOTFOUND);
     assert_int_equal(told.len, text != NULL ? strlen(text) : 0);
     if (text != NULL)
         assert_memory_equal(told.data, text, told.len);
     culex_buf_release(&told);
+}
+
+static void assert_text(struct suite *suite, const char *job, uint64_t fingerprint,
+                        const char *text)
+{
+    assert_text_of(suite, &(struct culex_schema_id){job, fingerprint, 0}, text);
 }
 
 void case_schemas__none_are_there_at_first(struct suite *suite)
@@ -111,27 +122,54 @@ void case_schemas__that_are_told_again_soon_stay_as_they_are(struct suite *suite
     int64_t first = suite->now_ms;
     suite_put(suite);
     assert_ok(publish(suite, "a", 3, "text"));
-    suite->now_ms = first + HOUR_MS - 1;
+    suite->now_ms = first + MINUTE_MS - 1;
     assert_ok(publish(suite, "a", 3, "text"));
     assert_told(suite, first);
-    suite->now_ms = first + HOUR_MS;
+    suite->now_ms = first + MINUTE_MS;
     assert_ok(publish(suite, "a", 3, "text"));
-    assert_told(suite, first + HOUR_MS);
+    assert_told(suite, first + MINUTE_MS);
     suite->now_ms = first; /* the clock was set back */
     assert_ok(publish(suite, "a", 3, "text"));
     assert_told(suite, first);
 }
 
-void case_schemas__of_another_text_are_replaced(struct suite *suite)
+void case_schemas__of_another_text_stand_beside_each_other(struct suite *suite)
 {
+    struct culex_schema_id id = {"a", 3, culex__schema_digest("text", 4)};
     suite_put(suite);
     assert_ok(publish(suite, "a", 3, "text"));
     suite->now_ms += 1;
     assert_ok(publish(suite, "a", 3, "TEXT"));
-    assert_told(suite, suite->now_ms);
+    assert_count(suite, 2);
     assert_text(suite, "a", 3, "TEXT");
-    assert_ok(publish(suite, "a", 3, "a longer one"));
-    assert_text(suite, "a", 0, "a longer one");
+    assert_text_of(suite, &id, "text");
+    id.fingerprint = 0;
+    assert_text_of(suite, &id, "text");
+    id.fingerprint = 4;
+    assert_text_of(suite, &id, NULL);
+    id = (struct culex_schema_id){"a", 3, id.digest + 1};
+    assert_text_of(suite, &id, NULL);
+    suite->now_ms += MINUTE_MS;
+    assert_ok(publish(suite, "a", 3, "text"));
+    assert_count(suite, 2);
+    assert_text(suite, "a", 0, "text");
+}
+
+void case_schemas__told_at_one_time_are_in_the_order_of_their_digests(struct suite *suite)
+{
+    static const uint64_t digests[] = {UINT64_MAX, 1, 0x8000000000000000};
+    suite_put(suite);
+    for (size_t i = 0; i < sizeof digests / sizeof digests[0]; i++) {
+        const struct culex_schema_text schema = {{"a", 3, digests[i]}, "text" + i, 4 - i};
+        assert_ok(suite->store->ops->schema_publish(suite->store, suite->queue, &schema, NULL));
+    }
+    struct culex_schema_list told = list(suite);
+    assert_int_equal(told.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(told.rows[i].id.digest, digests[(i + 1) % 3]);
+    assert_row(&told.rows[1], "a", 3, suite->now_ms, 2);
+    culex__schema_list_release(&told);
+    assert_text(suite, "a", 3, "ext");
 }
 
 void case_schemas__are_apart_by_queue(struct suite *suite)
@@ -164,6 +202,9 @@ void case_schemas__out_of_form_are_refused(struct suite *suite)
     assert_int_equal(publish(suite, "", 3, "text"), CULEX_EINVAL);
     assert_int_equal(publish(suite, "a|b", 3, "text"), CULEX_EINVAL);
     assert_int_equal(publish(suite, "a", 3, "\xff"), CULEX_EINVAL);
+    const struct culex_schema_text schema = {{"a", 3, 0}, "text", 4};
+    assert_int_equal(suite->store->ops->schema_publish(suite->store, suite->queue, &schema, NULL),
+                     CULEX_EINVAL);
     assert_count(suite, 0);
     text[MOST_BYTES] = '\0';
     assert_ok(publish(suite, "a", 3, text));
@@ -181,7 +222,8 @@ void case_schemas__that_are_too_many_are_refused_for_a_day(struct suite *suite)
     suite->now_ms = first + DAY_MS - 1;
     assert_int_equal(publish(suite, "b", 1, "text"), CULEX_ELIMIT);
     assert_count(suite, MOST_SCHEMAS);
-    assert_ok(publish(suite, "a", 1, "there already"));
+    assert_ok(publish(suite, "a", 1, "text"));
+    assert_int_equal(publish(suite, "a", 1, "another"), CULEX_ELIMIT);
     suite->now_ms = first + DAY_MS;
     assert_ok(publish(suite, "b", 1, "text"));
     assert_count(suite, MOST_SCHEMAS);
@@ -239,7 +281,8 @@ static struct culex_schema_drop stale_make(struct suite *suite)
     suite->now_ms += DAY_MS;
     struct culex_schema_list stale = sweep(suite, &arrivals);
     assert_int_equal(stale.count, 1);
-    const struct culex_schema_drop drop = {"a", 7, stale.now_ms, arrivals};
+    const struct culex_schema_drop drop = {
+        {"a", 7, culex__schema_digest("text", 4)}, stale.now_ms, arrivals};
     culex__schema_list_release(&stale);
     return drop;
 }
@@ -255,7 +298,10 @@ void case_schemas__that_were_swept_are_dropped(struct suite *suite)
 {
     suite_put(suite);
     struct culex_schema_drop drop = stale_make(suite), other = drop;
-    other.fingerprint++;
+    other.id.fingerprint++;
+    assert_dropped(suite, &other, false);
+    other = drop;
+    other.id.digest++;
     assert_dropped(suite, &other, false);
     other = drop;
     other.looked_ms--;

@@ -1202,17 +1202,23 @@ static uint64_t fingerprint_pick(struct world *world)
     return fingerprints[below(world, sizeof fingerprints / sizeof fingerprints[0])];
 }
 
+/* High and low ones: they are not in the order of signed numbers. */
+static uint64_t digest_pick(const char *text)
+{
+    return strlen(text) << (strlen(text) % 2 == 0 ? 0 : 61);
+}
+
 static bool op_schema_publish(struct world *world, int queue)
 {
     static const char *const texts[] = {"{}", "{\"a\":1}", "|7|8|"};
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
     const char *text = texts[chance(world, 90) ? 0 : below(world, 3)];
-    struct culex_schema_text schema = {.job = keeper_pick(world),
-                                       .fingerprint = fingerprint_pick(world),
-                                       .text = text,
-                                       .len = strlen(text)};
+    struct culex_schema_text schema = {
+        .id = {.job = keeper_pick(world)}, .text = text, .len = strlen(text)};
     culex_status status;
-    TRACE(world, "schema_publish %s", schema.job);
+    schema.id.fingerprint = fingerprint_pick(world);
+    schema.id.digest = digest_pick(text);
+    TRACE(world, "schema_publish %s", schema.id.job);
     PERSIST(world, status, store->ops->schema_publish(store, queues[queue], &schema, NULL));
     return same_status(world, "SCHEMA_PUBLISH", status,
                        model->ops->schema_publish(model, queues[queue], &schema, NULL));
@@ -1220,11 +1226,13 @@ static bool op_schema_publish(struct world *world, int queue)
 
 static bool same_schema(const struct culex_schema_row *theirs, const struct culex_schema_row *mine)
 {
-    return (strcmp(theirs->job, mine->job) == 0 && theirs->fingerprint == mine->fingerprint &&
-            theirs->told_ms == mine->told_ms && theirs->len == mine->len) ||
+    return (strcmp(theirs->id.job, mine->id.job) == 0 &&
+            theirs->id.fingerprint == mine->id.fingerprint &&
+            theirs->id.digest == mine->id.digest && theirs->told_ms == mine->told_ms &&
+            theirs->len == mine->len) ||
            differs("SCHEMAS: %s %016" PRIx64 " at %" PRId64 ", model %s %016" PRIx64 " at %" PRId64,
-                   theirs->job, theirs->fingerprint, theirs->told_ms, mine->job, mine->fingerprint,
-                   mine->told_ms);
+                   theirs->id.job, theirs->id.fingerprint, theirs->told_ms, mine->id.job,
+                   mine->id.fingerprint, mine->told_ms);
 }
 
 static bool op_schemas(struct world *world, int queue)
@@ -1250,21 +1258,20 @@ static bool op_schemas(struct world *world, int queue)
 static bool op_schema_text(struct world *world, int queue)
 {
     struct culex_store *store = handle_pick(world), *model = &world->compare.model->base;
-    const char *job = keeper_pick(world);
-    uint64_t fingerprint = chance(world, 50) ? fingerprint_pick(world) : 0;
+    struct culex_schema_id id = {.job = keeper_pick(world)};
     culex_buf theirs, mine;
     culex_status status;
     culex_buf_init(&theirs, 0);
     culex_buf_init(&mine, 0);
-    TRACE(world, "schema_text %s", job);
-    PERSIST(world, status,
-            store->ops->schema_text(store, queues[queue], job, fingerprint, &theirs, NULL));
-    bool is_same =
-        same_status(world, "SCHEMA_TEXT", status,
-                    model->ops->schema_text(model, queues[queue], job, fingerprint, &mine, NULL));
+    id.fingerprint = chance(world, 50) ? fingerprint_pick(world) : 0;
+    id.digest = chance(world, 50) ? digest_pick("{}") : 0;
+    TRACE(world, "schema_text %s", id.job);
+    PERSIST(world, status, store->ops->schema_text(store, queues[queue], &id, &theirs, NULL));
+    bool is_same = same_status(world, "SCHEMA_TEXT", status,
+                               model->ops->schema_text(model, queues[queue], &id, &mine, NULL));
     if (is_same &&
         (theirs.len != mine.len || (mine.len > 0 && memcmp(theirs.data, mine.data, mine.len) != 0)))
-        is_same = differs("SCHEMA_TEXT: %s has another text", job);
+        is_same = differs("SCHEMA_TEXT: %s has another text", id.job);
     culex_buf_release(&theirs);
     culex_buf_release(&mine);
     return is_same;

@@ -2550,15 +2550,17 @@ static culex_status model_metadata_set(struct culex_store *store, const char *qu
 /* --- the texts of schemas -----------------------------------------------------------------------
  */
 
-static const int64_t schema_gap_ms = 3600000, schema_stale_ms = 86400000;
+static const int64_t schema_told_gap_ms = 60000, schema_gap_ms = 3600000,
+                     schema_stale_ms = 86400000;
 
-static struct model_schema *schema_find(struct model *model, const char *queue, const char *job,
-                                        uint64_t fingerprint)
+static struct model_schema *schema_find(struct model *model, const char *queue,
+                                        const struct culex_schema_id *id)
 {
     for (size_t i = 0; i < model->schema_count; i++) {
         struct model_schema *kept = model->schemas[i];
         if (kept->text != NULL && strcmp(kept->queue->name, queue) == 0 &&
-            strcmp(kept->job, job) == 0 && kept->row.fingerprint == fingerprint)
+            strcmp(kept->job, id->job) == 0 && kept->row.id.fingerprint == id->fingerprint &&
+            kept->row.id.digest == id->digest)
             return kept;
     }
     return NULL;
@@ -2593,9 +2595,9 @@ static struct model_schema *schema_add(struct model *model, const char *queue,
     if (model->schemas == NULL || made == NULL)
         abort();
     made->queue = queue_of(model, queue);
-    snprintf(made->job, sizeof made->job, "%s", schema->job);
-    made->row.job = made->job;
-    made->row.fingerprint = schema->fingerprint;
+    snprintf(made->job, sizeof made->job, "%s", schema->id.job);
+    made->row.id = schema->id;
+    made->row.id.job = made->job;
     return model->schemas[model->schema_count++] = made;
 }
 
@@ -2608,10 +2610,8 @@ static culex_status model_schema_publish(struct culex_store *store, const char *
     culex_status status = queue_check(model, queue, error);
     if (status != CULEX_OK)
         return status;
-    struct model_schema *kept = schema_find(model, queue, schema->job, schema->fingerprint);
-    if (kept != NULL && kept->row.len == schema->len &&
-        memcmp(kept->text, schema->text, schema->len) == 0 &&
-        llabs(now - kept->row.told_ms) < schema_gap_ms)
+    struct model_schema *kept = schema_find(model, queue, &schema->id);
+    if (kept != NULL && llabs(now - kept->row.told_ms) < schema_told_gap_ms)
         return CULEX_OK;
     if (kept == NULL && schemas_count(model, queue, &first) >= 512) {
         if (first->row.told_ms > now - schema_stale_ms)
@@ -2666,7 +2666,7 @@ static culex_status model_schema_drop(struct culex_store *store, const char *que
     culex_status status = queue_check(model, queue, error);
     if (status != CULEX_OK)
         return status;
-    struct model_schema *kept = schema_find(model, queue, drop->job, drop->fingerprint);
+    struct model_schema *kept = schema_find(model, queue, &drop->id);
     if (kept != NULL && kept->looked_ms == drop->looked_ms &&
         kept->row.told_ms <= drop->looked_ms - schema_stale_ms && model->arrivals == drop->arrivals)
         schema_drop(kept);
@@ -2689,18 +2689,26 @@ static culex_status model_schemas(struct culex_store *store, const char *queue,
     return CULEX_OK;
 }
 
-static culex_status model_schema_text(struct culex_store *store, const char *queue, const char *job,
-                                      uint64_t fingerprint, culex_buf *ret_text, culex_error *error)
+static bool schema_may_be(const struct culex_schema_id *kept, const struct culex_schema_id *id)
+{
+    return strcmp(kept->job, id->job) == 0 &&
+           (id->fingerprint == 0 || id->fingerprint == kept->fingerprint) &&
+           (id->digest == 0 || id->digest == kept->digest);
+}
+
+static culex_status model_schema_text(struct culex_store *store, const char *queue,
+                                      const struct culex_schema_id *id, culex_buf *ret_text,
+                                      culex_error *error)
 {
     struct model *model = of(store);
+    const struct model_schema *kept = NULL;
     struct culex_schema_list list;
     model_schemas(store, queue, &list, error);
-    for (size_t i = 0; i < list.count && fingerprint == 0; i++) {
-        if (strcmp(list.rows[i].job, job) == 0)
-            fingerprint = list.rows[i].fingerprint;
+    for (size_t i = 0; i < list.count && kept == NULL; i++) {
+        if (schema_may_be(&list.rows[i].id, id))
+            kept = schema_find(model, queue, &list.rows[i].id);
     }
     culex__schema_list_release(&list);
-    const struct model_schema *kept = schema_find(model, queue, job, fingerprint);
     if (kept == NULL)
         return culex__fail(error, CULEX_ENOTFOUND, "queue '%s' keeps no such schema", queue);
     if (culex__buf_append(ret_text, kept->text, kept->row.len) != CULEX_OK)
