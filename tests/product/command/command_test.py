@@ -12,6 +12,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -600,6 +601,30 @@ class Command(unittest.TestCase):
         self.assertNotIn("unique", self.culex("enqueue", "tell", "words=same"))
         self.assertIn("1 other schemas of this job were told within the hour",
                       self.told("enqueue", "tell", "words=same"))
+
+    def schemas_age(self, ms):
+        """As if all that is in the store had been told so long ago."""
+        if STORE == "sqlite":
+            with sqlite3.connect(self.folder / "jobs.db") as file:
+                file.execute("UPDATE job_schema SET told_ms = told_ms - ?", (ms,))
+            file.close()
+            return
+        redis = lambda *words: subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", *words], check=True,
+                                              capture_output=True, text=True).stdout.split()
+        key = "culex:{naps}:schemas"
+        for field in redis("HKEYS", key):
+            [value] = redis("HGET", key, field)
+            told, rest = value.split("|", 1)
+            redis("HSET", key, field, f"{int(told) - ms}|{rest}")
+
+    def test_a_schema_that_nobody_tells_any_more_is_said_to_be_so(self):
+        self.nap("enqueue", "wink", "1")
+        self.tell("old", {"words": "w"})
+        self.schemas_age(69 * 60 * 1000)
+        self.assertEqual(self.told("enqueue", "tell", "words=x"), "")
+        self.schemas_age(2 * 60 * 1000)
+        self.assertIn("nobody has told this schema for 71 minutes: no worker in queue naps may have the job",
+                      self.told("enqueue", "tell", "words=x"))
 
     def test_a_retired_job_is_not_enqueued(self):
         self.nap("enqueue", "wink", "1")
