@@ -171,7 +171,7 @@ void culex__metrics_note_lost_lease(const struct culex_lane *lane)
 
 /* The instant last: whoever reads it finds what belongs to it, or newer. */
 void culex__metrics_note_queue(const struct culex_lane *lane, const culex_queue_stats *stats,
-                               int64_t now_ns)
+                               int64_t oldest_ms, int64_t now_ns)
 {
     struct culex_queue_counted *queue = lane->worker->metrics != NULL ? queue_of(lane) : NULL;
     if (queue == NULL)
@@ -179,6 +179,7 @@ void culex__metrics_note_queue(const struct culex_lane *lane, const culex_queue_
     for (size_t i = 0; i < CULEX_RUN_STATE_COUNT; i++)
         counter_set(&queue->seen.count[i], stats->count[i]);
     counter_set(&queue->seen.paused, stats->paused);
+    counter_set(&queue->seen.oldest_ms, (uint64_t)oldest_ms);
     atomic_store_explicit(&queue->seen.at_ms, (uint64_t)(now_ns / CULEX_MS_NS),
                           memory_order_release);
 }

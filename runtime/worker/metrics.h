@@ -58,7 +58,8 @@ struct culex_job_counted {
 struct culex_queue_seen {
     culex_counter count[CULEX_RUN_STATE_COUNT];
     culex_counter paused;
-    culex_counter at_ms; /* boot time; 0: nothing yet */
+    culex_counter oldest_ms; /* age of the run that waits longest; UINT64_MAX: not known */
+    culex_counter at_ms;     /* boot time; 0: nothing yet */
 };
 
 struct culex_queue_counted {
@@ -96,9 +97,11 @@ void culex__metrics_note_expired(const struct culex_lane *lane, uint32_t count);
 
 void culex__metrics_note_lost_lease(const struct culex_lane *lane);
 
-/* What the store tells of the lane's queue now. */
+/* What the store tells of the lane's queue now. `oldest_ms`: so long ago the oldest run was
+ * enqueued that waits to be begun for the first time; 0 when there is none, -1 when it is not
+ * known. */
 void culex__metrics_note_queue(const struct culex_lane *lane, const culex_queue_stats *stats,
-                               int64_t now_ns);
+                               int64_t oldest_ms, int64_t now_ns);
 
 /* Boot time of the newest scrape, or of the begin. */
 int64_t culex__metrics_asked_ns(const culex_worker *worker);

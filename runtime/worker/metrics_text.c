@@ -177,6 +177,14 @@ static void paused_put(struct culex_exposition *out, const struct culex_queue_co
                           counter_get(&queue->seen.paused));
 }
 
+static void oldest_put(struct culex_exposition *out, const struct culex_queue_counted *queue)
+{
+    uint64_t oldest_ms = counter_get(&queue->seen.oldest_ms);
+    if (oldest_ms != UINT64_MAX)
+        culex__exposition_put_us(out, &(struct culex_metric_label){"queue", queue->name}, 1,
+                                 oldest_ms * 1000);
+}
+
 static void seen_put(struct culex_exposition *out, const culex_worker *worker,
                      const struct culex_metric *metric,
                      void (*put)(struct culex_exposition *out,
@@ -197,8 +205,13 @@ static void queues_seen_put(struct culex_exposition *out, const culex_worker *wo
         "Runs in the queue, whoever has them, as the store told some seconds ago."};
     static const struct culex_metric paused = {"culex_queue_paused", CULEX_METRIC_GAUGE, NULL,
                                                "1 while the queue is paused, else 0."};
+    static const struct culex_metric oldest = {
+        "culex_queue_oldest_waiting_seconds", CULEX_METRIC_GAUGE, "seconds",
+        "Since the enqueue of the oldest run that waits to be begun for the first time, 0 when "
+        "none does."};
     seen_put(out, worker, &runs, states_put);
     seen_put(out, worker, &paused, paused_put);
+    seen_put(out, worker, &oldest, oldest_put);
 }
 
 /* --- what there is of the worker ----------------------------------------------------- */

@@ -9,6 +9,7 @@ enum {
     ROUND_MS = 5000,     /* all queues, */
     PAUSE_MS_MIN = 200,  /* but no more than one in this time */
     WATCHED_MS = 300000, /* behind a scrape */
+    LOOKED_MAX = 100     /* runs of those that wait: they come about in the order of their age */
 };
 
 void culex__watch_reset(culex_worker *worker)
@@ -32,24 +33,62 @@ int64_t culex__watch_next_ns(const culex_worker *worker)
     return outage->is_on && outage->until_ns > due_ns ? outage->until_ns : due_ns;
 }
 
+/* One that was begun before waits for another attempt, and not since its enqueue. */
+static int64_t page_oldest_ms(const struct culex_list_reply *page, int64_t now_ms)
+{
+    int64_t oldest_ms = 0;
+    for (size_t i = 0; i < page->count; i++) {
+        const culex_run_info *run = &page->runs[i];
+        if (run->attempt == 0 && now_ms - run->created_at_ms > oldest_ms)
+            oldest_ms = now_ms - run->created_at_ms;
+    }
+    return oldest_ms;
+}
+
+static culex_status oldest_look(struct culex_lane *lane, const culex_queue_stats *stats,
+                                int64_t *ret_ms, culex_error *error)
+{
+    struct culex_store *store = lane->worker->store;
+    struct culex_list_reply page;
+    *ret_ms = 0;
+    if (stats->count[CULEX_RUN_WAITING] == 0)
+        return CULEX_OK;
+    *ret_ms = -1;
+    culex_status status = store->ops->list(store, lane->name, CULEX_LIST_OF(CULEX_RUN_WAITING),
+                                           CULEX_LIST_START, LOOKED_MAX, &page, error);
+    if (status != CULEX_OK)
+        return status;
+    *ret_ms = page_oldest_ms(&page, stats->now_ms);
+    store->ops->list_release(store, &page);
+    return CULEX_OK;
+}
+
+static void warn(const struct culex_lane *lane, const culex_error *error)
+{
+    const struct culex_log_subject subject = {.queue = lane->name};
+    culex__log_write(&lane->worker->log, CULEX_LOG_WARNING, &subject,
+                     "queue %s: the metrics of what is in it are not all told for now: %s",
+                     lane->name, error->text);
+}
+
 /* A queue that nobody has greeted yet is not there. */
 static void look(struct culex_lane *lane, int64_t now_ns)
 {
     culex_worker *worker = lane->worker;
-    const struct culex_log_subject subject = {.queue = lane->name};
     culex_queue_stats stats = {0};
     culex_error error = {0};
+    int64_t oldest_ms = 0;
     if (!lane->greeting.is_done)
         return;
     culex_status status = worker->store->ops->stats(worker->store, lane->name, &stats, &error);
-    if (status == CULEX_OK)
-        culex__metrics_note_queue(lane, &stats, now_ns);
-    else if (status == CULEX_ECONNECT || status == CULEX_EUNKNOWN)
+    if (status == CULEX_OK) {
+        status = oldest_look(lane, &stats, &oldest_ms, &error);
+        culex__metrics_note_queue(lane, &stats, oldest_ms, now_ns);
+    }
+    if (status == CULEX_ECONNECT || status == CULEX_EUNKNOWN)
         culex__worker_call_failed(worker, lane, &lane->trouble, status, &error);
-    else if (culex__notice_tell(&worker->watch.notice, error.text, now_ns))
-        culex__log_write(&worker->log, CULEX_LOG_WARNING, &subject,
-                         "queue %s: the metrics of what is in it are not told for now: %s",
-                         lane->name, error.text);
+    else if (status != CULEX_OK && culex__notice_tell(&worker->watch.notice, error.text, now_ns))
+        warn(lane, &error);
 }
 
 void culex__watch_turn(culex_worker *worker, int64_t now_ns)

@@ -1,7 +1,7 @@
 /* worker/watch.h - what there is in the worker's queues, for its metrics.
  *
  * One queue after the other is asked for, each every 5 s, or more rarely where there are many: no
- * more than five calls a second. A scrape asks nobody: it reads what was told last. While nobody
+ * more than five queues a second. A scrape asks nobody: it reads what was told last. While nobody
  * has scraped for some minutes nothing is asked. */
 #ifndef CULEX_WORKER_WATCH_H
 #define CULEX_WORKER_WATCH_H

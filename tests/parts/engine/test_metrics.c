@@ -150,6 +150,23 @@ static void test_figures_of_a_queue_are_told_while_they_are_new(void **state)
     assert_told("culex_queue_runs{queue=\"numbers\",state=\"dead\"} 1");
     assert_told("culex_queue_runs{queue=\"numbers\",state=\"waiting\"} 0");
     assert_told("culex_queue_paused{queue=\"numbers\"} 0");
+    assert_told("culex_queue_oldest_waiting_seconds{queue=\"numbers\"} 0.000000");
+}
+
+static void test_age_of_the_oldest_run_that_waits_is_told(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    world_enqueue(world, &type, DOES);
+    assert_int_equal(culex_client_pause(world->client, "numbers", NULL), CULEX_OK);
+    world_pass(world, 60000);
+    world_enqueue(world, &type, DOES);
+    tell_ms = 80000;
+    run_worker(world, &type);
+    assert_told("culex_queue_runs{queue=\"numbers\",state=\"waiting\"} 2");
+    const char *line = strstr(told, "culex_queue_oldest_waiting_seconds{queue=\"numbers\"} ");
+    assert_non_null(line);
+    assert_in_range(strtol(strchr(line, '}') + 1, NULL, 10), 74, 80);
 }
 
 static void test_a_job_without_a_handler_has_no_label_of_its_own(void **state)
@@ -173,6 +190,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_trouble_with_the_store_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_old_figures_of_a_queue_are_not_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_figures_of_a_queue_are_told_while_they_are_new, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_age_of_the_oldest_run_that_waits_is_told, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_job_without_a_handler_has_no_label_of_its_own, setup,
                                         teardown),
