@@ -182,6 +182,17 @@ static void run_tell(const struct ops *ops, const culex_job_type *type, const ch
     ops_json_line_end(&json);
 }
 
+/* A run that nobody knows of would be enqueued again. */
+static void run_keep(const char *queue, culex_uuid id)
+{
+    char told[160], text[CULEX_UUID_TEXT_SIZE];
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    culex_uuid_format(id, text);
+    snprintf(told, sizeof told, "the run is enqueued, in %.64s: %s", queue, text);
+    ops_failure_print(told);
+}
+
 /* ---- the run ------------------------------------------------------------------------------------
  */
 
@@ -202,9 +213,11 @@ static culex_status run_enqueue(struct ops *ops, const struct ops_schema *schema
     }
     options->ret_outcomes = &outcome;
     status = culex_client_enqueue(ops->client, type, params, options, &id, error);
-    if (status == CULEX_OK)
-        run_tell(ops, type, queue_of(type, options), id, outcome);
-    return status;
+    if (status != CULEX_OK)
+        return status;
+    run_tell(ops, type, queue_of(type, options), id, outcome);
+    run_keep(queue_of(type, options), id);
+    return CULEX_OK;
 }
 
 static culex_status tagged_enqueue(struct ops *ops, const struct ops_schema *schema,

@@ -880,6 +880,17 @@ class Command(unittest.TestCase):
             done = subprocess.run([CULEX, "runs", "naps"], env=self.env, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (3, "culex: cannot write the output\n"))
 
+    def test_a_run_whose_id_cannot_be_written_is_told_of(self):
+        self.nap("enqueue", "wink", "1")
+        schema = self.schema("tell")
+        for words in ([], ["--json"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([CULEX, "enqueue", "tell", "words=x", *schema, *words], env=self.env, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 3)
+            [run] = re.findall(r"^culex: the run is enqueued, in naps: (\S+)$", done.stderr, re.M)
+            self.assertIn(run, self.ids("--job", "tell"))
+
 
 if STORE == "redis" and shutil.which("redis-server") is None:
     print("skipped: no redis-server")

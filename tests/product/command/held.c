@@ -1,6 +1,7 @@
 /* held [WORKER OPTION]...      a worker of queue held, which begins what `chime` declares
  * held enqueue pen|draw COUNT  enqueues so many runs
- * held tell FILE PAYLOAD       enqueues a run by the text of a schema, which it tells the store */
+ * held tell FILE PAYLOAD       enqueues a run by the text of a schema, which it tells the store
+ * held schema                  prints the text of the schema of kit.all */
 #include <culex/codec.h>
 #include <culex/schema.h>
 
@@ -9,7 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include <culex/schema.h>
+
 #include "held_job.h"
+#include "kit_job.h"
 
 static culex_outcome pen(culex_run *run, const pen_job *job, void *user)
 {
@@ -37,13 +41,23 @@ static culex_outcome chime(culex_run *run, const chime_job *job, void *user)
     return CULEX_DONE;
 }
 
+static culex_outcome all(culex_run *run, const kit_all_job *job, void *user)
+{
+    (void)run;
+    (void)job;
+    (void)user;
+    return CULEX_DONE;
+}
+
 static culex_status setup(culex_worker *worker, void *user)
 {
     (void)user;
     culex_status status = pen_job_register(worker, pen, NULL);
     if (status == CULEX_OK)
         status = draw_job_register(worker, draw, NULL);
-    return status == CULEX_OK ? chime_job_register(worker, chime, NULL) : status;
+    if (status == CULEX_OK)
+        status = chime_job_register(worker, chime, NULL);
+    return status == CULEX_OK ? kit_all_job_register(worker, all, NULL) : status;
 }
 
 enum { MOST = 4000 };
@@ -91,12 +105,28 @@ static culex_status tell(culex_client *client, const char *path, const char *pay
     return status;
 }
 
+static int schema_print(void)
+{
+    char *text = NULL;
+    size_t len;
+    culex_error error = {.code = CULEX_OK};
+    if (culex_schema_write(&kit_all_job_type, &text, &len, &error) != CULEX_OK) {
+        fprintf(stderr, "held: %s\n", error.text);
+        return 1;
+    }
+    puts(text);
+    free(text);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const culex_client_options options = {.publish_schemas = true};
     culex_client *client = NULL;
     culex_error error = {.code = CULEX_OK};
     bool tells = argc == 4 && strcmp(argv[1], "tell") == 0;
+    if (argc == 2 && strcmp(argv[1], "schema") == 0)
+        return schema_print();
     if (!tells && (argc < 4 || strcmp(argv[1], "enqueue") != 0))
         return culex_worker_main(argc, argv, setup, NULL);
     culex_status status = culex_client_open(NULL, tells ? &options : NULL, &client, &error);
