@@ -297,6 +297,8 @@ static void time_bound(const struct ops *ops)
 {
     culex_duration timeout =
         ops_is_given(&ops->options, "timeout") ? ops->options.timeout : 10 * CULEX_SECOND;
+    if (timeout < CULEX_MILLISECOND)
+        timeout = CULEX_MILLISECOND; /* a timer of 0 never ends */
     const struct itimerval timer = {
         .it_value = {.tv_sec = timeout / CULEX_SECOND, .tv_usec = timeout % CULEX_SECOND / 1000}};
     const struct sigaction action = {.sa_handler = time_over};

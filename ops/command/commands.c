@@ -67,12 +67,12 @@ const struct ops_command ops_commands[] = {
     {.name = "enqueue",
      .arguments = "JOB [NAME=VALUE...]",
      .summary = "enqueue a run of a job, with its params checked by the job's schema",
-     .details = "\nNAME.NAME is of a struct; a NAME that is given again is of a list, which may be "
-                "given as "
-                "JSON\n"
-                "too. The schema is the newest one that a queue has of the job, or that of "
-                "--schema. Prints\n"
-                "the run's ID.",
+     .details =
+         "\nNAME.NAME is of a struct; a NAME that is given again is of a list, which may be given "
+         "as\n"
+         "JSON too. Durations are written as 1h30m, bytes as base64, hex:00ff or x\"00ff\". The\n"
+         "schema is the newest one that a queue has of the job, or that of --schema. Prints the\n"
+         "run's ID.",
      .options = "queue schema payload delay at priority key tag dry-run verbose",
      .least = 1,
      .most = 10000,
@@ -189,7 +189,7 @@ const struct ops_command ops_commands[] = {
      .arguments = "[QUEUE...]",
      .summary = "whether all is well, for monitors: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
      .details =
-         "\nW,C: warn beyond W, critical beyond C. Each is a number, of a time with s, m, h or d,\n"
+         "\nW,C: warn beyond W, critical beyond C. Each is a number, of a time with its units,\n"
          "or a range as Nagios has them: 10: ~:10 1:10 @1:10. A store that is away is CRITICAL.",
      .options = "waiting-age dead-runs overdue no-worker full timeout",
      .most = 1000,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/given.h"
+#include "command/payload.h"
 #include "command/print.h"
 #include "command/schema_find.h"
 #include "command/values.h"
@@ -25,18 +26,27 @@ static culex_status stdin_read(char **ret_text, size_t *ret_len, culex_error *er
                : ops_usage(error, "--payload -: more than %d bytes", PAYLOAD_MAX);
 }
 
-/* The text of --payload, in `ret_payload`. */
-static culex_status payload_read(struct ops *ops, culex_buf *ret_payload, culex_error *error)
+/* What --payload has, as the payload that it means. */
+static culex_status payload_read(struct ops *ops, const culex_struct_type *type,
+                                 culex_buf *ret_payload, culex_error *error)
 {
     const char *given = ops->options.payload;
+    bool is_stdin = strcmp(given, "-") == 0;
+    const struct ops_payload payload = {is_stdin ? "standard input" : "--payload", ret_payload,
+                                        error};
+    char *read = NULL;
+    size_t len = strlen(given);
+    culex_status status = CULEX_OK;
     if (ops->argument_count > 1)
         return ops_usage(error, "%s stands beside --payload, which is all params",
                          ops->arguments[1]);
-    if (strcmp(given, "-") == 0)
-        return stdin_read(&ret_payload->data, &ret_payload->len, error);
-    ret_payload->len = strlen(given);
-    ret_payload->data = ops_copy(given, ret_payload->len);
-    return CULEX_OK;
+    if (is_stdin)
+        status = stdin_read(&read, &len, error);
+    if (status == CULEX_OK)
+        status =
+            ops_payload_object(&payload, type, (struct ops_slice){is_stdin ? read : given, len});
+    free(read);
+    return status;
 }
 
 /* The payload as somebody wrote it: whole, or in words. */
@@ -48,10 +58,8 @@ static culex_status params_read(struct ops *ops, const culex_struct_type *type,
         status =
             ops_given_read(type, ops->arguments + 1, ops->argument_count - 1, ret_payload, error);
     else
-        status = payload_read(ops, ret_payload, error);
+        status = payload_read(ops, type, ret_payload, error);
     const struct ops_slice payload = {ret_payload->data, ret_payload->len};
-    if (status == CULEX_OK && ops->options.payload != NULL)
-        status = ops_given_check(type, payload, error);
     return status == CULEX_OK ? ops_given_missing(type, payload, error) : status;
 }
 

@@ -4,17 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <culex/schema.h>
-
-#include "command/guess.h"
+#include "command/payload.h"
 #include "command/print.h"
-#include "command/value.h"
 #include "command/values.h"
 
 enum {
-    DEPTH_MAX = 16, /* of structs inside each other, as payloads have them */
-    SHOWN_MAX = 48, /* bytes of a word in a message */
-    WRONG_MAX = 170 /* and of what is wrong with it */
+    DEPTH_MAX = 16,  /* of structs inside each other, as payloads have them */
+    SHOWN_MAX = 48,  /* bytes of a word in a message */
+    HINT_SIZE = 170, /* of names */
+    WRONG_MAX = 270  /* and of what is wrong with it */
 };
 
 /* One NAME=VALUE. */
@@ -66,27 +64,6 @@ static culex_status word_fail(const struct given *given, const struct word *word
     return word_refuse(given, word, is_of_value, is_secret, wrong);
 }
 
-/* "; did you mean x?", or what there is. */
-static const char *names_hint(const culex_struct_type *type, struct ops_slice name, char *ret_text,
-                              size_t size)
-{
-    struct ops_guess guess = ops_guess_begin(name.text, name.len);
-    for (size_t i = 0; i < type->field_count; i++)
-        ops_guess_add(&guess, type->fields[i].name);
-    if (guess.best != NULL) {
-        snprintf(ret_text, size, "; did you mean %s?", guess.best);
-        return ret_text;
-    }
-    size_t at =
-        (size_t)snprintf(ret_text, size, "; there %s", type->field_count == 0 ? "are none" : "are");
-    for (size_t i = 0; i < type->field_count && at < size; i++)
-        at += (size_t)snprintf(ret_text + at, size - at, "%s %s", i > 0 ? "," : "",
-                               type->fields[i].name);
-    if (at >= size)
-        memcpy(ret_text + size - 4, "...", 4);
-    return ret_text;
-}
-
 /* ---- names ------------------------------------------------------------------------------------
  */
 
@@ -104,13 +81,23 @@ static struct ops_slice part_of(struct ops_slice name, struct ops_slice *ret_res
     return (struct ops_slice){name.text, len};
 }
 
-static const culex_field *field_named(const culex_struct_type *type, struct ops_slice name)
+/* What is behind `part`, and so is no part of the path to it. */
+static int path_len(const struct word *word, struct ops_slice part)
 {
-    for (size_t i = 0; i < type->field_count; i++) {
-        if (ops_slice_is(name, type->fields[i].name))
-            return &type->fields[i];
-    }
-    return NULL;
+    return (int)(part.text + part.len - word->name.text);
+}
+
+static culex_status name_refuse(const struct given *given, const struct word *word,
+                                const culex_struct_type *type, struct ops_slice part)
+{
+    char hint[HINT_SIZE];
+    const culex_field *stored = ops_field_stored(type, part);
+    if (stored != NULL)
+        return word_fail(given, word, false, true, "%.*s is named %s now", path_len(word, part),
+                         word->name.text, stored->name);
+    return word_fail(given, word, false, true, "%s has no param '%.*s'%s", type->name,
+                     (int)(part.len < SHOWN_MAX ? part.len : SHOWN_MAX), part.text,
+                     ops_names_hint(type, part, hint, sizeof hint));
 }
 
 /* A struct and a part of a name in it. */
@@ -118,19 +105,18 @@ static culex_status part_check(const struct given *given, const struct word *wor
                                const culex_struct_type *type, struct ops_slice part, bool has_rest,
                                const culex_field **ret_field)
 {
-    char hint[WRONG_MAX], of[OPS_TYPE_SIZE];
-    const culex_field *field = *ret_field = field_named(type, part);
+    char of[OPS_TYPE_SIZE];
+    const culex_field *field = *ret_field = ops_field_named(type, part);
     if (field == NULL)
-        return word_fail(given, word, false, true, "%s has no param '%.*s'%s", type->name,
-                         (int)(part.len < SHOWN_MAX ? part.len : SHOWN_MAX), part.text,
-                         names_hint(type, part, hint, sizeof hint));
+        return name_refuse(given, word, type, part);
     if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
         return word_fail(given, word, false, true,
-                         "%s is encrypted, and culex has no keys: enqueue it by a program that has",
-                         field->name);
+                         "%.*s is encrypted, and culex has no keys: enqueue it by a program that "
+                         "has",
+                         path_len(word, part), word->name.text);
     if (has_rest && (field->kind != CULEX_KIND_STRUCT || field->shape != CULEX_SHAPE_SINGLE))
-        return word_fail(given, word, false, true, "%s has no names in it: it is %s%s", field->name,
-                         ops_type_format(field, of),
+        return word_fail(given, word, false, true, "%.*s has no names in it: it is %s%s",
+                         path_len(word, part), word->name.text, ops_type_format(field, of),
                          field->kind == CULEX_KIND_STRUCT ? "; give it as JSON" : "");
     return CULEX_OK;
 }
@@ -155,55 +141,9 @@ static culex_status name_check(const struct given *given, const struct word *wor
 /* ---- values -----------------------------------------------------------------------------------
  */
 
-static culex_status put(const struct given *given, const char *text, size_t len)
-{
-    /* The only way into a culex_buf that is public is the codec, so the text is kept by hand. */
-    culex_buf *buf = given->out;
-    if (buf->len + len + 1 > buf->cap) {
-        buf->cap = (buf->len + len + 1) * 2;
-        buf->data = ops_alloc(buf->data, buf->cap);
-    }
-    memcpy(buf->data + buf->len, text, len);
-    buf->len += len;
-    buf->data[buf->len] = '\0';
-    return CULEX_OK;
-}
-
 static void put_text(const struct given *given, const char *text)
 {
-    (void)!put(given, text, strlen(text));
-}
-
-/* As a JSON string. Bytes that are no UTF-8 are left to the codec, which says so. */
-static void put_quoted(const struct given *given, struct ops_slice text)
-{
-    put_text(given, "\"");
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char letter = (unsigned char)text.text[i];
-        char escape[8];
-        if (letter < 0x20 || letter == '"' || letter == '\\') {
-            snprintf(escape, sizeof escape, "\\u%04x", letter);
-            put_text(given, escape);
-        } else {
-            (void)!put(given, text.text + i, 1);
-        }
-    }
-    put_text(given, "\"");
-}
-
-/* "90s", "5m" and "2h" as schemas have them; the codec takes seconds alone. */
-static void put_duration(const struct given *given, struct ops_slice text)
-{
-    char *copy = ops_copy(text.text, text.len), seconds[48];
-    culex_duration span;
-    culex_error ignored;
-    if (ops_value_duration("", copy, &span, &ignored) == CULEX_OK) {
-        snprintf(seconds, sizeof seconds, "%lld.%09llds", (long long)(span / CULEX_SECOND),
-                 (long long)(span % CULEX_SECOND));
-        text = (struct ops_slice){seconds, strlen(seconds)};
-    }
-    put_quoted(given, text);
-    free(copy);
+    ops_buf_put(given->out, text, strlen(text));
 }
 
 static bool is_number(struct ops_slice text)
@@ -215,112 +155,132 @@ static bool is_number(struct ops_slice text)
     return begins;
 }
 
-static culex_status enum_check(const struct given *given, const struct word *word,
-                               const culex_field *field, struct ops_slice text, bool is_secret)
+/* Of a field, as a message calls it. */
+struct named {
+    const culex_field *field;
+    char path[OPS_PATH_SIZE];
+    bool is_secret;
+};
+
+/* A message of another part, with the word below it. A struct may have secrets in it. */
+static culex_status word_blame(const struct given *given, const struct word *word,
+                               const struct named *named, culex_status status,
+                               const culex_error *error)
 {
-    const culex_enum_type *type = field->enum_type;
-    struct ops_guess guess = ops_guess_begin(text.text, text.len);
-    char all[WRONG_MAX] = "";
-    size_t at = 0;
-    for (size_t i = 0; i < type->value_count; i++) {
-        if (ops_slice_is(text, type->values[i].name))
-            return CULEX_OK;
-        ops_guess_add(&guess, type->values[i].name);
-        if (at < sizeof all)
-            at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i > 0 ? ", " : "",
-                                   type->values[i].name);
-    }
-    if (guess.best != NULL && !is_secret)
-        return word_fail(given, word, true, is_secret, "%s: no value of %s; did you mean %s?",
-                         field->name, type->name, guess.best);
-    return word_fail(given, word, true, is_secret, "%s: no value of %s, which has %s", field->name,
-                     type->name, all);
+    bool is_kept_back = named->is_secret || named->field->kind == CULEX_KIND_STRUCT;
+    return status == CULEX_OK ? status
+                              : word_fail(given, word, true, is_kept_back, "%s", error->text);
 }
 
-/* One value that is not a struct, as its JSON. */
-static culex_status scalar_put(const struct given *given, const struct word *word,
-                               const culex_field *field, struct ops_slice text, bool is_secret)
+/* Hexadecimal digits are base64 as well, and another value. */
+static void digits_hint(const struct named *named, struct ops_slice text)
 {
-    switch (field->kind) {
+    char told[OPS_PATH_SIZE + 100];
+    bool is_hex = text.len > 0 && text.len % 4 == 0;
+    for (size_t i = 0; i < text.len && is_hex; i++)
+        is_hex = strchr("0123456789abcdefABCDEF", text.text[i]) != NULL;
+    if (!is_hex)
+        return;
+    snprintf(told, sizeof told, "%s: read as base64; write hex: before hexadecimal digits",
+             named->path);
+    ops_failure_print(told);
+}
+
+static culex_status plain_put(const struct given *given, const struct word *word,
+                              const struct named *named)
+{
+    culex_error error = {.code = CULEX_OK};
+    const struct ops_payload payload = {"the value", given->out, &error};
+    if (named->field->kind == CULEX_KIND_BYTES)
+        digits_hint(named, word->value);
+    culex_status status =
+        ops_payload_plain(&payload, named->field, named->path, named->is_secret, word->value);
+    return word_blame(given, word, named, status, &error);
+}
+
+static culex_status json_put(const struct given *given, const struct word *word,
+                             const struct named *named)
+{
+    culex_error error = {.code = CULEX_OK};
+    const struct ops_payload payload = {"the value", given->out, &error};
+    culex_status status =
+        ops_payload_value(&payload, named->field, named->path, named->is_secret, word->value);
+    return word_blame(given, word, named, status, &error);
+}
+
+static culex_status enum_put(const struct given *given, const struct word *word,
+                             const struct named *named)
+{
+    char wrong[CULEX_ERROR_TEXT_SIZE];
+    ops_buf_quote(given->out, word->value);
+    if (ops_enum_has(named->field, named->path, named->is_secret, word->value, wrong, sizeof wrong))
+        return CULEX_OK;
+    return word_fail(given, word, true, named->is_secret, "%s", wrong);
+}
+
+static culex_status struct_put(const struct given *given, const struct word *word,
+                               const struct named *named)
+{
+    struct ops_slice text = ops_slice_trim(word->value);
+    if (text.len > 0 && text.text[0] == '{')
+        return json_put(given, word, named);
+    if (named->path[strlen(named->path) - 1] == ']') /* of a list */
+        return word_fail(given, word, true, true, "%s: a struct: write {\"NAME\":VALUE,...}",
+                         named->path);
+    return word_fail(given, word, true, true,
+                     "%s: a struct: write %s.NAME=VALUE, or {\"NAME\":VALUE,...}", named->path,
+                     named->path);
+}
+
+/* One value, as its JSON. */
+static culex_status value_put(const struct given *given, const struct word *word,
+                              const struct named *named)
+{
+    struct ops_slice text = word->value;
+    bool is_bool = ops_slice_is(text, "true") || ops_slice_is(text, "false");
+    bool is_bare = named->field->kind == CULEX_KIND_BOOL ? is_bool : is_number(text);
+    switch (named->field->kind) {
     case CULEX_KIND_BOOL:
-        if (!ops_slice_is(text, "true") && !ops_slice_is(text, "false"))
-            return word_fail(given, word, true, is_secret, "%s: expected true or false",
-                             field->name);
-        return put(given, text.text, text.len);
+        if (!is_bool)
+            return word_fail(given, word, true, named->is_secret, "%s: expected true or false",
+                             named->path);
+        break;
     case CULEX_KIND_FLOAT32:
     case CULEX_KIND_FLOAT64:
-        if (is_number(text))
-            return put(given, text.text, text.len);
         break;
+    case CULEX_KIND_BYTES:
     case CULEX_KIND_DURATION:
-        put_duration(given, text);
-        return CULEX_OK;
+        return plain_put(given, word, named);
     case CULEX_KIND_ENUM:
-        put_quoted(given, text);
-        return enum_check(given, word, field, text, is_secret);
+        return enum_put(given, word, named);
     case CULEX_KIND_STRUCT:
-        return ops_slice_trim(text).len > 0 && ops_slice_trim(text).text[0] == '{'
-                   ? put(given, text.text, text.len)
-                   : word_fail(given, word, true, is_secret,
-                               "%s: a struct: write %s.NAME=VALUE, or {\"NAME\":VALUE,...}",
-                               field->name, field->name);
+        return struct_put(given, word, named);
     default:
+        is_bare = false;
         break;
     }
-    put_quoted(given, text);
+    if (is_bare)
+        ops_buf_put(given->out, text.text, text.len);
+    else
+        ops_buf_quote(given->out, text);
     return CULEX_OK;
-}
-
-/* Whether the value is not to be repeated: a struct may have secrets in it. */
-static bool is_kept_back(const culex_field *field, bool is_secret)
-{
-    return is_secret || field->kind == CULEX_KIND_STRUCT;
 }
 
 /* Whether the codec takes what was written from `start` on, as it will stand in the payload. */
 static culex_status value_try(const struct given *given, const struct word *word,
-                              const culex_field *field, size_t start, bool is_secret)
+                              const struct named *named, size_t start)
 {
-    culex_field alone = *field;
-    alone.wire = "v";
-    alone.offset = 64;
-    alone.has_offset = 0;
-    alone.len_offset = 8;
-    alone.flags |= is_secret ? (unsigned)CULEX_FIELD_SECRET : 0;
-    size_t count = field->shape == CULEX_SHAPE_ARRAY ? field->count : 1;
-    const culex_struct_type type = {"value", 64 + 16 + culex_schema_value_size(field) * count,
-                                    &alone, 1};
-    culex_arena *arena = culex_arena_create();
-    char *text = ops_alloc(NULL, given->out->len - start + 8);
-    int len = sprintf(text, "{\"v\":%s}", given->out->data + start);
-    const void *value;
     culex_error error = {.code = CULEX_OK};
-    culex_status status = culex_decode(&type, arena, text, (size_t)len, &value, &error);
-    culex_arena_free(arena);
-    free(text);
-    return status == CULEX_OK
-               ? status
-               : word_fail(given, word, true, is_kept_back(field, is_secret), "%s", error.text);
+    const struct ops_slice json = {given->out->data + start, given->out->len - start};
+    culex_status status =
+        ops_payload_try(named->field, named->path, named->is_secret, json, &error);
+    return word_blame(given, word, named, status, &error);
 }
 
 static bool is_json_list(struct ops_slice text)
 {
     text = ops_slice_trim(text);
     return text.len > 0 && text.text[0] == '[';
-}
-
-static culex_status value_check(const culex_field *field, struct ops_slice value, unsigned depth,
-                                culex_error *error);
-
-/* As value_try, of what may be JSON with names in it. */
-static culex_status json_try(const struct given *given, const struct word *word,
-                             const culex_field *field, size_t start, bool is_secret)
-{
-    const struct ops_slice json = {given->out->data + start, given->out->len - start};
-    culex_error error = {.code = CULEX_OK};
-    if (value_check(field, json, 0, &error) != CULEX_OK)
-        return word_fail(given, word, true, is_kept_back(field, is_secret), "%s", error.text);
-    return value_try(given, word, field, start, is_secret);
 }
 
 /* ---- the object -------------------------------------------------------------------------------
@@ -347,33 +307,67 @@ static int word_of(const struct word *word, const struct level *level, const cul
     return word->name.text[at + len] == '.' ? 2 : 0;
 }
 
+static struct named named_of(const struct level *level, const culex_field *field)
+{
+    struct named named = {field, "", level->is_secret || (field->flags & CULEX_FIELD_SECRET) != 0};
+    snprintf(named.path, sizeof named.path, "%.*s%s",
+             (int)(level->prefix.len < OPS_PATH_SIZE ? level->prefix.len : OPS_PATH_SIZE),
+             level->prefix.text, field->name);
+    return named;
+}
+
+/* An element of a list: as its path goes on, and of one value. `single` is for its field. */
+static struct named element_of(const struct named *list, size_t index, culex_field *single)
+{
+    struct named element = {single, "", list->is_secret};
+    *single = *list->field;
+    single->shape = CULEX_SHAPE_SINGLE;
+    if (list->field->shape == CULEX_SHAPE_SINGLE)
+        snprintf(element.path, sizeof element.path, "%s", list->path);
+    else
+        snprintf(element.path, sizeof element.path, "%.200s[%zu]", list->path, index);
+    return element;
+}
+
+/* All words of a list, each an element; or the only word of a field with one value. */
+static culex_status elements_put(const struct given *given, const struct level *level,
+                                 const struct named *named, const struct word *first,
+                                 const struct word **ret_last)
+{
+    culex_status status = CULEX_OK;
+    size_t count = 0;
+    for (const struct word *word = first; word < given->words + given->count && status == CULEX_OK;
+         word++) {
+        culex_field single;
+        if (word_of(word, level, named->field) != 1)
+            continue;
+        if (count > 0 && named->field->shape == CULEX_SHAPE_SINGLE)
+            return word_fail(given, word, false, true, "%s is given twice", named->path);
+        put_text(given, count > 0 ? "," : "");
+        const struct named element = element_of(named, count++, &single);
+        status = value_put(given, word, &element);
+        *ret_last = word;
+    }
+    return status;
+}
+
 /* The only word of a field with one value, or all of a list. */
 static culex_status words_put(const struct given *given, const struct level *level,
                               const culex_field *field, const struct word *first, size_t count)
 {
-    bool is_secret = level->is_secret || (field->flags & CULEX_FIELD_SECRET) != 0;
+    const struct named named = named_of(level, field);
     bool is_list = field->shape != CULEX_SHAPE_SINGLE;
     size_t start = given->out->len;
-    culex_status status = CULEX_OK;
-    if (is_list && count == 1 && is_json_list(first->value)) {
-        status = put(given, first->value.text, first->value.len);
-        return status == CULEX_OK ? json_try(given, first, field, start, is_secret) : status;
-    }
-    const char *between = "";
-    put_text(given, is_list ? "[" : "");
     const struct word *last = first;
-    for (const struct word *word = first; word < given->words + given->count; word++) {
-        if (status != CULEX_OK || word_of(word, level, field) != 1)
-            continue;
-        if (word != first && !is_list)
-            return word_fail(given, word, false, true, "%s is given twice", field->name);
-        put_text(given, between);
-        status = scalar_put(given, word, field, word->value, is_kept_back(field, is_secret));
-        between = ",";
-        last = word;
+    culex_status status;
+    if (is_list && count == 1 && is_json_list(first->value)) {
+        status = json_put(given, first, &named);
+    } else {
+        put_text(given, is_list ? "[" : "");
+        status = elements_put(given, level, &named, first, &last);
+        put_text(given, is_list ? "]" : "");
     }
-    put_text(given, is_list ? "]" : "");
-    return status == CULEX_OK ? json_try(given, last, field, start, is_secret) : status;
+    return status == CULEX_OK ? value_try(given, last, &named, start) : status;
 }
 
 static void prefix_make(const struct level *level, const culex_field *field, char **ret_prefix)
@@ -414,7 +408,8 @@ static culex_status field_put(const struct given *given, const struct level *lev
     if (own == NULL && in == NULL)
         return CULEX_OK;
     if (own != NULL && in != NULL)
-        return word_fail(given, in, false, true, "%s is given as a whole too", field->name);
+        return word_fail(given, in, false, true, "%s is given as a whole too",
+                         named_of(level, field).path);
     put_text(given, *is_first ? "\"" : ",\"");
     put_text(given, (field->flags & CULEX_FIELD_MUST_UNDERSTAND) != 0 ? "!" : "");
     put_text(given, field->wire);
@@ -463,69 +458,8 @@ culex_status ops_given_read(const culex_struct_type *type, const char *const *wo
     return status;
 }
 
-/* ---- a whole object ---------------------------------------------------------------------------
+/* ---- what is not there -------------------------------------------------------------------------
  */
-
-static const culex_field *field_of_wire(const culex_struct_type *type, struct ops_slice wire)
-{
-    bool is_marked = wire.len > 0 && wire.text[0] == '!';
-    wire = (struct ops_slice){wire.text + is_marked, wire.len - is_marked};
-    for (size_t i = 0; i < type->field_count; i++) {
-        if (ops_slice_is(wire, type->fields[i].wire))
-            return &type->fields[i];
-    }
-    return NULL;
-}
-
-static culex_status object_check(const culex_struct_type *type, struct ops_slice object,
-                                 unsigned depth, culex_error *error);
-
-static culex_status value_check(const culex_field *field, struct ops_slice value, unsigned depth,
-                                culex_error *error)
-{
-    struct ops_scan scan;
-    struct ops_slice name, item;
-    culex_status status = CULEX_OK;
-    if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
-        return ops_usage(error,
-                         "%s is encrypted, and culex has no keys: enqueue it by a program that has",
-                         field->name);
-    if (field->kind != CULEX_KIND_STRUCT)
-        return CULEX_OK;
-    if (field->shape == CULEX_SHAPE_SINGLE)
-        return object_check(field->struct_type, value, depth + 1, error);
-    if (!ops_scan_begin(value, &scan))
-        return CULEX_OK;
-    while (status == CULEX_OK && ops_scan_next(&scan, &name, &item))
-        status = object_check(field->struct_type, item, depth + 1, error);
-    return status;
-}
-
-static culex_status object_check(const culex_struct_type *type, struct ops_slice object,
-                                 unsigned depth, culex_error *error)
-{
-    char hint[WRONG_MAX];
-    struct ops_scan scan;
-    struct ops_slice name, value;
-    culex_status status = CULEX_OK;
-    if (depth > DEPTH_MAX || !ops_scan_begin(object, &scan) || !scan.is_object)
-        return CULEX_OK; /* the codec says what is wrong with it */
-    while (status == CULEX_OK && ops_scan_next(&scan, &name, &value)) {
-        const culex_field *field = field_of_wire(type, name);
-        if (field == NULL)
-            return ops_usage(error, "%s has no param '%.*s'%s", type->name,
-                             (int)(name.len < SHOWN_MAX ? name.len : SHOWN_MAX), name.text,
-                             names_hint(type, name, hint, sizeof hint));
-        status = value_check(field, value, depth, error);
-    }
-    return status;
-}
-
-culex_status ops_given_check(const culex_struct_type *type, struct ops_slice payload,
-                             culex_error *error)
-{
-    return object_check(type, payload, 0, error);
-}
 
 static bool payload_has(struct ops_slice payload, const culex_field *field)
 {

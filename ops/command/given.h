@@ -12,10 +12,6 @@
 culex_status ops_given_read(const culex_struct_type *type, const char *const *words, size_t count,
                             culex_buf *ret_payload, culex_error *error);
 
-/* The same of one JSON object: that it has no names which the schema does not have. */
-culex_status ops_given_check(const culex_struct_type *type, struct ops_slice payload,
-                             culex_error *error);
-
 /* Whether all is there that has to be, with a name and a type for each that is not. */
 culex_status ops_given_missing(const culex_struct_type *type, struct ops_slice payload,
                                culex_error *error);

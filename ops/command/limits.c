@@ -139,6 +139,8 @@ static culex_status value_read(const struct ops *ops, const char *text,
         status = ops_value_duration("TIME", slash + 1, &per, error);
     if (status != CULEX_OK)
         return status;
+    if (slash != NULL && (per == 0 || per % CULEX_MILLISECOND != 0))
+        return ops_usage(error, "TIME: %s is not in whole milliseconds, 1ms or more", slash + 1);
     if (count > UINT32_MAX || ops->options.burst > UINT32_MAX)
         return ops_usage(error, "limit: at most 1000000 runs");
     *ret_value = (culex_limit_value){.count = (uint32_t)count,

@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "command/complete.h"
+#include "command/duration.h"
 #include "command/guess.h"
 #include "command/open.h"
 #include "command/print.h"
@@ -20,7 +21,8 @@ static void help_print(void)
         printf("  %-11s %s\n", command->name, command->summary);
     puts("\noptions, of every command:");
     ops_options_help_global(stdout);
-    puts("\nculex COMMAND --help tells of one. TIME is a number with ms, s, m, h or d.\n"
+    puts("\nculex COMMAND --help tells of one. TIME is of numbers with " OPS_DURATION_UNITS
+         ",\nas 90s or 1h30m.\n"
          "Ends with 0; 1: the store refused or failed, or something is wrong there; 2: what was\n"
          "given is no good; 3: the output could not be written.");
 }

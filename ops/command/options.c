@@ -125,6 +125,10 @@ static culex_status unknown_tell(const char *name, size_t len, culex_error *erro
 culex_status ops_options_check(const struct ops_options *options, const char *command,
                                const char *names, culex_error *error)
 {
+    bool has_timeout = ops_is_given(options, "store-timeout");
+    if (has_timeout &&
+        (options->store_timeout < 10 * CULEX_MILLISECOND || options->store_timeout > CULEX_DAY))
+        return ops_usage(error, "--store-timeout: 10ms to 1d");
     for (size_t i = GLOBAL_COUNT; i < TABLE_COUNT; i++) {
         if ((options->given & option_bit(&table[i])) != 0 && !is_among(table[i].name, names))
             return ops_usage(error, "%s does not take --%s: see culex %s --help", command,

@@ -5,35 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/duration.h"
 #include "command/fail.h"
 
-/* Passes digits with one point among them, and the unit of a time. */
+/* Of a time with its units, in seconds. */
+static bool time_take(const char **at, double *ret_number)
+{
+    culex_duration span;
+    size_t len = strcspn(*at, ":");
+    if (!ops_duration_read(*at, len, &span) || span < 0)
+        return false;
+    *at += len;
+    *ret_number = (double)span / (double)CULEX_SECOND;
+    return true;
+}
+
+/* Passes digits with one point among them, or a time. */
 static bool number_take(const char **at, bool is_time, double *ret_number)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
     char digits[24];
     size_t len = strspn(*at, "0123456789.");
+    if (is_time && (*at)[len] != '\0' && (*at)[len] != ':')
+        return time_take(at, ret_number);
     if (len == 0 || len >= sizeof digits || !isdigit((unsigned char)**at))
         return false;
     memcpy(digits, *at, len);
     digits[len] = '\0';
     char *end;
     *ret_number = strtod(digits, &end);
-    if (*end != '\0')
-        return false;
     *at += len;
-    for (size_t i = 0; is_time && i < sizeof units / sizeof units[0]; i++) {
-        size_t unit = strlen(units[i].name);
-        if (strncmp(*at, units[i].name, unit) != 0)
-            continue;
-        *at += unit;
-        *ret_number *= units[i].seconds;
-        break;
-    }
-    return true;
+    return *end == '\0';
 }
 
 static bool bounds_read(const char *at, bool is_time, struct ops_range *range)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "command/duration.h"
 #include "command/fail.h"
 #include "command/guess.h"
 
@@ -38,24 +39,8 @@ culex_status ops_value_count(const char *name, const char *text, uint64_t *ret_c
 
 static bool duration_read(const char *text, culex_duration *ret_duration)
 {
-    static const struct {
-        const char *name;
-        culex_duration length;
-    } units[] = {{"ms", CULEX_MILLISECOND},
-                 {"s", CULEX_SECOND},
-                 {"m", CULEX_MINUTE},
-                 {"h", CULEX_HOUR},
-                 {"d", CULEX_DAY}};
-    int64_t number;
-    if (!digits_take(&text, &number))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(text, units[i].name) != 0)
-            continue;
-        *ret_duration = culex_duration_of(number, units[i].length);
-        return *ret_duration < INT64_MAX;
-    }
-    return false;
+    return ops_duration_read(text, strlen(text), ret_duration) && *ret_duration >= 0 &&
+           text[0] != '-';
 }
 
 culex_status ops_value_duration(const char *name, const char *text, culex_duration *ret_duration,
@@ -63,7 +48,8 @@ culex_status ops_value_duration(const char *name, const char *text, culex_durati
 {
     if (duration_read(text, ret_duration))
         return CULEX_OK;
-    return ops_usage(error, "%s: %s is no time; write a number with ms, s, m, h or d, as 90s", name,
+    return ops_usage(error,
+                     "%s: %s is no time; write numbers with " OPS_DURATION_UNITS ", as 1h30m", name,
                      text);
 }
 

@@ -8,7 +8,7 @@
 /* 0 to 2^63 - 1. */
 culex_status ops_value_count(const char *name, const char *text, uint64_t *ret_count,
                              culex_error *error);
-/* A number and its unit: ms, s, m, h or d. */
+/* As ops_duration_read, and not less than 0. */
 culex_status ops_value_duration(const char *name, const char *text, culex_duration *ret_duration,
                                 culex_error *error);
 /* A duration, which means so long ago; or a day, with or without a time in UTC. */

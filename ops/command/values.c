@@ -227,16 +227,28 @@ static void structs_print(struct printer *printer, const struct place *place,
     }
 }
 
+/* ", 4 bytes": of base64 nobody sees how many there are. */
+static void bytes_note(const culex_field *field, const char *base, char *ret_note, size_t size)
+{
+    culex_bytes bytes;
+    ret_note[0] = '\0';
+    if (field->kind != CULEX_KIND_BYTES || field->shape != CULEX_SHAPE_SINGLE)
+        return;
+    memcpy(&bytes, base + field->offset, sizeof bytes);
+    snprintf(ret_note, size, ", %zu byte%s", bytes.len, bytes.len == 1 ? "" : "s");
+}
+
 static void value_print(struct printer *printer, const struct place *place,
                         const culex_field *field, const char *base)
 {
-    char *json = json_make(field, base);
+    char *json = json_make(field, base), more[40];
+    bytes_note(field, base, more, sizeof more);
     path_begin(printer, place->path);
     if (field->shape == CULEX_SHAPE_SINGLE)
         json_print(printer->out, field, json);
     else
         list_print(printer->out, field, json);
-    notes_print(printer, field, json, "");
+    notes_print(printer, field, json, more);
     free(json);
 }
 

@@ -349,13 +349,13 @@ class Command(unittest.TestCase):
                 ((*mail, *good, "to.x=1"), "to has no names in it: it is string"),
                 ((*mail, *good, "Hi"), "Hi: write NAME=VALUE"),
                 ((*mail, "--payload", '{"to":"a","sbject":1}'), "has no param 'sbject'; did you mean subject?"),
-                ((*mail, "--payload", '{"to":"a"'), "required and not given"),
+                ((*mail, "--payload", '{"to":"a"'), "culex: the JSON is cut off at byte 9 of --payload\n"),
                 ((*mail, "--payload", "{}", "to=a"), "stands beside --payload"),
                 ((*mail, *good, "--priority", "10"), "--priority: 0 to 9"),
                 ((*mail, *good, "--delay", "1s", "--at", "2099-01-01"), "one of them"),
                 ((*charge, *paid, 'lines={"whot":"x","price":"1 EUR"}'), "has no param 'whot'; did you mean what?"),
                 ((*charge, *paid[:2], "budget=5 EUR"), "range: expected 2 elements, found 1"),
-                ((*charge, *paid, "lines=x"), "lines: a struct: write "),
+                ((*charge, *paid, "lines=x"), "lines[0]: a struct: write {"),
                 (("enqueue", "tell"), "has a schema of the job tell"),
                 (("enqueue", "wink", *self.schema("tell")), "of the job tell, not of wink"),
                 (("enqueue", "wink", "--schema", "nothing.json"), "No such file")):
@@ -373,6 +373,78 @@ class Command(unittest.TestCase):
         self.assertIn("lines[1].what: \"y\" (string)",
                       self.culex(*charge, *paid, 'lines=[{"what":"x","price":"1 EUR"},{"what":"y","price":"2 EUR"}]'))
         self.assertEqual(len(self.ids()), 1)
+
+    def kit(self):
+        """What stands behind `enqueue kit.all`, but for params, to see what it would be."""
+        self.nap("enqueue", "wink", "1")
+        path = self.folder / "kit.json"
+        path.write_text(self.held("schema"), encoding="utf-8")
+        return ("enqueue", "kit.all", "--schema", str(path), "--dry-run")
+
+    def test_values_are_taken_as_schemas_write_them(self):
+        kit = self.kit()
+        for text, wanted in (("90s", "90s"), ("1h30m", "5400s"), ("0.1h", "360s"), ("100us", "0.0001s"), ("1w2d", "777600s"), ("-1.5s", "-1.5s"),
+                             ("5m0.25s", "300.25s"), ("0s", "0s"), ("9223372036854775807ns", "9223372036.854775807s")):
+            for words in (["to=x", f"wait={text}"], ["--payload", json.dumps({"to": "x", "wait": text})]):
+                self.assertEqual(self.lines(*kit, *words)[0]["param_values"]["wait"], wanted, words)
+            self.assertEqual(self.lines(*kit, "to=x", f"pauses={text}", "pauses=1s")[0]["param_values"]["pauses"], [wanted, "1s"])
+            self.assertEqual(self.lines(*kit, "to=x", f'pauses=["{text}"]')[0]["param_values"]["pauses"], [wanted])
+        for text in ("5", "m", "5x", "1s1m", "1s1s", "0.1ns", "1.s", ".5s", "5 m", "", "-", "9223372037s", "99999999999999999999s", "0.00000000001m"):
+            for words in (["to=x", f"wait={text}"], ["--payload", json.dumps({"to": "x", "wait": text})]):
+                self.assertIn("wait: expected a duration, numbers with w, d, h, m, s, ms, us or ns, as 1h30m", self.culex(*kit, *words, code=2), words)
+        for text, wanted in (('x"00fF"', "AP8="), ("hex:00ff", "AP8="), ("base64:AP8=", "AP8="), ("AP8=", "AP8="), ('x""', ""), ("hex:", "")):
+            for words in (["to=x", f"blob={text}"], ["--payload", json.dumps({"to": "x", "blob": text})]):
+                self.assertEqual(self.lines(*kit, *words)[0]["param_values"]["blob"], wanted, words)
+        self.assertIn("    blob=hex:0f0\n         ^~~~~~~\n", self.culex(*kit, "to=x", "blob=hex:0f0", code=2))
+        for text in ('x"0g"', "hex:0", 'x"00', "base64:x", "deadbee"):
+            self.assertIn("blob: expected ", self.culex(*kit, "to=x", f"blob={text}", code=2))
+        self.assertIn("blob: AP8= (bytes, 2 bytes)\n", self.culex(*kit, "to=x", "blob=hex:00ff"))
+        self.assertIn("blob: read as base64; write hex: before hexadecimal digits", self.told(*kit, "to=x", "blob=deadbeef"))
+        self.assertEqual(self.told(*kit, "to=x", "blob=AP8="), "")
+
+    def test_what_is_wrong_is_named_by_its_path_and_place(self):
+        kit = self.kit()
+        for words, told in ((["a.b=[{\"c\":\"x\"},{\"c\":7}]"], "a.b[1].c: expected a string, found a number at byte 16 of the value\n"),
+                            (["a.b={\"c\":\"x\"}", "a.b={}"], "a.b[1].c: required, but not in the payload\n"),
+                            (["a.b=[{\"c\":\"x\",\"d\":\"5\"}]"], "a.b[0].d: expected a duration"),
+                            (["a.b=[{\"c\":\"x\""], "a.b: the JSON is cut off at byte 9 of the value\n    a.b=...\n"),
+                            (["a.tint=BLUE"], "a.tint: no value of kit.color, which has RED, GREEN\n    a.tint=BLUE\n           ^~~~\n"),
+                            (["a.bb.c=x"], "has no param 'bb'"), (["a.tint.x=1"], "a.tint has no names in it: it is kit.color"),
+                            (["a.b=x"], "a.b[0]: a struct: write {"), (["alias=x"], "alias is named nick now\n    alias=...\n    ^~~~~\n"),
+                            (["age=7"], "age: expected an integer from 18 to 150, found 7\n"), (["a.b=[null]"], "a.b[0]: null is no value at byte 1"),
+                            (["a.tint=RED", "a.tint=RED"], "a.tint is given twice")):
+            self.assertIn(told, self.culex(*kit, "to=x", *words, code=2), words)
+        for text, told in (('{"to":"a', "the JSON is cut off at byte 8 of --payload\n"), ('{"to":"a","age":7}', "age: expected an integer from 18 to 150, found 7 at byte 16 of --payload"),
+                           ('{"to":"a","age":true}', "age: expected an integer from 18 to 150, found a boolean at byte 16 of --payload"),
+                           ('{"to" "a"}', "no ':' behind a name at byte 6"), ('{"to":"a"} x', "more text behind the value at byte 11"),
+                           ('{"to":"a" "age":18}', "no ',' and no '}' behind a value at byte 10"), ("[]", "expected an object"), ('{to:"a"}', "no name in quotes at byte 1"),
+                           ('{"to":"a","a":{"b":[{"c":"x","blobb":""}]}}', "a.b[0]: kit.inner has no param 'blobb'; did you mean blob?"),
+                           ('{"to":"a","paint":"GREN"}', "paint: no value of kit.color; did you mean GREEN? at byte 18"), ('{"to":"a","to":"b"}', "to: in the payload twice"),
+                           ('{"to":"a","nick":"x","alias":"y"}', "nick: in the payload twice"), ('{"to":nil}', "to: no value at byte 6"), ('{"to":null}', "required and not given: to"),
+                           ('{"to":"a","pauses":"1s"}', "pauses: expected a list"), ('{"to":"a","a":{"b":[],},"age":18}', "no name in quotes"),
+                           ('{"to":"a","a":' + "[" * 40 + "]" * 40 + "}", "a: expected an object"), ('{"to":"a","pauses":["1s" "2s"]}', "no ',' and no ']'"),
+                           ('{"to":"a","token":7}', "token: expected a string, found a number at byte 18"), ('{"to":"a","pauses":["1s",]}', "pauses[1]: expected")):
+            self.assertIn(told, self.culex(*kit, "--payload", text, code=2), text)
+        for given in ("nick", "alias"):
+            self.assertEqual(self.lines(*kit, "--payload", json.dumps({"to": "a", given: "x", "paint": "RED"}))[0]["param_values"]["nick"], "x")
+        for given in ("paint", "!paint"):
+            self.assertEqual(self.lines(*kit, "--payload", json.dumps({"to": "a", given: "RED"}))[0]["param_values"]["paint"], "RED")
+        done = subprocess.run([CULEX, *kit, "--payload", "-"], env=self.env, capture_output=True, input=b'{"to":"a","blob":"x\0"}', check=False)
+        self.assertEqual((done.returncode, b"at byte 17 of standard input" in done.stderr), (2, True), done.stderr)
+        self.assertNotIn("hunter2", self.culex(*kit, "--payload", '{"to":"a","token":["hunter2"]}', code=2))
+
+    def test_times_of_options_are_those_of_schemas(self):
+        self.fill()
+        [first, *_] = self.ids("--state", "waiting")
+        self.culex("move", first, "--delay", "1h30m")
+        self.assertEqual(len(self.ids("--since", "1w1d")), 5)
+        for words, told in ((["move", first, "--delay", "-5m"], "is no time"), (["queues", "--store-timeout", "100us"], "10ms to 1d"),
+                            (["queues", "--store-timeout", "0s"], "10ms to 1d"), (["limit", "naps", "x", "5/100us"], "whole milliseconds"),
+                            (["check", "--waiting-age", "1m1h,"], "")):
+            self.culex(*words, code=3 if words[0] == "check" else 2)
+            if told:
+                self.assertIn(told, self.culex(*words, code=2), words)
+        self.assertIn("s;5400;86400;0", self.checked("--no-worker", "ok", "--waiting-age", "1h30m,1d", code=0))
 
     def test_runs_are_steered(self):
         self.fill()
@@ -796,7 +868,8 @@ class Command(unittest.TestCase):
             mute.bind(("127.0.0.1", 0))
             mute.listen()
             silent = dict(self.env, CULEX_URL=f"redis://127.0.0.1:{mute.getsockname()[1]}")
-            self.assertEqual(self.checked("--timeout", "200ms", code=2, env=silent), "CULEX CRITICAL - the store did not answer in time")
+            for bound in ("200ms", "1ns"):
+                self.assertEqual(self.checked("--timeout", bound, code=2, env=silent), "CULEX CRITICAL - the store did not answer in time")
 
     def test_the_store_is_looked_after(self):
         self.fill()
