@@ -2,7 +2,8 @@
  *
  * One line on standard output and an exit status of theirs: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
  * A store that is away is CRITICAL, for nothing is enqueued and nothing is done; a question that
- * makes no sense, a queue that is not there among them, is UNKNOWN. */
+ * makes no sense, a queue that is not there among them, is UNKNOWN. Of several the worst is told,
+ * and what is known is worse than what is not, as their plugins have it. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 
 #include "command/command.h"
 #include "command/open.h"
+#include "command/parked.h"
 #include "command/print.h"
 #include "command/range.h"
 #include "command/survey.h"
@@ -26,7 +28,7 @@ static const char *const health_names[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN
 struct check {
     struct ops *ops;
     struct ops_threshold age, dead, overdue;
-    enum health unserved, full; /* what these are taken for */
+    enum health unserved, full, paused, unoffered; /* what these are taken for */
     enum health worst;
     FILE *problems, *numbers; /* of the line; with --json the latter has the queues */
     struct ops_json problems_json, queues_json;
@@ -35,11 +37,11 @@ struct check {
 
 /* --- what is asked ---------------------------------------------------------------------------- */
 
-static culex_status health_read(const char *name, const char *text, enum health *ret_health,
-                                culex_error *error)
+static culex_status health_read(const char *name, const char *text, enum health usual,
+                                enum health *ret_health, culex_error *error)
 {
     static const char *const words[] = {"ok", "warning", "critical"};
-    *ret_health = CRITICAL;
+    *ret_health = usual;
     for (size_t i = 0; text != NULL && i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(words[i], text) == 0) {
             *ret_health = (enum health)i;
@@ -62,11 +64,23 @@ static culex_status check_read(struct check *check, culex_error *error)
     if (status == CULEX_OK && options->overdue != NULL)
         status = ops_threshold_read("overdue", options->overdue, true, &check->overdue, error);
     if (status == CULEX_OK)
-        status = health_read("no-worker", options->no_worker, &check->unserved, error);
-    return status == CULEX_OK ? health_read("full", options->full, &check->full, error) : status;
+        status = health_read("no-worker", options->no_worker, CRITICAL, &check->unserved, error);
+    if (status == CULEX_OK)
+        status = health_read("full", options->full, CRITICAL, &check->full, error);
+    if (status == CULEX_OK)
+        status = health_read("paused", options->paused, WARNING, &check->paused, error);
+    return status == CULEX_OK
+               ? health_read("unoffered", options->unoffered, WARNING, &check->unoffered, error)
+               : status;
 }
 
 /* --- what is found ---------------------------------------------------------------------------- */
+
+static enum health worse_of(enum health one, enum health other)
+{
+    static const int ranks[] = {[OK] = 0, [UNKNOWN] = 1, [WARNING] = 2, [CRITICAL] = 3};
+    return ranks[one] > ranks[other] ? one : other;
+}
 
 CULEX_PRINTF(5, 6)
 static void problem_add(struct check *check, enum health health, const char *queue,
@@ -79,8 +93,10 @@ static void problem_add(struct check *check, enum health health, const char *que
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    check->worst = health > check->worst ? health : check->worst;
-    fprintf(check->problems, "%s%s: ", check->problem_count > 0 ? "; " : "", queue);
+    check->worst = worse_of(health, check->worst);
+    fputs(check->problem_count > 0 ? "; " : "", check->problems);
+    ops_print_text(check->problems, queue, strlen(queue), false, 0);
+    fputs(": ", check->problems);
     ops_print_text(check->problems, text, strlen(text), false, 0);
     check->problem_count++;
     struct ops_json *json = &check->problems_json;
@@ -156,6 +172,25 @@ static culex_status overdue_judge(struct check *check, const struct ops_queue_vi
     return status;
 }
 
+/* Runs that no worker may take, whoever is there. */
+static culex_status held_judge(struct check *check, const struct ops_queue_view *view,
+                               culex_error *error)
+{
+    struct ops_parked parked;
+    uint64_t waiting = view->stats.count[CULEX_RUN_WAITING];
+    if (waiting == 0)
+        return CULEX_OK;
+    if (view->stats.paused)
+        problem_add(check, check->paused, view->name, "paused", "paused, and %" PRIu64 " runs wait",
+                    waiting);
+    culex_status status = ops_parked_read(check->ops, view->name, NULL, &parked, error);
+    if (status == CULEX_OK && parked.unoffered > 0)
+        problem_add(check, check->unoffered, view->name, "unoffered",
+                    "%" PRIu64 " runs wait for what no worker offers: %s", parked.unoffered,
+                    parked.needs);
+    return status;
+}
+
 static void runs_judge(struct check *check, const struct ops_queue_view *view)
 {
     char span[OPS_SPAN_SIZE];
@@ -213,8 +248,14 @@ static culex_status queue_judge(struct check *check, const struct ops_queue_view
 {
     double overdue = 0;
     culex_status status = CULEX_OK;
+    if (view->wrong != NULL) {
+        problem_add(check, UNKNOWN, view->name, "unreadable", "%s", view->wrong);
+        return CULEX_OK;
+    }
     if (check->ops->options.overdue != NULL)
         status = overdue_judge(check, view, &overdue, error);
+    if (status == CULEX_OK)
+        status = held_judge(check, view, error);
     if (status != CULEX_OK)
         return status;
     runs_judge(check, view);
@@ -223,13 +264,30 @@ static culex_status queue_judge(struct check *check, const struct ops_queue_view
     return CULEX_OK;
 }
 
+/* The queues that are named, each once: figures have labels. Returns owned. */
+static const char **names_make(const struct ops *ops, size_t *ret_count)
+{
+    const char **names = ops_alloc(NULL, (ops->argument_count + 1) * sizeof *names);
+    *ret_count = 0;
+    for (size_t i = 0; i < ops->argument_count; i++) {
+        size_t at = 0;
+        while (at < *ret_count && strcmp(names[at], ops->arguments[i]) != 0)
+            at++;
+        names[at] = ops->arguments[i];
+        *ret_count += at == *ret_count;
+    }
+    return names;
+}
+
 static culex_status queues_judge(struct check *check, size_t *ret_count, culex_error *error)
 {
     enum { LOOKED_MAX = 20000 };
     struct ops *ops = check->ops;
     struct ops_survey survey;
-    culex_status status =
-        ops_survey_read(ops, ops->arguments, ops->argument_count, LOOKED_MAX, &survey, error);
+    size_t count;
+    const char **names = names_make(ops, &count);
+    culex_status status = ops_survey_read(ops, names, count, LOOKED_MAX, &survey, error);
+    free(names);
     *ret_count = survey.count;
     if (status == CULEX_OK && survey.count == 0)
         status = ops_fail(error, CULEX_ENOTFOUND,

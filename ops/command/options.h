@@ -11,7 +11,7 @@
 /* What was given; {0} is nothing. Texts are those of the command line. */
 struct ops_options {
     const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by, *waiting_age,
-        *dead_runs, *overdue, *no_worker, *full, *schema, *key, *payload;
+        *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload;
     culex_duration store_timeout, timeout, duration, delay, interval;
     culex_time since, before, at;
     uint64_t limit, priority, burst, hours, keep;

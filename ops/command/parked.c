@@ -77,6 +77,13 @@ static void limit_tell(struct ops_parked *parked, const culex_limit_info *limit,
              len > 0 ? ", " : "", limit->name, limit->parked, more);
 }
 
+static void unoffered_add(struct ops_parked *parked, const culex_limit_info *limit)
+{
+    parked->unoffered += limit->parked;
+    if (parked->needs[0] == '\0')
+        snprintf(parked->needs, sizeof parked->needs, "%s", limit->name);
+}
+
 /* A fair share tells again of those that its job's other limits hold. */
 static bool limit_see(const culex_limit_info *limit, void *user)
 {
@@ -89,7 +96,10 @@ static bool limit_see(const culex_limit_info *limit, void *user)
                                       .needs = limit->name + strlen("needs ")};
         listing->status =
             culex_client_workers(listing->ops->client, worker_see, &search, listing->error);
-        more = listing->status == CULEX_OK && !search.is_offered ? " (no worker offers it)" : "";
+        if (listing->status == CULEX_OK && !search.is_offered) {
+            more = " (no worker offers it)";
+            unoffered_add(listing->parked, limit);
+        }
     }
     listing->parked->count += limit->parked;
     limit_tell(listing->parked, limit, more);

@@ -7,9 +7,11 @@
 enum { OPS_PARKED_SIZE = 400 };
 
 struct ops_parked {
-    uint64_t count;             /* a run behind two limits counts behind the one without room */
-    char text[OPS_PARKED_SIZE]; /* "shop.send:rate holds 3, needs gpu:1 holds 2 (no worker offers
-                                   it)"; "" for none */
+    uint64_t count;              /* a run behind two limits counts behind the one without room */
+    uint64_t unoffered;          /* of those that need what no worker offers */
+    char needs[OPS_PARKED_SIZE]; /* "needs gpu:1", the first of them; "" for none */
+    char text[OPS_PARKED_SIZE];  /* "shop.send:rate holds 3, needs gpu:1 holds 2 (no worker offers
+                                    it)"; "" for none */
 };
 
 /* Of `queue`, by its limits; with a job by those that its runs may have. A store without them is

@@ -43,7 +43,6 @@ static culex_status age_read(struct ops *ops, struct ops_queue_view *view, size_
     struct oldest oldest = {.left = looked_max};
     culex_list_cursor cursor = {.place = 0};
     culex_status status = CULEX_OK;
-    view->age_ms = -1;
     if (view->stats.count[CULEX_RUN_WAITING] == 0)
         return CULEX_OK;
     do
@@ -82,6 +81,12 @@ static bool worker_see(const culex_worker_info *worker, void *user)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
+/* That one queue cannot be read tells nothing of the others. */
+static bool is_of_queue(culex_status status)
+{
+    return status == CULEX_ENOTFOUND || status == CULEX_EINVAL || status == CULEX_EDENIED;
+}
+
 static culex_status view_read(struct ops *ops, const char *name, size_t looked_max,
                               struct ops_survey *survey, culex_error *error)
 {
@@ -89,7 +94,12 @@ static culex_status view_read(struct ops *ops, const char *name, size_t looked_m
     *view = (struct ops_queue_view){.name = ops_copy(name, strlen(name)), .age_ms = -1};
     survey->count++;
     culex_status status = culex_client_stats(ops->client, name, &view->stats, error);
-    return status == CULEX_OK ? age_read(ops, view, looked_max, error) : status;
+    if (status == CULEX_OK)
+        status = age_read(ops, view, looked_max, error);
+    if (!is_of_queue(status))
+        return status;
+    view->wrong = ops_copy(error->text, strlen(error->text));
+    return CULEX_OK;
 }
 
 culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t count,
@@ -107,10 +117,16 @@ culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t c
                               : status;
 }
 
+void ops_view_free(struct ops_queue_view *view)
+{
+    free(view->name);
+    free(view->wrong);
+}
+
 void ops_survey_free(struct ops_survey *survey)
 {
     for (size_t i = 0; i < survey->count; i++)
-        free(survey->of[i].name);
+        ops_view_free(&survey->of[i]);
     free(survey->of);
     *survey = (struct ops_survey){.of = NULL};
 }

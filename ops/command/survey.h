@@ -5,7 +5,8 @@
 #include "command/command.h"
 
 struct ops_queue_view {
-    char *name; /* owned */
+    char *name;  /* owned */
+    char *wrong; /* owned: why nothing can be told of a queue that was named; else NULL */
     culex_queue_stats stats;
     int64_t age_ms; /* since the enqueue of the oldest run that waits and was never begun; -1: none.
                        What was enqueued for later counts from its enqueue, too */
@@ -23,11 +24,12 @@ struct ops_survey {
 uint64_t ops_view_open(const struct ops_queue_view *view);
 bool ops_view_is_full(const struct ops_queue_view *view);
 
-/* Of the named queues, or of all for none. A queue that is not there is CULEX_ENOTFOUND. Of each
- * some `looked_max` waiting runs are looked at for the oldest, those that are claimed first. Free
- * it with ops_survey_free in any case. */
+/* Of the named queues, or of all for none. One that is named and is not there, or is not for this
+ * user, has `wrong`. Of each some `looked_max` waiting runs are looked at for the oldest, those
+ * that are claimed first. Free it with ops_survey_free in any case. */
 culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t count,
                              size_t looked_max, struct ops_survey *ret_survey, culex_error *error);
 void ops_survey_free(struct ops_survey *survey);
+void ops_view_free(struct ops_queue_view *view);
 
 #endif
