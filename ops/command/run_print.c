@@ -12,7 +12,7 @@ const char *ops_run_at_name(culex_run_state state)
     return (unsigned)state < CULEX_RUN_STATE_COUNT ? names[state] : "at";
 }
 
-static void tags_json(struct ops_json *json, const char *tags)
+void ops_tags_json(struct ops_json *json, const char *tags)
 {
     ops_json_array(json, "tags");
     while (*tags != '\0') {
@@ -42,5 +42,5 @@ void ops_run_json(struct ops_json *json, const culex_run_info *run)
     ops_json_int(json, "expires_at_ms", run->expires_at_ms);
     ops_json_bool(json, "cancel_requested", run->cancel_requested);
     ops_json_text(json, "fingerprint", fingerprint);
-    tags_json(json, run->tags);
+    ops_tags_json(json, run->tags);
 }

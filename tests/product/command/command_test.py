@@ -230,6 +230,42 @@ class Command(unittest.TestCase):
         rest = [json.loads(line) for line in follow.communicate()[0].splitlines()]
         self.assertEqual((follow.returncode, {each["job"] for each in rest} - {"tell"}), (0, set()))
 
+    def test_what_is_followed_is_told_as_it_was(self):
+        self.fill()
+        self.culex("events", "naps", "--keep", "1000")
+        begun = [subprocess.Popen([CULEX, "runs", "naps", "--follow", "--job", "tell", *words], env=self.env, stdout=subprocess.PIPE, text=True)
+                 for words in (["--json"], [], ["--json", "--state", "active,dead"])]
+        told = [[] for _ in begun]
+        def read(follow, lines):
+            for line in follow.stdout:
+                lines.append(line)
+        readers = [threading.Thread(target=read, args=both) for both in zip(begun, told)]
+        for follow, reader in zip(begun, readers):
+            self.addCleanup(follow.stdout.close)
+            self.addCleanup(follow.kill)
+            reader.start()
+        for _ in range(3000):  # until all have begun
+            self.die("before")
+            if all(told):
+                break
+        for follow in begun:
+            follow.send_signal(signal.SIGSTOP)
+        self.die("after")
+        [late] = self.ids("--error", "after")
+        for follow in begun:
+            follow.send_signal(signal.SIGCONT)
+        self.until(lambda: all(any(late in line and "dead" in line for line in lines) for lines in told))
+        for follow, reader in zip(begun, readers):
+            follow.send_signal(signal.SIGINT)
+            follow.wait(60)
+            reader.join(60)
+        events = [json.loads(line) for line in told[0]]
+        self.assertEqual([(each["event"], each.get("state"), each["attempt"], each.get("error")) for each in events if each["id"] == late],
+                         [("enqueued", None, 0, None), ("started", "active", 1, None), ("failed", None, 1, "after"), ("dead", "dead", 1, "after")])
+        self.assertEqual([line.split()[2::2] for line in told[1] if late in line],
+                         [["enqueued", "-"], ["started", "active"], ["failed", "-", "after"], ["dead", "dead", "after"]])
+        self.assertEqual([json.loads(line)["event"] for line in told[2] if late in line], ["started", "dead"])
+
     def test_runs_are_listed_by_state(self):
         self.fill()
         self.nap("enqueue", "wink", "1")
