@@ -73,7 +73,8 @@ culex_status culex__client_create(struct culex_store *store, int64_t timeout_ms,
 
 enum purpose { FOR_USE, TO_LOOK_AT, FOR_ITS_SPOOL };
 
-/* Half the time for each try, so that there is some for a second one. */
+/* Half the time for each try, so that there is some for a second one; all of it to come in, which
+ * is tried once. A client with a spool does not wait so long, for it begins without the store. */
 static struct culex_store_options store_options(const struct culex_store_settings *settings,
                                                 const culex_client_options *options,
                                                 enum purpose purpose, bool has_spool)
@@ -81,6 +82,7 @@ static struct culex_store_options store_options(const struct culex_store_setting
     return (struct culex_store_options){
         .prefix = settings->prefix,
         .timeout_ms = settings->timeout_ms / 2 + 1,
+        .opening_ms = has_spool ? 0 : settings->timeout_ms,
         .synchronous = settings->synchronous,
         .must_exist = options->must_exist || purpose == TO_LOOK_AT,
         .may_be_away = has_spool,

@@ -794,6 +794,7 @@ enum {
 struct culex_store_options {
     const char *prefix;      /* Redis: NULL means "culex" */
     int64_t timeout_ms;      /* 0: 5000; longest time one operation may take */
+    int64_t opening_ms;      /* 0: as timeout_ms; the same of the opening, which nobody repeats */
     const char *synchronous; /* SQLite: NULL means "full" */
     const char *folder;      /* what a relative path counts from: see platform/path.h */
     bool must_exist;  /* SQLite: CULEX_ECONNECT where a file would be made, or an empty one used */

@@ -63,11 +63,16 @@ static culex_status prefix_set(struct culex__redis *redis, const char *prefix, c
 }
 
 /* A server that is there and refuses is a failure always. */
-static culex_status first_connect(struct culex__redis *redis, bool may_be_away, culex_error *error)
+static culex_status first_connect(struct culex__redis *redis,
+                                  const struct culex_store_options *options, culex_error *error)
 {
+    int64_t timeout_ms = redis->timeout_ms;
+    if (options->opening_ms > 0)
+        redis->timeout_ms = culex__redis_delay(options->opening_ms);
     culex_status status = culex__redis_conn_open(&redis->conn, culex__redis_deadline(redis), error);
+    redis->timeout_ms = timeout_ms;
     bool is_away = status == CULEX_ECONNECT || status == CULEX_EUNKNOWN || status == CULEX_EBUSY;
-    return is_away && may_be_away ? CULEX_OK : status;
+    return is_away && options->may_be_away ? CULEX_OK : status;
 }
 
 static culex_status redis_open(const struct culex__store_kind *kind, const char *url,
@@ -89,7 +94,7 @@ static culex_status redis_open(const struct culex__store_kind *kind, const char 
     if (status == CULEX_OK)
         status = culex__redis_target_parse(url, &redis->target, error);
     if (status == CULEX_OK && !options->connects_later)
-        status = first_connect(redis, options->may_be_away, error);
+        status = first_connect(redis, options, error);
     if (status != CULEX_OK) {
         redis_close(&redis->base);
         return status;

@@ -134,12 +134,16 @@ culex_status culex__sqlite_open_as(int version, const char *rest, bool is_memory
     struct culex_sqlite *store = store_create(version, rest, is_memory, options, env);
     if (store == NULL)
         return culex__sqlite_no_memory(error);
+    int64_t timeout_ms = store->timeout_ms;
     store->options = wishes;
+    if (options != NULL && options->opening_ms > 0)
+        store->timeout_ms = options->opening_ms;
     culex__sqlite_clock_start(store);
     status = culex__sqlite_file_open(store, options, error);
     if (status == CULEX_OK)
         status = culex__sqlite_prepare(store, error);
     if (status == CULEX_OK) {
+        store->timeout_ms = timeout_ms;
         *ret_store = &store->base;
         return CULEX_OK;
     }

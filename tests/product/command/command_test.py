@@ -942,6 +942,22 @@ class Command(unittest.TestCase):
             for bound in ("200ms", "1ns"):
                 self.assertEqual(self.checked("--timeout", bound, code=2, env=silent), "CULEX CRITICAL - the store did not answer in time")
 
+    def test_the_store_may_take_its_whole_time_to_let_us_in(self):
+        self.fill()
+        with socket.socket() as mute:
+            mute.bind(("127.0.0.1", 0))
+            mute.listen()
+            url = f"redis://127.0.0.1:{mute.getsockname()[1]}"
+            if STORE == "sqlite":
+                url = self.env["CULEX_URL"]
+                holder = sqlite3.connect(self.folder / "jobs.db")
+                self.addCleanup(holder.close)
+                holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+                holder.execute("BEGIN EXCLUSIVE")
+            begin = time.monotonic()
+            self.assertNotEqual(self.culex("queues", "--url", url, "--store-timeout", "600ms", code=1), "")
+            self.assertGreater(time.monotonic() - begin, 0.55)
+
     def test_the_store_is_looked_after(self):
         self.fill()
         self.assertEqual(self.lines("fsck"), [{"queue": "naps", "records": 5, "wrong": 0, "damaged": 0, "skipped": 0}])
