@@ -102,6 +102,8 @@ static void rates_set(struct ops_top *top, const struct ops_top *before)
 /* --- the thread that reads ----------------------------------------------------------------------
  */
 
+enum { USUAL_MS = 1000 }; /* a store that takes longer is slow */
+
 struct reader {
     struct ops *ops;
     culex_duration interval;
@@ -109,14 +111,25 @@ struct reader {
     pthread_mutex_t mutex; /* for all below */
     pthread_cond_t wake;
     bool is_over, is_asking, has_news;
-    struct timespec asked_at; /* while is_asking */
+    bool is_silent;           /* the last question had no answer in its time */
+    struct timespec asked_at; /* the oldest question that has no answer */
     struct ops_top top;       /* owned: the newest */
     char failure[CULEX_ERROR_TEXT_SIZE];
 };
 
+/* Since the oldest question that has no answer; a store that refuses at once has answered. */
+static int64_t asked_ms(const struct reader *reader)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - reader->asked_at.tv_sec) * 1000 +
+           (now.tv_nsec - reader->asked_at.tv_nsec) / 1000000;
+}
+
 static void answer_take(struct reader *reader, culex_status status, struct ops_top *top,
                         const culex_error *error)
 {
+    reader->is_silent = status != CULEX_OK && asked_ms(reader) > USUAL_MS;
     reader->is_asking = false;
     reader->has_news = true;
     reader->failure[0] = '\0';
@@ -149,7 +162,8 @@ static void *reader_run(void *user)
         struct ops_top top;
         culex_error error = {.code = CULEX_OK};
         reader->is_asking = true;
-        clock_gettime(CLOCK_MONOTONIC, &reader->asked_at);
+        if (!reader->is_silent)
+            clock_gettime(CLOCK_MONOTONIC, &reader->asked_at);
         pthread_mutex_unlock(&reader->mutex);
         culex_status status = top_read(reader->ops, &top, &error);
         pthread_mutex_lock(&reader->mutex);
@@ -194,13 +208,9 @@ static void reader_end(struct reader *reader)
 /* How long the store has not answered, beyond what is usual. */
 static int64_t late_ms(const struct reader *reader)
 {
-    enum { USUAL_MS = 1000 };
-    struct timespec now;
-    if (!reader->is_asking)
+    if (!reader->is_asking && !reader->is_silent)
         return 0;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ms = (now.tv_sec - reader->asked_at.tv_sec) * 1000 +
-                 (now.tv_nsec - reader->asked_at.tv_nsec) / 1000000;
+    int64_t ms = asked_ms(reader);
     return ms > USUAL_MS ? ms : 0;
 }
 

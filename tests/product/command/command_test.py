@@ -831,6 +831,25 @@ class Command(unittest.TestCase):
         os.write(ours, b"q")
         self.assertEqual(top.wait(60), 0)
 
+    def test_top_counts_for_how_long_the_store_is_silent(self):
+        if STORE != "redis":
+            self.skipTest("an SQLite store answers or fails")
+        self.fill()
+        top, ours, its = self.top("--interval", "100ms", "--store-timeout", "1500ms")
+        if "built without ncurses" in self.seen(ours, "naps|built without ncurses"):
+            self.skipTest("without ncurses")
+        self.server.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.server.send_signal, signal.SIGCONT)
+        text, begin = "", time.monotonic()
+        while not re.search("no answer for [3-9]", text):  # another size has it draw all, not what is new alone
+            self.assertLess(time.monotonic(), begin + 60, text[-4000:])
+            self.resize(its, 100 + int(time.monotonic()) % 2, 24)
+            top.send_signal(signal.SIGWINCH)
+            text = os.read(ours, 65536).decode(errors="replace") if select.select([ours], [], [], 0.2)[0] else ""
+        self.server.send_signal(signal.SIGCONT)
+        os.write(ours, b"q")
+        self.assertEqual(top.wait(60), 0)
+
     def test_a_frame_of_top_is_text(self):
         self.fill()
         self.work("--queues", "held")
