@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/crash_text.h"
 #include "command/find.h"
 #include "command/hint.h"
 #include "command/print.h"
@@ -13,7 +14,8 @@
 enum { GROUPS_MAX = 1000 };
 
 struct group {
-    char *job, *text; /* owned */
+    char *job, *text;   /* owned */
+    char *newest_error; /* owned: the first line, as it is */
     uint64_t count;
     culex_uuid newest;
     int64_t newest_ms;
@@ -41,14 +43,18 @@ static struct group *group_find(struct grouping *grouping, const char *job, cons
     if (grouping->count == GROUPS_MAX)
         return NULL;
     struct group *made = &grouping->of[grouping->count++];
-    *made = (struct group){.job = ops_copy(job, strlen(job)), .text = ops_copy(text, len)};
+    *made = (struct group){.job = ops_copy(job, strlen(job)),
+                           .text = ops_copy(text, len),
+                           .newest_error = ops_copy("", 0)};
     return made;
 }
 
 static void run_count(struct grouping *grouping, const culex_run_info *run)
 {
     size_t len = strcspn(run->error_text, "\n");
-    struct group *group = group_find(grouping, run->job, run->error_text, len);
+    char *text = ops_crash_reduce(run->error_text, len);
+    struct group *group = group_find(grouping, run->job, text, strlen(text));
+    free(text);
     if (group == NULL) {
         grouping->others++;
         return;
@@ -56,6 +62,8 @@ static void run_count(struct grouping *grouping, const culex_run_info *run)
     group->count++;
     if (run->created_at_ms < group->newest_ms)
         return;
+    free(group->newest_error);
+    group->newest_error = ops_copy(run->error_text, len);
     group->newest = run->id;
     group->newest_ms = run->created_at_ms;
 }
@@ -102,6 +110,7 @@ static void group_json(const struct group *group)
     ops_json_count(&json, "count", group->count);
     ops_json_text(&json, "job", group->job);
     ops_json_text(&json, "error", group->text);
+    ops_json_text(&json, "newest_error", group->newest_error);
     ops_json_id(&json, "newest", group->newest);
     ops_json_int(&json, "newest_ms", group->newest_ms);
     ops_json_object_end(&json);
@@ -114,14 +123,14 @@ static void group_row(struct ops_table *table, const struct group *group)
     culex_uuid_format(group->newest, id);
     ops_table_count(table, group->count);
     ops_table_text(table, group->job);
-    ops_table_text(table, group->text);
     ops_table_time(table, group->newest_ms);
     ops_table_text(table, id);
+    ops_table_text(table, group->text);
 }
 
 static void groups_print(const struct grouping *grouping)
 {
-    static const char *const heads[] = {">COUNT", "~JOB", "~ERROR", "@NEWEST", "8RUN", NULL};
+    static const char *const heads[] = {">COUNT", "~JOB", "@NEWEST", "8RUN", "~ERROR", NULL};
     struct ops_table table;
     ops_table_begin(&table, heads);
     for (size_t i = 0; i < grouping->count; i++) {
@@ -168,6 +177,7 @@ culex_status ops_runs_by_error(struct ops *ops, culex_error *error)
     for (size_t i = 0; i < grouping.count; i++) {
         free(grouping.of[i].job);
         free(grouping.of[i].text);
+        free(grouping.of[i].newest_error);
     }
     free(grouping.of);
     return status;
