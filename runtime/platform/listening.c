@@ -178,6 +178,20 @@ static culex_status open_fail(const char *address, int reason, culex_error *erro
                            : "");
 }
 
+culex_status culex__listening_foresee(const char *address, culex_error *error)
+{
+    union place place;
+    char folder[sizeof place.file.sun_path + 2];
+    culex_status status = address_read(address, &place, error);
+    if (status != CULEX_OK || place.any.sa_family != AF_UNIX)
+        return status;
+    const char *slash = strrchr(place.file.sun_path, '/');
+    int len = slash != NULL ? (int)(slash - place.file.sun_path) : 0;
+    snprintf(folder, sizeof folder, "%.*s/.", len, place.file.sun_path);
+    const char *looked = slash != NULL ? folder : ".";
+    return access(looked, W_OK | X_OK) == 0 ? CULEX_OK : open_fail(address, errno, error);
+}
+
 culex_status culex__listening_open(const char *address, struct culex_listening *ret_listening,
                                    culex_error *error)
 {

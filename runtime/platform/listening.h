@@ -19,6 +19,10 @@ struct culex_listening {
 /* CULEX_EUSAGE says what is no address about the text, and what one is. */
 culex_status culex__listening_check(const char *address, culex_error *error);
 
+/* CULEX_EUSAGE when nobody could listen there, as far as can be seen without trying: for want of
+ * the folder of a socket's file, or of the right to write in it. */
+culex_status culex__listening_foresee(const char *address, culex_error *error);
+
 /* CULEX_EUSAGE as above, and with address and reason when nobody can listen there. A socket's file
  * that nobody listens at any more is replaced. */
 culex_status culex__listening_open(const char *address, struct culex_listening *ret_listening,

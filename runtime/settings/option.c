@@ -73,7 +73,7 @@ const struct culex_option culex__options[] = {
     {"on-death-timeout", "CULEX_ON_DEATH_TIMEOUT", CULEX_OPTION_DURATION, "TIME",
      AT(on_death_timeout_ms), 1, CULEX_OPTION_SPAN_MS_MAX,
      "for that command, which is killed then [30s]", CULEX_OPTION_OF_WORKER},
-    {"metrics", "CULEX_METRICS", CULEX_OPTION_TEXT, "ADDRESS", AT(metrics), 0, 0,
+    {"metrics", "CULEX_METRICS", CULEX_OPTION_ADDRESS, "ADDRESS", AT(metrics), 0, 0,
      "answer GET /metrics there, as Prometheus reads it:\nPORT of this machine alone, HOST:PORT, "
      "unix:PATH",
      CULEX_OPTION_OF_WORKER},

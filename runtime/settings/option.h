@@ -9,6 +9,7 @@
 
 enum culex_option_kind {
     CULEX_OPTION_TEXT,
+    CULEX_OPTION_ADDRESS, /* to listen at */
     CULEX_OPTION_QUEUES,
     CULEX_OPTION_OFFERS,
     CULEX_OPTION_NUMBER,

@@ -11,6 +11,7 @@
 #include "core/queue_item.h"
 #include "core/queue_name.h"
 #include "log/log.h"
+#include "platform/listening.h"
 #include "settings/storesettings.h"
 #include "store/storeurl.h"
 
@@ -107,6 +108,16 @@ static culex_status set_text(struct culex_settings *settings, const struct culex
     }
     *(const char **)member(settings, option) = value;
     return CULEX_OK;
+}
+
+static culex_status set_address(struct culex_settings *settings, const struct culex_option *option,
+                                const char *from, const char *value, culex_error *error)
+{
+    if (value[0] != '\0' && culex__listening_check(value, error) != CULEX_OK) {
+        culex__error_context(error, "%s", from);
+        return CULEX_EUSAGE;
+    }
+    return set_text(settings, option, from, value, error);
 }
 
 static culex_status set_number(struct culex_settings *settings, const struct culex_option *option,
@@ -279,6 +290,8 @@ static culex_status value_set(struct culex_settings *settings, const struct cule
     default: /* of these none is an option there */
         break;
 #else
+    case CULEX_OPTION_ADDRESS:
+        return set_address(settings, option, from, value, error);
     case CULEX_OPTION_QUEUES:
         return set_queues(settings, option, from, value, error);
     case CULEX_OPTION_OFFERS:

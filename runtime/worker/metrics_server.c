@@ -60,7 +60,14 @@ static culex_status http_load(const struct culex_metrics_http **ret_http, culex_
 culex_status culex__metrics_server_check(const culex_worker *worker, culex_error *error)
 {
     const struct culex_metrics_http *http;
-    return worker->options.metrics != NULL ? http_load(&http, error) : CULEX_OK;
+    if (worker->options.metrics == NULL)
+        return CULEX_OK;
+    culex_status status = http_load(&http, error);
+    if (status == CULEX_OK)
+        status = culex__listening_foresee(worker->options.metrics, error);
+    if (status != CULEX_OK)
+        culex__error_context(error, "metrics");
+    return status;
 }
 
 /* --- the server ---------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ RUNTIME = {
     "platform": (["include/culex", "base"], []),
     "store": (["include/culex", "base", "core", "platform"], []),
     "log": (["include/culex", "base", "platform"], []),
-    "settings": (["include/culex", "base", "core", "log"], ["store.h", "storeurl.h"]),
+    "settings": (["include/culex", "base", "core", "platform", "log"], ["store.h", "storeurl.h"]),
     "client": (["include/culex", "base", "core", "platform", "log", "settings"],
                ["store.h", "register.h", "storeurl.h", "event_entry.h", "figure_list.h", "limit_list.h", "list_filter.h", "metadata_list.h", "schedule_list.h", "schema_list.h", "template.h", "worker_list.h",
                 "worker_sheet.h"]),

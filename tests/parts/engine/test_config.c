@@ -319,6 +319,10 @@ static void test_every_mistake_is_shown_where_it_stands(void **state)
         {"offer = gpu=2\noffer = tape\n",
          "w.conf:2: offer 'tape' does not say how many units: write NAME=UNITS, as gpu=2",
          "offer = tape\n        ^~~~\n"},
+        {"\nmetrics = here:9464\n",
+         "w.conf:2: metrics: 'here:9464' is no address to listen at: the host is no IPv4 address; "
+         "write PORT, HOST:PORT or [V6]:PORT with numbers, or unix:PATH",
+         "metrics = here:9464\n          ^~~~~~~~~\n"},
         {"offer = gpu=2\noffer = cpu=1,gpu=1\n", "w.conf:2: offer 'gpu' is there twice",
          "offer = cpu=1,gpu=1\n        ^~~~~~~~~~~\n"},
         {"offer = redis://:hunter2@h/0\n",

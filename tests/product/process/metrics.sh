@@ -36,6 +36,19 @@ for bad in here:9464 127.0.0.1:x 65536 '[::1]' '[x]:1' unix: 1.2.3:4 "unix:/$(pr
     grep -q 'is no address to listen at: .*; write PORT, ' "$scratch/log" || fail "'$bad': $(cat "$scratch/log")"
 done
 
+printf 'name = one\nmetrics = here:9464\n' >"$scratch/worker.conf"
+code=0
+"$nap" --check-config --config "$scratch/worker.conf" 2>"$scratch/log" || code=$?
+expect 'exit status for a bad address in a file' 2 "$code"
+grep -q "worker.conf:2: metrics: 'here:9464' is no address" "$scratch/log" || fail "the file's line: $(cat "$scratch/log")"
+for bad in none/metrics.sock ids/metrics.sock; do
+    code=0
+    "$nap" --check-config --metrics "unix:$scratch/$bad" 2>"$scratch/log" || code=$?
+    expect "exit status where the folder of $bad is none" 2 "$code"
+    grep -q "metrics: cannot listen at unix:$scratch/$bad: " "$scratch/log" || fail "'$bad': $(cat "$scratch/log")"
+done
+(cd "$scratch" && "$nap" --check-config --metrics unix:metrics.sock >out) || fail 'a path in the folder is refused'
+
 # A socket with a file: one that a killed worker has left is replaced, another file is not.
 for name in two three; do
     worker_start "$name" --metrics "unix:$scratch/metrics.sock" --isolation none
