@@ -229,7 +229,9 @@ static void head_add(struct ops_frame *frame, const struct ops_top *top,
     else if (look->failure[0] != '\0')
         fputs(" STORE FAILS", line.out);
     fprintf(line.out, "  %s  %zu queues, %s dead  %zu workers, %zu runs at work",
-            top->now_ms != 0 ? ops_time_format(top->now_ms, at) : "(nothing is read yet)",
+            top->now_ms != 0 ? ops_time_format(top->now_ms, at)
+            : top->is_read   ? "(no queue)"
+                             : "(nothing is read yet)",
             top->queue_count, dead_text, top->worker_count, at_work);
     line_end(&line, frame, look, true);
 }
@@ -397,6 +399,10 @@ struct ops_frame ops_frame_make(struct ops_top *top, const struct ops_top_look *
     head_add(&frame, top, look);
     failure_add(&frame, look);
     queue_heads_add(&frame, look);
+    if (top->is_read && top->queue_count == 0)
+        line_add(&frame, look, false,
+                 "the store has no queue: one begins with its first run or worker; are its URL and "
+                 "prefix the right ones?");
     for (size_t i = look->first; i < top->queue_count && i < look->first + room; i++)
         queue_add(&frame, &top->queues[i], look);
     if (workers > 0) {

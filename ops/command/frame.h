@@ -29,7 +29,8 @@ struct ops_top {
     size_t queue_count;
     struct ops_top_worker *workers;
     size_t worker_count;
-    int64_t now_ms; /* of the store; 0: nothing was read yet */
+    bool is_read;   /* else it is not known yet what there is */
+    int64_t now_ms; /* of the store; 0: it has no queue, or nothing was read yet */
 };
 
 void ops_top_free(struct ops_top *top);

@@ -70,6 +70,7 @@ static culex_status top_read(struct ops *ops, struct ops_top *ret_top, culex_err
     ops_survey_free(&survey);
     if (status == CULEX_OK)
         status = culex_client_workers(ops->client, worker_take, ret_top, error);
+    ret_top->is_read = status == CULEX_OK;
     if (status != CULEX_OK)
         ops_top_free(ret_top);
     return status;

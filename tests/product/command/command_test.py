@@ -878,6 +878,12 @@ class Command(unittest.TestCase):
         self.assertIn("100ms to 1h", self.culex("top", "--interval", "1ms", code=2))
         self.assertIn("did you mean naps?", self.culex("top", "nops", "--once", code=1))
 
+    def test_a_frame_of_an_empty_store_says_what_is_missing(self):
+        subprocess.run([NAP, "figures"], env=self.env, capture_output=True, check=False)  # makes it
+        first, _, _, third, *_ = self.culex("top", "--once").splitlines()
+        self.assertEqual(first, "culex  (no queue)  0 queues, 0 dead  0 workers, 0 runs at work")
+        self.assertEqual(third, "the store has no queue: one begins with its first run or worker; are its URL and prefix the right ones?")
+
     def checked(self, *words, code, env=None):
         done = subprocess.run([CULEX, "check", *words], env=env or self.env, cwd=self.folder, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, check=False, timeout=60)
