@@ -10,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <culex/schema.h>
-
 #include "held_job.h"
 #include "kit_job.h"
 
