@@ -195,6 +195,16 @@ const struct ops_command ops_commands[] = {
      .most = 1000,
      .is_storeless = true,
      .run = ops_check},
+    {.name = "bench",
+     .arguments = "",
+     .summary = "measure what this store can do, asked from here",
+     .details =
+         "\nReads, writes the least there is to write, enqueues one run and a hundred at a time,\n"
+         "and runs them in a worker of its own: each for 2 s, or as --for says. The store has to\n"
+         "be there. Runs come into the queue culex.bench, or that of --queue, which has to be\n"
+         "empty and is left so. OF A WRITE: runs a second, to such writes a second.",
+     .options = "for queue bytes",
+     .run = ops_bench},
     {.name = "doctor",
      .arguments = "",
      .summary = "what the store promises, and what is wrong with it; 1 for a warning",

@@ -46,7 +46,8 @@ static const struct option table[] = {
     {"params", FLAG, AT(wants_params), NULL, "params and result too, which may hold secrets"},
     {"timeout", DURATION, AT(timeout), "TIME",
      "wait no longer than this; wait: a day, check: 10s without it"},
-    {"for", DURATION, AT(duration), "TIME", "go on by itself after this time"},
+    {"for", DURATION, AT(duration), "TIME",
+     "go on by itself after this time; bench: each part takes so long"},
     {"delay", DURATION, AT(delay), "TIME", "so long from now"},
     {"at", INSTANT, AT(at), "TIME", "at this time, to come: 2026-11-30T09:30:00Z"},
     {"priority", COUNT, AT(priority), "N", "0 to 9, the greater the sooner"},
@@ -75,6 +76,7 @@ static const struct option table[] = {
     {"key", TEXT, AT(key), "KEY", "idempotency key: within a day, one run for a key"},
     {"payload", TEXT, AT(payload), "JSON", "all params as one JSON object; -: from standard input"},
     {"verbose", FLAG, AT(is_verbose), NULL, "what the schema says of each param, too"},
+    {"bytes", COUNT, AT(bytes), "N", "of the one param of each run, to 65536; by default 100"},
     {"ended", FLAG, AT(with_ended), NULL, "count runs that are done or cancelled as well"},
 };
 

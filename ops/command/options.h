@@ -14,7 +14,7 @@ struct ops_options {
         *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload;
     culex_duration store_timeout, timeout, duration, delay, interval;
     culex_time since, before, at;
-    uint64_t limit, priority, burst, hours, keep;
+    uint64_t limit, priority, burst, hours, keep, bytes;
     unsigned states; /* CULEX_LIST_STATE bits */
     bool wants_json, wants_help, wants_version, is_all, is_dry, is_sure, wants_params, is_of_dead,
         is_watching, is_following, is_repairing, with_ended, is_wide, is_once, is_verbose;

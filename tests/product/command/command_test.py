@@ -747,6 +747,34 @@ class Command(unittest.TestCase):
         self.assertIn("nobody has told this schema for 71 minutes: no worker in queue naps may have the job",
                       self.told("enqueue", "tell", "words=x"))
 
+    def test_a_store_is_measured(self):
+        self.nap("enqueue", "wink", "1")
+        rows = self.lines("bench", "--for", "50ms")
+        self.assertEqual([row["what"] for row in rows], ["read", "write", "enqueue", "enqueue 100", "run"])
+        for row in rows:
+            self.assertGreater(row["per_second"], 0)
+        self.assertEqual(rows[-1]["runs"], 1 + rows[2]["runs"] + rows[3]["runs"])
+        self.assertEqual(rows[1]["of_floor"], 1)
+        [queue] = self.lines("queues", "culex.bench")
+        self.assertEqual((queue["waiting"], queue["done"], queue["paused"]), (0, 0, False))
+        self.assertEqual(self.culex("bench", "--for", "1ms", "--bytes", "0").splitlines()[-1].split()[0], "run")
+        self.assertIn("queue naps has runs", self.culex("bench", "--queue", "naps", code=2))
+        self.assertIn("at most 65536", self.culex("bench", "--bytes", "65537", code=2))
+        self.assertIn("at most 1m", self.culex("bench", "--for", "2m", code=2))
+        self.culex("pause", "culex.bench")
+        self.assertIn("is paused", self.culex("bench", code=2))
+        self.assertEqual(len(self.ids()), 1)
+
+    def test_a_measurement_that_is_stopped_leaves_nothing(self):
+        self.nap("enqueue", "wink", "1")
+        bench = subprocess.Popen([CULEX, "bench", "--for", "1m"], env=self.env, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        self.until(lambda: "culex.bench" in {queue["queue"] for queue in self.lines("queues")})
+        bench.send_signal(signal.SIGINT)
+        self.assertIn("queue culex.bench is empty again", bench.communicate(timeout=60)[1])
+        self.assertEqual(bench.returncode, 1)
+        self.assertEqual(self.ids_of("culex.bench"), [])
+
     def test_a_retired_job_is_not_enqueued(self):
         self.nap("enqueue", "wink", "1")
         self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
