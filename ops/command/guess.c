@@ -1,5 +1,6 @@
 #include "command/guess.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,10 +34,29 @@ struct ops_guess ops_guess_begin(const char *given, size_t len)
     return (struct ops_guess){.given = given, .len = len, .distance = SIZE_MAX};
 }
 
+/* "all" is the end of "kit.all". */
+static bool is_end_of(const struct ops_guess *guess, const char *name)
+{
+    size_t len = strlen(name);
+    return guess->len > 0 && len > guess->len && name[len - guess->len - 1] == '.' &&
+           memcmp(name + len - guess->len, guess->given, guess->len) == 0;
+}
+
+/* Nothing is nearer than a name without its package; with two of them nobody knows which. */
+static void end_add(struct ops_guess *guess, const char *name)
+{
+    bool is_first = guess->distance > 0;
+    bool is_same = guess->best != NULL && strcmp(guess->best, name) == 0;
+    guess->best = is_first || is_same ? name : NULL;
+    guess->distance = 0;
+}
+
 /* One letter in three may be wrong, but no more than two. */
 void ops_guess_add(struct ops_guess *guess, const char *name)
 {
     size_t len = strlen(name), most = least(guess->len < 6 ? 1 : 2, guess->len - 1);
+    if (is_end_of(guess, name))
+        end_add(guess, name);
     if (guess->len == 0 || guess->len > NAME_MAX_LEN || len > NAME_MAX_LEN)
         return;
     size_t found = distance(guess->given, guess->len, name, len);

@@ -12,7 +12,8 @@ struct ops_guess {
 };
 
 struct ops_guess ops_guess_begin(const char *given, size_t len);
-/* Takes `name`, which is borrowed, when it is nearer than those before. */
+/* Takes `name`, which is borrowed, when it is nearer than those before; one that ends with a dot
+ * and what was given is nearest, unless there are two. */
 void ops_guess_add(struct ops_guess *guess, const char *name);
 
 #endif

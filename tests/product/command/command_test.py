@@ -798,6 +798,15 @@ class Command(unittest.TestCase):
         self.assertIn(wink["fingerprint"], self.culex("schemas", "naps"))
         self.assertEqual(self.culex("complete", "schemas", "n").split(), ["naps"])
 
+    def test_a_job_is_meant_by_the_end_of_its_name(self):
+        self.work("--queues", "kit")
+        self.until(lambda: "kit.all" in {schema["job"] for schema in self.lines("schemas", "kit")})
+        self.assertIn("there is no schema of all; did you mean kit.all?", self.culex("enqueue", "all", "to=x", code=2))
+        self.assertNotIn("did you mean", self.culex("enqueue", "ll", "to=x", code=2))
+        self.culex("enqueue", "kit.all", "to=x", "blob=hex:00ff", "wait=1h30m")
+        self.until(lambda: [run["state"] for run in self.lines("runs", "kit")] == ["done"])
+        self.assertIn("did you mean kit.all?", self.told("runs", "kit", "--job", "all"))
+
     def test_a_worker_is_shown_whole(self):
         self.held("enqueue", "pen", "1")
         self.work("--queues", "held", "--concurrency", "3", "--offer", "gpu=2")
