@@ -63,6 +63,7 @@ culex_status ops_capacity(struct ops *ops, culex_error *error);
 culex_status ops_limit(struct ops *ops, culex_error *error);
 culex_status ops_schedules(struct ops *ops, culex_error *error);
 culex_status ops_schemas(struct ops *ops, culex_error *error);
+culex_status ops_schema(struct ops *ops, culex_error *error);
 culex_status ops_workers(struct ops *ops, culex_error *error);
 culex_status ops_stats(struct ops *ops, culex_error *error);
 culex_status ops_events(struct ops *ops, culex_error *error);

@@ -159,6 +159,17 @@ const struct ops_command ops_commands[] = {
      .options = "",
      .most = 1,
      .run = ops_schemas},
+    {.name = "schema",
+     .arguments = "JOB",
+     .summary = "what the params of a job are, by the schema that the store has of it",
+     .details =
+         "\nFor enqueue: types, which are wanted, defaults, bounds, values of enums, and what "
+         "they mean.\n"
+         "With --json the schema's text, which --schema of enqueue and show takes.",
+     .options = "queue schema",
+     .least = 1,
+     .most = 1,
+     .run = ops_schema},
     {.name = "workers",
      .arguments = "[quiet | go | stop | concurrency N] [ID...]",
      .summary = "list the workers, show some whole, or steer them",

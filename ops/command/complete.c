@@ -161,7 +161,7 @@ static culex_status word_offer(struct ops *ops, const char *command, const char 
         all_offer(offers, verbs);
     else if (strcmp(command, "schedules") == 0 && count == 2)
         return culex_client_schedules(ops->client, before[0], schedule_offer, offers, error);
-    else if (strcmp(command, "enqueue") == 0 && count == 0)
+    else if ((strcmp(command, "enqueue") == 0 || strcmp(command, "schema") == 0) && count == 0)
         return culex_client_live(ops->client, NULL, true, job_offer, offers, error);
     else if (strcmp(command, "enqueue") == 0)
         return params_offer(ops, before[0], offers, error);

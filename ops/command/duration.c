@@ -1,6 +1,8 @@
 #include "command/duration.h"
 
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -94,4 +96,19 @@ bool ops_duration_read(const char *text, size_t len, culex_duration *ret_duratio
     }
     *ret_duration = is_negative ? -(int64_t)reader.total : (int64_t)reader.total;
     return true;
+}
+
+const char *ops_duration_format(culex_duration duration, char ret_text[OPS_DURATION_SIZE])
+{
+    uint64_t left = duration < 0 ? 0 - (uint64_t)duration : (uint64_t)duration;
+    size_t at = (size_t)snprintf(ret_text, OPS_DURATION_SIZE, "%s", duration < 0 ? "-" : "");
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
+        if (left / units[i].length > 0)
+            at += (size_t)snprintf(ret_text + at, OPS_DURATION_SIZE - at, "%" PRIu64 "%s",
+                                   left / units[i].length, units[i].name);
+        left %= units[i].length;
+    }
+    if (at == 0)
+        snprintf(ret_text, OPS_DURATION_SIZE, "0s");
+    return ret_text;
 }

@@ -13,5 +13,8 @@
 /* Numbers with units, from large to small and each once, at most INT64_MAX nanoseconds; a number
  * may have decimals, of which nothing below a nanosecond is left. */
 bool ops_duration_read(const char *text, size_t len, culex_duration *ret_duration);
+/* "1h30m", "0s", as the language would write it. */
+enum { OPS_DURATION_SIZE = 96 };
+const char *ops_duration_format(culex_duration duration, char ret_text[OPS_DURATION_SIZE]);
 
 #endif

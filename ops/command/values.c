@@ -113,6 +113,17 @@ static void json_print(FILE *out, const culex_field *field, const char *json)
     ops_print_text(out, text.text, text.len, false, 0);
 }
 
+char *ops_default_text(const culex_field *field)
+{
+    char *json = default_make(field);
+    size_t len = json != NULL ? strlen(json) : 0;
+    if (len >= 2 && json[0] == '"' && is_bare(field)) {
+        memmove(json, json + 1, len - 2);
+        json[len - 2] = '\0';
+    }
+    return json;
+}
+
 static void list_print(FILE *out, const culex_field *field, const char *json)
 {
     struct ops_scan scan;

@@ -20,6 +20,9 @@ struct ops_values_style {
 enum { OPS_TYPE_SIZE = 320 };
 const char *ops_type_format(const culex_field *field, char ret_text[OPS_TYPE_SIZE]);
 
+/* The default as a line shows it: returned owned, NULL without one. */
+char *ops_default_text(const culex_field *field);
+
 /* The same fields without those that are encrypted, as the payload of them cannot be read here.
  * Lives in `arena`; NULL when there is no memory. */
 const culex_struct_type *ops_type_open(const culex_struct_type *type, culex_arena *arena);

@@ -807,6 +807,33 @@ class Command(unittest.TestCase):
         self.until(lambda: [run["state"] for run in self.lines("runs", "kit")] == ["done"])
         self.assertIn("did you mean kit.all?", self.told("runs", "kit", "--job", "all"))
 
+    def test_the_params_of_a_job_are_shown(self):
+        self.work("--queues", "kit")
+        self.until(lambda: "kit.all" in {schema["job"] for schema in self.lines("schemas", "kit")})
+        shown = self.culex("schema", "kit.all")
+        rows = [re.split("  +", line.strip()) for line in shown.splitlines()]
+        for row in (["job", "kit.all"], ["queue", "kit"], ["means", "Params that may be written in more than one way."],
+                    ["to", "string", "required", "who gets it"], ["wait", "duration", "default 5m", "as 1h30m"],
+                    ["nick", "string", 'default "", in the store alias'], ["token", "string", "the worker's default, secret"],
+                    ["age", "uint8", "default 18", "18 to 150"], ["paint", "kit.color", "default GREEN", "RED | GREEN", "of the lid"],
+                    ["pauses", "duration[<=4]", "optional", "as 1h30m"], ["a.b[].c", "string", "required"], ["GREEN", "kit.color", "go"],
+                    ["blob", "bytes", "optional", "base64, or hex:00ff"]):
+            self.assertIn(row, rows)
+        text = self.culex("schema", "kit.all", "--json")
+        self.assertEqual(json.loads(text), json.loads(self.held("schema")))
+        path = self.folder / "kit.json"
+        path.write_text(text, encoding="utf-8")
+        self.assertIn("to: \"x\" (string)", self.culex("enqueue", "kit.all", "to=x", "--schema", str(path), "--dry-run"))
+        self.assertEqual(self.culex("schema", "kit.all", "--schema", str(path)), shown.replace("queue       kit\n", ""))
+        self.assertIn("that of the file", self.culex("schema", "kit.all", "--schema", str(path), "--json", code=2))
+        self.assertIn("params      (none)", self.culex("schema", "pen"))
+        self.assertIn("did you mean kit.all?", self.culex("schema", "all", code=2))
+        self.assertIn("nothing in queue held", self.culex("schema", "kit.all", "--queue", "held", code=2))
+        mail = self.culex("schema", "shop.mail.send_email", "--schema", str(SCHEMAS / "mail.json"))
+        for part in ("in store    shop.mail.send_mail\n", "1 to 320 bytes", "required, secret", "at most 998 bytes", "string[<=50]"):
+            self.assertIn(part, mail)
+        self.assertIn("\nRESULT", self.culex("schema", "shop.own.charge", "--schema", str(SCHEMAS / "own_types.json")))
+
     def test_a_worker_is_shown_whole(self):
         self.held("enqueue", "pen", "1")
         self.work("--queues", "held", "--concurrency", "3", "--offer", "gpu=2")
@@ -1096,7 +1123,7 @@ class Command(unittest.TestCase):
         for line, words in ((["pau"], ["pause"]), (["pause", "n"], ["naps"]), (["runs", "naps", "--job", "te"], ["tell"]),
                             (["show", "--queue", "naps", done[:-1]], self.ids()), (["show", "naps", "x"], []),
                             (["limit", "naps", ""], []), (["--url", "sqlite:none.db", "pause", ""], []),
-                            (["runs", "--bad", ""], []), (["purge", "naps", "de"], ["dead"]), (["enqueue", "scr"], ["scribe"]),
+                            (["runs", "--bad", ""], []), (["purge", "naps", "de"], ["dead"]), (["enqueue", "scr"], ["scribe"]), (["schema", "scr"], ["scribe"]),
                             ([*self.schema("tell"), "enqueue", "tell", ""], ["words=", "token="])):
             told = self.culex("complete", *line).split()
             self.assertTrue(set(told) == set(words) or (set(told) <= set(words) and done in told), (line, told))
