@@ -369,6 +369,9 @@ struct culex_step_reply {
                         when the worker has more units free. Not told again */
     bool is_replaced; /* another session has said HELLO under the name of this one: it is granted
                          nothing any more, and everything it says is STALE */
+    bool is_late;     /* the session has sent a step with a greater nonce: nothing was done, and who
+                         shares the session with others says the same again with one greater still.
+                         Not told to one that was replaced */
     culex_error follow_ups_left; /* why some of the queue's follow-ups are still to be brought, or
                                     made their runs fail; CULEX_OK in code: none, as far as this
                                     call knows */

@@ -579,7 +579,8 @@ enum {
     FLAG_FOLLOW_UPS = 128,
     FLAG_EVENTS = 256,
     FLAG_LINES_LEFT = 512,
-    FLAG_EXPIRED = 1024,
+    FLAG_LATE = 1024,
+    FLAG_EXPIRED = 2048,
     EXPIRED_MAX = 1024 /* more than a step looks at */
 };
 
@@ -598,6 +599,7 @@ static bool head_read(const redisReply *reply, struct culex_step_reply *head)
     head->has_passed = (flags & 16) != 0;
     head->is_short = (flags & FLAG_SHORT) != 0;
     head->lines_left = (flags & FLAG_LINES_LEFT) != 0;
+    head->is_late = (flags & FLAG_LATE) != 0;
     head->expired_count = (uint32_t)(flags / FLAG_EXPIRED);
     return true;
 }

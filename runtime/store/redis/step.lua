@@ -10,7 +10,7 @@
 --        record payload
 -- Acks: a letter for each listed one, then one for each run of the groups. Flags: 1 paused, 2 empty, 4 held,
 -- 8 replaced, 16 passed, 32 calm: the next one may be tried by step_fast.lua, 64 short, 128: follow-ups are left to be brought,
--- 256: the queue tells events, 512: log lines were left out, for want of memory, 1024 for each expired run. Bodies: an array, of the ordinary runs that are
+-- 256: the queue tells events, 512: log lines were left out, for want of memory, 1024 late, 2048 for each expired run. Bodies: an array, of the ordinary runs that are
 -- granted; the number of its first item is `first` (0: it is empty), of each other one more; nil for a
 -- number of which nothing is granted. Since: when they were claimed, which their acks tell. Before: so many items of it come before this grant.
 
@@ -18,7 +18,7 @@ local function reply(is_paused, due, is_empty, acks, beats, is_next_fast)
   local flags = (is_paused and 1 or 0) + (is_empty and 2 or 0) + (granted.is_held and 4 or 0)
     + (granted.is_replaced and 8 or 0) + (granted.passed > 0 and 16 or 0) + (is_next_fast and 32 or 0)
     + (granted.is_short and 64 or 0) + (counted.has_follow_ups and 128 or 0) + (event_note and 256 or 0)
-    + (granted.lines_left and 512 or 0) + 1024 * granted.expired
+    + (granted.lines_left and 512 or 0) + (granted.is_late and 1024 or 0) + 2048 * granted.expired
   return {now, due, flags, acks, beats, line.salt, take.first or 0, take.since or now, take.bodies, unpack(granted.list)}
 end
 
@@ -58,6 +58,7 @@ end
 -- connection that was closed since: grants would reach nobody, and what it says has been said again.
 if last_nonce and (#nonce < #last_nonce or #nonce == #last_nonce and nonce < last_nonce) then
   granted.is_replaced = #last_nonce > 20
+  granted.is_late = not granted.is_replaced
   return reply_unchanged(string.rep('S', ended_count), string.rep('S', beat_count))
 end
 

@@ -140,9 +140,10 @@ static bool is_idle_known(const struct culex_sqlite *store, const struct culex_s
            strcmp(store->idle.queue, step->queue) == 0;
 }
 
-/* To a step that came after the session's next one. */
+/* To a step that came after the session's next one, or from one that was replaced. */
 static void answer_late(const struct culex_step *step, struct culex_step_reply *reply)
 {
+    reply->is_late = !reply->is_replaced;
     for (size_t i = 0; i < step->ack_count; i++)
         reply->acks[i] = CULEX_ANSWER_STALE;
     for (size_t i = 0; i < step->beat_count; i++)

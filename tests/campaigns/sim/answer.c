@@ -283,6 +283,8 @@ static void late_check(struct sim_oracle *oracle)
         sim_violation(oracle, call->grant_count > 0 ? &call->grants[0].id : NULL,
                       "a step that comes late is answered acks %s, beats %s, %zu grants",
                       call->ack_answers, call->beat_answers, call->grant_count);
+    if (!call->says_late)
+        sim_violation(oracle, NULL, "a step that comes late is not told so");
 }
 
 static void step_answered(struct sim_oracle *oracle)

@@ -140,6 +140,7 @@ struct sim_call {
     } beats[SIM_CALL_MAX];
     /* Filled by the answer. */
     char ack_answers[SIM_CALL_MAX + 1], beat_answers[SIM_CALL_MAX + 1]; /* letters O R S G C F */
+    bool says_late; /* or that the session was replaced */
     size_t grant_count;
     struct {
         culex_uuid id;

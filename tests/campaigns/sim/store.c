@@ -630,6 +630,7 @@ static void step_fill(struct sim_call *call, const struct culex_step *step,
         call->grants[i].losses = reply->grants[i].facts.counters.losses;
     }
     call->grant_count = call->is_failed ? 0 : reply->grant_count;
+    call->says_late = !call->is_failed && (reply->is_late || reply->is_replaced);
 }
 
 /* Only what is broken in the middle of them refuses follow-ups that are as they should be. */

@@ -552,7 +552,8 @@ static const char *bodies_read(struct sim_oracle *oracle, const char *at, const 
 /* ORDER STEP: as store/redis/step.lua answers. */
 static void step_answer_read(struct sim_oracle *oracle, const char *at, const char *end)
 {
-    enum { ACKS = 3, BEATS, SALT, FIRST, SINCE, HEAD };
+    enum { FLAGS = 2, ACKS, BEATS, SALT, FIRST, SINCE, HEAD };
+    enum { REPLACED = 8, LATE = 1024 };
     struct sim_call *call = sim_oracle_call_now(oracle);
     struct sim_arg head[HEAD], before, id, record, payload;
     struct sim_record parsed;
@@ -560,6 +561,7 @@ static void step_answer_read(struct sim_oracle *oracle, const char *at, const ch
         if (!item_next(&at, end, &head[i]))
             return;
     }
+    call->says_late = (arg_number(&head[FLAGS]) & (REPLACED | LATE)) != 0;
     arg_copy(&head[ACKS], call->ack_answers, sizeof call->ack_answers);
     arg_copy(&head[BEATS], call->beat_answers, sizeof call->beat_answers);
     at = bodies_read(oracle, at, end, arg_number(&head[FIRST]));

@@ -217,6 +217,7 @@ static void replies_compare(struct history *h, const struct culex_step *step,
     assert_int_equal(fast->is_held, full->is_held);
     assert_int_equal(fast->has_passed, full->has_passed);
     assert_int_equal(fast->is_replaced, full->is_replaced);
+    assert_int_equal(fast->is_late, full->is_late);
     assert_int_equal(fast->expired_count, full->expired_count);
     if (full->due_in_ms >= 0 && (fast->due_in_ms < 0 || fast->due_in_ms > full->due_in_ms))
         fail_msg("operation %lu: due in %" PRId64 ", of the full step %" PRId64, h->op,

@@ -973,12 +973,14 @@ void case_claim__late_step_changes_nothing_and_grants_nothing(struct suite *suit
     next.beats = &beat;
     next.beat_count = 1;
     suite_step(suite, &next);
+    assert_false(suite->reply.is_late);
     int64_t lease_end_ms = suite_get(suite, beaten)->at_ms;
     suite->now_ms += 5;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(suite_step(suite, &late), 0);
         assert_int_equal(suite->reply.acks[0], CULEX_ANSWER_STALE);
         assert_int_equal(suite->reply.beats[0], CULEX_ANSWER_STALE);
+        assert_true(suite->reply.is_late);
     }
     assert_state(suite, acked, CULEX_RUN_ACTIVE);
     assert_state(suite, waiting, CULEX_RUN_WAITING);
@@ -986,6 +988,7 @@ void case_claim__late_step_changes_nothing_and_grants_nothing(struct suite *suit
     assert_int_equal(suite_stats(suite).stale, 0);
     suite_step(suite, &next); /* still the last one */
     assert_int_equal(suite->reply.beats[0], CULEX_ANSWER_OK);
+    assert_false(suite->reply.is_late);
     assert_int_equal(suite_claim(suite, ANN, 1), 1);
 }
 

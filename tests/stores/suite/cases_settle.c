@@ -1329,6 +1329,7 @@ void case_hello__replaced_session_is_told_and_gets_nothing(struct suite *suite)
     assert_state(suite, id, CULEX_RUN_WAITING);
     assert_int_equal(suite_claim(suite, ANN, 1), 0); /* and again */
     assert_true(suite->reply.is_replaced);
+    assert_false(suite->reply.is_late);
     assert_int_equal(suite_claim(suite, BOB, 1), 1);
     assert_false(suite->reply.is_replaced);
     assert_int_equal(suite_hello(suite, "host/2", EVE), 0);

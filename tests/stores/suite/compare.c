@@ -381,6 +381,8 @@ static bool same_outlook(struct compare *compare, const struct culex_step *step,
         return differs("is_paused is %d", reply->is_paused);
     if (reply->is_replaced != session->is_replaced)
         return differs("is_replaced is %d", reply->is_replaced);
+    if (reply->is_late != session->is_late)
+        return differs("is_late is %d", reply->is_late);
     bool may_be_followed = compare->is_followed && !reply->is_empty;
     if (reply->is_empty != model.is_empty && !may_be_followed)
         return differs("is_empty is %d", reply->is_empty);

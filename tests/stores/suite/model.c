@@ -1690,8 +1690,10 @@ static void maintain(struct model *model, const struct model_queue *queue, size_
 static struct model_session *late_answer(struct model *model, const struct model_session *session)
 {
     struct model_session *late = keep(model, sizeof *late);
-    *late = (struct model_session){
-        .queue = session->queue, .name = session->name, .is_replaced = session->is_replaced};
+    *late = (struct model_session){.queue = session->queue,
+                                   .name = session->name,
+                                   .is_replaced = session->is_replaced,
+                                   .is_late = !session->is_replaced};
     for (int i = 0; i < MODEL_BATCH_MAX; i++)
         late->acks[i] = late->beats[i] = CULEX_ANSWER_STALE;
     return late;
@@ -2097,6 +2099,7 @@ static culex_status model_step(struct culex_store *store, const struct culex_ste
                                                  !model_is_paused(model, session->queue) &&
                                                  is_short(model, session),
                                      .is_replaced = session->is_replaced,
+                                     .is_late = session->is_late,
                                      .expired_count = expired_count,
                                      .is_paused = model_is_paused(model, session->queue)};
     model_outlook(model, session->queue, &reply);

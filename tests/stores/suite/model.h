@@ -58,6 +58,7 @@ struct model_session {
     uint64_t nonce;
     bool has_nonce;
     bool is_replaced; /* another session has its worker's name */
+    bool is_late;     /* of an answer: the step came behind a later one */
     enum culex_answer acks[MODEL_BATCH_MAX], beats[MODEL_BATCH_MAX];
     culex_uuid ids[MODEL_BATCH_MAX];
     uint32_t attempts[MODEL_BATCH_MAX];
