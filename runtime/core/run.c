@@ -226,3 +226,8 @@ bool culex__run_apply(culex_run_state state, enum culex_run_event event, bool is
     *ret_state = to;
     return true;
 }
+
+int64_t culex__run_unknown_delay_ms(uint32_t attempt)
+{
+    return attempt < 12 ? (int64_t)5000 * (attempt > 0 ? attempt : 1) : 60000;
+}

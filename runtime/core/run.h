@@ -91,6 +91,9 @@ bool culex__run_apply(culex_run_state state, enum culex_run_event event, bool is
                       bool is_delayed, bool is_late, struct culex_run_counters *counters,
                       culex_run_state *ret_state);
 
+/* Delay before a run that whoever was granted it cannot execute is offered again. */
+int64_t culex__run_unknown_delay_ms(uint32_t attempt);
+
 /* What the error text of a run begins with that is dead because its time for retries was over. */
 #define CULEX_LATE_TEXT "the retry deadline has passed: "
 

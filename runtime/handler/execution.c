@@ -12,11 +12,6 @@
  */
 enum { SNOOZE_DEFAULT_MS = 1000 };
 
-int64_t culex__run_unknown_delay_ms(uint32_t attempt)
-{
-    return attempt < 12 ? (int64_t)5000 * (attempt > 0 ? attempt : 1) : 60000;
-}
-
 static void end_release(struct culex_run *run, int64_t delay_ms)
 {
     run->end.event = CULEX_EVENT_RELEASE;

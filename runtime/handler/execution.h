@@ -8,7 +8,4 @@
  * means that there was no memory for one, releases the run. */
 void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct culex_env *env);
 
-/* Delay before a run that this worker cannot execute is offered again. */
-int64_t culex__run_unknown_delay_ms(uint32_t attempt);
-
 #endif
