@@ -294,9 +294,9 @@ static culex_status schema_json(struct ops *ops, const struct ops_schema *schema
     size_t len = 0;
     if (ops->options.schema != NULL)
         return ops_usage(error, "--json: the text is that of the file of --schema");
-    culex_status status = culex_client_schema_text(ops->client, schema->queue, schema->type->wire,
-                                                   schema->type->fingerprint, schema->digest, &text,
-                                                   &len, error);
+    culex_status status =
+        culex_client_schema_text(ops->client, schema->queue, schema->type->wire,
+                                 schema->type->fingerprint, schema->digest, &text, &len, error);
     if (status == CULEX_OK) {
         ops_json_value(&json, NULL, text, len);
         ops_json_line_end(&json);

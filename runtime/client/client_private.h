@@ -19,6 +19,13 @@ struct culex_keys;
 struct culex_publishing;
 struct culex_spooling;
 
+/* What a client that claims runs has said in their names: see client/claim_step.h. */
+struct culex_claiming {
+    uint64_t salt;  /* of its sessions' names; 0: none is drawn yet */
+    uint64_t nonce; /* the greatest that it has sent */
+    unsigned next;  /* whose turn it is */
+};
+
 struct culex_client {
     const struct culex_env *env;
     pid_t owner;        /* the process that opened it */
@@ -42,6 +49,7 @@ struct culex_client {
     struct culex_ticket last[CULEX_STORE_EACH_MAX];
     culex_buf payloads;              /* kept from call to call */
     struct culex_spooling *spooling; /* NULL: what cannot be enqueued fails */
+    struct culex_claiming claiming;
 
     struct culex_wait_desk desk; /* has a lock of its own, and what is not under that is as above */
 };

@@ -8,6 +8,7 @@
 #include <culex/bulk.h>
 #include <culex/chain.h>
 #include <culex/cipher.h>
+#include <culex/claims.h>
 #include <culex/client.h>
 #include <culex/codec.h>
 #include <culex/error.h>

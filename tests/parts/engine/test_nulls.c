@@ -210,6 +210,33 @@ static void test_null_for_events_is_refused(void **state)
     culex_client_close(client);
 }
 
+static void test_null_for_claims_is_refused(void **state)
+{
+    static const char token[] =
+        "c1.01a1ee57-0e80-7cd1-bfc4-00000000000b.1.00000000000000aa.0.numbers";
+    const culex_claim_options no_job = {.jobs = (const char *const[]){NULL}, .job_count = 1};
+    culex_client *client = NULL;
+    culex_claim *claim = NULL;
+    culex_claim_pulse pulse;
+    (void)state;
+    REFUSED(culex_client_claim(NULL, "q", NULL, &claim, &error));
+    REFUSED(culex_claim_heartbeat(NULL, token, NULL, &pulse, &error));
+    REFUSED(culex_claim_complete(NULL, token, NULL, 0, &error));
+    REFUSED(culex_claim_fail(NULL, token, NULL, &error));
+    REFUSED(culex_claim_release(NULL, token, 0, &error));
+    culex_claim_free(NULL);
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_claim(client, NULL, NULL, &claim, &error));
+    REFUSED_AS("no place for the claim", culex_client_claim(client, "q", NULL, NULL, &error));
+    REFUSED(culex_client_claim(client, "q", &no_job, &claim, &error));
+    REFUSED(culex_claim_heartbeat(client, NULL, NULL, &pulse, &error));
+    REFUSED_AS("no place for the pulse", culex_claim_heartbeat(client, token, NULL, NULL, &error));
+    REFUSED(culex_claim_complete(client, NULL, NULL, 0, &error));
+    REFUSED(culex_claim_fail(client, NULL, NULL, &error));
+    REFUSED(culex_claim_release(client, NULL, 0, &error));
+    culex_client_close(client);
+}
+
 static bool figures_seen(const culex_figures *figures, void *user)
 {
     (void)figures, (void)user;
@@ -705,6 +732,7 @@ int main(void)
         cmocka_unit_test(test_null_for_a_batch_is_refused),
         cmocka_unit_test(test_null_for_a_wait_is_refused),
         cmocka_unit_test(test_null_for_events_is_refused),
+        cmocka_unit_test(test_null_for_claims_is_refused),
         cmocka_unit_test(test_null_for_figures_is_refused),
         cmocka_unit_test(test_null_for_log_lines_is_refused),
         cmocka_unit_test(test_null_beside_a_client_is_refused),

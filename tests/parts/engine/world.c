@@ -163,6 +163,8 @@ static bool step_is_cut(struct world *world)
 static void runs_count(struct world *world, const struct culex_step *step)
 {
     const culex_worker *worker = world->worker;
+    if (worker == NULL) /* a client claims */
+        return;
     size_t runs = step->want + worker->flight_count;
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct culex_lane *lane = &worker->lanes[i];

@@ -1,0 +1,221 @@
+/* client/claim_end.c - what is said of a claimed run, by the token of its lease: that it goes on,
+ * and how it ends. */
+#include <culex/claims.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "client/claim_schema.h"
+#include "client/claim_step.h"
+#include "client/claim_token.h"
+#include "core/end_text.h"
+
+/* What the store says to the one ack or beat of a step. */
+struct word {
+    struct culex_claim_token token;
+    struct culex_claim_step step;
+    bool is_beat;
+    enum culex_answer answer;
+    int64_t said_ms; /* store clock, when it was said or before */
+    int64_t now_ms;  /* store clock */
+};
+
+static culex_status answer_take(void *arg, const struct culex_step_reply *reply, int64_t ago_ms,
+                                culex_error *error)
+{
+    struct word *word = arg;
+    (void)error;
+    word->answer = word->is_beat ? reply->beats[0] : reply->acks[0];
+    word->now_ms = reply->now_ms;
+    word->said_ms = reply->now_ms - ago_ms;
+    return CULEX_OK;
+}
+
+/* Behind a first try of which nobody knows, the refusal may be that try's own doing. */
+static culex_status unknown_tell(culex_error *error)
+{
+    return culex__fail(error, CULEX_EUNKNOWN,
+                       "the lease is over or the run is gone; it may be by this very call, whose "
+                       "first answer was lost");
+}
+
+static culex_status refusal_tell(const struct word *word, culex_error *error)
+{
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(word->token.id, id);
+    if (word->step.was_repeated && !word->is_beat)
+        return unknown_tell(error);
+    if (word->answer == CULEX_ANSWER_GONE)
+        return culex__fail(error, CULEX_ENOTFOUND,
+                           "queue %s has no run %s any more: it has ended and its record is "
+                           "forgotten, or somebody has deleted it",
+                           word->token.queue, id);
+    return culex__fail(error, CULEX_ESTALE,
+                       "attempt %u of run %s does not hold it any more: it has ended, or its lease "
+                       "was over and another may have the run; drop the result",
+                       (unsigned)word->token.attempt, id);
+}
+
+static culex_status word_say(culex_client *client, struct word *word, culex_error *error)
+{
+    word->step.take = answer_take;
+    word->step.arg = word;
+    word->step.step.queue = word->token.queue;
+    strcpy(word->step.session, word->token.session);
+    culex_status status = culex__claim_step_perform(client, &word->step, error);
+    if (status != CULEX_OK)
+        return status;
+    bool is_refused = word->answer == CULEX_ANSWER_STALE || word->answer == CULEX_ANSWER_GONE;
+    return is_refused ? refusal_tell(word, error) : CULEX_OK;
+}
+
+static culex_status word_begin(const culex_client *client, const char *token, struct word *ret_word,
+                               culex_error *error)
+{
+    *ret_word = (struct word){.is_beat = false};
+    culex_status status = culex__claim_client_check(client, error);
+    return status == CULEX_OK ? culex__claim_token_read(token, &ret_word->token, error) : status;
+}
+
+/* --- it goes on ------------------------------------------------------------------------------ */
+
+static culex_status progress_write(const culex_claim_beat *beat,
+                                   char ret_text[CULEX_PROGRESS_MAX + 1], culex_error *error)
+{
+    enum { TEXT_MAX = 250 };
+    char clean[TEXT_MAX + 1];
+    const char *text = beat->progress_text != NULL ? beat->progress_text : "";
+    if (beat->progress < -1 || beat->progress > 100)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a progress of %d: it is a number of percent, or -1 for unknown",
+                           beat->progress);
+    culex__utf8_clean(clean, sizeof clean, text, strlen(text));
+    snprintf(ret_text, CULEX_PROGRESS_MAX + 1, "%d %s", beat->progress, clean);
+    return CULEX_OK;
+}
+
+static culex_claim_pulse pulse_make(const struct word *word, int64_t lease_ms)
+{
+    int64_t times_out_ms = word->token.times_out_ms;
+    culex_claim_pulse pulse = {CULEX_CLAIM_GO_ON, word->said_ms + lease_ms};
+    if (times_out_ms > 0 && pulse.lease_ends_ms > times_out_ms + CULEX_TIMEOUT_SLACK_MS)
+        pulse.lease_ends_ms = times_out_ms + CULEX_TIMEOUT_SLACK_MS;
+    if (times_out_ms > 0 && word->now_ms >= times_out_ms)
+        pulse.order = CULEX_CLAIM_TIME_OUT;
+    if (word->answer == CULEX_ANSWER_CANCEL)
+        pulse.order = CULEX_CLAIM_CANCEL;
+    return pulse;
+}
+
+culex_status culex_claim_heartbeat(culex_client *client, const char *token,
+                                   const culex_claim_beat *beat, culex_claim_pulse *ret_pulse,
+                                   culex_error *error)
+{
+    const culex_claim_beat none = {0};
+    char progress[CULEX_PROGRESS_MAX + 1];
+    struct word word;
+    int64_t lease_ms = 0;
+    if (beat == NULL)
+        beat = &none;
+    culex_status status = word_begin(client, token, &word, error);
+    if (status == CULEX_OK && ret_pulse == NULL)
+        status = culex__fail(error, CULEX_EINVAL, "no place for the pulse");
+    if (status == CULEX_OK)
+        status = culex__claim_lease_check(beat->lease, &lease_ms, error);
+    if (status == CULEX_OK && beat->has_progress)
+        status = progress_write(beat, progress, error);
+    if (status != CULEX_OK)
+        return status;
+    const struct culex_beat said = {.id = word.token.id,
+                                    .attempt = word.token.attempt,
+                                    .is_started = true,
+                                    .progress = beat->has_progress ? progress : NULL};
+    word.is_beat = true;
+    word.step.step = (struct culex_step){.lease_ms = lease_ms, .beats = &said, .beat_count = 1};
+    status = word_say(client, &word, error);
+    if (status == CULEX_OK)
+        *ret_pulse = pulse_make(&word, lease_ms);
+    return status;
+}
+
+/* --- it ends --------------------------------------------------------------------------------- */
+
+static culex_status ack_say(culex_client *client, struct word *word, const struct culex_ack *ack,
+                            culex_error *error)
+{
+    struct culex_ack said = *ack;
+    said.id = word->token.id;
+    said.attempt = word->token.attempt;
+    word->step.step = (struct culex_step){.acks = &said, .ack_count = 1};
+    return word_say(client, word, error);
+}
+
+culex_status culex_claim_complete(culex_client *client, const char *token, const void *result,
+                                  size_t len, culex_error *error)
+{
+    struct word word;
+    culex_status status = word_begin(client, token, &word, error);
+    if (status == CULEX_OK && result != NULL)
+        status = culex__claim_result_check(client, &word.token, result, len, error);
+    const struct culex_ack done = {
+        .event = CULEX_EVENT_DONE, .result = result, .result_len = result != NULL ? len : 0};
+    return status == CULEX_OK ? ack_say(client, &word, &done, error) : status;
+}
+
+static culex_status delay_check(culex_duration delay, int64_t *ret_delay_ms, culex_error *error)
+{
+    if (delay < 0 || delay / CULEX_MILLISECOND > CULEX_DELAY_MAX_MS)
+        return culex__fail(error, CULEX_EINVAL, "no delay");
+    *ret_delay_ms = delay / CULEX_MILLISECOND;
+    return culex__client_timeout_check(delay, error);
+}
+
+static culex_status failure_delay(culex_client *client, const struct culex_claim_token *token,
+                                  const culex_claim_failure *failure, int64_t *ret_delay_ms,
+                                  culex_error *error)
+{
+    *ret_delay_ms = 0;
+    if (failure->is_final && failure->has_delay)
+        return culex__fail(error, CULEX_EINVAL,
+                           "a failure that is final has no delay: nothing comes after it");
+    if (failure->is_final)
+        return CULEX_OK;
+    return failure->has_delay ? delay_check(failure->delay, ret_delay_ms, error)
+                              : culex__claim_backoff_ms(client, token, ret_delay_ms, error);
+}
+
+culex_status culex_claim_fail(culex_client *client, const char *token,
+                              const culex_claim_failure *failure, culex_error *error)
+{
+    const culex_claim_failure none = {0};
+    char text[CULEX_ERROR_TEXT_MAX + 1] = CULEX__NO_REASON_TEXT;
+    struct word word;
+    int64_t delay_ms = 0;
+    if (failure == NULL)
+        failure = &none;
+    if (failure->text != NULL)
+        culex__utf8_clean(text, sizeof text, failure->text, strlen(failure->text));
+    culex_status status = word_begin(client, token, &word, error);
+    if (status == CULEX_OK)
+        status = failure_delay(client, &word.token, failure, &delay_ms, error);
+    const struct culex_ack failed = {.event =
+                                         failure->is_final ? CULEX_EVENT_DISCARD : CULEX_EVENT_FAIL,
+                                     .delay_ms = delay_ms,
+                                     .text = text};
+    return status == CULEX_OK ? ack_say(client, &word, &failed, error) : status;
+}
+
+culex_status culex_claim_release(culex_client *client, const char *token, culex_duration delay,
+                                 culex_error *error)
+{
+    struct word word;
+    int64_t delay_ms = 0;
+    culex_status status = word_begin(client, token, &word, error);
+    if (status == CULEX_OK)
+        status = delay_check(delay, &delay_ms, error);
+    const struct culex_ack released = {
+        .event = CULEX_EVENT_RELEASE, .delay_ms = delay_ms, .has_begun = true};
+    return status == CULEX_OK ? ack_say(client, &word, &released, error) : status;
+}

@@ -1,0 +1,16 @@
+/* client/claim_schema.h - what the schema of a claimed run says, where its queue keeps it. */
+#ifndef CULEX_CLIENT_CLAIM_SCHEMA_H
+#define CULEX_CLIENT_CLAIM_SCHEMA_H
+
+#include "client/claim_token.h"
+
+/* Whether the result is one of the run's job. CULEX_EDECODE and CULEX_EINVAL say why it is not,
+ * CULEX_EUNSUPPORTED that it has encrypted fields. CULEX_OK for a run that is no more. */
+culex_status culex__claim_result_check(culex_client *client, const struct culex_claim_token *token,
+                                       const void *result, size_t len, culex_error *error);
+
+/* How long the run waits after the failure of this attempt. */
+culex_status culex__claim_backoff_ms(culex_client *client, const struct culex_claim_token *token,
+                                     int64_t *ret_delay_ms, culex_error *error);
+
+#endif
