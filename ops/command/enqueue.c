@@ -252,6 +252,11 @@ culex_status ops_enqueue(struct ops *ops, culex_error *error)
 {
     struct ops_schema schema;
     culex_status status = ops_schema_of_job(ops, ops->arguments[0], &schema, error);
+    if (status == CULEX_OK && culex_schema_is_retired(schema.schema))
+        status = ops_usage(error,
+                           "the job %.100s is retired: its workers end each run of it dead, and "
+                           "none is enqueued",
+                           schema.type->name);
     if (status == CULEX_OK && schema.note[0] != '\0')
         fprintf(stderr, "culex: %s\n", schema.note);
     if (status == CULEX_OK)

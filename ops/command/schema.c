@@ -278,6 +278,10 @@ static void schema_print(const struct ops_schema *schema)
     printf("schema      %016" PRIx64 "\n", type->fingerprint);
     if (type->doc != NULL)
         text_print("means", type->doc);
+    if (culex_schema_is_retired(schema->schema))
+        text_print("retired", "its workers end each run of it dead");
+    if (schema->note[0] != '\0')
+        text_print("note", schema->note);
     if (type->params->field_count == 0)
         puts("params      (none)");
     type_print("PARAM", type->params);

@@ -336,11 +336,6 @@ culex_status ops_schema_of_job(struct ops *ops, const char *job, struct ops_sche
     *ret_schema = (struct ops_schema){.schema = NULL};
     culex_status status = ops->options.schema != NULL ? option_take(ops, job, ret_schema, error)
                                                       : job_take(ops, job, ret_schema, error);
-    if (status == CULEX_OK && culex_schema_is_retired(ret_schema->schema))
-        status = ops_usage(error,
-                           "the job %.100s is retired: its workers end each run of it dead, and "
-                           "none is enqueued",
-                           ret_schema->type->name);
     if (status != CULEX_OK)
         ops_schema_release(ret_schema);
     return status;

@@ -23,9 +23,8 @@ culex_status ops_schema_of_run(struct ops *ops, const char *queue, const char *j
                                uint64_t fingerprint, struct ops_schema *ret_schema,
                                culex_error *error);
 /* The newest one of a job, by its name or that in the store: --schema, else of --queue, else of
- * whichever queue has it. CULEX_EUSAGE when there is none, or more than one that differ, or when it
- * is retired. Its note says what speaks against it: another one is told beside it, or nobody tells
- * it any more. */
+ * whichever queue has it. CULEX_EUSAGE when there is none, or more than one that differ. Its note
+ * says what speaks against it: another one is told beside it, or nobody tells it any more. */
 culex_status ops_schema_of_job(struct ops *ops, const char *job, struct ops_schema *ret_schema,
                                culex_error *error);
 void ops_schema_release(struct ops_schema *schema);

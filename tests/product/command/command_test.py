@@ -779,6 +779,7 @@ class Command(unittest.TestCase):
         self.nap("enqueue", "wink", "1")
         self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
         self.assertIn("the job gone is retired", self.culex("enqueue", "gone", code=2))
+        self.assertIn("retired     its workers end each run of it dead", self.culex("schema", "gone"))
         self.assertEqual({run["job"] for run in self.lines("runs", "naps")}, {"wink"})
 
     def test_schemas_are_what_workers_have_told(self):
