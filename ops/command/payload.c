@@ -172,9 +172,14 @@ culex_status ops_payload_try(const culex_field *field, const char *path, bool is
     culex_status status = culex_decode(&type, arena, text, (size_t)len, &value, error);
     culex_arena_free(arena);
     free(text);
-    if (status != CULEX_OK)
-        try_reword(path, error);
-    return status == CULEX_OK ? CULEX_OK : CULEX_EUSAGE;
+    if (status == CULEX_OK)
+        return CULEX_OK;
+    try_reword(path, error);
+    if (field->kind == CULEX_KIND_BYTES && strstr(error->text, "base64") != NULL) {
+        size_t at = strlen(error->text);
+        snprintf(error->text + at, sizeof error->text - at, "; hexadecimal digits go behind hex:");
+    }
+    return CULEX_EUSAGE;
 }
 
 /* ---- durations and bytes ----------------------------------------------------------------------
@@ -237,8 +242,8 @@ static culex_status plain_refuse(const struct ops_payload *payload, const char *
     if (is_secret)
         return ops_usage(payload->error, "%s: expected %s, found another value (secret)", path,
                          expected);
-    return ops_usage(payload->error, "%s: expected %s, found %.*s", path, expected, len,
-                     found.text);
+    return ops_usage(payload->error, "%s: expected %s, found %.*s%s", path, expected, len,
+                     found.text, len == 0 ? "nothing" : "");
 }
 
 static culex_status bytes_put(const struct ops_payload *payload, const char *path, bool is_secret,

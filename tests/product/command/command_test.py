@@ -393,7 +393,7 @@ class Command(unittest.TestCase):
                 ((*mail, *good, "urgent=yes"), "urgent: expected true or false\n"),
                 ((*mail, *good, "to=b"), "to is given twice"),
                 ((*mail, "to=", *good[1:]), "to: expected at least 1 bytes, found 0"),
-                ((*mail, "body=%hunter2"), "found another value (secret)\n    body=...\n         ^~~\n"),
+                ((*mail, "body=%hunter2"), "found another value (secret); hexadecimal digits go behind hex:\n    body=...\n         ^~~\n"),
                 ((*mail, "to=a"), "required and not given: subject (string), body (bytes)\n"),
                 ((*mail, *good, "to.x=1"), "to has no names in it: it is string"),
                 ((*mail, *good, "Hi"), "Hi: write NAME=VALUE"),
@@ -447,6 +447,8 @@ class Command(unittest.TestCase):
         self.assertIn("    blob=hex:0f0\n         ^~~~~~~\n", self.culex(*kit, "to=x", "blob=hex:0f0", code=2))
         for text in ('x"0g"', "hex:0", 'x"00', "base64:x", "deadbee"):
             self.assertIn("blob: expected ", self.culex(*kit, "to=x", f"blob={text}", code=2))
+        self.assertIn("found deadbee; hexadecimal digits go behind hex:\n", self.culex(*kit, "to=x", "blob=deadbee", code=2))
+        self.assertIn("as 1h30m, found nothing\n", self.culex(*kit, "to=x", "wait=", code=2))
         self.assertIn("blob: AP8= (bytes, 2 bytes)\n", self.culex(*kit, "to=x", "blob=hex:00ff"))
         self.assertIn("blob: read as base64; write hex: before hexadecimal digits", self.told(*kit, "to=x", "blob=deadbeef"))
         self.assertEqual(self.told(*kit, "to=x", "blob=AP8="), "")
