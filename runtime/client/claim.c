@@ -2,7 +2,7 @@
  *
  * A look is a STEP that wants one run. One that cannot be handed over is given back with the next
  * STEP of the same session, which claims another. Between looks the thread sleeps outside of the
- * client's turn. */
+ * client's turn, and it leaves those out that another one has just taken. */
 #include <culex/claims.h>
 
 #include <assert.h>
@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/instant.h"
+#include "client/claim_rest.h"
 #include "client/claim_step.h"
 #include "client/claim_token.h"
 #include "client/client_private.h"
@@ -21,7 +22,6 @@
 #include "core/queue_name.h"
 
 enum {
-    LOOK_MS = 100,
     WAIT_MAX_MS = 60 * 60 * 1000,
     ASIDE_MAX = 32, /* runs that one look gives back */
 };
@@ -212,12 +212,19 @@ static culex_status look_wait(culex_client *client, struct look *look, int64_t u
                               culex_error *error)
 {
     const struct culex_env *env = client->env;
+    const char *offers = look->options->offers;
+    culex_status status = look_once(client, look, error);
     for (;;) {
-        culex_status status = look_once(client, look, error);
         int64_t left_ms = (until_ns - culex__env_boottime_ns(env)) / CULEX_MS_NS;
         if (status != CULEX_OK || look->claim != NULL || left_ms <= 0)
             return status;
-        env->poll(env->self, NULL, 0, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+        env->poll(env->self, NULL, 0,
+                  left_ms < CULEX_CLAIM_REST_MS ? (int)left_ms : CULEX_CLAIM_REST_MS);
+        if (!culex__claim_may_look(client, look->queue, offers))
+            continue;
+        status = look_once(client, look, error);
+        if (look->claim != NULL)
+            culex__claim_look_again(client, look->queue, offers);
     }
 }
 

@@ -1,7 +1,9 @@
 #include "client/claim_schema.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include <culex/claims.h>
 #include <culex/schema.h>
 #include <culex/schemas.h>
 
@@ -10,6 +12,7 @@
 #include "client/sealing.h"
 #include "core/backoff.h"
 #include "core/codec_decode.h"
+#include "core/codec_encode.h"
 
 /* As culexc has it for a job that says nothing. */
 static const culex_retry_policy RETRY_DEFAULT = {
@@ -27,20 +30,27 @@ static void subject_release(struct subject *subject)
     culex_schema_free(subject->schema);
 }
 
-static culex_status schema_read(culex_client *client, struct subject *subject, culex_error *error)
+/* CULEX_ENOTFOUND where the queue does not keep it. A fingerprint of 0 would ask for another one.
+ */
+static culex_status schema_read(culex_client *client, const char *queue, const char *job,
+                                uint64_t fingerprint, culex_schema **ret_schema, culex_error *error)
 {
-    const culex_run_info *run = subject->run;
     char *text = NULL;
     size_t len = 0;
-    if (run->fingerprint == 0)
-        return CULEX_OK;
-    culex_status status = culex_client_schema_text(client, run->queue, run->job, run->fingerprint,
-                                                   0, &text, &len, error);
+    if (fingerprint == 0)
+        return culex__fail(error, CULEX_ENOTFOUND, "the run has no schema");
+    culex_status status =
+        culex_client_schema_text(client, queue, job, fingerprint, 0, &text, &len, error);
     if (status == CULEX_OK)
-        status = culex_schema_read(text, len, &subject->schema, error);
+        status = culex_schema_read(text, len, ret_schema, error);
     free(text);
-    bool is_unknown = status == CULEX_ENOTFOUND || status == CULEX_EUNDERSTAND;
-    return is_unknown || status == CULEX_EDECODE ? CULEX_OK : status;
+    return status;
+}
+
+/* Nothing is known of it, whatever there is. */
+static bool schema_is_lacking(culex_status status)
+{
+    return status == CULEX_ENOTFOUND || status == CULEX_EUNDERSTAND || status == CULEX_EDECODE;
 }
 
 static culex_status subject_read(culex_client *client, const struct culex_claim_token *token,
@@ -51,10 +61,13 @@ static culex_status subject_read(culex_client *client, const struct culex_claim_
         culex_client_get(client, token->queue, token->id, &ret_subject->run, error);
     if (status == CULEX_ENOTFOUND)
         return CULEX_OK; /* the token's own call says so */
+    const culex_run_info *run = ret_subject->run;
     if (status == CULEX_OK)
-        status = schema_read(client, ret_subject, error);
-    if (status != CULEX_OK)
-        subject_release(ret_subject);
+        status = schema_read(client, run->queue, run->job, run->fingerprint, &ret_subject->schema,
+                             error);
+    if (status == CULEX_OK || (run != NULL && schema_is_lacking(status)))
+        return CULEX_OK;
+    subject_release(ret_subject);
     return status;
 }
 
@@ -108,4 +121,53 @@ culex_status culex__claim_backoff_ms(culex_client *client, const struct culex_cl
                                             failures + 1, culex__env_random(client->env));
     subject_release(&subject);
     return CULEX_OK;
+}
+
+/* --- params ---------------------------------------------------------------------------------- */
+
+/* As culex_client_get has the payload, read, and written without seals. */
+static culex_status params_write(culex_client *client, const culex_claim *claim,
+                                 const culex_job_type *type, culex_buf *ret_text,
+                                 culex_error *error)
+{
+    struct culex__sealing sealing =
+        culex__sealing_make(client->keys, client->env, type, CULEX_SEALED_PARAMS);
+    const void *params = NULL;
+    culex_arena *arena = culex_arena_create();
+    if (arena == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory to read the params");
+    culex_status status = culex__decode_sealed(&sealing, type->params, arena, claim->payload.data,
+                                               claim->payload.len, &params, error);
+    sealing.is_plain = true;
+    if (status == CULEX_OK)
+        status = culex__encode_sealed(&sealing, type->params, params, ret_text, error);
+    culex_arena_free(arena);
+    return status;
+}
+
+culex_status culex_claim_params(culex_client *client, const culex_claim *claim, char **ret_text,
+                                size_t *ret_len, culex_error *error)
+{
+    culex_schema *schema = NULL;
+    culex_buf text;
+    if (ret_text != NULL)
+        *ret_text = NULL;
+    if (client == NULL || claim == NULL || ret_text == NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           client == NULL  ? "no client"
+                           : claim == NULL ? "no claim"
+                                           : "no place for the params");
+    culex_status status =
+        schema_read(client, claim->queue, claim->job, claim->fingerprint, &schema, error);
+    if (status != CULEX_OK)
+        return status;
+    culex_buf_init(&text, 0);
+    status = params_write(client, claim, culex_schema_type(schema), &text, error);
+    if (status == CULEX_OK && (*ret_text = strndup(text.data, text.len)) == NULL)
+        status = culex__fail(error, CULEX_ENOMEM, "no memory for the params");
+    if (status == CULEX_OK && ret_len != NULL)
+        *ret_len = text.len;
+    culex_buf_release(&text);
+    culex_schema_free(schema);
+    return status;
 }

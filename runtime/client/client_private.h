@@ -19,11 +19,15 @@ struct culex_keys;
 struct culex_publishing;
 struct culex_spooling;
 
+enum { CULEX_CLAIM_LOOKS = 16 };
+
 /* What a client that claims runs has said in their names: see client/claim_step.h. */
 struct culex_claiming {
     uint64_t salt;  /* of its sessions' names; 0: none is drawn yet */
     uint64_t nonce; /* the greatest that it has sent */
     unsigned next;  /* whose turn it is */
+    /* At any time: see client/claim_rest.h. */
+    atomic_uint_fast64_t looks[CULEX_CLAIM_LOOKS];
 };
 
 struct culex_client {

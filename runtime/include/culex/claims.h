@@ -23,8 +23,8 @@
  * What a worker of Culex does and a claim does not: figures and the registry of workers know
  * nothing of claims; nothing enforces a run's timeout but the end of its lease; steps of chains are
  * not claimed, as what comes next is made by a worker that has the chain; encrypted params are
- * handed over as they are stored, sealed, and an encrypted result cannot be given. Members of a
- * payload whose names begin with '!' must be understood by whoever executes it.
+ * sealed in the payload (but see culex_claim_params), and an encrypted result cannot be given.
+ * Members of a payload whose names begin with '!' must be understood by whoever executes it.
  *
  * Clients, threads and errors are as in culex/client.h. A handler's client cannot claim
  * (CULEX_EUNSUPPORTED), and a program that is linked with a library for producers has none of these
@@ -50,7 +50,8 @@ typedef struct culex_claim_options {
     size_t job_count;
     const char *offers;   /* what there is for runs that need something, "gpu:1"; NULL: nothing */
     culex_duration lease; /* 200 ms to a day; 0: 30 s */
-    culex_duration wait;  /* for a run to come, up to an hour; 0: none. Looks ten times a second */
+    culex_duration wait;  /* for a run to come, up to an hour; 0: none. A queue is looked at ten
+                             times a second, however many threads of a client wait for its runs */
 } culex_claim_options;
 
 /* A run that is held. Everything it points to is owned by it. */
@@ -77,6 +78,17 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_claim(culex_client *client, c
                                                          const culex_claim_options *options,
                                                          culex_claim **ret_claim,
                                                          culex_error *error);
+
+/* The params of a claimed run by the schema that it was enqueued with, as JSON with a NUL that
+ * *ret_len (may be NULL) does not count: the defaults of params that the payload lacks are there,
+ * but for those that are secret, and encrypted params are opened by the client's keys.
+ * CULEX_ENOTFOUND: the queue does not keep that schema (culex/schemas.h), and the payload is all
+ * that is known. CULEX_ENOKEY: the client has not the key. CULEX_EDECODE, CULEX_EUNDERSTAND: the
+ * payload is not as that schema has it, or the schema is of a later version. *ret_text is returned
+ * owned, to be given back with free(). */
+CULEX_API CULEX_MUST_USE culex_status culex_claim_params(culex_client *client,
+                                                         const culex_claim *claim, char **ret_text,
+                                                         size_t *ret_len, culex_error *error);
 
 /* Accepts NULL, and leaves the lease as it is. */
 CULEX_API void culex_claim_free(culex_claim *claim);

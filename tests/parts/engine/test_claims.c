@@ -1,7 +1,9 @@
 /* Runs that are claimed for others: what is handed over, what a token does, and what becomes of
  * runs whose holder is silent. In the driven world; the storm of test_claims_storm.c is on real
  * stores. */
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -41,6 +43,23 @@ static culex_uuid put(struct world *world, int64_t n)
 {
     culex_job_type type = number_type();
     return world_enqueue(world, &type, n);
+}
+
+static culex_uuid put_text(struct world *world, const char *payload)
+{
+    const struct culex_new_run run = {.job = "t.number",
+                                      .priority = 5,
+                                      .attempts_max = 5,
+                                      .keep_failure_ms = 86400000,
+                                      .fingerprint = 1,
+                                      .tags = "",
+                                      .payload = payload,
+                                      .payload_len = strlen(payload)};
+    struct culex_enqueue_result result;
+    assert_int_equal(
+        world->store->ops->enqueue(world->store, "numbers", NULL, &run, 1, &result, NULL),
+        CULEX_OK);
+    return result.id;
 }
 
 /* NULL: there was none. Owned by the caller. */
@@ -167,6 +186,38 @@ static void test_completion_of_a_forgotten_run_is_told_so(void **state)
     culex_claim *claim = claim_run(world, world_enqueue(world, &type, 7));
     complete(world, claim);
     is_refused(world, claim->token, CULEX_ENOTFOUND);
+    culex_claim_free(claim);
+}
+
+static void test_params_are_read_by_the_schema(void **state)
+{
+    struct world *world = *state;
+    static const int64_t five = 5;
+    struct pair {
+        int64_t n, m;
+    };
+    culex_field fields[2] = {number_struct.fields[0], number_struct.fields[0]};
+    const culex_struct_type params = {"t.number", sizeof(struct pair), fields, 2};
+    culex_job_type type = number_type();
+    char *text = NULL;
+    size_t len = 0;
+    fields[0].name = fields[0].wire = "m";
+    fields[0].flags = 0;
+    fields[0].offset = offsetof(struct pair, m);
+    fields[0].def = &five;
+    type.params = &params;
+    culex_claim *claim = claim_run(world, put(world, 7));
+    assert_int_equal(culex_claim_params(world->client, claim, &text, &len, NULL), CULEX_ENOTFOUND);
+    assert_null(text);
+    publish(world, &type);
+    assert_int_equal(culex_claim_params(world->client, claim, &text, &len, NULL), CULEX_OK);
+    assert_string_equal(text, "{\"m\":5,\"n\":7}");
+    assert_int_equal(len, strlen(text));
+    free(text);
+    complete(world, claim);
+    culex_claim_free(claim);
+    claim = claim_run(world, put_text(world, "{\"n\":\"seven\"}"));
+    assert_int_equal(culex_claim_params(world->client, claim, &text, &len, NULL), CULEX_EDECODE);
     culex_claim_free(claim);
 }
 
@@ -456,23 +507,6 @@ static void test_other_jobs_go_back_for_some_seconds(void **state)
     assert_null(claim_by(world, &options));
 }
 
-static culex_uuid put_text(struct world *world, const char *payload)
-{
-    const struct culex_new_run run = {.job = "t.number",
-                                      .priority = 5,
-                                      .attempts_max = 5,
-                                      .keep_failure_ms = 86400000,
-                                      .fingerprint = 1,
-                                      .tags = "",
-                                      .payload = payload,
-                                      .payload_len = strlen(payload)};
-    struct culex_enqueue_result result;
-    assert_int_equal(
-        world->store->ops->enqueue(world->store, "numbers", NULL, &run, 1, &result, NULL),
-        CULEX_OK);
-    return result.id;
-}
-
 static void test_steps_of_chains_and_damaged_runs_are_not_handed_over(void **state)
 {
     struct world *world = *state;
@@ -645,6 +679,104 @@ static void test_lost_answer_is_told_as_such_where_others_speak_meanwhile(void *
     culex_claim_free(claim);
 }
 
+/* --- many who wait --------------------------------------------------------------------------- */
+
+enum { WAITERS = 20 };
+
+static struct {
+    const struct culex_store_ops *inner;
+    struct culex_store_ops ops;
+    atomic_uint steps;
+} sight;
+
+static culex_status seen_step(struct culex_store *store, const struct culex_step *step,
+                              struct culex_step_reply *ret_reply, culex_error *error)
+{
+    sight.steps++;
+    return sight.inner->step(store, step, ret_reply, error);
+}
+
+static culex_client *seen_client(void)
+{
+    culex_client *client = NULL;
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    sight.inner = client->store->ops;
+    sight.ops = *client->store->ops;
+    sight.ops.step = seen_step;
+    sight.steps = 0;
+    client->store->ops = &sight.ops;
+    return client;
+}
+
+struct waiter {
+    pthread_t thread;
+    culex_client *client;
+    const char *queue;
+    culex_duration wait;
+    culex_claim *claim;
+    culex_status status;
+};
+
+static void *waiter_live(void *user)
+{
+    struct waiter *waiter = user;
+    const culex_claim_options options = {.wait = waiter->wait};
+    waiter->status =
+        culex_client_claim(waiter->client, waiter->queue, &options, &waiter->claim, NULL);
+    return NULL;
+}
+
+static void waiters_begin(culex_client *client, culex_duration wait, struct waiter *waiters)
+{
+    for (size_t i = 0; i < WAITERS; i++) {
+        waiters[i] = (struct waiter){.client = client, .wait = wait};
+        waiters[i].queue = i % 2 == 0 ? "numbers" : "others";
+        assert_int_equal(pthread_create(&waiters[i].thread, NULL, waiter_live, &waiters[i]), 0);
+    }
+}
+
+static size_t waiters_end(struct waiter *waiters)
+{
+    size_t claims = 0;
+    for (size_t i = 0; i < WAITERS; i++) {
+        assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
+        assert_int_equal(waiters[i].status, CULEX_OK);
+        claims += waiters[i].claim != NULL;
+        culex_claim_free(waiters[i].claim);
+    }
+    return claims;
+}
+
+/* The store is asked once by each, and then as by one for each queue. */
+static void test_those_who_wait_look_for_each_other(void **state)
+{
+    struct waiter waiters[WAITERS];
+    (void)state;
+    culex_client *client = seen_client();
+    waiters_begin(client, culex_seconds(1), waiters);
+    assert_int_equal(waiters_end(waiters), 0);
+    assert_in_range(sight.steps, WAITERS, WAITERS + 2 * 12);
+    culex_client_close(client);
+}
+
+static void test_each_who_waits_is_given_a_run(void **state)
+{
+    struct waiter waiters[WAITERS];
+    (void)state;
+    culex_client *client = seen_client();
+    culex_job_type type = number_type();
+    waiters_begin(client, culex_minutes(1), waiters);
+    for (int64_t i = 0; i < WAITERS; i++) {
+        struct number params = {i};
+        culex_enqueue_options options = culex_enqueue_options_make();
+        options.queue = i % 2 == 0 ? "numbers" : "others";
+        assert_int_equal(culex_client_enqueue(client, &type, &params, &options, NULL, NULL),
+                         CULEX_OK);
+    }
+    assert_int_equal(waiters_end(waiters), WAITERS);
+    culex_client_close(client);
+}
+
 static void test_handlers_client_claims_nothing(void **state)
 {
     struct world *world = *state;
@@ -668,7 +800,13 @@ static bool day_live(culex_client *client)
         if (culex_client_claim(client, "numbers", NULL, &claim, NULL) != CULEX_OK || claim == NULL)
             return false;
         bool is_first = i == 0;
+        char *text = NULL;
         culex_status status = culex_claim_heartbeat(client, claim->token, NULL, &pulse, NULL);
+        if (status == CULEX_OK)
+            status = culex_claim_params(client, claim, &text, NULL, NULL);
+        if (status == CULEX_ENOTFOUND) /* not all days have a schema */
+            status = CULEX_OK;
+        free(text);
         if (status == CULEX_OK)
             status = is_first ? culex_claim_fail(client, claim->token, &at_once, NULL)
                               : culex_claim_complete(client, claim->token, "{\"n\":1}", 7, NULL);
@@ -763,6 +901,7 @@ int main(void)
         TEST(test_queue_without_runs_gives_none),
         TEST(test_result_is_kept_and_may_be_said_twice),
         TEST(test_completion_of_a_forgotten_run_is_told_so),
+        TEST(test_params_are_read_by_the_schema),
         TEST(test_silent_holder_is_charged_a_loss_and_fenced),
         TEST(test_heartbeats_keep_the_lease_and_tell_progress),
         TEST(test_cancel_is_told_by_the_heartbeat),
@@ -780,6 +919,8 @@ int main(void)
         TEST(test_options_out_of_bounds_are_refused),
         TEST(test_any_client_takes_a_token_whatever_its_clock),
         TEST(test_lost_answer_is_told_as_such_where_others_speak_meanwhile),
+        cmocka_unit_test(test_those_who_wait_look_for_each_other),
+        cmocka_unit_test(test_each_who_waits_is_given_a_run),
         TEST(test_handlers_client_claims_nothing),
         cmocka_unit_test(test_every_step_fails_once_or_for_long),
         cmocka_unit_test(test_every_allocation_fails_once),

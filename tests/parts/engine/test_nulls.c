@@ -217,7 +217,9 @@ static void test_null_for_claims_is_refused(void **state)
     const culex_claim_options no_job = {.jobs = (const char *const[]){NULL}, .job_count = 1};
     culex_client *client = NULL;
     culex_claim *claim = NULL;
+    const culex_claim empty = {.queue = "q", .job = "j"};
     culex_claim_pulse pulse;
+    char *text;
     (void)state;
     REFUSED(culex_client_claim(NULL, "q", NULL, &claim, &error));
     REFUSED(culex_claim_heartbeat(NULL, token, NULL, &pulse, &error));
@@ -229,6 +231,9 @@ static void test_null_for_claims_is_refused(void **state)
     REFUSED(culex_client_claim(client, NULL, NULL, &claim, &error));
     REFUSED_AS("no place for the claim", culex_client_claim(client, "q", NULL, NULL, &error));
     REFUSED(culex_client_claim(client, "q", &no_job, &claim, &error));
+    REFUSED_AS("no claim", culex_claim_params(client, NULL, &text, NULL, &error));
+    REFUSED(culex_claim_params(NULL, &empty, &text, NULL, &error));
+    REFUSED_AS("no place for the params", culex_claim_params(client, &empty, NULL, NULL, &error));
     REFUSED(culex_claim_heartbeat(client, NULL, NULL, &pulse, &error));
     REFUSED_AS("no place for the pulse", culex_claim_heartbeat(client, token, NULL, NULL, &error));
     REFUSED(culex_claim_complete(client, NULL, NULL, 0, &error));

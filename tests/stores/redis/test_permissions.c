@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <culex/claims.h>
+
 #include "store/redis/redis.h"
 #include "commands.h"
 #include "client/client_private.h"
@@ -204,6 +206,29 @@ static void operate(culex_client *client, culex_uuid dead, culex_uuid waiting)
     culex_doctor_report_free(report);
 }
 
+/* A gateway has the rights of a worker. */
+static void claim_and_complete(culex_client *client)
+{
+    const culex_claim_failure at_once = {.has_delay = true};
+    culex_claim *claim = NULL;
+    culex_claim_pulse pulse;
+    char *text = NULL;
+    for (int i = 0; i < 3; i++) {
+        assert_ok(culex_client_claim(client, "numbers", NULL, &claim, &call_error));
+        assert_non_null(claim);
+        assert_ok(culex_claim_heartbeat(client, claim->token, NULL, &pulse, &call_error));
+        assert_ok(culex_claim_params(client, claim, &text, NULL, &call_error));
+        free(text);
+        if (i == 0)
+            assert_ok(culex_claim_release(client, claim->token, 0, &call_error));
+        else if (i == 1)
+            assert_ok(culex_claim_fail(client, claim->token, &at_once, &call_error));
+        else
+            assert_ok(culex_claim_complete(client, claim->token, NULL, 0, &call_error));
+        culex_claim_free(claim);
+    }
+}
+
 static void test_documented_users_suffice_for_their_programs(void **state)
 {
     struct stage *s = *state;
@@ -214,6 +239,10 @@ static void test_documented_users_suffice_for_their_programs(void **state)
     culex_uuid second = enqueue(producer);
     worker_drain(s);
     assert_int_equal(s->done, 2);
+    enqueue(producer);
+    culex_client *gateway = client_open(s, "worker");
+    claim_and_complete(gateway);
+    culex_client_close(gateway);
     culex_uuid third = enqueue(producer);
     culex_run_info *run = NULL;
     assert_ok(culex_client_get(producer, "numbers", second, &run, &call_error));
