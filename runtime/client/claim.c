@@ -47,10 +47,13 @@ static char *text_put(char **at, const char *text, size_t len)
     return put;
 }
 
-static void token_put(const struct look *look, culex_claim *claim, char **at)
+static void token_put(const struct look *look, const struct culex_run_facts *facts,
+                      culex_claim *claim, char **at)
 {
-    struct culex_claim_token token = {
-        .id = claim->id, .attempt = claim->attempt, .times_out_ms = claim->times_out_ms};
+    struct culex_claim_token token = {.id = facts->id,
+                                      .attempt = facts->attempt,
+                                      .claim_ms = facts->claim_ms,
+                                      .times_out_ms = claim->times_out_ms};
     strcpy(token.session, look->step.session);
     strcpy(token.queue, look->queue);
     culex__claim_token_write(&token, *at);
@@ -90,7 +93,7 @@ static culex_claim *claim_make(const struct look *look, const struct culex_grant
                            .claimed_ms = claimed_ms};
     times_set(look, &grant->facts, claim);
     char *at = (char *)(claim + 1);
-    token_put(look, claim, &at);
+    token_put(look, &grant->facts, claim, &at);
     claim->job = text_put(&at, grant->job, job_len);
     claim->queue = text_put(&at, look->queue, queue_len);
     claim->payload.data = (uint8_t *)text_put(&at, grant->payload, grant->payload_len);

@@ -148,6 +148,7 @@ static culex_status ack_say(culex_client *client, struct word *word, const struc
     struct culex_ack said = *ack;
     said.id = word->token.id;
     said.attempt = word->token.attempt;
+    said.claim_ms = word->token.claim_ms;
     word->step.step = (struct culex_step){.acks = &said, .ack_count = 1};
     return word_say(client, word, error);
 }

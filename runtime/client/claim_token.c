@@ -13,7 +13,7 @@
 
 #define VERSION "c1"
 
-enum { NUMBERS_SIZE = 10 + 19, DOTS = 5 };
+enum { NUMBERS_SIZE = 10 + 19 + 19, DOTS = 6 };
 
 static_assert(sizeof VERSION + CULEX_UUID_TEXT_LEN + CULEX_STORE_SESSION_MAX + NUMBERS_SIZE +
                       CULEX_QUEUE_NAME_MAX + DOTS <=
@@ -25,9 +25,9 @@ void culex__claim_token_write(const struct culex_claim_token *token,
 {
     char id[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(token->id, id);
-    int len =
-        snprintf(ret_text, CULEX_CLAIM_TOKEN_SIZE, VERSION ".%s.%" PRIu32 ".%s.%" PRId64 ".%s", id,
-                 token->attempt, token->session, token->times_out_ms, token->queue);
+    int len = snprintf(ret_text, CULEX_CLAIM_TOKEN_SIZE,
+                       VERSION ".%s.%" PRIu32 ".%s.%" PRId64 ".%" PRId64 ".%s", id, token->attempt,
+                       token->session, token->claim_ms, token->times_out_ms, token->queue);
     assert(len > 0 && len < CULEX_CLAIM_TOKEN_SIZE);
     (void)len;
 }
@@ -62,6 +62,13 @@ static bool attempt_read(const char *text, uint32_t *ret_attempt)
     return is_good;
 }
 
+static bool instant_take(const char **text, int64_t *ret_ms)
+{
+    char part[CULEX_NUMBER_TEXT_MAX];
+    return part_take(text, sizeof part, part) && culex__int64_parse(part, strlen(part), ret_ms) &&
+           *ret_ms >= 0 && *ret_ms <= CULEX_INSTANT_MAX_MS;
+}
+
 static bool token_read(const char *text, struct culex_claim_token *ret_token)
 {
     char part[CULEX_UUID_TEXT_SIZE];
@@ -70,9 +77,8 @@ static bool token_read(const char *text, struct culex_claim_token *ret_token)
         !culex__uuid_read(part, strlen(part), &ret_token->id) ||
         !part_take(&text, sizeof part, part) || !attempt_read(part, &ret_token->attempt) ||
         !part_take(&text, sizeof ret_token->session, ret_token->session) ||
-        !is_session(ret_token->session) || !part_take(&text, sizeof part, part) ||
-        !culex__int64_parse(part, strlen(part), &ret_token->times_out_ms) ||
-        ret_token->times_out_ms < 0 || ret_token->times_out_ms > CULEX_INSTANT_MAX_MS)
+        !is_session(ret_token->session) || !instant_take(&text, &ret_token->claim_ms) ||
+        !instant_take(&text, &ret_token->times_out_ms))
         return false;
     if (culex__queue_check(text, NULL) != CULEX_OK)
         return false;

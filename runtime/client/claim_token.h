@@ -1,7 +1,7 @@
 /* client/claim_token.h - the token of a lease: a claim as a text that any process can go on with.
  *
- * "c1.ID.ATTEMPT.SESSION.TIMEOUT.QUEUE": the fence of the store, when the run's timeout is over
- * (ms since 1970 on the store's clock, 0: it has none), and where the run is. */
+ * "c1.ID.ATTEMPT.SESSION.CLAIM.TIMEOUT.QUEUE": the fence of the store, when it has granted the run
+ * and when the run's timeout is over (ms since 1970 on the store's clock), and where the run is. */
 #ifndef CULEX_CLIENT_CLAIM_TOKEN_H
 #define CULEX_CLIENT_CLAIM_TOKEN_H
 
@@ -13,7 +13,8 @@ struct culex_claim_token {
     culex_uuid id;
     uint32_t attempt;
     char session[CULEX_STORE_SESSION_MAX + 1];
-    int64_t times_out_ms; /* 0 or more */
+    int64_t claim_ms;     /* for the ack (store/store.h); 0: the store wants none */
+    int64_t times_out_ms; /* 0: it has none */
     char queue[CULEX_QUEUE_NAME_MAX + 1];
 };
 

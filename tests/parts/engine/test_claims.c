@@ -531,27 +531,27 @@ static void test_what_is_no_token_is_refused(void **state)
     static const char *const bad[] = {
         "",
         "c1",
-        "c2." ID ".1.00000000000000aa.0.numbers",
-        "c1.01a1ee57-0e80-7cd1-bfc4-00000000000.1.00000000000000aa.0.numbers",
-        "c1." ID ".0.00000000000000aa.0.numbers",
-        "c1." ID ".4294967296.00000000000000aa.0.numbers",
-        "c1." ID ".01.00000000000000aa.0.numbers",
-        "c1." ID ".1..0.numbers",
-        "c1." ID ".1.00000000000000ag.0.numbers",
-        "c1." ID ".1.00000000000000aa00000000000000aa0.0.numbers",
-        "c1." ID ".1.00000000000000aa.-1.numbers",
-        "c1." ID ".1.00000000000000aa.9999999999999999999.numbers",
-        "c1." ID ".1.00000000000000aa.0.",
-        "c1." ID ".1.00000000000000aa.0",
-        "c1." ID ".1.00000000000000aa.0.num bers",
-        "c1." ID ".1.00000000000000aa.0.numbers\n"};
+        "c2." ID ".1.00000000000000aa.0.0.numbers",
+        "c1.01a1ee57-0e80-7cd1-bfc4-00000000000.1.00000000000000aa.0.0.numbers",
+        "c1." ID ".0.00000000000000aa.0.0.numbers",
+        "c1." ID ".4294967296.00000000000000aa.0.0.numbers",
+        "c1." ID ".01.00000000000000aa.0.0.numbers",
+        "c1." ID ".1..0.0.numbers",
+        "c1." ID ".1.00000000000000ag.0.0.numbers",
+        "c1." ID ".1.00000000000000aa00000000000000aa0.0.0.numbers",
+        "c1." ID ".1.00000000000000aa.0.-1.numbers",
+        "c1." ID ".1.00000000000000aa.0.9999999999999999999.numbers",
+        "c1." ID ".1.00000000000000aa.0.0.",
+        "c1." ID ".1.00000000000000aa.0.0",
+        "c1." ID ".1.00000000000000aa.0.0.num bers",
+        "c1." ID ".1.00000000000000aa.0.0.numbers\n"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         is_refused(world, bad[i], CULEX_EINVAL);
     char longest[CULEX_CLAIM_TOKEN_SIZE + 1];
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     is_refused(world, longest, CULEX_EINVAL);
-    is_refused(world, "c1." ID ".1.00000000000000aa.0.numbers", CULEX_ENOTFOUND);
+    is_refused(world, "c1." ID ".1.00000000000000aa.0.0.numbers", CULEX_ENOTFOUND);
     culex_claim *claim = claim_run(world, put(world, 1));
     char forged[CULEX_CLAIM_TOKEN_SIZE];
     strcpy(forged, claim->token);
