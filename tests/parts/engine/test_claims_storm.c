@@ -19,7 +19,14 @@
 #include "redis_server.h"
 #include "world.h"
 
-enum { RUNS = 600, RUNS_KILLED = 80, CLAIMERS = 4, FINISHERS = 2, LATEST_S = 120 };
+enum {
+    RUNS = 600,
+    RUNS_KILLED = 80,
+    RUNS_LIMITED = 100,
+    CLAIMERS = 4,
+    FINISHERS = 2,
+    LATEST_S = 120
+};
 
 /* --- a place on a real store ----------------------------------------------------------------- */
 
@@ -87,17 +94,22 @@ static culex_client *client_open(const struct place *place)
 }
 
 /* No client stays open: SQLite's locks are not inherited by those who are forked. */
-static void runs_put(const struct place *place, int count)
+static void runs_of_type_put(const struct place *place, const culex_job_type *type, int count)
 {
     culex_client *client = client_open(place);
-    culex_job_type type = number_type();
     struct number numbers[RUNS];
     for (int i = 0; i < count; i++)
         numbers[i].n = i;
-    assert_int_equal(culex_client_enqueue_many(client, &type, numbers, sizeof numbers[0],
+    assert_int_equal(culex_client_enqueue_many(client, type, numbers, sizeof numbers[0],
                                                (size_t)count, NULL, NULL, NULL, NULL),
                      CULEX_OK);
     culex_client_close(client);
+}
+
+static void runs_put(const struct place *place, int count)
+{
+    const culex_job_type type = number_type();
+    runs_of_type_put(place, &type, count);
 }
 
 static culex_queue_stats stats_of(const struct place *place)
@@ -111,7 +123,7 @@ static culex_queue_stats stats_of(const struct place *place)
 
 /* --- the ledger ------------------------------------------------------------------------------ */
 
-enum act { GIVEN, DONE, REFUSED };
+enum act { GIVEN, ENDING, DONE, REFUSED };
 
 struct entry {
     int64_t n;
@@ -277,6 +289,57 @@ static void test_each_run_is_claimed_and_done_once(void **state)
         await(pids[i]);
     place->tokens[1] = dup(place->tokens[0]); /* for the teardown */
     each_is_done_once(place, RUNS);
+}
+
+/* --- limits ---------------------------------------------------------------------------------- */
+
+static void limited_live(const struct place *place, culex_client *client)
+{
+    struct job job;
+    while (claim_next(place, client, 60000, &job)) {
+        usleep(2000);
+        note(place, job.n, ENDING, job.attempt);
+        finish(place, client, &job);
+    }
+}
+
+/* The most that were claimed at a time, and of one run. What is being ended is not counted, for
+ * others may have its place before that is noted. */
+static void most_read(const struct place *place, int *ret_most, int *ret_most_of_one)
+{
+    int held[RUNS] = {0}, all = 0;
+    struct entry entry;
+    *ret_most = *ret_most_of_one = 0;
+    assert_int_equal(lseek(place->ledger, 0, SEEK_SET), 0);
+    while (read(place->ledger, &entry, sizeof entry) == sizeof entry) {
+        int change = entry.act == GIVEN ? 1 : entry.act == ENDING ? -1 : 0;
+        held[entry.n] += change;
+        all += change;
+        *ret_most = all > *ret_most ? all : *ret_most;
+        *ret_most_of_one = held[entry.n] > *ret_most_of_one ? held[entry.n] : *ret_most_of_one;
+    }
+}
+
+static void test_limit_holds_among_claimers(void **state)
+{
+    struct place *place = *state;
+    const culex_limit two = {.kind = CULEX_LIMIT_CONCURRENCY, .name = "t.number:two", .count = 2};
+    culex_job_type type = number_type();
+    pid_t pids[CLAIMERS];
+    int most, most_of_one;
+    type.limits = &two;
+    type.limit_count = 1;
+    runs_of_type_put(place, &type, RUNS_LIMITED);
+    for (int i = 0; i < CLAIMERS; i++)
+        pids[i] = spawn(place, limited_live);
+    for (int i = 0; i < CLAIMERS; i++)
+        await(pids[i]);
+    for (int i = 0; i < 20 && stats_of(place).done < RUNS_LIMITED; i++)
+        await(spawn(place, limited_live)); /* none was left to the others for a while */
+    most_read(place, &most, &most_of_one);
+    assert_in_range(most, 1, 2);
+    assert_int_equal(most_of_one, 1);
+    each_is_done_once(place, RUNS_LIMITED);
 }
 
 /* --- beside workers -------------------------------------------------------------------------- */
@@ -465,6 +528,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON(sqlite, test_each_run_is_claimed_and_done_once),
         ON(redis, test_each_run_is_claimed_and_done_once),
+        ON(sqlite, test_limit_holds_among_claimers),
+        ON(redis, test_limit_holds_among_claimers),
         ON(sqlite, test_workers_are_at_the_same_queue),
         ON(redis, test_workers_are_at_the_same_queue),
         ON(sqlite, test_killed_claimers_lose_no_run),
