@@ -51,9 +51,10 @@ struct order {
     size_t count;
     culex_uuid *ids;                 /* for every run; NULL: not asked for */
     culex_enqueue_outcome *outcomes; /* the same */
-    bool has_ticket;                 /* the caller's; else each batch has one of the client's */
-    struct culex_ticket ticket;      /* of the next batch */
-    struct culex_rest rest;          /* of a chain, behind the run */
+    bool is_never_spooled;
+    bool has_ticket;            /* the caller's; else each batch has one of the client's */
+    struct culex_ticket ticket; /* of the next batch */
+    struct culex_rest rest;     /* of a chain, behind the run */
     const char *rest_steps[CULEX_CHAIN_STEPS_MAX];
     const culex_batch *called; /* whose callback the run is; NULL: it is none */
     culex_batch_when called_when;
@@ -534,7 +535,7 @@ static culex_status batch_try(struct order *order, struct batch *batch, size_t f
 static bool order_may_spool(const struct order *order)
 {
     return order->client->spooling != NULL && !order->has_ticket && !order->policy.has_batch &&
-           !order->client->is_passing;
+           !order->client->is_passing && !order->is_never_spooled;
 }
 
 static culex_status batch_put(const struct order *order, struct batch *batch,
@@ -934,6 +935,7 @@ culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, c
                           .count = made->count,
                           .ids = made->ids,
                           .outcomes = made->outcomes,
+                          .is_never_spooled = made->is_never_spooled,
                           .has_ticket = made->has_ticket};
     size_t enqueued = 0;
     if (made->has_ticket && !culex__ticket_parse(made->ticket, &order.ticket))
@@ -944,6 +946,8 @@ culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, c
     struct batch batch = {.runs = room->runs, .results = room->results};
     culex_status status = batch_enqueue(&order, &batch, &enqueued, error);
     free(room);
+    if (made->ret_enqueued != NULL)
+        *made->ret_enqueued = enqueued;
     return status;
 }
 

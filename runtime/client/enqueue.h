@@ -22,19 +22,23 @@ culex_status culex__client_enqueue_text(culex_client *client, const culex_job_ty
 /* CULEX_EINVAL: it is none that culex_batch_open has made. Accepts NULL, and any bytes. */
 culex_status culex__batch_check(const culex_batch *batch, culex_error *error);
 
-/* Runs of one queue that are made already: they come together, or none does. All is borrowed. */
+/* Runs of one queue that are made already: when they are bound they come together, or none does.
+ * All is borrowed. */
 struct culex_enqueue_made {
     culex_client *client;
     const char *queue;
-    const struct culex_new_run *runs; /* bound, if there are several */
+    const struct culex_new_run *runs; /* all of them bound, or none; those have their own keys */
     size_t count;                     /* 1 to CULEX_ENQUEUE_BATCH_MAX */
     bool has_ticket;
     culex_uuid ticket;
     culex_uuid *ids; /* one for each run; after CULEX_EUNKNOWN the first is the call's ticket */
     culex_enqueue_outcome *outcomes;
+    bool is_never_spooled; /* a store that is away is a failure */
+    size_t *ret_enqueued;  /* of runs that are not bound, on failure too: so many of the first ones
+                              are  in; NULL: not asked for */
 };
 
-/* As culex_client_enqueue. Another failure than CULEX_EUNKNOWN has brought none of them. */
+/* As culex_client_enqueue. Another failure than CULEX_EUNKNOWN has brought none that are bound. */
 culex_status culex__client_enqueue_made(const struct culex_enqueue_made *made, culex_error *error);
 
 struct culex_env;

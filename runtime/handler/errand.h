@@ -43,8 +43,8 @@ struct culex_errand {
 };
 
 /* An answer begins with this. After CULEX_OK follows what the verb returns: results, a state, the
- * statistics, the time, what a batch has come to, or a run with its five texts, payload and result,
- * each behind its length, or what a job keeps (errand_metadata.h). */
+ * statistics, the time, what a batch has come to, or a run with its seven texts, payload and
+ * result, each behind its length, or what a job keeps (errand_metadata.h). */
 struct culex_errand_answer {
     culex_status status;
     culex_error error;

@@ -45,8 +45,8 @@ static bool part_append(culex_buf *answer, const void *bytes, size_t len)
 
 static void info_write(culex_buf *answer, const culex_run_info *info)
 {
-    const char *texts[] = {info->job, info->queue, info->tags, info->error_text,
-                           info->progress_text};
+    const char *texts[] = {info->job,           info->queue,      info->tags,  info->error_text,
+                           info->progress_text, info->unique_key, info->limits};
     bool is_whole = true;
     answer_write(answer, CULEX_OK, NULL, info, sizeof *info);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

@@ -173,8 +173,8 @@ static char *part_take(struct culex_errand_reader *reader, size_t *ret_len)
 
 static bool info_take(struct culex_errand_reader *reader, culex_run_info *info)
 {
-    char **texts[] = {&info->job, &info->queue, &info->tags, &info->error_text,
-                      &info->progress_text};
+    char **texts[] = {&info->job,           &info->queue,      &info->tags,  &info->error_text,
+                      &info->progress_text, &info->unique_key, &info->limits};
     size_t len = 0;
     culex__errand_copy(reader, info, sizeof *info);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

@@ -10,6 +10,8 @@ void culex__run_info_release(culex_run_info *run)
     free(run->tags);
     free(run->error_text);
     free(run->progress_text);
+    free(run->unique_key);
+    free(run->limits);
     free((void *)(uintptr_t)run->payload.data);
     free((void *)(uintptr_t)run->result.data);
 }

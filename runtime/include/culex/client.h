@@ -344,6 +344,18 @@ typedef struct culex_run_info {
     char *progress_text; /* beside it, "" when none */
     culex_bytes payload; /* empty once the run is done, or when it is longer than 1 MiB */
     culex_bytes result;  /* empty when there is none */
+    /* As its job's schema said when it was enqueued; listed runs have no texts of these. */
+    int64_t timeout_ms;      /* 0 for none */
+    int64_t retry_for_ms;    /* no attempt begins so long after the first failure; 0 for ever */
+    int64_t keep_success_ms; /* of its record, after its end */
+    int64_t keep_failure_ms;
+    char *unique_key;        /* "" for none */
+    unsigned unique_while;   /* in these states it holds that key: CULEX_LIST_STATE(...) | ... */
+    int64_t unique_until_ms; /* and not beyond this; 0 for no bound */
+    char *limits;   /* NAME=KEY;NAME=KEY of each of its limits, "" for none: culex/limits.h;
+                       what it needs of a worker is one of them, named "needs NAME:UNITS" */
+    bool is_member; /* it has not ended, and a batch counts it or a run waits for it; never
+                       told of listed runs */
 } culex_run_info;
 
 /* Reads one run, payload included. CULEX_ENOTFOUND when the store has forgotten it
@@ -464,8 +476,8 @@ typedef struct culex_list_cursor {
  * meanwhile may be missed; and one that moves within its state may be visited twice: an active run
  * whose worker says that it goes on, a waiting one that workers put at another place. A visitor
  * that stops has had its page: *cursor is behind the page, of 100 runs at most. Payload, result,
- * error_text, progress and progress_text are left out here, as if the run had none:
- * culex_client_get has them. */
+ * error_text, progress, progress_text, unique_key and limits are left out here, as if the run had
+ * none: culex_client_get has them. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_list(culex_client *client, const char *queue,
                                                         culex_run_state state,
                                                         culex_list_cursor *cursor, size_t limit,

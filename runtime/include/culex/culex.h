@@ -26,6 +26,7 @@
 #include <culex/schemas.h>
 #include <culex/schema.h>
 #include <culex/spool.h>
+#include <culex/transfer.h>
 #include <culex/typed.h>
 #include <culex/types.h>
 #include <culex/worker.h>

@@ -1,10 +1,10 @@
 -- store/redis/get.lua - reads all that is known of one run.
--- keys: runs payloads errors results progress meta bodies blocks spans block_leases
+-- keys: runs payloads errors results progress meta bodies blocks spans block_leases batches
 -- uses: base layout plan bodies blocks told
 -- level: reads
 --
--- ARGV[2]: the run. Reply: record, payload, error text, result, progress; empty when unknown. Texts
--- are cut to what a run may have, bytes that are longer are left out. An ordinary run is told with the
+-- ARGV[2]: the run. Reply: record, payload, error text, result, progress, '1' when a batch counts it,
+-- else ''; empty when unknown. Texts are cut to what a run may have, bytes that are longer are left out. An ordinary run is told with the
 -- record that it would have, '' when its body is damaged.
 
 local refusal = layout_check()
@@ -15,9 +15,9 @@ local now, id = clock(), ARGV[2]
 local function ordinary_told()
   local o = ordinary_find(id)
   if not o then return {} end
-  if not o.head then return {'', '', '', '', ''} end
+  if not o.head then return {'', '', '', '', '', ''} end
   local payload = o.state ~= DONE and string.sub(o.body, o.at) or ''
-  return {ordinary_record(o), #payload <= PAYLOAD_BYTES_MAX and payload or '', '', '', ''}
+  return {ordinary_record(o), #payload <= PAYLOAD_BYTES_MAX and payload or '', '', '', '', ''}
 end
 
 local text = call('HGET', runs, id)
@@ -33,4 +33,4 @@ local function words(key, most)
 end
 
 return {record_told(string.sub(text, 1, RECORD_BYTES_MAX + 1), now), bytes(payloads), words(errors, ERROR_TEXT_BYTES_MAX),
-  bytes(results), words(progress, PROGRESS_BYTES_MAX + 1)}
+  bytes(results), words(progress, PROGRESS_BYTES_MAX + 1), call('HGET', batches, 'm' .. id) and '1' or ''}

@@ -33,6 +33,12 @@ static void numbers_fill(culex_run_info *info, const struct culex__redis_record 
     info->expires_at_ms = record->facts.expires_at_ms;
     info->fingerprint = record->facts.fingerprint;
     info->cancel_requested = record->is_cancel_requested;
+    info->timeout_ms = record->facts.timeout_ms;
+    info->retry_for_ms = record->facts.counters.retry_for_ms;
+    info->keep_success_ms = record->keep_success_ms;
+    info->keep_failure_ms = record->keep_failure_ms;
+    info->unique_while = record->unique_while;
+    info->unique_until_ms = record->unique_until_ms;
 }
 
 static culex_status no_memory(culex_error *error)
@@ -72,8 +78,8 @@ static void progress_fill(culex_run_info *info, const char *text, size_t len)
     info->progress_text = text_copy(words, strlen(words));
 }
 
-/* Texts of a GET: record, payload, error, result, progress. */
-enum { GET_TEXTS = 5 };
+/* Texts of a GET: record, payload, error, result, progress, whether it is a member. */
+enum { GET_TEXTS = 6 };
 
 static bool get_texts(const redisReply *reply, const char **texts, size_t *lens)
 {
@@ -108,9 +114,12 @@ culex_status culex__redis_get_read(const redisReply *reply, const char *queue, c
     info->error_text = text_copy(texts[2], lens[2]);
     bytes_copy(texts[3], lens[3], &info->result);
     progress_fill(info, texts[4], lens[4]);
+    info->unique_key = text_copy(record.unique_key.text, record.unique_key.len);
+    info->limits = text_copy(record.limits.text, record.limits.len);
+    info->is_member = lens[5] > 0;
     if (info->job == NULL || info->queue == NULL || info->tags == NULL ||
         info->error_text == NULL || info->progress_text == NULL || info->payload.data == NULL ||
-        info->result.data == NULL) {
+        info->result.data == NULL || info->unique_key == NULL || info->limits == NULL) {
         culex__run_info_free(info);
         return no_memory(error);
     }
@@ -221,7 +230,7 @@ static bool list_item_read(const redisReply *reply, size_t at, char *queue, cule
     numbers_fill(info, &record);
     memcpy(info->id.b, id, id_len);
     info->queue = queue;
-    info->error_text = info->progress_text = nothing;
+    info->error_text = info->progress_text = info->unique_key = info->limits = nothing;
     info->progress = -1;
     info->job = block_take(block, record.job.text, record.job.len);
     info->tags = block_take(block, record.tags.text, record.tags.len);

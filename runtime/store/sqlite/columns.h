@@ -95,7 +95,9 @@ static_assert(CULEX_PAYLOAD_BYTES_MAX == 1048576, "the figure in CULEX__SQLITE_B
     NEXT(error_text, "error_text", "NULL", "CASE WHEN ?5 THEN error_text END")                     \
     NEXT(result, CULEX__SQLITE_BOUNDED(result), "NULL", "NULL")                                    \
     NEXT(payload, CULEX__SQLITE_BOUNDED(payload), CULEX__SQLITE_BOUNDED(payload), "NULL")          \
-    NEXT(progress, "progress", "NULL", "NULL")
+    NEXT(progress, "progress", "NULL", "NULL")                                                     \
+    NEXT(unique_text, "unique_key", "NULL", "NULL")                                                \
+    NEXT(limits_text, "limits", "NULL", "NULL")
 
 /* What an enqueue gives a run; it is waiting, and the rest is as the schema has it. Who replaces
  * one gives it all that can be wanted of a run: the second list. */

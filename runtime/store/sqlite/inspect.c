@@ -111,6 +111,12 @@ static void info_fill(culex_run_info *info, const struct culex_sqlite *store,
     info->cancel_requested = run->is_cancel_requested;
     info->created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_created_at_ms);
     info->fingerprint = (uint64_t)sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_fingerprint);
+    info->timeout_ms = run->timeout_ms;
+    info->retry_for_ms = run->counters.retry_for_ms;
+    info->keep_success_ms = run->keep_success_ms;
+    info->keep_failure_ms = run->keep_failure_ms;
+    info->unique_while = (unsigned)run->unique_while;
+    info->unique_until_ms = run->unique_until_ms;
 }
 
 static bool info_copy(culex_run_info *info, sqlite3_stmt *statement, const char *queue,
@@ -127,12 +133,15 @@ static bool info_copy(culex_run_info *info, sqlite3_stmt *statement, const char 
     culex__progress_split(culex__progress_is_valid(progress) ? progress : NULL, &info->progress,
                           &words);
     info->progress_text = text_copy(words, CULEX_PROGRESS_MAX);
+    info->unique_key =
+        column_copy(statement, CULEX__SQLITE_COLUMN_unique_text, CULEX_RECORD_BYTES_MAX);
+    info->limits = column_copy(statement, CULEX__SQLITE_COLUMN_limits_text, CULEX_RECORD_BYTES_MAX);
     const void *result = sqlite3_column_blob(statement, CULEX__SQLITE_COLUMN_result);
     size_t result_len = (size_t)sqlite3_column_bytes(statement, CULEX__SQLITE_COLUMN_result);
     bool has_bytes = bytes_copy(&info->payload, payload, payload_len);
     return bytes_copy(&info->result, result, result_len) && has_bytes && info->job != NULL &&
            info->queue != NULL && info->tags != NULL && info->error_text != NULL &&
-           info->progress_text != NULL;
+           info->progress_text != NULL && info->unique_key != NULL && info->limits != NULL;
 }
 
 static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statement,
@@ -152,6 +161,10 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
         culex__sqlite_body_stands(&run, &stand);
     if (status == CULEX_OK)
         status = culex__sqlite_payload_read(store, statement, &run, &payload, error);
+    int64_t batches = 0;
+    if (status == CULEX_OK && queue->batches != 0)
+        status = culex__sqlite_first_int(store, SQL_BIND(store, MEMBER_COUNT, SQL_INT(run.seq)), 0,
+                                         &batches, error);
     if (status != CULEX_OK)
         return status;
     culex_run_info *info = calloc(1, sizeof *info);
@@ -159,6 +172,7 @@ static culex_status info_make(struct culex_sqlite *store, sqlite3_stmt *statemen
     if (info != NULL) {
         /* A damaged payload is shown as far as it is there. */
         info_fill(info, store, &run, statement);
+        info->is_member = batches > 0;
         is_copied = info_copy(info, statement, queue->name, payload.bytes,
                               payload.is_whole ? (size_t)run.payload_len : 0);
     }
@@ -229,9 +243,12 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
     info->queue = text_copy(name, CULEX_QUEUE_NAME_MAX);
     info->error_text = text_copy("", 0);
     info->progress_text = text_copy("", 0);
+    info->unique_key = text_copy("", 0);
+    info->limits = text_copy("", 0);
     info->progress = -1;
     bool is_whole = info->job != NULL && info->tags != NULL && info->queue != NULL &&
-                    info->error_text != NULL && info->progress_text != NULL;
+                    info->error_text != NULL && info->progress_text != NULL &&
+                    info->unique_key != NULL && info->limits != NULL;
     return is_whole ? CULEX_OK : culex__sqlite_no_memory(error);
 }
 

@@ -278,6 +278,23 @@ static void test_null_for_log_lines_is_refused(void **state)
     culex_client_close(client);
 }
 
+static void test_null_for_a_transfer_is_refused(void **state)
+{
+    culex_client *client = NULL;
+    culex_transfer_run run = {.key = NULL};
+    size_t done;
+    (void)state;
+    REFUSED(culex_client_transfer(NULL, "q", &run, 1, CULEX_DAY, &done, &error));
+    assert_int_equal(culex_client_open("memory:", NULL, &client, NULL), CULEX_OK);
+    REFUSED(culex_client_transfer(client, NULL, &run, 1, CULEX_DAY, &done, &error));
+    REFUSED_AS("no runs", culex_client_transfer(client, "q", NULL, 1, CULEX_DAY, &done, &error));
+    REFUSED_AS("a run without an idempotency key could come twice",
+               culex_client_transfer(client, "q", &run, 1, CULEX_DAY, NULL, &error));
+    run.key = "k";
+    REFUSED_AS("no job", culex_client_transfer(client, "q", &run, 1, CULEX_DAY, NULL, &error));
+    culex_client_close(client);
+}
+
 static void test_null_for_a_schema_is_refused(void **state)
 {
     culex_client *client = NULL;
@@ -731,6 +748,7 @@ int main(void)
         cmocka_unit_test(test_null_for_the_workers_is_refused),
         cmocka_unit_test(test_null_for_a_limit_is_refused),
         cmocka_unit_test(test_null_for_a_schedule_is_refused),
+        cmocka_unit_test(test_null_for_a_transfer_is_refused),
         cmocka_unit_test(test_null_for_a_schema_is_refused),
         cmocka_unit_test(test_null_for_metadata_is_refused),
         cmocka_unit_test(test_null_for_a_client_is_refused),

@@ -273,6 +273,16 @@ void case_after__a_hundred_wait_for_a_run(struct suite *suite)
     assert_sound(suite);
 }
 
+void case_after__the_run_is_a_member_until_its_end(struct suite *suite)
+{
+    culex_uuid id = put_kept(suite);
+    assert_false(suite_get(suite, id)->is_member);
+    assert_ok(after(suite, id));
+    assert_true(suite_get(suite, id)->is_member);
+    end(suite, id, CULEX_EVENT_DONE);
+    assert_false(suite_get(suite, id)->is_member);
+}
+
 void case_after__of_a_member_of_a_batch(struct suite *suite)
 {
     struct culex_batch_order order = {.act = CULEX_BATCH_OPEN,

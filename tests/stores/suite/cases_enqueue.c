@@ -272,6 +272,39 @@ void case_enqueue__hostile_bytes_come_back_unchanged(struct suite *suite)
     assert_string_equal(suite->reply.grants[0].job, run.job);
 }
 
+/* Whoever brings it to another store has to know. */
+void case_enqueue__what_was_wanted_is_told(struct suite *suite)
+{
+    const struct culex_run_limit limits[] = {
+        {.kind = CULEX_LIMIT_CONCURRENCY, .name = "j:one", .key = "a+b", .count = 2},
+        {.kind = CULEX_LIMIT_RATE, .name = "j:two", .count = 3, .per_ms = 1000, .burst = 4},
+        {.kind = CULEX_LIMIT_NEEDS, .name = "needs gpu:1,tape:2"}};
+    struct culex_new_run run = suite_run(suite);
+    run.timeout_ms = 4000;
+    run.retry_for_ms = 5000;
+    run.keep_success_ms = 6000;
+    run.keep_failure_ms = 7000;
+    run.unique_key = "00ab";
+    run.unique_while = 1u << CULEX_RUN_WAITING | 1u << CULEX_RUN_ACTIVE;
+    run.unique_for_ms = 8000;
+    run.limits = limits;
+    run.limit_count = 3;
+    const culex_run_info *info = suite_get(suite, suite_put_run(suite, &run));
+    assert_int_equal(info->timeout_ms, 4000);
+    assert_int_equal(info->retry_for_ms, 5000);
+    assert_int_equal(info->keep_success_ms, 6000);
+    assert_int_equal(info->keep_failure_ms, 7000);
+    assert_string_equal(info->unique_key, "00ab");
+    assert_int_equal(info->unique_while, run.unique_while);
+    assert_int_equal(info->unique_until_ms, suite->now_ms + 8000);
+    assert_string_equal(info->limits, "j:one=a+b;j:two=;needs gpu:1,tape:2=");
+    assert_false(info->is_member);
+    info = suite_get(suite, suite_put(suite));
+    assert_string_equal(info->unique_key, "");
+    assert_string_equal(info->limits, "");
+    assert_int_equal(info->unique_until_ms, 0);
+}
+
 void case_enqueue__second_handle_sees_it(struct suite *suite)
 {
     if (strcmp(suite->kind, "model") == 0)

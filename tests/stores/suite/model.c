@@ -3170,6 +3170,11 @@ static void info_fill(culex_run_info *info, const struct model *model, const str
     info->error_text = (char *)(uintptr_t) "";
     info->progress = -1;
     info->progress_text = (char *)(uintptr_t) "";
+    info->timeout_ms = run->made.timeout_ms;
+    info->retry_for_ms = run->made.retry_for_ms;
+    info->keep_success_ms = run->made.keep_success_ms;
+    info->keep_failure_ms = run->made.keep_failure_ms;
+    info->unique_while = run->made.unique_while;
 }
 
 static char *own(const void *bytes, size_t len)
@@ -3191,6 +3196,20 @@ static void progress_fill(culex_run_info *info, const char *progress)
     info->progress_text = own(words, strlen(words));
 }
 
+/* NAME=KEY;NAME=KEY */
+static char *limits_text(const struct model_run *run)
+{
+    char text[4096] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < run->made.limit_count; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s=%s", i > 0 ? ";" : "",
+                                run->made.limits[i].name,
+                                run->made.limits[i].key != NULL ? run->made.limits[i].key : "");
+    return own(text, len);
+}
+
+static size_t batches_of(const struct model *model, const struct model_run *run);
+
 static culex_status model_get(struct culex_store *store, const char *queue, culex_uuid id,
                               culex_run_info **ret_run, culex_error *error)
 {
@@ -3207,6 +3226,10 @@ static culex_status model_get(struct culex_store *store, const char *queue, cule
     info->tags = own(info->tags, strlen(info->tags));
     info->error_text = own(run->error_text, strlen(run->error_text));
     progress_fill(info, run->progress);
+    info->unique_key = own(run->made.unique_key, strlen(run->made.unique_key));
+    info->unique_until_ms = is_key(run->made.unique_key) ? run->unique_until_ms : 0;
+    info->limits = limits_text(run);
+    info->is_member = !is_final(run->state) && batches_of(of(store), run) > 0;
     if (run->state != CULEX_RUN_DONE)
         info->payload.len = run->made.payload_len;
     info->payload.data = (uint8_t *)own(run->made.payload, info->payload.len);

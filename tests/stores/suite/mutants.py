@@ -556,6 +556,8 @@ MUTANTS = [
     ("ordinary runs do not count as done", LUA + "stats.lua", "call('ZCARD', done) + number(m[16])", "call('ZCARD', done)", "redis"),
     ("ordinary runs do not count as enqueued", LUA + "stats.lua", "number(m[1]) + number(m[14])", "number(m[1])", "redis"),
     ("the payload of a success is shown", LUA + "get.lua", "o.state ~= DONE and string.sub(o.body, o.at) or ''", "string.sub(o.body, o.at)", "redis"),
+    ("nobody tells that a run is a member", LUA + "get.lua", "call('HGET', batches, 'm' .. id) and '1' or ''", "''", "redis"),
+    ("nobody tells that a run is a member, here too", SQL + "inspect.c", "info->is_member = batches > 0;", "(void)batches;", "memory"),
     ("an ordinary run is none to read", LUA + "get.lua", "if not text then return ordinary_told() end", "if not text then return {} end", "redis"),
     ("an ordinary run is none to cancel", LUA + "cancel.lua", "local o = not text and ordinary_find(id)", "local o = false", "redis"),
     ("a done ordinary run is cancelled", LUA + "cancel.lua", "if IS_FINAL[r.state] then return '!' .. r.state end\n", "", "redis"),
