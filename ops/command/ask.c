@@ -66,7 +66,10 @@ void ops_progress_show(uint64_t done, uint64_t all)
     enum { EACH = 200 };
     if (done % EACH != 0 || done == 0 || !isatty(STDERR_FILENO))
         return;
-    fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " ", done, all);
+    if (all > 0)
+        fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " ", done, all);
+    else
+        fprintf(stderr, "\r%" PRIu64 " ", done);
     is_progress_shown = true;
 }
 

@@ -13,7 +13,7 @@ culex_status ops_ask(struct ops *ops, bool *ret_is_wanted, culex_error *error, c
 /* From now on SIGINT, SIGTERM and SIGHUP end no call; ops_is_interrupted tells of them. */
 void ops_interrupts_catch(void);
 bool ops_is_interrupted(void);
-/* How far it is, now and then, where somebody looks. */
+/* How far it is, now and then, where somebody looks; `all` 0: not known. */
 void ops_progress_show(uint64_t done, uint64_t all);
 void ops_progress_end(void);
 

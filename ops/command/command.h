@@ -70,6 +70,8 @@ culex_status ops_events(struct ops *ops, culex_error *error);
 culex_status ops_doctor(struct ops *ops, culex_error *error);
 culex_status ops_fsck(struct ops *ops, culex_error *error);
 culex_status ops_live(struct ops *ops, culex_error *error);
+culex_status ops_export(struct ops *ops, culex_error *error);
+culex_status ops_import(struct ops *ops, culex_error *error);
 culex_status ops_check(struct ops *ops, culex_error *error);
 culex_status ops_bench(struct ops *ops, culex_error *error);
 culex_status ops_top(struct ops *ops, culex_error *error);

@@ -196,6 +196,32 @@ const struct ops_command ops_commands[] = {
      .options = "ended",
      .most = 1,
      .run = ops_live},
+    {.name = "export",
+     .arguments = "[QUEUE...]",
+     .summary = "write the runs of queues as lines of JSON, to be kept or imported",
+     .details =
+         "\nA QUEUE may have * and ? in it; without any, all are meant. Pause them before, so "
+         "that nothing\n"
+         "changes meanwhile. Params are written as they are stored: secret ones, too.",
+     .options = "state",
+     .most = 1000,
+     .run = ops_export},
+    {.name = "import",
+     .arguments = "[QUEUE...]",
+     .summary = "bring runs from an export on standard input, or out of another store",
+     .details =
+         "\nThose that wait or are scheduled come in as new runs; --state takes dead ones, too, "
+         "which "
+         "begin anew.\n"
+         "Each comes once: after whatever ended it, run it again and it goes on. That is so for 30 "
+         "days from\n"
+         "the first time. Where they come from, the queues have to be paused; --move deletes what "
+         "has "
+         "come.",
+     .options = "from from-file move copy old state dry-run yes",
+     .most = 1000,
+     .is_storeless = true,
+     .run = ops_import},
     {.name = "check",
      .arguments = "[QUEUE...]",
      .summary = "whether all is well, for monitors: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",

@@ -198,9 +198,12 @@ static const struct ops_command *command_named(const char *name)
 static culex_status place_offer(struct ops *ops, const char *const *words, size_t count,
                                 const char *option, struct offers *offers, culex_error *error)
 {
+    const struct ops_command *command = count > 0 ? command_named(words[0]) : NULL;
+    if (option != NULL && command != NULL && command->run == ops_import &&
+        strcmp(option, "from") == 0)
+        return CULEX_OK; /* a URL is nothing that we could know */
     if (option != NULL)
         return value_offer(ops, option, offers, error);
-    const struct ops_command *command = count > 0 ? command_named(words[0]) : NULL;
     if (offers->word[0] == '-')
         ops_options_offer(command != NULL ? command->options : "", offers->word);
     else if (count == 0)

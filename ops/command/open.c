@@ -1,12 +1,22 @@
 #include "command/open.h"
 
-culex_status ops_store_open(struct ops *ops, culex_error *error)
+static culex_status store_open(struct ops *ops, bool must_exist, culex_error *error)
 {
     const culex_client_options options = {
         .timeout_ms = ops->options.store_timeout / CULEX_MILLISECOND,
         .prefix = ops->options.prefix,
         .url_file = ops->options.url_file,
-        .must_exist = true,
+        .must_exist = must_exist,
     };
     return culex_client_open(ops->options.url, &options, &ops->client, error);
+}
+
+culex_status ops_store_open(struct ops *ops, culex_error *error)
+{
+    return store_open(ops, true, error);
+}
+
+culex_status ops_store_open_new(struct ops *ops, culex_error *error)
+{
+    return store_open(ops, false, error);
 }

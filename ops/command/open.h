@@ -6,5 +6,7 @@
 
 /* One that is not there is not made: CULEX_ECONNECT. ops->client is for the caller to close. */
 culex_status ops_store_open(struct ops *ops, culex_error *error);
+/* The same; an SQLite file that is not there is made. */
+culex_status ops_store_open_new(struct ops *ops, culex_error *error);
 
 #endif

@@ -11,13 +11,15 @@
 /* What was given; {0} is nothing. Texts are those of the command line. */
 struct ops_options {
     const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by, *waiting_age,
-        *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload;
+        *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload,
+        *from_file;
     culex_duration store_timeout, timeout, duration, delay, interval;
     culex_time since, before, at;
     uint64_t limit, priority, burst, hours, keep, bytes;
     unsigned states; /* CULEX_LIST_STATE bits */
     bool wants_json, wants_help, wants_version, is_all, is_dry, is_sure, wants_params, is_of_dead,
-        is_watching, is_following, is_repairing, with_ended, is_wide, is_once, is_verbose;
+        is_watching, is_following, is_repairing, with_ended, is_wide, is_once, is_verbose, is_move,
+        is_copy, is_old;
     uint64_t given; /* a bit for each of OPS_OPTIONS, in that order: see ops_is_given */
 };
 

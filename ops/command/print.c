@@ -55,6 +55,25 @@ static bool is_harmful(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
+size_t ops_character_size(const char *text, size_t len)
+{
+    uint32_t code;
+    return character_read(text, len, &code);
+}
+
+bool ops_is_harmless(const char *text, size_t len)
+{
+    while (len > 0) {
+        uint32_t code = 0;
+        size_t size = character_read(text, len, &code);
+        if (size == 0 || is_harmful(code))
+            return false;
+        text += size;
+        len -= size;
+    }
+    return true;
+}
+
 void ops_print_text(FILE *out, const char *text, size_t len, bool is_multiline, int indent)
 {
     while (len > 0) {

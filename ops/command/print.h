@@ -16,6 +16,11 @@
  * followed by `indent` blanks. */
 void ops_print_text(FILE *out, const char *text, size_t len, bool is_multiline, int indent);
 
+/* Bytes of the first character, 0 when they are no UTF-8; `len` is 1 or more. */
+size_t ops_character_size(const char *text, size_t len);
+/* UTF-8, of which nothing would be escaped. */
+bool ops_is_harmless(const char *text, size_t len);
+
 enum { OPS_TIME_SIZE = 32, OPS_SPAN_SIZE = 32 };
 /* "2026-11-30 09:30:15Z", "-" for 0. */
 const char *ops_time_format(int64_t ms, char ret_text[OPS_TIME_SIZE]);
