@@ -205,14 +205,19 @@ static culex_status strangers_check(struct ops_carry *carry, culex_error *error)
 
 /* One that came before and is no more here was executed, or somebody has deleted it; nobody knows
  * which, and where it comes from it may be the last one. */
-static culex_status gone_check(struct ops_carry *carry, culex_uuid copy, bool *ret_is_gone,
-                               culex_error *error)
+static culex_status gone_check(struct ops_carry *carry, const struct ops_cargo *cargo,
+                               culex_uuid copy, bool *ret_is_gone, culex_error *error)
 {
+    enum { NAMED_MAX = 100 };
+    char text[CULEX_UUID_TEXT_SIZE];
     culex_run_info *info = NULL;
     culex_status status = culex_client_get(carry->ops->client, carry->queue, copy, &info, error);
     culex_run_info_free(info);
     *ret_is_gone = status == CULEX_ENOTFOUND;
     carry->counts.gone += *ret_is_gone;
+    culex_uuid_format(cargo->record.run.id, text);
+    if (*ret_is_gone && carry->counts.gone <= NAMED_MAX)
+        fprintf(stderr, "culex: %s had come before, and its copy is gone\n", text);
     return *ret_is_gone ? CULEX_OK : status;
 }
 
@@ -230,7 +235,7 @@ static culex_status run_judge(struct ops_carry *carry, const struct ops_cargo *c
     bool is_gone = false;
     culex_status status = CULEX_OK;
     if (run->outcome == CULEX_ENQUEUE_DUPLICATE)
-        status = gone_check(carry, run->id, &is_gone, error);
+        status = gone_check(carry, cargo, run->id, &is_gone, error);
     return status == CULEX_OK && !is_gone ? source_remove(carry, cargo, run->id, error) : status;
 }
 

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <culex/transfer.h>
+
 #include "failing_malloc.h"
 #include "world.h"
 
@@ -211,12 +213,59 @@ static void test_every_allocation_of_a_wait_fails_once(void **state)
     assert_in_range(n, 1, 999);
 }
 
+/* --- runs of another store ---------------------------------------------------------------------
+ */
+
+/* As above. What fails is made again, and brings each once; what was read is whole. */
+static bool transfer_run(long n)
+{
+    struct world *world = world_open();
+    const culex_transfer_limit limit = {CULEX_LIMIT_CONCURRENCY, "t:one", "k", {2, 0, 0}};
+    culex_transfer_run runs[] = {{.key = "one"}, {.key = "two"}};
+    culex_run_info *info = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        runs[i].job = "t.strange";
+        runs[i].attempts_max = 1;
+        runs[i].limits = &limit;
+        runs[i].limit_count = 1;
+    }
+    countdown = n;
+    culex_status status =
+        culex_client_transfer(world->client, "numbers", runs, 2, CULEX_DAY, NULL, NULL);
+    assert_true(status == CULEX_OK || status == CULEX_ENOMEM);
+    if (status == CULEX_OK)
+        status = culex_client_get(world->client, "numbers", runs[1].id, &info, NULL);
+    bool is_over = countdown >= 0;
+    countdown = -1;
+    assert_int_equal(status == CULEX_OK, info != NULL);
+    if (info != NULL)
+        assert_string_equal(info->limits, "t:one=k");
+    culex_run_info_free(info);
+    culex_queue_stats stats;
+    assert_int_equal(
+        culex_client_transfer(world->client, "numbers", runs, 2, CULEX_DAY, NULL, NULL), CULEX_OK);
+    assert_int_equal(culex_client_stats(world->client, "numbers", &stats, NULL), CULEX_OK);
+    assert_int_equal(stats.count[CULEX_RUN_WAITING], 2);
+    world_close(world);
+    return is_over;
+}
+
+static void test_every_allocation_of_a_transfer_fails_once(void **state)
+{
+    long n = 0;
+    (void)state;
+    while (n < 1000 && !transfer_run(n))
+        n++;
+    assert_in_range(n, 10, 999);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_allocation_fails_once),
         cmocka_unit_test(test_every_allocation_of_a_convoy_fails_once),
         cmocka_unit_test(test_every_allocation_of_a_wait_fails_once),
+        cmocka_unit_test(test_every_allocation_of_a_transfer_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

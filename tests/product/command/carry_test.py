@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -59,14 +60,18 @@ class Carry(unittest.TestCase):
         self.three = f"sqlite:{self.folder}/three.db"
         self.env["CULEX_URL"] = self.one
 
-    def redis(self):
-        place = self.folder / "redis.sock"
+    def redis(self, name="redis.sock", *words):
+        place = self.folder / name
         server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", place, "--save", "",
-                                   "--dir", self.folder], stdout=subprocess.DEVNULL)
+                                   "--dir", self.folder, *words], stdout=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        self.until(place.exists)
+        self.until(lambda: self.answers(place))
         return f"redis+unix://{place}"
+
+    def answers(self, place):
+        with socket.socket(socket.AF_UNIX) as end_of_it:
+            return end_of_it.connect_ex(str(place)) == 0
 
     def until(self, is_so):
         limit = time.monotonic() + 60
@@ -221,6 +226,32 @@ class Carry(unittest.TestCase):
         self.assertLessEqual(self.count(self.one, "cancelled"), killed)
         self.call("fsck")
 
+    def test_what_is_moved_is_executed_once(self):
+        """By a worker that takes the runs as they come, while the moves are killed."""
+        each = {"payload": '{"length":"0s"}', "keep_success_ms": DAY_MS}
+        self.call("import", given=text(head(), queue(), *(run(at, **each) for at in range(1200)), end(1200)))
+        self.call("pause", "naps")
+        move = [CULEX, "import", "--url", self.two, "--from", self.one, "--move", "--yes"]
+        worker = None
+        for there in (100, 500, 800, 0):
+            call = subprocess.Popen(move, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.until(lambda: self.came() >= there or call.poll() is not None)
+            if there > 0:
+                call.send_signal(signal.SIGKILL)
+            worker = worker or subprocess.Popen([NAP, "--queues", "naps", "--isolation", "none", "--log-level", "error"],
+                                                env={**self.env, "CULEX_URL": self.two}, stdout=subprocess.DEVNULL)
+            call.wait()
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: self.count(self.two, "done") == 1200)
+        self.assertEqual((self.came(), self.count(self.two), self.count(self.one)), (1200, 0, 0))
+
+    def came(self):
+        """Runs that were ever enqueued in the second store."""
+        done = subprocess.run([CULEX, "queues", "--json", "--url", self.two], env=self.env, capture_output=True, text=True,
+                              check=False)
+        return sum(json.loads(line)["totals"]["enqueued"] for line in done.stdout.splitlines())
+
     def test_what_came_and_was_deleted_here_stays_there(self):
         self.call("import", given=text(head(), queue(), *map(run, range(5)), end(5)))
         self.call("pause", "naps")
@@ -230,6 +261,8 @@ class Carry(unittest.TestCase):
         self.call("delete", first["id"], "--url", self.two)
         done = self.call("import", "--url", self.two, "--from", self.one, "--move", "--yes", code=1)
         self.assertIn("1 runs had come before and are gone here", done.stderr)
+        [left] = self.lines("runs", "naps")
+        self.assertIn(f"{left['id']} had come before, and its copy is gone", done.stderr)
         self.assertEqual((self.count(self.one), self.count(self.two)), (1, 4))
 
     def test_queues_at_work_are_refused(self):
@@ -440,12 +473,13 @@ class Carry(unittest.TestCase):
         self.assertEqual(len(self.runs(self.two)), 10)
 
     def test_an_export_tells_no_password(self):
-        url = f"sqlite:{self.folder}/one.db" if STORE == "sqlite" else self.one.replace("unix://", "unix://") + "?prefix=shop"
-        told = json.loads(self.export(url).splitlines()[0]) if STORE == "redis" else None
-        if told is not None:
-            self.assertNotIn("?", told["store"])
-        done = self.call("export", "--url", "redis://user:hush@127.0.0.1:1", code=1)
+        place = self.redis("guarded.sock", "--requirepass", "hush").replace("unix://", "unix://:hush@") + "?prefix=shop"
+        self.call("import", "--url", place, given=text(head(), queue(), run(1), end(1)))
+        done = self.call("export", "--url", place)
+        self.assertEqual(json.loads(done.stdout.splitlines()[0])["store"], f"redis+unix://{self.folder}/guarded.sock")
         self.assertNotIn("hush", done.stdout + done.stderr)
+        self.fill()
+        self.assertEqual(json.loads(self.export().splitlines()[0])["store"], self.one)
 
     def test_an_output_that_is_full_is_told(self):
         self.fill()
