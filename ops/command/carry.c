@@ -157,14 +157,14 @@ static culex_status copy_withdraw(struct ops_carry *carry, const struct ops_carg
 }
 
 /* Whether it is cancelled there, perhaps by a try of ours whose answer was lost. */
-static culex_status source_cancel(struct ops_carry *carry, culex_uuid id, bool *ret_is_cancelled,
-                                  culex_error *error)
+static culex_status source_cancel(struct ops_carry *carry, culex_client *from, culex_uuid id,
+                                  bool *ret_is_cancelled, culex_error *error)
 {
     culex_run_info *info = NULL;
     culex_run_state state = CULEX_RUN_ACTIVE;
-    culex_status status = culex_client_cancel(carry->from, carry->queue, id, &state, error);
+    culex_status status = culex_client_cancel(from, carry->queue, id, &state, error);
     if (status == CULEX_ESTATE) {
-        status = culex_client_get(carry->from, carry->queue, id, &info, error);
+        status = culex_client_get(from, carry->queue, id, &info, error);
         state = status == CULEX_OK ? info->state : CULEX_RUN_ACTIVE;
         culex_run_info_free(info);
     }
@@ -172,19 +172,20 @@ static culex_status source_cancel(struct ops_carry *carry, culex_uuid id, bool *
     return status == CULEX_ENOTFOUND ? CULEX_OK : status;
 }
 
-static culex_status source_remove(struct ops_carry *carry, const struct ops_cargo *cargo,
-                                  culex_uuid copy, culex_error *error)
+static culex_status source_remove(struct ops_carry *carry, culex_client *from,
+                                  const struct ops_cargo *cargo, culex_uuid copy,
+                                  culex_error *error)
 {
     const culex_run_info *run = &cargo->record.run;
     bool is_over = run->state == CULEX_RUN_DEAD;
     culex_status status = CULEX_OK;
     if (!is_over)
-        status = source_cancel(carry, run->id, &is_over, error);
+        status = source_cancel(carry, from, run->id, &is_over, error);
     if (status != CULEX_OK)
         return status;
     if (!is_over)
         return copy_withdraw(carry, cargo, copy, error);
-    status = culex_client_delete(carry->from, carry->queue, run->id, error);
+    status = culex_client_delete(from, carry->queue, run->id, error);
     carry->counts.removed += status == CULEX_OK;
     return status == CULEX_ENOTFOUND ? CULEX_OK : status;
 }
@@ -221,43 +222,56 @@ static culex_status gone_check(struct ops_carry *carry, const struct ops_cargo *
     return *ret_is_gone ? CULEX_OK : status;
 }
 
+/* Counts what became of it; whether it is to go where it comes from. */
 static culex_status run_judge(struct ops_carry *carry, const struct ops_cargo *cargo,
-                              const culex_transfer_run *run, culex_error *error)
+                              const culex_transfer_run *run, bool *ret_goes, culex_error *error)
 {
-    carry->counts.conflicts += run->status == CULEX_ECONFLICT;
-    if (run->status != CULEX_OK)
-        return CULEX_OK;
-    carry->counts.came += run->outcome == CULEX_ENQUEUE_NEW;
-    carry->counts.before += run->outcome == CULEX_ENQUEUE_DUPLICATE;
-    carry->counts.kept_out += run->outcome == CULEX_ENQUEUE_KEPT;
-    if (run->outcome == CULEX_ENQUEUE_KEPT || !carry->is_move)
-        return CULEX_OK;
+    bool has_come = run->status == CULEX_OK && run->outcome != CULEX_ENQUEUE_KEPT;
     bool is_gone = false;
     culex_status status = CULEX_OK;
-    if (run->outcome == CULEX_ENQUEUE_DUPLICATE)
+    carry->counts.conflicts += run->status == CULEX_ECONFLICT;
+    carry->counts.kept_out += run->status == CULEX_OK && !has_come;
+    carry->counts.came += has_come && run->outcome == CULEX_ENQUEUE_NEW;
+    carry->counts.before += has_come && run->outcome == CULEX_ENQUEUE_DUPLICATE;
+    if (carry->is_move && has_come && run->outcome == CULEX_ENQUEUE_DUPLICATE)
         status = gone_check(carry, cargo, run->id, &is_gone, error);
-    return status == CULEX_OK && !is_gone ? source_remove(carry, cargo, run->id, error) : status;
+    *ret_goes = status == CULEX_OK && carry->is_move && has_come && !is_gone;
+    return status;
 }
 
-static culex_status cargo_bring(struct ops_carry *carry, culex_error *error)
+/* In their order; the last one by the handle that waits for the disk. */
+static culex_status cargo_remove(struct ops_carry *carry, const culex_transfer_run *runs,
+                                 const size_t *goers, size_t count, culex_error *error)
+{
+    culex_status status = CULEX_OK;
+    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+        status = source_remove(carry, i + 1 < count ? carry->from_fast : carry->from,
+                               &carry->cargo[goers[i]], runs[goers[i]].id, error);
+    return status;
+}
+
+/* Of a call that failed what was judged counts all the same. */
+static culex_status cargo_bring(struct ops_carry *carry, culex_transfer_run *runs,
+                                culex_error *error)
 {
     int64_t now_ms = culex_time_now() / CULEX_MILLISECOND;
-    culex_transfer_run *runs = ops_alloc(NULL, carry->cargo_count * sizeof *runs);
-    size_t done = 0;
+    size_t goers[CARGO_MAX], count = 0, done = 0;
     for (size_t i = 0; i < carry->cargo_count; i++)
         runs[i] = run_make(&carry->cargo[i], now_ms);
+    culex_error ignored;
     culex_status status = culex_client_transfer(carry->ops->client, carry->queue, runs,
                                                 carry->cargo_count, OPS_CARRY_WINDOW, &done, error);
-    culex_error failure;
     for (size_t i = 0; i < done; i++) {
-        culex_status its = run_judge(carry, &carry->cargo[i], &runs[i], &failure);
-        if (its != CULEX_OK && status == CULEX_OK) {
-            *error = failure;
-            status = its;
-        }
+        bool goes;
+        culex_status judged = run_judge(carry, &carry->cargo[i], &runs[i], &goes,
+                                        status == CULEX_OK ? error : &ignored);
+        status = status == CULEX_OK ? judged : status;
+        if (goes)
+            goers[count++] = i;
     }
-    free(runs);
-    return status;
+    culex_status removed =
+        cargo_remove(carry, runs, goers, count, status == CULEX_OK ? error : &ignored);
+    return status != CULEX_OK ? status : removed;
 }
 
 culex_status ops_carry_flush(struct ops_carry *carry, culex_error *error)
@@ -266,8 +280,10 @@ culex_status ops_carry_flush(struct ops_carry *carry, culex_error *error)
     carry->brought += carry->cargo_count;
     if (carry->cargo_count > 0 && !carry->is_dry) {
         status = strangers_check(carry, error);
+        culex_transfer_run *runs = ops_alloc(NULL, carry->cargo_count * sizeof *runs);
         if (status == CULEX_OK)
-            status = cargo_bring(carry, error);
+            status = cargo_bring(carry, runs, error);
+        free(runs);
     }
     cargo_drop(carry);
     if (!carry->is_dry)
@@ -283,6 +299,7 @@ static bool is_taken(struct ops_carry *carry, const culex_run_info *run)
     counts->looked++;
     counts->left[run->state] += !is_wanted;
     counts->wanted += is_wanted;
+    counts->revived += is_wanted && run->state == CULEX_RUN_DEAD;
     counts->unreadable += is_wanted && run->payload.len == 0;
     counts->members += is_wanted && run->payload.len > 0 && run->is_member;
     return is_wanted && run->payload.len > 0 && !(run->is_member && carry->is_move);

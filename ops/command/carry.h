@@ -16,6 +16,7 @@
 struct ops_carry_counts {
     uint64_t looked;
     uint64_t wanted;     /* of these, by their states; all but the dry run's are in the next ones */
+    uint64_t revived;    /* of these: they are dead where they come from */
     uint64_t came;       /* new ones */
     uint64_t before;     /* had come before */
     uint64_t gone;       /* of a move, of these: not here any more, and left where they come from */
@@ -33,6 +34,9 @@ struct ops_carry_counts {
 struct ops_carry {
     struct ops *ops;
     culex_client *from; /* NULL: a file */
+    /* Of a move: the same store, by a handle that does not wait for the disk. The last run of each
+     * round is taken out by `from`, which waits for the others as well. */
+    culex_client *from_fast;
     bool is_dry, is_move;
     bool is_quiet;   /* tells no counts */
     unsigned states; /* that are carried */

@@ -111,10 +111,11 @@ static culex_status page_export(void *user, const culex_uuid *ids, size_t count,
                : status;
 }
 
-/* Those that wait first; of one priority they come in the order in which they were enqueued. */
+/* A run that leaves a state meanwhile comes into a later one, as long as the queue is paused: one
+ * of which nobody has to do anything becomes due. So it stands twice rather than not at all. */
 static const culex_run_state order[CULEX_RUN_STATE_COUNT] = {
-    CULEX_RUN_WAITING, CULEX_RUN_SCHEDULED, CULEX_RUN_ACTIVE,
-    CULEX_RUN_DEAD,    CULEX_RUN_DONE,      CULEX_RUN_CANCELLED};
+    CULEX_RUN_ACTIVE, CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING,
+    CULEX_RUN_DEAD,   CULEX_RUN_DONE,      CULEX_RUN_CANCELLED};
 
 static void queue_note(const struct ops_source *source, unsigned states)
 {

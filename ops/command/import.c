@@ -167,6 +167,7 @@ static culex_status file_check(struct ops *ops, uint64_t *ret_all, culex_error *
     struct ops_carry carry;
     if (fstat(STDIN_FILENO, &stat) != 0 || !S_ISREG(stat.st_mode))
         return CULEX_OK;
+    ops_interrupts_catch(); /* a pipe may be silent for long: there they end the program, as ever */
     ops_carry_begin(&carry, ops);
     carry.is_dry = carry.is_quiet = true;
     culex_status status = file_take(&carry, error);
@@ -260,15 +261,17 @@ static void settings_take(struct ops_carry *carry, const struct ops_source *sour
 static culex_status rest_tell(struct ops_carry *carry, culex_error *error)
 {
     culex_queue_stats stats;
-    uint64_t left = carry->counts.members + carry->counts.kept_out + carry->counts.conflicts +
-                    carry->counts.unreadable + carry->counts.gone;
+    const struct ops_carry_counts *counts = &carry->counts;
+    uint64_t left = carry->is_move ? counts->members + counts->kept_out + counts->conflicts +
+                                         counts->unreadable + counts->gone
+                                   : counts->wanted - counts->revived + counts->unreadable;
     culex_status status = culex_client_stats(carry->from, carry->queue, &stats, error);
     uint64_t rest = stats.count[CULEX_RUN_WAITING] + stats.count[CULEX_RUN_SCHEDULED];
     if (status != CULEX_OK || rest <= left)
         return status;
     carry->ops->code = OPS_EXIT_FAILED;
     fprintf(stderr,
-            "culex: queue %s: %" PRIu64 " runs came in meanwhile and are still there: have its "
+            "culex: queue %s: %" PRIu64 " runs came in meanwhile, and are there alone: have its "
             "producers enqueue elsewhere, and run it again\n",
             carry->queue, rest - left);
     return CULEX_OK;
@@ -277,7 +280,8 @@ static culex_status rest_tell(struct ops_carry *carry, culex_error *error)
 static culex_status queue_carry(struct ops_carry *carry, struct ops_source *source,
                                 culex_error *error)
 {
-    static const culex_run_state order[] = {CULEX_RUN_WAITING, CULEX_RUN_SCHEDULED, CULEX_RUN_DEAD};
+    /* One that becomes due meanwhile is met among those that wait. */
+    static const culex_run_state order[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING, CULEX_RUN_DEAD};
     struct walk walk = {carry, source};
     culex_status status = CULEX_OK;
     ops_carry_queue(carry, source->queue, source->stats.paused);
@@ -292,7 +296,7 @@ static culex_status queue_carry(struct ops_carry *carry, struct ops_source *sour
     }
     if (status == CULEX_OK)
         status = ops_carry_flush(carry, error);
-    if (status == CULEX_OK && carry->is_move && !carry->is_dry &&
+    if (status == CULEX_OK && !carry->ops->options.is_copy && !carry->is_dry &&
         ops_carry_wants(carry, CULEX_RUN_WAITING) && ops_carry_wants(carry, CULEX_RUN_SCHEDULED))
         status = rest_tell(carry, error);
     return ops_carry_queue_end(carry, status, error);
@@ -352,10 +356,14 @@ static culex_status names_carry(struct ops_carry *carry, const struct ops_names 
     return status;
 }
 
-static culex_status source_open(struct ops *ops, culex_client **ret_client, culex_error *error)
+/* Whatever its URL says of it: a handle of which nothing is lost with a crash of the machine, or
+ * one that leaves that to the next one which waits for the disk. */
+static culex_status source_open(struct ops *ops, const char *synchronous, culex_client **ret_client,
+                                culex_error *error)
 {
     const culex_client_options options = {
         .timeout_ms = ops->options.store_timeout / CULEX_MILLISECOND,
+        .synchronous = synchronous,
         .url_file = ops->options.from_file,
         .must_exist = true,
     };
@@ -366,7 +374,9 @@ static culex_status source_open(struct ops *ops, culex_client **ret_client, cule
 static culex_status store_import(struct ops *ops, struct ops_carry *carry, culex_error *error)
 {
     struct ops_names names = {.of = NULL};
-    culex_status status = source_open(ops, &carry->from, error);
+    culex_status status = source_open(ops, "full", &carry->from, error);
+    if (status == CULEX_OK && carry->is_move)
+        status = source_open(ops, "normal", &carry->from_fast, error);
     if (status == CULEX_OK)
         status = ops_source_names(ops, carry->from, &names, error);
     if (status == CULEX_OK && !carry->is_dry)
@@ -374,6 +384,7 @@ static culex_status store_import(struct ops *ops, struct ops_carry *carry, culex
     if (status == CULEX_OK)
         status = names_carry(carry, &names, error);
     ops_names_free(&names);
+    culex_client_close(carry->from_fast);
     culex_client_close(carry->from);
     return status;
 }
@@ -409,8 +420,6 @@ culex_status ops_import(struct ops *ops, culex_error *error)
     ops_carry_begin(&carry, ops);
     carry.is_dry = ops->options.is_dry;
     carry.is_move = ops->options.is_move;
-    if (!is_of_store)
-        ops_interrupts_catch();
     status = is_of_store ? store_import(ops, &carry, error) : file_import(ops, &carry, error);
     ops_progress_end();
     if (!ops->options.wants_json && carry.table.count > 0)

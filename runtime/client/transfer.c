@@ -40,6 +40,9 @@ static culex_status run_check(const culex_transfer_run *run, culex_error *error)
     if (run->payload.data == NULL && run->payload.len > 0)
         return culex__fail(error, CULEX_EINVAL, "no payload, though it has %zu bytes",
                            run->payload.len);
+    if (run->payload.len > CULEX_PAYLOAD_BYTES_MAX)
+        return culex__fail(error, CULEX_ELIMIT, "a payload has at most %d bytes",
+                           (int)CULEX_PAYLOAD_BYTES_MAX);
     return CULEX_OK;
 }
 
