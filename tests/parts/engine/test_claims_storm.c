@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <culex/claims.h>
+#include <culex/maintain.h>
 
 #include "redis_server.h"
 #include "world.h"
@@ -119,6 +120,15 @@ static culex_queue_stats stats_of(const struct place *place)
     assert_int_equal(culex_client_stats(client, "numbers", &stats, NULL), CULEX_OK);
     culex_client_close(client);
     return stats;
+}
+
+static void fsck_finds_nothing(const struct place *place)
+{
+    culex_fsck_counts counts;
+    culex_client *client = client_open(place);
+    assert_int_equal(culex_client_fsck(client, "numbers", false, &counts, NULL), CULEX_OK);
+    assert_int_equal(counts.wrong + counts.damaged, 0);
+    culex_client_close(client);
 }
 
 /* --- the ledger ------------------------------------------------------------------------------ */
@@ -273,6 +283,7 @@ static void each_is_done_once(const struct place *place, int count)
     assert_int_equal(sums.refused, 0);
     assert_int_equal(stats.done, count);
     assert_int_equal(stats.lost + stats.stale, 0);
+    fsck_finds_nothing(place);
 }
 
 static void test_each_run_is_claimed_and_done_once(void **state)
@@ -464,6 +475,7 @@ static void test_killed_claimers_lose_no_run(void **state)
         assert_true(sums.given[i] >= 1);
         assert_in_range(sums.done[i], 0, 1);
     }
+    fsck_finds_nothing(place);
 }
 
 /* Claims one, tells its token, and holds it until it is killed. */
