@@ -76,7 +76,7 @@ class Command(unittest.TestCase):
         for text in ("no route", "no route", "disk full"):
             self.nap("enqueue", "tell", text)
         self.nap("enqueue", "scribe", "9", "done")
-        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--concurrency", "1", "--log-level", "error")
         self.nap("enqueue", "wink", "1")
 
     def test_queues_and_runs(self):
