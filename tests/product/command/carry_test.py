@@ -7,6 +7,8 @@ import base64
 import json
 import os
 import pathlib
+import pty
+import re
 import shutil
 import signal
 import socket
@@ -450,6 +452,56 @@ class Carry(unittest.TestCase):
                                   capture_output=True, text=True, check=True)
         told = json.loads(done.stdout)
         self.assertEqual((told["came"], told["before"]), (100, 400))
+
+    def shown(self, *words, until="$^", meanwhile=None):
+        """What a command on a terminal has shown until its end, and its status."""
+        ours, its = pty.openpty()
+        with subprocess.Popen([CULEX, *words], env=self.env, stdin=its, stdout=its, stderr=its) as begun:
+            os.close(its)
+            shown, is_told = "", False
+            while True:
+                try:
+                    shown += os.read(ours, 4096).decode()
+                except OSError:
+                    break
+                if not is_told and re.search(until, shown):
+                    is_told = True
+                    meanwhile(begun, ours)
+            begun.wait(60)
+        os.close(ours)
+        return shown, begun.returncode
+
+    def test_on_a_terminal_it_asks_and_shows_how_far_it_is(self):
+        self.call("import", given=text(head(), queue(), *map(run, range(3000)), end(3000)))
+        self.call("pause", "naps")
+        for words, told in ((["export"], "params may be secret, and this is a terminal"),
+                            (["import", "--url", self.two], "is read from standard input")):
+            shown, code = self.shown(*words)
+            self.assertEqual(code, 2)
+            self.assertIn(told, shown)
+        move = ["import", "--url", self.two, "--from", self.one, "--move"]
+        shown, code = self.shown(*move, until="move 3000 runs of 1 queues",
+                                 meanwhile=lambda _, ours: os.write(ours, b"n\n"))
+        self.assertEqual((code, self.runs(self.two)), (1, []), shown)
+        shown, code = self.shown(*move, "--yes", until="[0-9]+ of 3000",
+                                 meanwhile=lambda begun, _: begun.send_signal(signal.SIGINT))
+        self.assertEqual(code, 1)
+        self.assertIn("interrupted: run it again to go on", shown)
+        there, here = self.count(self.one), self.count(self.two)
+        self.assertEqual(there + here, 3000)
+        self.assertNotIn(0, (there, here))
+        shown, code = self.shown(*move, until="move [0-9]+ runs", meanwhile=lambda _, ours: os.write(ours, b"y\n"))
+        self.assertEqual((code, self.count(self.one), self.count(self.two)), (0, 0, 3000), shown)
+
+    def test_a_shell_completes_it(self):
+        self.fill()
+        for words, offered in ((["export", ""], ["held", "naps"]), (["import", "--from", ""], []),
+                               (["import", "--f"], ["--from", "--from-file"]), (["imp"], ["import"]),
+                               (["import", "--state", "de"], ["dead"])):
+            self.assertEqual(self.call("complete", *words).stdout.split(), offered)
+        for command in ("export", "import"):
+            told = self.call(command, "--help").stdout
+            self.assertIn(f"usage: culex {command} [OPTION...] [QUEUE...]", told)
 
     def test_words_that_make_no_sense_are_refused(self):
         self.fill()
