@@ -438,6 +438,7 @@ _Noreturn void culex__child_main(const struct culex_child_start *start)
                      child.config->store_timeout_ms, child.config->env);
     culex__loan_set_gate(&child.loan, child.config->gate, child.config->keys);
     child.loan.chains = child.config->chains;
+    child.loan.tracing = child.config->tracing;
     culex__home_store_adopt(&child.config->home);
     child.run = culex__run_create();
     self = &child;

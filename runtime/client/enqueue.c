@@ -20,6 +20,7 @@
 #include "core/codec_encode.h"
 #include "core/duration.h"
 #include "core/queue_name.h"
+#include "core/trace.h"
 #include "client/after.h"
 #include "client/client_private.h"
 #include "client/convoy.h"
@@ -32,6 +33,7 @@
 #include "client/run_key.h"
 #include "client/sealing.h"
 #include "client/spooling.h"
+#include "client/thread_trace.h"
 
 /* A batch ends early when its payloads pass this. */
 enum { BATCH_BYTES = 2 * 1024 * 1024 };
@@ -62,6 +64,8 @@ struct order {
     const char *after_queue; /* that one's */
     culex_batch *ret_after;
     char tags[CULEX_TAGS_SIZE];
+    const struct culex_trace *trace; /* of the runs; NULL: none */
+    struct culex_trace own_trace;    /* that the options tell */
 };
 
 struct batch {
@@ -161,6 +165,19 @@ static culex_status chain_apply(struct order *order, const culex_chain *chain, c
     return CULEX_OK;
 }
 
+static culex_status trace_apply(struct order *order, const culex_enqueue_options *options,
+                                culex_error *error)
+{
+    if (options->traceparent == NULL && options->tracestate == NULL)
+        return CULEX_OK;
+    if (options->traceparent == NULL)
+        return culex__fail(error, CULEX_EINVAL,
+                           "options.tracestate is set and options.traceparent is not, without "
+                           "which it means nothing");
+    order->trace = &order->own_trace;
+    return culex__trace_read(options->traceparent, options->tracestate, &order->own_trace, error);
+}
+
 /* What is said of one enqueue in place of the schema. */
 static culex_status order_apply(struct order *order, const culex_enqueue_options *options,
                                 culex_error *error)
@@ -184,7 +201,9 @@ static culex_status order_apply(struct order *order, const culex_enqueue_options
                                   ? culex__duration_ms_up(options->idempotency_window)
                                   : CULEX_WINDOW_DEFAULT_MS;
     order->has_ticket = options->has_ticket && culex__ticket_parse(options->ticket, &order->ticket);
-    status = chain_apply(order, options->chain, error);
+    status = trace_apply(order, options, error);
+    if (status == CULEX_OK)
+        status = chain_apply(order, options->chain, error);
     return status == CULEX_OK ? batch_apply(order, options, error) : status;
 }
 
@@ -196,6 +215,7 @@ static culex_status order_prepare(struct order *order, const culex_enqueue_optio
     order->policy = culex__new_run_make(order->type);
     order->policy.delay_ms = order->type->unique.delay_ms;
     order->queue = culex__job_queue(order->type);
+    order->trace = culex__thread_trace();
     if (options != NULL) {
         culex_status status = order_apply(order, options, error);
         if (status != CULEX_OK)
@@ -232,7 +252,16 @@ static culex_status keys_make(const struct order *order, const char *params, cul
     return CULEX_OK;
 }
 
-/* Appends one payload; the bound moves along with the text. */
+/* What a repeat of the call must have in common with it. */
+static uint64_t content_make(const struct order *order, const char *payload, size_t len)
+{
+    bool is_sealed = order->text == NULL && culex__type_is_sealed(order->type->params);
+    return is_sealed ? culex__sealed_content_hash(order->type->wire, payload, len)
+                     : culex__content_hash(order->type->wire, payload, len);
+}
+
+/* Appends one payload; the bound moves along with the text. Its trace is no part of what is
+ * compared. */
 static culex_status payload_encode(const struct order *order, size_t index, struct batch *batch,
                                    culex_error *error)
 {
@@ -255,6 +284,9 @@ static culex_status payload_encode(const struct order *order, size_t index, stru
             culex__error_context(error, "run %zu", index);
         return status;
     }
+    run->content = content_make(order, payloads->data + before, payloads->len - before);
+    if (order->trace != NULL)
+        culex__trace_append(order->trace, payloads);
     run->payload_len = payloads->len - before;
     return CULEX_OK;
 }
@@ -283,14 +315,10 @@ static culex_status batch_fill(struct batch *batch, const struct order *order, s
             return status;
         batch->count++;
     }
-    bool is_sealed = order->text == NULL && culex__type_is_sealed(order->type->params);
-    uint64_t (*hash)(const char *job, const void *payload, size_t len) =
-        is_sealed ? culex__sealed_content_hash : culex__content_hash;
     /* Only now does the text stay where it is. */
     const char *at = payloads->data;
     for (size_t i = 0; i < batch->count; i++) {
         batch->runs[i].payload = at;
-        batch->runs[i].content = hash(order->type->wire, at, batch->runs[i].payload_len);
         at += batch->runs[i].payload_len;
     }
     return CULEX_OK;

@@ -416,6 +416,7 @@ culex_status culex__executor_threads_create(const struct culex_executor_config *
                      config->handler.store_timeout_ms, config->handler.env);
     culex__loan_set_gate(&threads->loan, config->handler.gate, config->handler.keys);
     threads->loan.chains = config->handler.chains;
+    threads->loan.tracing = config->handler.tracing;
     pthread_mutex_init(&threads->lock, NULL);
     pthread_mutex_init(&threads->serving, NULL);
     pthread_cond_init(&threads->work, NULL);

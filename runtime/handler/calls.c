@@ -14,6 +14,7 @@
 #include "core/duration.h"
 #include "core/run_log.h"
 #include "core/secret.h"
+#include "core/trace.h"
 #include "client/enqueue.h"
 #include "handler/execution.h"
 #include "handler/follow_up.h"
@@ -78,6 +79,16 @@ bool culex_run_cancelled(const culex_run *run)
 const char *culex_run_fence(const culex_run *run)
 {
     return known(run)->terms.fence;
+}
+
+const char *culex_run_traceparent(const culex_run *run)
+{
+    return known(run)->trace != NULL ? run->trace->parent : "";
+}
+
+const char *culex_run_tracestate(const culex_run *run)
+{
+    return known(run)->trace != NULL ? run->trace->state : "";
 }
 
 void culex_run_extend(culex_run *run, culex_duration duration)

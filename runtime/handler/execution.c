@@ -4,9 +4,13 @@
 #include "core/codec_decode.h"
 #include "core/end_text.h"
 #include "core/secret.h"
+#include "core/trace.h"
+#include "client/thread_trace.h"
 #include "handler/chain.h"
+#include "handler/loan.h"
 #include "handler/run_hooks.h"
 #include "handler/run_sealing.h"
+#include "handler/tracing.h"
 
 /* The delay where the handler named none: without one its run would start again at once, for ever.
  */
@@ -106,6 +110,20 @@ static void culex__run_call(struct culex_run *run)
         culex__chain_go_on(run, next, rest);
 }
 
+/* What it enqueues is of its trace, in its own name or in that of its chain. */
+static void culex__run_call_traced(struct culex_run *run)
+{
+    const struct culex_tracing off = {false, false};
+    struct culex_trace trace;
+    const struct culex_trace *before = NULL;
+    culex__tracing_enter(run->loan != NULL ? &run->loan->tracing : &off, run, &trace);
+    run->trace = trace.parent[0] != '\0' ? &trace : NULL;
+    before = culex__thread_trace_enter(run->trace);
+    culex__run_call(run);
+    culex__thread_trace_enter(before);
+    run->trace = NULL;
+}
+
 /* Returns when the handler begins. The line may have to wait, in a child for as long as the store
  * keeps the supervisor waiting: that is not the handler's time. */
 static int64_t start_tell(struct culex_run *run, const struct culex_env *env, int64_t started_ns)
@@ -140,7 +158,7 @@ void culex__run_execute(struct culex_run *run, culex_arena *arena, const struct 
     }
     started_ns = start_tell(run, env, started_ns);
     run->arena = arena;
-    culex__run_call(run);
+    culex__run_call_traced(run);
     run->arena = NULL;
     culex_arena_reset(arena);
     run->end.ended_ns = culex__env_boottime_ns(env);

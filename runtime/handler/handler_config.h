@@ -6,6 +6,7 @@
 #include "client/enqueue_gate.h"
 #include "client/home_store.h"
 #include "handler/chain.h"
+#include "handler/tracing.h"
 #include "handler/process_hooks.h"
 #include "log/log.h"
 #include "platform/env.h"
@@ -21,6 +22,7 @@ struct culex_handler_config {
     struct culex_process_hooks hooks;
     struct culex_enqueue_gate gate;
     struct culex_chains chains;
+    struct culex_tracing tracing;
     const struct culex_keys *keys; /* NULL: there are none */
     int64_t store_timeout_ms;      /* how long a handler's call of the worker's store may take */
     struct culex_home_store home;  /* the worker's store as it was told */

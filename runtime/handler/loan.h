@@ -10,6 +10,7 @@
 #include "client/client_private.h"
 #include "handler/chain.h"
 #include "handler/errand.h"
+#include "handler/tracing.h"
 
 struct culex_loan {
     pid_t owner;                 /* the process that `way` works in */
@@ -18,8 +19,9 @@ struct culex_loan {
     const struct culex_env *env;
     struct culex_enqueue_gate gate; /* of what handlers enqueue */
     struct culex_chains chains;     /* that runs may be of */
-    const struct culex_keys *keys;  /* for them and for the runs; NULL: there are none */
-    pthread_mutex_t lock;           /* guards the client's making */
+    struct culex_tracing tracing;
+    const struct culex_keys *keys; /* for them and for the runs; NULL: there are none */
+    pthread_mutex_t lock;          /* guards the client's making */
     culex_client *client;
     bool is_withheld; /* we hold the client's turn, so that nobody else can use it */
 };

@@ -90,7 +90,8 @@ struct culex_run {
     struct culex_run_news news;
 
     /* Filled by the handler's thread. */
-    culex_arena *arena; /* the thread's, while the handler runs */
+    culex_arena *arena;              /* the thread's, while the handler runs */
+    const struct culex_trace *trace; /* while it runs; NULL: of none */
     culex_buf secrets; /* of its params, then of its result (core/secret.h): in none of its texts */
     size_t params_secrets_len; /* how much of them is of the params */
     char *text;                /* CULEX_ERROR_TEXT_MAX + 1 bytes, NULL until needed */

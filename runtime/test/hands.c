@@ -234,6 +234,7 @@ culex_status culex__hands_make(const struct culex_executor_config *config,
     hands->calls = hands->refusals = 0;
     culex__loan_set_gate(&hands->loan, config->handler.gate, config->handler.keys);
     hands->loan.chains = config->handler.chains;
+    hands->loan.tracing = config->handler.tracing;
     culex__frozen_begin(&test->frozen);
     culex_status status = hooks_open(hands, &config->handler.hooks, error);
     if (status == CULEX_OK)

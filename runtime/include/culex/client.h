@@ -164,6 +164,13 @@ typedef struct culex_enqueue_options {
                                 that is done. See culex_client_enqueue */
     const char *after_queue; /* that run's; NULL: the one that this run goes to */
     culex_batch *ret_after;  /* NULL, or room for what tells whether it has come in: see below */
+    const char *traceparent; /* the trace that the run is of, as W3C Trace Context writes it:
+                                "00-", 32 digits, '-', 16 digits, and "-01" where the trace is
+                                recorded, else "-00". CULEX_EINVAL names what is wrong. NULL: what a
+                                handler enqueues is of its own run's trace, else of none. No key and
+                                no ticket is made of it; params that fill a payload go without. See
+                                docs/guide.md, "Traces" */
+    const char *tracestate;  /* beside it: up to 512 bytes of printable ASCII; NULL: none */
 } culex_enqueue_options;
 
 /* Options that override nothing. */
@@ -188,6 +195,8 @@ static inline culex_enqueue_options culex_enqueue_options_make(void)
                                      NULL,
                                      NULL,
                                      CULEX_BATCH_MEMBER,
+                                     NULL,
+                                     NULL,
                                      NULL,
                                      NULL,
                                      NULL,

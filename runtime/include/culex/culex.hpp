@@ -673,6 +673,8 @@ struct enqueue_options {
                                            zeroes, as it has no id before it comes in */
     std::string_view after_queue{};
     culex_batch *ret_after = nullptr; /* room for what client::batch_look tells its end by */
+    std::string_view traceparent{};   /* W3C Trace Context; empty: that of the handler, if any */
+    std::string_view tracestate{};
 };
 
 /* What a Job keeps from run to run, as it was read, and the version that a set replaces. What it
@@ -1095,6 +1097,10 @@ class client
         if (!from.after_queue.empty())
             out.value("after_queue", from.after_queue, to.after_queue);
         to.ret_after = from.ret_after;
+        if (!from.traceparent.empty())
+            out.value("traceparent", from.traceparent, to.traceparent);
+        if (!from.tracestate.empty())
+            out.value("tracestate", from.tracestate, to.tracestate);
         return to;
     }
 };
@@ -1136,6 +1142,17 @@ class run
     std::uint32_t attempt() const noexcept
     {
         return culex_run_attempt(c_);
+    }
+
+    /* The trace that the run is of, empty for none; see culex_run_traceparent. */
+    std::string_view traceparent() const noexcept
+    {
+        return culex_run_traceparent(c_);
+    }
+
+    std::string_view tracestate() const noexcept
+    {
+        return culex_run_tracestate(c_);
     }
 
     /* True once the handler should stop; see culex_run_cancelled. */

@@ -80,6 +80,15 @@ CULEX_API void culex_run_progress(culex_run *run, int percent, const char *forma
  * Valid while the run is. */
 CULEX_API const char *culex_run_fence(const culex_run *run);
 
+/* The trace that the run is of, as options->traceparent of an enqueue, for the calls that the
+ * handler makes elsewhere; "" when it is of none. Its parent-id is the span of this attempt where
+ * the worker writes one (`traces` of its options), and else that of whoever enqueued the run. What
+ * the handler enqueues on its own thread has it already. Valid while the handler runs. */
+CULEX_API const char *culex_run_traceparent(const culex_run *run);
+
+/* What came beside it as options->tracestate, "" for nothing. */
+CULEX_API const char *culex_run_tracestate(const culex_run *run);
+
 /* Stores the error text (printf rules, cut at 4 KiB, made valid UTF-8) and returns
  * CULEX_FAILED, CULEX_DISCARDED: `return culex_run_fail(run, "SMTP says %d", code);` Without a text
  * (NULL for `format`, or nothing in it) "the handler gave no reason" is stored. */

@@ -640,6 +640,8 @@ static void test_null_for_a_run_is_survived(void **state)
     assert_string_equal(culex_run_job(NULL), "");
     assert_string_equal(culex_run_queue(NULL), "");
     assert_string_equal(culex_run_fence(NULL), "");
+    assert_string_equal(culex_run_traceparent(NULL), "");
+    assert_string_equal(culex_run_tracestate(NULL), "");
     assert_int_equal(culex_run_enqueued_at(NULL), 0);
     assert_false(culex_run_cancelled(NULL));
     culex_run_extend(NULL, CULEX_SECOND);
