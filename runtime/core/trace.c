@@ -222,6 +222,12 @@ static void hex_write(const unsigned char *bytes, size_t count, char *ret_text)
     }
 }
 
+void culex__trace_parent_id(const struct culex_trace *trace, char ret_id[CULEX_SPAN_ID_SIZE])
+{
+    bool has_one = trace->parent[0] != '\0' && !is_zero(trace->parent + SPAN_AT, SPAN_LEN);
+    snprintf(ret_id, CULEX_SPAN_ID_SIZE, "%.*s", SPAN_LEN, has_one ? trace->parent + SPAN_AT : "");
+}
+
 void culex__trace_begin(struct culex_trace *trace, culex_uuid id)
 {
     snprintf(trace->parent, sizeof trace->parent, "00-%032d-%016d-01", 0, 0);

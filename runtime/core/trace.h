@@ -19,6 +19,7 @@
 enum {
     CULEX_TRACE_LEN = 55, /* "00-", 32 digits, '-', 16 digits, '-', two digits */
     CULEX_TRACE_SIZE = CULEX_TRACE_LEN + 1,
+    CULEX_SPAN_ID_SIZE = 17, /* 16 digits and a NUL */
     CULEX_TRACE_STATE_MAX = 512,
     CULEX_TRACE_STATE_SIZE = CULEX_TRACE_STATE_MAX + 1
 };
@@ -42,6 +43,9 @@ void culex__trace_append(const struct culex_trace *trace, culex_buf *text);
 bool culex__trace_find(const void *payload, size_t len, struct culex_trace *ret_trace);
 
 bool culex__trace_is_sampled(const struct culex_trace *trace);
+
+/* Its parent-id; "" where nobody gave one. */
+void culex__trace_parent_id(const struct culex_trace *trace, char ret_id[CULEX_SPAN_ID_SIZE]);
 
 /* The first attempt of the run `id`, which nobody gave one, begins a trace that has its id. */
 void culex__trace_begin(struct culex_trace *trace, culex_uuid id);

@@ -116,7 +116,8 @@ static void culex__run_call_traced(struct culex_run *run)
     const struct culex_tracing off = {false, false};
     struct culex_trace trace;
     const struct culex_trace *before = NULL;
-    culex__tracing_enter(run->loan != NULL ? &run->loan->tracing : &off, run, &trace);
+    char parent[CULEX_SPAN_ID_SIZE];
+    culex__tracing_enter(run->loan != NULL ? &run->loan->tracing : &off, run, &trace, parent);
     run->trace = trace.parent[0] != '\0' ? &trace : NULL;
     before = culex__thread_trace_enter(run->trace);
     culex__run_call(run);

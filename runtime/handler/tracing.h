@@ -5,19 +5,21 @@
 
 #include <stdbool.h>
 
+#include "core/trace.h"
+
 struct culex_run;
-struct culex_trace;
 
 /* What a worker writes. */
 struct culex_tracing {
     bool has_spans;  /* one for each attempt of a run whose trace is recorded */
-    bool begins_all; /* runs of no trace begin one of their own */
+    bool begins_all; /* beside that: runs of no trace begin one of their own */
 };
 
 /* The trace that the run's handler is in; both of it "" when in none. True: the worker writes a
- * span of this attempt, which is the trace's parent then. Where no span is written the parent stays
- * the one that somebody knows. */
+ * span of this attempt, which is the trace's parent then, and *ret_parent is the id of its own
+ * parent, "" for the first of a trace. Where no span is written the parent stays the one that
+ * somebody knows. */
 bool culex__tracing_enter(const struct culex_tracing *tracing, const struct culex_run *run,
-                          struct culex_trace *ret_trace);
+                          struct culex_trace *ret_trace, char ret_parent[CULEX_SPAN_ID_SIZE]);
 
 #endif

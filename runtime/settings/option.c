@@ -77,6 +77,11 @@ const struct culex_option culex__options[] = {
      "answer GET /metrics there, as Prometheus reads it:\nPORT of this machine alone, HOST:PORT, "
      "unix:PATH",
      CULEX_OPTION_OF_WORKER},
+    {"traces", "CULEX_TRACES", CULEX_OPTION_TEXT, "FILE", AT(traces), 0, 0,
+     "append a span of each attempt whose run is of a trace\nthat is recorded, in OTLP/JSON",
+     CULEX_OPTION_OF_WORKER},
+    {"trace-all", "CULEX_TRACE_ALL", CULEX_OPTION_FLAG, NULL, AT(trace_all), 0, 0,
+     "let runs of no trace begin one for it", CULEX_OPTION_OF_WORKER},
     {"log-format", "CULEX_LOG_FORMAT", CULEX_OPTION_CHOICE, "text|json", AT(log_format), 0, 0,
      "of the lines on stderr [text]", CULEX_OPTION_OF_WORKER},
     {"log-level", "CULEX_LOG_LEVEL", CULEX_OPTION_CHOICE, "error|warn|info|debug", AT(log_level), 0,

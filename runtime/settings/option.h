@@ -50,7 +50,7 @@ struct culex_option {
 enum { CULEX_OPTION_CONCURRENCY_MAX = 1024, CULEX_OPTION_LEASE_MS_MIN = 200 };
 #define CULEX_OPTION_SPAN_MS_MAX CULEX_OPTION_DAY_MS
 
-enum { CULEX_OPTION_MAX = 36 };
+enum { CULEX_OPTION_MAX = 38 };
 
 extern const struct culex_option culex__options[];
 extern const size_t culex__option_count; /* at most CULEX_OPTION_MAX */

@@ -163,6 +163,15 @@ void culex__acks_add(struct culex_lane *lane)
         acks->since_ns = 0; /* they have waited for company already */
 }
 
+static void span_note(const struct culex_flight *flight, const struct culex_tally *before)
+{
+    const culex_worker *worker = flight->lane->worker;
+    if (worker->spans != NULL)
+        culex__spans_note(flight, culex__metric_end_of(flight, before),
+                          worker->tally.counts[CULEX_TALLY_DEAD] >
+                              before->counts[CULEX_TALLY_DEAD]);
+}
+
 void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
 {
     struct culex_acks *acks = &lane->acks;
@@ -173,6 +182,7 @@ void culex__acks_take(struct culex_lane *lane, const enum culex_answer *answers)
         if (answers[i] != CULEX_ANSWER_STALE && answers[i] != CULEX_ANSWER_GONE)
             culex__figures_note(acks->flights[i], &before);
         culex__metrics_note(acks->flights[i], &before, answers[i]);
+        span_note(acks->flights[i], &before);
         if (acks->flights[i]->run.end.is_not_understood && lane->worker->options.drain)
             culex__unread_note(lane, acks->sent[i].id);
         culex__flight_recycle(lane->worker, acks->flights[i]);

@@ -56,6 +56,7 @@ static struct culex_handler_config handler_config(const culex_worker *worker)
         .hooks = worker->hooks,
         .gate = worker->gate,
         .chains = {worker->chains, worker->chain_count},
+        .tracing = culex__worker_tracing(worker),
         .keys = worker->keys,
         .store_timeout_ms = worker->store_settings.timeout_ms > 0
                                 ? worker->store_settings.timeout_ms

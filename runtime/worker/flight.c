@@ -1,6 +1,7 @@
 #include "worker/flight.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "worker/acks.h"
 #include "worker/appetite.h"
@@ -101,6 +102,14 @@ static void lines_move(struct culex_flight *flight, struct culex_flight *stand_i
         culex__news_take_lines(&flight->run.news, &stand_in->run.news.lines);
 }
 
+/* What a span is made of. Without memory there is none. */
+static void trace_copy(const struct culex_flight *flight, struct culex_flight *stand_in)
+{
+    memcpy(stand_in->run.terms.fence, flight->run.terms.fence, sizeof flight->run.terms.fence);
+    if (!culex__run_set_payload(&stand_in->run, flight->run.payload, flight->run.payload_len))
+        stand_in->run.payload_len = 0;
+}
+
 /* A flight that carries the end of this one to the store, while the handler still uses this one's
  * run. */
 static struct culex_flight *stand_in_make(struct culex_flight *flight)
@@ -115,6 +124,8 @@ static struct culex_flight *stand_in_make(struct culex_flight *flight)
     atomic_store_explicit(&stand_in->run.started_ns,
                           atomic_load_explicit(&flight->run.started_ns, memory_order_relaxed),
                           memory_order_relaxed);
+    if (flight->lane->worker->spans != NULL)
+        trace_copy(flight, stand_in);
     stand_in->has_cancel = flight->has_cancel;
     progress_copy(flight, stand_in);
     lines_move(flight, stand_in);
@@ -163,6 +174,7 @@ static void lease_log(const struct culex_flight *flight, const char *text)
     subject.outcome = "lost";
     culex__tally_add(flight->lane->worker, CULEX_TALLY_LOST, 1);
     culex__metrics_note_lost_lease(flight->lane);
+    culex__spans_note(flight, CULEX_METRIC_END_LOST, false);
     culex__log_write(&flight->lane->worker->log, CULEX_LOG_WARNING, &subject, "lease lost; %s",
                      text);
 }

@@ -90,9 +90,9 @@ job_of(struct culex_metrics *metrics, struct culex_queue_counted *queue, const c
 
 /* --- runs ---------------------------------------------------------------------------- */
 
-/* Of the rows of the tally that have grown, the one that says how the attempt has ended. */
-static enum culex_metric_end end_of(const struct culex_flight *flight,
-                                    const struct culex_tally *before)
+/* It is told by the one of these rows of the tally that has grown. */
+enum culex_metric_end culex__metric_end_of(const struct culex_flight *flight,
+                                           const struct culex_tally *before)
 {
     static const struct {
         enum culex_tally_row row;
@@ -147,7 +147,7 @@ void culex__metrics_note(const struct culex_flight *flight, const struct culex_t
     if (job == NULL)
         return;
     bool is_dead = worker->tally.counts[CULEX_TALLY_DEAD] > before->counts[CULEX_TALLY_DEAD];
-    enum culex_metric_end end = end_of(flight, before);
+    enum culex_metric_end end = culex__metric_end_of(flight, before);
     counter_add(&job->ends[end], 1);
     counter_add(&job->dead, is_dead);
     counter_add(&job->retried, is_retried(end, is_dead, answer));

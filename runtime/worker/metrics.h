@@ -87,8 +87,14 @@ bool culex__metrics_begin(culex_worker *worker);
 /* No other thread reads it any more. */
 void culex__metrics_free(culex_worker *worker);
 
-/* The store has given this answer to the end of the run. `before`: the worker's tally before that
- * was counted there. */
+/* "done", "failed", ... */
+const char *culex__metric_end_name(enum culex_metric_end end);
+
+/* How the attempt has ended. `before`: the worker's tally before that was counted there. */
+enum culex_metric_end culex__metric_end_of(const struct culex_flight *flight,
+                                           const struct culex_tally *before);
+
+/* The store has given this answer to the end of the run. `before` as above. */
 void culex__metrics_note(const struct culex_flight *flight, const struct culex_tally *before,
                          enum culex_answer answer);
 

@@ -17,6 +17,11 @@ static const char *const end_words[CULEX_METRIC_ENDS] = {
     "done", "failed", "timed_out", "crashed", "lost", "cancelled", "released", "snoozed", "refused",
 };
 
+const char *culex__metric_end_name(enum culex_metric_end end)
+{
+    return end_words[end];
+}
+
 static uint64_t counter_get(const culex_counter *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);

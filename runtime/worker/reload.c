@@ -176,6 +176,8 @@ static size_t fixed_tell(const culex_worker *worker, const culex_worker_options 
         TEXT("metrics", metrics),
         TEXT("on-death", on_death),
         VALUE("on-death-timeout", on_death_timeout_ms),
+        TEXT("traces", traces),
+        VALUE("trace-all", trace_all),
         VALUE("lease", lease_ms),
         VALUE("drain", drain),
         VALUE("unlisted", unlisted),

@@ -183,6 +183,8 @@ culex_status culex__worker_begin(culex_worker *worker, culex_error *error)
         status = executor_and_url(worker, error);
     if (status == CULEX_OK)
         status = culex__on_death_begin(worker, error);
+    if (status == CULEX_OK)
+        status = culex__spans_begin(worker, error);
     return status == CULEX_OK ? culex__metrics_server_start(worker, error) : status;
 }
 
@@ -205,6 +207,7 @@ void culex__worker_end(culex_worker *worker)
     culex__crew_end(worker);
     culex__figures_leave(worker);
     culex__on_death_end(worker);
+    culex__spans_end(worker);
     culex__presence_leave(worker);
     culex__overstay_forget_all(worker);
     if (worker->store != NULL)

@@ -14,6 +14,7 @@
 #include "settings/option.h"
 #include "settings/storesettings.h"
 #include "worker/identity.h"
+#include "worker/spans.h"
 #include "worker/worker_options.h"
 
 enum {
@@ -239,8 +240,9 @@ static culex_status metrics_check(const culex_worker_options *options, culex_err
 culex_status culex__worker_options_check(const culex_worker_options *options, culex_error *error)
 {
     static culex_status (*const checks[])(const culex_worker_options *, culex_error *) = {
-        counts_check, spans_check,  store_check, log_check,       queues_check, queue_options_check,
-        order_check,  offers_check, name_check,  isolation_check, cgroup_check, metrics_check,
+        counts_check,        spans_check,   store_check,        log_check,  queues_check,
+        queue_options_check, order_check,   offers_check,       name_check, isolation_check,
+        cgroup_check,        metrics_check, culex__spans_check,
     };
     culex_status status = CULEX_OK;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0] && status == CULEX_OK; i++)

@@ -27,6 +27,7 @@
  *   flight.c       runs in flight: leases, timeouts, ends
  *   verdict.c      what the store is told of an end   acks.c   how it is told
  *   ack_log.c      what the log is told then         on_death.c     and a command
+ *   spans.c        and who follows traces            span_text.c    as text
  *   flight_pool.c  their structs                      roster.c   which of them has which run
  *   overstay.c     handlers that go on
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal
@@ -87,6 +88,7 @@
 #include "worker/presence.h"
 #include "worker/reload.h"
 #include "worker/solitude.h"
+#include "worker/spans.h"
 #include "worker/tally.h"
 #include "worker/tick.h"
 #include "worker/units.h"
@@ -187,6 +189,7 @@ struct culex_worker {
     struct culex_metrics_server metrics_server;
     struct culex_watch watch;
     struct culex_on_death *on_death; /* NULL: no command */
+    struct culex_spans *spans;       /* NULL: nobody follows traces */
     struct culex_unknown_jobs unknown_jobs;
     struct culex_drain drain;
 };
@@ -211,6 +214,11 @@ void culex__worker_set_sink(culex_worker *worker, struct culex_log_sink sink);
 static inline int64_t culex__worker_now_ns(const culex_worker *worker)
 {
     return culex__env_boottime_ns(worker->env);
+}
+
+static inline struct culex_tracing culex__worker_tracing(const culex_worker *worker)
+{
+    return (struct culex_tracing){worker->options.traces != NULL, worker->options.trace_all};
 }
 
 /* Between two beats of a run: well within its lease, and a second at most, for they carry its

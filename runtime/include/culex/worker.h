@@ -258,6 +258,11 @@ typedef struct culex_worker_options {
                              CULEX_JOB, CULEX_QUEUE, CULEX_ATTEMPT, CULEX_REASON and CULEX_ERROR in
                              its environment tell of the run; see docs/operating.md. NULL: none */
     int64_t on_death_timeout_ms; /* then it is killed; 1 to 86400000; 0: 30000 */
+    const char *traces; /* a file to which a span is appended for each attempt that begins here of a
+                           run whose trace is recorded, in OTLP/JSON, by a thread of its own; see
+                           docs/operating.md. CULEX_EUSAGE of culex_worker_run: it cannot be
+                           opened. NULL: none */
+    bool trace_all;     /* beside it: each run of no trace begins one, whose id is the run's */
 } culex_worker_options;
 
 /* A worker that has no jobs yet and no connection. Copies nothing: `options` strings

@@ -103,6 +103,8 @@ static const char whole[] = "\xef\xbb\xbf; comment\n"
                             "metrics = [::1]:9464\n"
                             "on-death = tell somebody\n"
                             "on-death-timeout = 5s\n"
+                            "traces = /var/log/spans.jsonl\n"
+                            "trace-all = on\n"
                             "queues = mail, \n"
                             "\n"
                             "[queue mail]\n"
@@ -137,6 +139,8 @@ static void test_file_says_every_option(void **state)
     assert_string_equal(options->metrics, "[::1]:9464");
     assert_string_equal(options->on_death, "tell somebody");
     assert_int_equal(options->on_death_timeout_ms, 5000);
+    assert_string_equal(options->traces, "/var/log/spans.jsonl");
+    assert_true(options->trace_all);
     assert_int_equal(options->queue_count, 2);
     assert_string_equal(options->queues[1], "b:2");
     assert_int_equal(options->queue_option_count, 3);

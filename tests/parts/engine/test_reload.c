@@ -227,8 +227,9 @@ static void test_what_counts_at_the_next_start_is_told(void **state)
 {
     struct world *world = *state;
     static const char *const queues[] = {"mail"}, *const offers[] = {"gpu=1"};
-    static const char *const names[] = {"url",   "queues",   "offer",     "name",      "batch",
-                                        "lease", "unlisted", "uncounted", "log-format"};
+    static const char *const names[] = {"url",    "queues",    "offer",     "name",
+                                        "batch",  "lease",     "unlisted",  "uncounted",
+                                        "traces", "trace-all", "log-format"};
     char text[128];
     sight.now = begun();
     sight.now.url = "sqlite:other";
@@ -241,6 +242,8 @@ static void test_what_counts_at_the_next_start_is_told(void **state)
     sight.now.lease_ms = 1000;
     sight.now.unlisted = true;
     sight.now.uncounted = true;
+    sight.now.traces = "spans";
+    sight.now.trace_all = true;
     sight.now.log_format = CULEX_LOG_JSON;
     work(world, begun());
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -145,7 +145,8 @@ static culex_outcome grow(culex_run *run, const spore_grow_job *job, void *user)
         raise(SIGSEGV);
     if (culex_run_attempt(run) == 1 && strcmp(job->how, "fail") == 0)
         return culex_run_fail(run, "no \"luck\"");
-    while (culex_run_attempt(run) == 1 && strcmp(job->how, "hang") == 0)
+    while (culex_run_attempt(run) == 1 && strcmp(job->how, "hang") == 0 &&
+           !culex_run_cancelled(run))
         usleep(10000);
     const spore_grow_result result = spore_grow_result_make(job->how);
     if (bear(run, job, &error) != CULEX_OK ||
