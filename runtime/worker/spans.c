@@ -199,7 +199,8 @@ static int line_write(struct culex_spans *spans)
     int fd = file_open(spans->path);
     if (fd < 0)
         return errno;
-    int failure = spans->is_torn ? all_write(fd, "\n", 1, &written) : 0;
+    bool is_apart = spans->is_torn && lseek(fd, 0, SEEK_END) != 0; /* or another file by now */
+    int failure = is_apart ? all_write(fd, "\n", 1, &written) : 0;
     if (failure == 0) {
         written = 0;
         failure = all_write(fd, spans->line.data, spans->line.len, &written);

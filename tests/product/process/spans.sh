@@ -100,6 +100,26 @@ worker_start fifo --drain --traces "$scratch/pipe"
 worker_expect 0
 log_has fifo 'warn  traces: 1 span was dropped: No such device or address'
 
+# --- a line that is cut off by the end of a disk spoils no other one ---
+# The limit is the worker's: SQLite would meet it, too.
+if [ "$store" = redis ]; then
+    for i in 1 2 3 4 5 6 7 8 9 10; do "$spore" plain "$given" >/dev/null; done
+    cat >"$scratch/bounded" <<END
+ulimit -S -f 8
+exec "$spore" --traces "$scratch/torn.spans"
+END
+    worker=sh worker_start torn "$scratch/bounded"
+    warned() { grep -q 'warn  traces: .* dropped: File too large' "$scratch/torn.log"; }
+    wait_until 20 warned
+    prlimit --pid "$background" --fsize=unlimited
+    "$spore" plain "$given" >/dev/null
+    again() { grep -q 'info  traces: written again' "$scratch/torn.log"; }
+    wait_until 20 again
+    worker_stop torn 0
+    sed -n '$p' "$scratch/torn.spans" >"$scratch/whole.spans"
+    expect 'spans behind the torn line' 1 "$(check "$scratch/whole.spans" | grep -c '^done ')"
+fi
+
 # --- where nothing can be written from the start ---
 refused() { # refused TEXT OPTION...
     text=$1
