@@ -73,7 +73,7 @@ const struct ops_command ops_commands[] = {
          "JSON too. Durations are written as 1h30m, bytes as base64, hex:00ff or x\"00ff\". The\n"
          "schema is the newest one that a queue has of the job, or that of --schema. Prints the\n"
          "run's ID.",
-     .options = "queue schema payload delay at priority key tag dry-run verbose",
+     .options = "queue schema payload delay at priority key tag traceparent dry-run verbose",
      .least = 1,
      .most = 10000,
      .run = ops_enqueue},

@@ -97,6 +97,15 @@ static culex_status tags_split(char *copy, const char *ret_tags[TAGS_MAX], size_
     return CULEX_OK;
 }
 
+/* As programs hand it on that start others; NULL: none. */
+static const char *traceparent_of(const struct ops_options *given)
+{
+    const char *inherited = getenv("TRACEPARENT");
+    if (given->traceparent != NULL)
+        return given->traceparent;
+    return inherited != NULL && inherited[0] != '\0' ? inherited : NULL;
+}
+
 static culex_status options_make(const struct ops *ops, const struct ops_schema *schema,
                                  culex_enqueue_options *ret_options, culex_error *error)
 {
@@ -109,6 +118,7 @@ static culex_status options_make(const struct ops *ops, const struct ops_schema 
     ret_options->has_priority = ops_is_given(given, "priority");
     ret_options->priority = given->priority > 9 ? 10 : (int)given->priority;
     ret_options->idempotency_key = given->key;
+    ret_options->traceparent = traceparent_of(given);
     ret_options->queue = given->queue != NULL       ? given->queue
                          : schema->queue[0] != '\0' ? schema->queue
                                                     : NULL;

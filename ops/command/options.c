@@ -79,6 +79,8 @@ static const struct option table[] = {
     {"once", FLAG, AT(is_once), NULL, "print one frame as text; rates take two, and have none"},
     {"schema", TEXT, AT(schema), "FILE", "a file with the text of the job's schema"},
     {"key", TEXT, AT(key), "KEY", "idempotency key: within a day, one run for a key"},
+    {"traceparent", TEXT, AT(traceparent), "TRACEPARENT",
+     "the trace that the run is of, as W3C writes it; without it $TRACEPARENT"},
     {"payload", TEXT, AT(payload), "JSON", "all params as one JSON object; -: from standard input"},
     {"verbose", FLAG, AT(is_verbose), NULL, "what the schema says of each param, too"},
     {"bytes", COUNT, AT(bytes), "N", "of the one param of each run, to 65536; by default 100"},

@@ -12,7 +12,7 @@
 struct ops_options {
     const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by, *waiting_age,
         *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload,
-        *from_file;
+        *from_file, *traceparent;
     culex_duration store_timeout, timeout, duration, delay, interval;
     culex_time since, before, at;
     uint64_t limit, priority, burst, hours, keep, bytes;

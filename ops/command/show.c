@@ -8,6 +8,7 @@
 #include "command/print.h"
 #include "command/run_print.h"
 #include "command/schema_find.h"
+#include "command/trace.h"
 #include "command/values.h"
 
 /* --- a run for people ------------------------------------------------------------------------- */
@@ -53,6 +54,16 @@ static void progress_line(const culex_run_info *run)
     printf("%d %%%s", run->progress, run->progress_text[0] != '\0' ? " " : "");
     ops_print_text(stdout, run->progress_text, strlen(run->progress_text), false, 0);
     putchar('\n');
+}
+
+static void trace_line(const culex_run_info *run)
+{
+    char parent[OPS_TRACEPARENT_SIZE];
+    if (!ops_trace_find(run->payload, parent))
+        return;
+    head_print("trace");
+    printf("%.32s, from span %.16s, %s\n", parent + 3, parent + 36,
+           strchr("13579bdf", parent[54]) != NULL ? "recorded" : "not recorded");
 }
 
 /* Params or the result, as the store has them. */
@@ -195,6 +206,7 @@ static void run_print(struct ops *ops, const struct ops_run *run, const culex_ru
     time_line(ops_run_at_name(info->state), info->at_ms);
     time_line("expires", info->expires_at_ms);
     text_line("tags", info->tags, strlen(info->tags));
+    trace_line(info);
     progress_line(info);
     text_line("error", info->error_text, strlen(info->error_text));
     parts_lines(ops, info, schema);
@@ -257,11 +269,14 @@ static void run_json(const struct ops *ops, const culex_run_info *info,
                      const struct ops_schema *schema, const culex_run_lines *lines)
 {
     struct ops_json json = {.out = stdout};
+    char parent[OPS_TRACEPARENT_SIZE];
     ops_json_object(&json, NULL);
     ops_run_json(&json, info);
     ops_json_text(&json, "error", info->error_text);
     ops_json_int(&json, "progress", info->progress);
     ops_json_text(&json, "progress_text", info->progress_text);
+    if (ops_trace_find(info->payload, parent))
+        ops_json_text(&json, "traceparent", parent);
     if (ops->options.wants_params) {
         bytes_json(&json, "params", info->payload);
         bytes_json(&json, "result", info->result);

@@ -319,11 +319,12 @@ static bool type_has(const culex_struct_type *type, struct ops_slice wire)
     return false;
 }
 
-/* What begins with "!culex." is no param: the rest of a chain, for instance. */
+/* What begins with "!culex." or "culex." is no param: the rest of a chain, a trace. */
 static bool is_of_culex(struct ops_slice name)
 {
     static const char own[] = "!culex.";
-    return name.len >= sizeof own - 1 && memcmp(name.text, own, sizeof own - 1) == 0;
+    size_t skipped = name.len > 0 && name.text[0] == '!' ? 0 : 1, len = sizeof own - 1 - skipped;
+    return name.len >= len && memcmp(name.text, own + skipped, len) == 0;
 }
 
 void ops_strangers_print(FILE *out, const culex_struct_type *type, struct ops_slice payload,

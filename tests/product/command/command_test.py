@@ -371,6 +371,26 @@ class Command(unittest.TestCase):
         self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
         self.assertEqual(self.lines("show", plain)[0]["error"], "by JSON")
 
+    def test_a_trace_is_taken_along_and_shown(self):
+        self.nap("enqueue", "wink", "1")
+        wink = ("enqueue", "wink", "length=1s", *self.schema("wink"))
+        (one, two) = (f"00-{digit * 32}-00f067aa0ba902b7-0{flag}" for digit, flag in (("a", 1), ("b", 0)))
+        run = self.culex(*wink, "--traceparent", one).strip()
+        shown = self.culex("show", run, *self.schema("wink"))
+        self.assertIn(f"trace       {'a' * 32}, from span 00f067aa0ba902b7, recorded\n", shown)
+        self.assertNotIn("not in the schema", shown)
+        self.assertEqual(self.lines("show", run)[0]["traceparent"], one)
+        self.env["TRACEPARENT"] = two
+        run = self.culex(*wink).strip()
+        self.assertIn(f"trace       {'b' * 32}, from span 00f067aa0ba902b7, not recorded\n", self.culex("show", run))
+        self.assertEqual(self.lines("show", self.culex(*wink, "--traceparent", one).strip())[0]["traceparent"], one)
+        self.env["TRACEPARENT"] = ""
+        run = self.culex(*wink).strip()
+        self.assertNotIn("trace ", self.culex("show", run))
+        self.assertNotIn("traceparent", self.lines("show", run)[0])
+        self.assertIn("traceparent has a trace-id of zeroes alone",
+                      self.culex(*wink, "--traceparent", one.replace("a" * 32, "0" * 32), code=2))
+
     def test_a_secret_default_is_left_to_the_worker(self):
         self.nap("enqueue", "wink", "1")
         run = self.culex("enqueue", "tell", "words=x", *self.schema("tell")).strip()

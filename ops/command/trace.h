@@ -1,0 +1,14 @@
+/* ops/command/trace.h - the trace that a run is of, as its payload tells (schemas/payload.md). */
+#ifndef OPS_COMMAND_TRACE_H
+#define OPS_COMMAND_TRACE_H
+
+#include <stdbool.h>
+
+#include <culex/types.h>
+
+enum { OPS_TRACEPARENT_SIZE = 56 };
+
+/* "" and false when it is of none. */
+bool ops_trace_find(culex_bytes payload, char ret_traceparent[OPS_TRACEPARENT_SIZE]);
+
+#endif
