@@ -77,8 +77,9 @@ const struct culex_option culex__options[] = {
      "answer GET /metrics there, as Prometheus reads it:\nPORT of this machine alone, HOST:PORT, "
      "unix:PATH",
      CULEX_OPTION_OF_WORKER},
-    {"traces", "CULEX_TRACES", CULEX_OPTION_TEXT, "FILE", AT(traces), 0, 0,
-     "append a span of each attempt whose run is of a trace\nthat is recorded, in OTLP/JSON",
+    {"traces", "CULEX_TRACES", CULEX_OPTION_TEXT, "FILE|URL", AT(traces), 0, 0,
+     "append a span of each attempt whose run is of a trace\nthat is recorded, in OTLP/JSON, or "
+     "send it to\nhttp://HOST:4318/v1/traces",
      CULEX_OPTION_OF_WORKER},
     {"trace-all", "CULEX_TRACE_ALL", CULEX_OPTION_FLAG, NULL, AT(trace_all), 0, 0,
      "let runs of no trace begin one for it", CULEX_OPTION_OF_WORKER},

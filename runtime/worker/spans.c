@@ -15,6 +15,7 @@
 #include "base/secret_name.h"
 #include "handler/tracing.h"
 #include "platform/descriptor.h"
+#include "worker/collector.h"
 #include "worker/flight.h"
 #include "worker/lane.h"
 #include "worker/span_text.h"
@@ -24,11 +25,13 @@ enum {
     TEXT_MAX = 1024 * 1024,   /* of spans that wait for the thread */
     TEXT_FULL = TEXT_MAX / 4, /* it writes them at once then, */
     GATHER_MS = 1000,         /* and else so long after the first of them */
+    POST_MS = 5000            /* how long a collector may take */
 };
 
 struct culex_spans {
     culex_worker *worker;
-    char *path;
+    char *path; /* NULL: they go to the collector */
+    struct culex_collector collector;
     pthread_t thread;
     pthread_mutex_t lock;    /* of what follows; nobody waits for anything while he has it */
     pthread_cond_t has_news; /* spans, or that it is to end */
@@ -193,7 +196,7 @@ static int all_write(int fd, const char *bytes, size_t len, size_t *ret_written)
 }
 
 /* The same. What is torn is no line that anybody reads: the next one begins on its own. */
-static int line_write(struct culex_spans *spans)
+static int file_append(struct culex_spans *spans)
 {
     size_t written = 0;
     int fd = file_open(spans->path);
@@ -208,6 +211,20 @@ static int line_write(struct culex_spans *spans)
     }
     culex__descriptor_close(fd);
     return failure;
+}
+
+/* No longer than a worker that is asked to stop has time. */
+static culex_status line_write(struct culex_spans *spans, culex_error *error)
+{
+    const culex_worker *worker = spans->worker;
+    const struct culex_deadline deadline = {.own_ns = culex__worker_now_ns(worker) +
+                                                      POST_MS * CULEX_MS_NS,
+                                            .until_ns = &worker->until_ns};
+    if (spans->path == NULL)
+        return culex__collector_post(&spans->collector, worker->env, &deadline, spans->line.data,
+                                     spans->line.len, error);
+    int failure = file_append(spans);
+    return failure == 0 ? CULEX_OK : culex__fail(error, CULEX_ESTORE, "%s", strerror(failure));
 }
 
 /* --- the thread --------------------------------------------------------------------------------
@@ -238,10 +255,12 @@ static void trouble_note(struct culex_spans *spans, size_t lost, const char *why
 
 static void line_serve(struct culex_spans *spans, bool had_no_room)
 {
+    culex_error error = {.text = "no memory"};
     culex_status status = culex__span_tail_append(&spans->line);
-    int failure = status == CULEX_OK ? line_write(spans) : ENOMEM;
-    if (failure != 0)
-        trouble_note(spans, spans->line_count, strerror(failure));
+    if (status == CULEX_OK)
+        status = line_write(spans, &error);
+    if (status != CULEX_OK)
+        trouble_note(spans, spans->line_count, error.text);
     else if (had_no_room)
         trouble_note(spans, 0, "more came than could be written");
     else if (culex__notice_end(&spans->notice))
@@ -309,11 +328,10 @@ culex_status culex__spans_check(const culex_worker_options *options, culex_error
                                   : CULEX_OK;
     if (options->traces[0] == '\0')
         return culex__fail(error, CULEX_EUSAGE, "traces: the name of the file is empty");
-    if (strstr(options->traces, "://") != NULL)
-        return culex__fail(error, CULEX_EUSAGE,
-                           "traces: a file is written, which a collector may read; nothing is sent "
-                           "to a URL");
-    return CULEX_OK;
+    struct culex_collector collector;
+    return culex__collector_is_url(options->traces)
+               ? culex__collector_read(options->traces, &collector, error)
+               : CULEX_OK;
 }
 
 static void all_free(struct culex_spans *spans)
@@ -340,7 +358,6 @@ static struct culex_spans *all_make(culex_worker *worker)
     pthread_cond_init(&spans->has_news, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&spans->lock, NULL);
-    spans->path = culex__path_absolute(worker->options.traces, worker->folder);
     return spans;
 }
 
@@ -369,6 +386,17 @@ static culex_status file_check(const char *path, const char *given, culex_error 
                        strerror(failure));
 }
 
+static culex_status place_choose(struct culex_spans *spans, culex_error *error)
+{
+    const culex_worker *worker = spans->worker;
+    const char *given = worker->options.traces;
+    if (culex__collector_is_url(given))
+        return culex__collector_read(given, &spans->collector, error);
+    spans->path = culex__path_absolute(given, worker->folder);
+    return spans->path != NULL ? file_check(spans->path, given, error)
+                               : culex__fail(error, CULEX_EUSAGE, "traces: %s", strerror(errno));
+}
+
 /* Signals are the program's: its own threads take them. */
 static bool thread_start(struct culex_spans *spans)
 {
@@ -387,9 +415,7 @@ culex_status culex__spans_begin(culex_worker *worker, culex_error *error)
     struct culex_spans *spans = all_make(worker);
     if (spans == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory for traces");
-    culex_status status = spans->path != NULL
-                              ? file_check(spans->path, worker->options.traces, error)
-                              : culex__fail(error, CULEX_EUSAGE, "traces: %s", strerror(errno));
+    culex_status status = place_choose(spans, error);
     if (status == CULEX_OK && !thread_start(spans))
         status = culex__fail(error, CULEX_ENOMEM, "no thread for traces");
     if (status != CULEX_OK) {

@@ -3,7 +3,8 @@
  * One span for each attempt that has begun here of a run whose trace is recorded, made by the
  * supervisor: so a handler that crashes has one, too. The loop puts them into a bounded text; a
  * thread of its own appends that to the file once a second, a request of OTLP/JSON a line, as the
- * file exporter of OpenTelemetry's collector does and its receiver `otlpjsonfile` reads. What finds
+ * file exporter of OpenTelemetry's collector does and its receiver `otlpjsonfile` reads; or sends
+ * it to a collector. What finds
  * no room, or a disk that takes nothing, is dropped, counted and told in the log: no run waits for
  * any of it. The file is opened anew for each line, so who rotates it just moves it away. */
 #ifndef CULEX_WORKER_SPANS_H

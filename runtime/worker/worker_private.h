@@ -28,6 +28,7 @@
  *   verdict.c      what the store is told of an end   acks.c   how it is told
  *   ack_log.c      what the log is told then         on_death.c     and a command
  *   spans.c        and who follows traces            span_text.c    as text
+ *   collector.c    over the network
  *   flight_pool.c  their structs                      roster.c   which of them has which run
  *   overstay.c     handlers that go on
  *   solitude.c     a suspect runs alone              greeting.c     HELLO, and a queue's refusal

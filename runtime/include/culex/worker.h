@@ -259,8 +259,9 @@ typedef struct culex_worker_options {
                              its environment tell of the run; see docs/operating.md. NULL: none */
     int64_t on_death_timeout_ms; /* then it is killed; 1 to 86400000; 0: 30000 */
     const char *traces; /* a file to which a span is appended for each attempt that begins here of a
-                           run whose trace is recorded, in OTLP/JSON, by a thread of its own; see
-                           docs/operating.md. CULEX_EUSAGE of culex_worker_run: it cannot be
+                           run whose trace is recorded, in OTLP/JSON, by a thread of its own; or
+                           "http://HOST:4318/v1/traces", to which they are sent; see
+                           docs/operating.md. CULEX_EUSAGE of culex_worker_run: the file cannot be
                            opened. NULL: none */
     bool trace_all;     /* beside it: each run of no trace begins one, whose id is the run's */
 } culex_worker_options;

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "core/codec_decode.h"
+#include "worker/collector.h"
 #include "worker/span_text.h"
 
 static const struct culex_trace trace = {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
@@ -117,12 +118,76 @@ static void test_span__that_finds_no_room_leaves_nothing(void **state)
     culex_buf_release(&whole);
 }
 
+static void test_collector__is_read_or_refused_by_table(void **state)
+{
+    static const struct {
+        const char *url, *host; /* NULL: refused */
+        int port;
+        const char *path;
+    } rows[] = {
+        {"http://localhost", "localhost", 4318, "/v1/traces"},
+        {"http://10.0.0.1:80/x/y?z=1", "10.0.0.1", 80, "/x/y?z=1"},
+        {"http://[::1]:65535/", "::1", 65535, "/"},
+        {"http://a_b-c.d:1", "a_b-c.d", 1, "/v1/traces"},
+        {"http://", NULL, 0, NULL},
+        {"http://[]", NULL, 0, NULL},
+        {"http://[::1", NULL, 0, NULL},
+        {"http://a:0", NULL, 0, NULL},
+        {"http://a:65536", NULL, 0, NULL},
+        {"http://a:123456", NULL, 0, NULL},
+        {"http://a:", NULL, 0, NULL},
+        {"http://a:x", NULL, 0, NULL},
+        {"http://user:hunter2@a", NULL, 0, NULL},
+        {"http://a/x y", NULL, 0, NULL},
+        {"http://a/x\r\nHost: b", NULL, 0, NULL},
+        {"http://a#x", NULL, 0, NULL},
+        {"https://a", NULL, 0, NULL},
+        {"ftp://a", NULL, 0, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct culex_collector collector;
+        culex_error error = {0};
+        bool is_good = rows[i].host != NULL;
+        assert_true(culex__collector_is_url(rows[i].url));
+        assert_int_equal(culex__collector_read(rows[i].url, &collector, &error),
+                         is_good ? CULEX_OK : CULEX_EUSAGE);
+        assert_null(strstr(error.text, "hunter2"));
+        if (!is_good)
+            continue;
+        assert_string_equal(collector.host, rows[i].host);
+        assert_int_equal(collector.port, rows[i].port);
+        assert_string_equal(collector.path, rows[i].path);
+    }
+    assert_false(culex__collector_is_url("/var/log/spans:1"));
+}
+
+static void test_collector__of_a_long_name_is_refused(void **state)
+{
+    char url[600] = "http://";
+    struct culex_collector collector;
+    culex_error error;
+    (void)state;
+    memset(url + 7, 'a', 255);
+    assert_int_equal(culex__collector_read(url, &collector, &error), CULEX_OK);
+    strcpy(url + 7 + 255, "a");
+    assert_int_equal(culex__collector_read(url, &collector, &error), CULEX_EUSAGE);
+    strcpy(url, "http://a/");
+    memset(url + 9, 'b', 254);
+    url[9 + 254] = '\0';
+    assert_int_equal(culex__collector_read(url, &collector, &error), CULEX_OK);
+    strcpy(url + 9 + 254, "b");
+    assert_int_equal(culex__collector_read(url, &collector, &error), CULEX_EUSAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_request__as_a_collector_reads_it),
         cmocka_unit_test(test_words__of_any_bytes_stay_json),
         cmocka_unit_test(test_span__that_finds_no_room_leaves_nothing),
+        cmocka_unit_test(test_collector__is_read_or_refused_by_table),
+        cmocka_unit_test(test_collector__of_a_long_name_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,6 +100,38 @@ worker_start fifo --drain --traces "$scratch/pipe"
 worker_expect 0
 log_has fifo 'warn  traces: 1 span was dropped: No such device or address'
 
+# --- a collector: one that takes them, one that refuses, one that says nothing, and none ---
+collector() { # collector NAME HOW: one at $port, which notes requests in $scratch/NAME
+    python3 -B "$repository/tests/product/process/collector.py" "$2" "$scratch/$1.spans" >"$scratch/$1.port" &
+    collector=$!
+    wait_until 20 test -s "$scratch/$1.port"
+    port=$(cat "$scratch/$1.port")
+}
+"$spore" client "$given" >/dev/null
+collector takes 200
+worker_start taken --drain --traces "http://127.0.0.1:$port"
+worker_expect 0
+kill "$collector"
+expect 'spans that the collector took' 3 "$(check --tree "$scratch/takes.spans" | grep -c " $id 00f067aa0ba902b7 -")"
+"$spore" plain "$given" >/dev/null
+collector refuses 503
+worker_start refused_by --drain --traces "http://127.0.0.1:$port/v1/traces"
+worker_expect 0
+log_has refused_by 'warn  traces: 1 span was dropped: the collector answered 503'
+kill "$collector"
+"$spore" plain "$given" >/dev/null
+worker_start nobody --drain --traces "http://127.0.0.1:$port/v1/traces"
+worker_expect 0
+log_has nobody "warn  traces: 1 span was dropped: cannot connect to 127.0.0.1 port $port: Connection refused"
+collector mute mute
+worker_start unheard --traces "http://127.0.0.1:$port/v1/traces"
+for i in 1 2 3; do "$spore" plain "$given" >/dev/null; done
+unheard() { [ "$(grep -c plain "$scratch/unheard")" = 3 ]; }
+wait_until 20 unheard
+worker_stop unheard 0
+log_has unheard 'warn  traces: [1-3] spans\{0,1\} w[aser]* dropped: the collector did not answer in time'
+kill "$collector"
+
 # --- a line that is cut off by the end of a disk spoils no other one ---
 # The limit is the worker's: SQLite would meet it, too.
 if [ "$store" = redis ]; then
@@ -129,5 +161,7 @@ refused() { # refused TEXT OPTION...
 }
 refused 'traces: .*/nowhere/spans: No such file or directory' --traces "$scratch/nowhere/spans"
 refused 'traces: .*: Is a directory' --traces "$scratch"
-refused 'traces: a file is written' --traces http://127.0.0.1:4318/v1/traces
+refused 'traces: there is no TLS here' --traces https://127.0.0.1:4318/v1/traces
+refused 'traces: a collector is written http' --traces http://ann:hunter2@127.0.0.1:4318/v1/traces
+! grep hunter2 "$scratch/refused" || fail 'a password is shown'
 refused 'trace_all is set, and traces is not' --trace-all
