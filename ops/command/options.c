@@ -66,7 +66,7 @@ static const struct option table[] = {
     {"repair", FLAG, AT(is_repairing), NULL, "make the indexes agree with the records"},
     {"by", TEXT, AT(by), "error", "count dead runs by job and error"},
     {"waiting-age", TEXT, AT(waiting_age), "W,C",
-     "how long the oldest run waits that was never begun"},
+     "how long the oldest run waits, since it was due"},
     {"dead-runs", TEXT, AT(dead_runs), "W,C", "how many dead runs a queue has"},
     {"overdue", TEXT, AT(overdue), "W,C", "how late a periodic job is"},
     {"no-worker", TEXT, AT(no_worker), "WHAT",

@@ -22,17 +22,25 @@ bool ops_view_is_full(const struct ops_queue_view *view)
 /* --- ages ------------------------------------------------------------------------------------- */
 
 struct oldest {
-    int64_t created_at_ms; /* 0: none */
+    int64_t since_ms; /* 0: none */
     size_t left;
 };
 
-/* When a run that was begun before has come to wait again, nothing tells. */
+/* Since when the run waits; 0: nothing tells, for it was begun before. One that is enqueued for a
+ * date which is past waits since its enqueue. */
+static int64_t since_of(const culex_run_info *run)
+{
+    if (run->at_ms == 0)
+        return run->attempt == 0 ? run->created_at_ms : 0;
+    return run->at_ms > run->created_at_ms ? run->at_ms : run->created_at_ms;
+}
+
 static bool run_see(const culex_run_info *run, void *user)
 {
     struct oldest *oldest = user;
-    if (run->attempt == 0 &&
-        (oldest->created_at_ms == 0 || run->created_at_ms < oldest->created_at_ms))
-        oldest->created_at_ms = run->created_at_ms;
+    int64_t since_ms = since_of(run);
+    if (since_ms != 0 && (oldest->since_ms == 0 || since_ms < oldest->since_ms))
+        oldest->since_ms = since_ms;
     oldest->left--;
     return oldest->left > 0;
 }
@@ -49,9 +57,9 @@ static culex_status age_read(struct ops *ops, struct ops_queue_view *view, size_
         status = culex_client_list(ops->client, view->name, CULEX_RUN_WAITING, &cursor, 0, run_see,
                                    &oldest, error);
     while (status == CULEX_OK && cursor.place != 0 && oldest.left > 0);
-    if (oldest.created_at_ms != 0 && oldest.created_at_ms <= view->stats.now_ms)
-        view->age_ms = view->stats.now_ms - oldest.created_at_ms;
-    else if (oldest.created_at_ms != 0)
+    if (oldest.since_ms != 0 && oldest.since_ms <= view->stats.now_ms)
+        view->age_ms = view->stats.now_ms - oldest.since_ms;
+    else if (oldest.since_ms != 0)
         view->age_ms = 0;
     return status;
 }

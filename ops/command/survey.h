@@ -8,8 +8,9 @@ struct ops_queue_view {
     char *name;  /* owned */
     char *wrong; /* owned: why nothing can be told of a queue that was named; else NULL */
     culex_queue_stats stats;
-    int64_t age_ms; /* since the enqueue of the oldest run that waits and was never begun; -1: none.
-                       What was enqueued for later counts from its enqueue, too */
+    int64_t age_ms; /* of the oldest run that waits: since it was due, or, without a date, since its
+                       enqueue; -1: none. Of one that was begun before and has no date nothing is
+                       known, and one with limits may have no date any more */
     size_t workers; /* alive, and serving it: neither quiet nor stopping */
 };
 

@@ -342,7 +342,8 @@ typedef struct culex_run_info {
     uint32_t losses;   /* times its worker vanished while it ran */
     uint32_t attempts_max;
     int64_t created_at_ms; /* store clock, ms since 1970 */
-    int64_t at_ms; /* scheduled: due; active: lease end; final: when it is forgotten; else 0 */
+    int64_t at_ms; /* scheduled: due; active: lease end; final: when it is forgotten; waiting: when
+                      it was due, 0 for one that had no date, or of which that is not known */
     int64_t expires_at_ms; /* 0 for never: also when it was begun once, and goes on; but with a
                               time for retries, from the first failure on, the end of that */
     uint64_t fingerprint;  /* of the schema that encoded the payload */

@@ -29,7 +29,7 @@ static void numbers_fill(culex_run_info *info, const struct culex__redis_record 
     info->losses = record->facts.counters.losses;
     info->attempts_max = record->facts.counters.attempts_max;
     info->created_at_ms = record->facts.created_at_ms;
-    info->at_ms = record->state == CULEX_RUN_WAITING ? 0 : record->at_ms;
+    info->at_ms = record->at_ms;
     info->expires_at_ms = record->facts.expires_at_ms;
     info->fingerprint = record->facts.fingerprint;
     info->cancel_requested = record->is_cancel_requested;

@@ -8,5 +8,5 @@ local DUE = '^(%d+|)' .. SCHEDULED .. '(|%d+|[^|]*|)(%d+)(|.*)$'
 local function record_told(text, now)
   local version, holder, at, rest = string.match(text, DUE)
   if not at or tonumber(at) > now then return text end
-  return version .. WAITING .. holder .. '0' .. rest
+  return version .. WAITING .. holder .. at .. rest
 end

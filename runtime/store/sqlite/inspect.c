@@ -105,8 +105,8 @@ static void info_fill(culex_run_info *info, const struct culex_sqlite *store,
     info->crashes = run->counters.crashes;
     info->losses = run->counters.losses;
     info->attempts_max = run->counters.attempts_max;
-    /* A waiting run's place in the order means nothing outside. */
-    info->at_ms = info->state == CULEX_RUN_WAITING ? 0 : run->at_ms;
+    /* The place in the order of one without a date means nothing outside. */
+    info->at_ms = info->state == CULEX_RUN_WAITING && !run->is_delayed ? 0 : run->at_ms;
     info->expires_at_ms = run->expires_at_ms;
     info->cancel_requested = run->is_cancel_requested;
     info->created_at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_created_at_ms);

@@ -1047,6 +1047,18 @@ class Command(unittest.TestCase):
         self.until(lambda: "waiting'=0" in subprocess.run([CULEX, "check", "held", "--unoffered", "ok"], env=self.env, capture_output=True, text=True, check=False).stdout)
         self.checked("held", code=0)
 
+    def test_a_run_is_late_from_its_date_on(self):
+        self.nap("enqueue", "wink", "1")
+        self.culex("cancel", *self.ids())
+        for words in ([], ["--priority", "3"]):
+            self.culex("enqueue", "wink", *self.schema("wink"), "--queue", "naps", "--delay", "3s", *words)
+        created = max(run["created_at_ms"] for run in self.lines("runs", "naps", "--state", "scheduled"))
+        self.until(lambda: self.lines("queues")[0]["waiting"] == 2)
+        told = json.loads(self.checked("naps", "--no-worker", "ok", "--json", code=0))["queues"][0]
+        since = [run["at_ms"] for run in self.lines("runs", "naps", "--state", "waiting")]
+        self.assertTrue(all(created + 2000 < at <= time.time() * 1000 for at in since), (created, since))
+        self.assertLess(told["waiting_age_ms"], time.time() * 1000 - created - 2000)
+
     def test_a_monitor_that_asks_wrongly_is_told_unknown(self):
         self.fill()
         for words in (["nops"], ["--dead-runs", "x"], ["--dead-runs", ","], ["--dead-runs", "5:1,"], ["--dead-runs", "1h,"], ["--waiting-age", "5x,"],

@@ -3162,7 +3162,8 @@ static void info_fill(culex_run_info *info, const struct model *model, const str
     info->losses = run->counters.losses;
     info->attempts_max = run->counters.attempts_max;
     info->created_at_ms = run->created_at_ms;
-    info->at_ms = info->state == CULEX_RUN_WAITING ? 0 : run->at_ms;
+    bool has_date = run->state == CULEX_RUN_SCHEDULED || info->state != CULEX_RUN_WAITING;
+    info->at_ms = has_date ? run->at_ms : 0;
     info->expires_at_ms = run->expires_at_ms;
     info->fingerprint = run->made.fingerprint;
     info->cancel_requested = run->is_cancel_requested;
