@@ -63,6 +63,9 @@ static shop::poll_feed_result poll(culex::run &run, const shop::poll_feed &job)
     return made;
 }
 
+static constexpr std::string_view traceparent =
+    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 static void work(const char *url, culex_isolation isolation)
 {
     culex_worker_options options{};
@@ -85,9 +88,11 @@ static void work(const char *url, culex_isolation isolation)
         made.width = job.most;
         return made;
     });
-    worker.on<shop::publish>([](culex::run &, const shop::publish &job) {
+    worker.on<shop::publish>([](culex::run &run, const shop::publish &job) {
         if (job.path != "small-chained" || job.width != 100)
             throw std::runtime_error("not what the chain has made");
+        if (run.traceparent() != traceparent || run.tracestate() != "rojo=1")
+            throw std::runtime_error("the trace of the chain ends here");
     });
 #ifndef UNSEALED
     worker.on<jobs::bank::pay_bill>([](culex::run &, const jobs::bank::pay_bill &job) {
@@ -209,6 +214,8 @@ static void check_all(const char *url, culex_isolation isolation)
     enqueue_together(client, together);
     check_options_are_copied(client, batch);
     culex::enqueue_options chain;
+    chain.traceparent = traceparent;
+    chain.tracestate = "rojo=1";
     chain.chain = &shop_thumbnail_chain_type;
     culex_uuid first = client.enqueue(picture("chained"), chain);
     EXPECT(!client.wait<shop::measure>(first, 0));
