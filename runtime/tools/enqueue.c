@@ -80,12 +80,14 @@ struct request {
     bool has_id;
     const char *id;
     bool has_ticket, has_idempotency_key, has_idempotency_window, has_delay, has_at, has_expires;
+    bool has_traceparent, has_tracestate;
     culex_uuid ticket;
     const char *idempotency_key;
     culex_duration idempotency_window;
     culex_duration delay;
     culex_time at;
     culex_duration expires;
+    const char *traceparent, *tracestate;
     uint32_t length;
 };
 
@@ -219,6 +221,8 @@ static const culex_field request_fields[] = {
     OPTIONAL(request, delay, CULEX_KIND_DURATION),
     OPTIONAL(request, at, CULEX_KIND_TIMESTAMP),
     OPTIONAL(request, expires, CULEX_KIND_DURATION),
+    OPTIONAL(request, traceparent, CULEX_KIND_STRING),
+    OPTIONAL(request, tracestate, CULEX_KIND_STRING),
     REQUIRED(request, length, CULEX_KIND_UINT32),
 };
 
@@ -358,6 +362,8 @@ static culex_status request_enqueue(culex_client *client, const struct request *
     options.at = request->at;
     options.has_expires = request->has_expires;
     options.expires = request->expires;
+    options.traceparent = request->has_traceparent ? request->traceparent : NULL;
+    options.tracestate = request->has_tracestate ? request->tracestate : NULL;
     options.ret_outcomes = ret_outcome;
     return culex__client_enqueue_text(client, &type, payload, &keys, &options, ret_id, error);
 }

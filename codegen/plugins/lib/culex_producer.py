@@ -465,11 +465,13 @@ class Client:
     def enqueue(self, job: Job, *, ticket: Optional[uuid.UUID] = None, idempotency_key: Optional[str] = None,
                 idempotency_window: Optional[Duration] = None, delay: Optional[Duration] = None,
                 at: Optional[Timestamp] = None, expires: Optional[Duration] = None, queue: Optional[str] = None,
-                priority: Optional[int] = None, tags: Sequence[str] = ()) -> RunId:
+                priority: Optional[int] = None, tags: Sequence[str] = (), traceparent: Optional[str] = None,
+                tracestate: Optional[str] = None) -> RunId:
         """Enqueues one run and returns its id, which the store makes. CulexError, Encoding.
         Of a job that is `unique` it may be the id of a run that was there: RunId.outcome tells.
         With an `idempotency_key` the queue has one run for that key within the window, a day unless
         `idempotency_window` says another: a second call returns the id of the first.
+        A `traceparent`, as W3C Trace Context writes it, goes with the run to what its handler enqueues.
         An exception of another kind, from a signal handler for example, leaves open whether it is enqueued:
         repeat with the same `ticket`, of new_ticket(), where that matters."""
         payload = payload_of(job)
@@ -483,7 +485,8 @@ class Client:
         request["tags"] = list(tags or job._POLICY.tags)
         for name, write, value in (("ticket", _ticket, ticket), ("idempotency_key", _key, idempotency_key),
                                    ("idempotency_window", _span("idempotency_window"), idempotency_window),
-                                   ("delay", _span("delay"), delay), ("at", _at, at), ("expires", _span("expires"), expires)):
+                                   ("delay", _span("delay"), delay), ("at", _at, at), ("expires", _span("expires"), expires),
+                                   ("traceparent", _key, traceparent), ("tracestate", _key, tracestate)):
             if value is not None:
                 request[name] = _named(name, write, value)
         for name, plain in (("queue", queue), ("priority", priority)):

@@ -318,6 +318,14 @@ class Enqueue(Stored):
         self.assertIn(str(first), str(caught.exception))
         self.assertEqual(self.worked(), ["Hello, once!"])
 
+    def test_a_trace_makes_no_other_run(self):
+        client = self.client()
+        traces = [f"00-{digit * 32}-00f067aa0ba902b7-01" for digit in "ab"]
+        runs = {client.enqueue(hello_job.Hello(name="once"), idempotency_key="k", traceparent=trace, tracestate="a=1")
+                for trace in traces}
+        self.assertEqual(len(runs), 1)
+        self.assertEqual(self.worked(), ["Hello, once!"])
+
     def test_same_ticket_enqueues_once(self):
         client = self.client()
         ticket = client.new_ticket()
@@ -350,6 +358,7 @@ class Enqueue(Stored):
         for more, status in [({"priority": 10}, "EINVAL"), ({"queue": "a b"}, "EINVAL"), ({"tags": ["a,b"]}, "EINVAL"),
                              ({"delay": 1000000000, "at": datetime.datetime.now(datetime.timezone.utc)}, "EINVAL"),
                              ({"ticket": uuid.uuid4()}, "EINVAL"), ({"idempotency_key": ""}, "EINVAL"),
+                             ({"traceparent": "00-"}, "EINVAL"), ({"tracestate": "a=b"}, "EINVAL"),
                              ({"idempotency_key": "a\nb"}, "EINVAL"), ({"idempotency_key": "k" * 256}, "EINVAL"),
                              ({"idempotency_window": datetime.timedelta(hours=1)}, "EINVAL")]:
             with self.assertRaises(CulexError) as caught:
