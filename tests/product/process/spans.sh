@@ -16,6 +16,13 @@ drain() { # drain NAME OPTION...
     worker_expect 0
 }
 
+# told_as_written NAME: what the handlers of that worker were told are the spans that it wrote.
+told_as_written() {
+    sed -n "s/.* 00-$id-\([0-9a-f]*\)-01 .*/\1/p" "$scratch/$1" | sort >"$scratch/told"
+    grep -o '"spanId":"[0-9a-f]*"' "$scratch/$1.spans" | cut -d'"' -f4 | sort >"$scratch/written"
+    cmp "$scratch/told" "$scratch/written" || fail "$1: handlers were told of other spans"
+}
+
 # --- from generation to generation, over processes ---
 for isolation in process none job; do
     for how in client follow many all after batch thread; do "$spore" $how "$given" >/dev/null; done
@@ -29,10 +36,7 @@ for isolation in process none job; do
     done
     expect "$isolation, spans of the rest" 0 "$(grep -cv " $id " "$scratch/tree" || true)"
     expect "$isolation, spans" 21 "$(grep -c . "$scratch/tree")"
-    # What the handler is told is its own span.
-    sed -n "s/.* 00-$id-\([0-9a-f]*\)-01 .*/\1/p" "$scratch/$isolation" | sort >"$scratch/told"
-    grep -o '"spanId":"[0-9a-f]*"' "$scratch/$isolation.spans" | cut -d'"' -f4 | sort >"$scratch/written"
-    cmp "$scratch/told" "$scratch/written" || fail "$isolation: handlers were told of other spans"
+    told_as_written "$isolation"
 done
 "$spore" life "$given" 'rojo=1,"\=2' >/dev/null
 drain chain
@@ -47,6 +51,7 @@ for isolation in process none; do
     worker_start "ends_$isolation" --drain --traces "$scratch/ends_$isolation.spans" --isolation $isolation \
         --name "sporangium" --concurrency 3
     worker_expect 0
+    told_as_written "ends_$isolation"
     check "$scratch/ends_$isolation.spans" | sort >"$scratch/ends"
     [ $isolation = none ] || grep -q '^crashed process spore.grow 1 crashed - sporangium crashed: .*SIGSEGV' "$scratch/ends" ||
         fail "$(cat "$scratch/ends")"
