@@ -12,7 +12,8 @@
 enum {
     PORT_DEFAULT = 4318,
     PORT_MAX = 65535,
-    STATUS_LEN = 12, /* "HTTP/1.1 200" */
+    STATUS_LEN = 12,     /* "HTTP/1.1 200" */
+    REST_MAX = 64 * 1024 /* of an answer */
 };
 
 #define SCHEME       "http://"
@@ -157,6 +158,18 @@ static culex_status status_receive(const struct request *request, char ret_line[
     return CULEX_OK;
 }
 
+/* To its end, or who sent it would see us hang up on it. What it says is nothing that counts. */
+static void rest_receive(const struct request *request)
+{
+    char bytes[512];
+    for (int left = REST_MAX, ms; left > 0 && (ms = left_ms(request)) > 0;) {
+        ssize_t got = request->env->recv(request->env->self, request->fd, bytes, sizeof bytes, ms);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+            return;
+        left -= got > 0 ? (int)got : 0;
+    }
+}
+
 static culex_status status_judge(const struct request *request, const char line[STATUS_LEN + 1])
 {
     const char *number = line + STATUS_LEN - 3;
@@ -196,8 +209,10 @@ culex_status culex__collector_post(const struct culex_collector *collector,
         status = bytes_send(&request, body, len);
     if (status == CULEX_OK)
         status = status_receive(&request, line);
-    if (status == CULEX_OK)
+    if (status == CULEX_OK) {
         status = status_judge(&request, line);
+        rest_receive(&request);
+    }
     env->close(env->self, request.fd);
     return status;
 }

@@ -1,7 +1,7 @@
 /* worker/collector.h - a collector of OpenTelemetry that takes traces as OTLP/JSON over HTTP.
  *
  * As little of HTTP/1.1 as a POST takes: one request a connection, and of the answer its first
- * line. Without TLS: a collector beside the worker takes what has to leave the machine. */
+ * line counts. Without TLS: a collector beside the worker takes what has to leave the machine. */
 #ifndef CULEX_WORKER_COLLECTOR_H
 #define CULEX_WORKER_COLLECTOR_H
 
