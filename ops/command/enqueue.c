@@ -7,6 +7,7 @@
 #include "command/payload.h"
 #include "command/print.h"
 #include "command/schema_find.h"
+#include "command/shape.h"
 #include "command/values.h"
 
 enum { PAYLOAD_MAX = 1024 * 1024, TAGS_MAX = 16 };
@@ -53,26 +54,22 @@ static culex_status payload_read(struct ops *ops, const culex_struct_type *type,
 static culex_status params_read(struct ops *ops, const culex_struct_type *type,
                                 culex_buf *ret_payload, culex_error *error)
 {
-    culex_status status;
-    if (ops->options.payload == NULL)
-        status =
-            ops_given_read(type, ops->arguments + 1, ops->argument_count - 1, ret_payload, error);
-    else
-        status = payload_read(ops, type, ret_payload, error);
-    const struct ops_slice payload = {ret_payload->data, ret_payload->len};
-    return status == CULEX_OK ? ops_given_missing(type, payload, error) : status;
+    return ops->options.payload == NULL
+               ? ops_given_read(type, ops->arguments + 1, ops->argument_count - 1, ret_payload,
+                                error)
+               : payload_read(ops, type, ret_payload, error);
 }
 
-/* The params in `arena`; what the codec does not take the user has to write otherwise. */
+/* The params in `arena`. */
 static culex_status params_make(struct ops *ops, const culex_struct_type *type, culex_arena *arena,
                                 const void **ret_params, culex_error *error)
 {
     culex_buf payload;
     culex_buf_init(&payload, 0);
     culex_status status = params_read(ops, type, &payload, error);
-    if (status == CULEX_OK &&
-        culex_decode(type, arena, payload.data, payload.len, ret_params, error) != CULEX_OK)
-        error->code = status = CULEX_EUSAGE;
+    if (status == CULEX_OK)
+        status = ops_given_decode(type, (struct ops_slice){payload.data, payload.len}, arena,
+                                  ret_params, error);
     free(payload.data);
     return status;
 }
@@ -156,16 +153,6 @@ static void dry_print(const struct ops *ops, const culex_job_type *type, const c
     ops_values_print(stdout, type->params, params, &style);
 }
 
-static const char *outcome_name(culex_enqueue_outcome outcome)
-{
-    static const char *const names[] = {[CULEX_ENQUEUE_NEW] = "new",
-                                        [CULEX_ENQUEUE_DUPLICATE] = "duplicate",
-                                        [CULEX_ENQUEUE_KEPT] = "kept",
-                                        [CULEX_ENQUEUE_REPLACED] = "replaced",
-                                        [CULEX_ENQUEUE_SPOOLED] = "spooled"};
-    return (unsigned)outcome < sizeof names / sizeof names[0] ? names[outcome] : "unknown";
-}
-
 /* Why an ID is not that of a new run. */
 static const char *outcome_note(culex_enqueue_outcome outcome)
 {
@@ -191,12 +178,7 @@ static void run_tell(const struct ops *ops, const culex_job_type *type, const ch
         printf("%s%s\n", text, outcome_note(outcome));
         return;
     }
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "id", text);
-    ops_json_text(&json, "queue", queue);
-    ops_json_text(&json, "job", type->wire);
-    ops_json_text(&json, "outcome", outcome_name(outcome));
-    ops_json_object_end(&json);
+    ops_enqueued_json(&json, id, queue, type->wire, outcome);
     ops_json_line_end(&json);
 }
 

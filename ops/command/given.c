@@ -476,10 +476,11 @@ static bool payload_has(struct ops_slice payload, const culex_field *field)
     return false;
 }
 
-culex_status ops_given_missing(const culex_struct_type *type, struct ops_slice payload,
-                               culex_error *error)
+static culex_status missing_tell(const culex_struct_type *type, struct ops_slice payload,
+                                 culex_error *error)
 {
     char names[300] = "", of[OPS_TYPE_SIZE];
+    const char *first = NULL;
     size_t at = 0;
     for (size_t i = 0; i < type->field_count; i++) {
         const culex_field *field = &type->fields[i];
@@ -490,9 +491,39 @@ culex_status ops_given_missing(const culex_struct_type *type, struct ops_slice p
                              "%s is required and encrypted, and culex has no keys: enqueue the job "
                              "by a program that has",
                              field->name);
+        first = first != NULL ? first : field->name;
         if (at < sizeof names)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s%s (%s)", at > 0 ? ", " : "",
                                    field->name, ops_type_format(field, of));
     }
-    return at == 0 ? CULEX_OK : ops_usage(error, "required and not given: %s", names);
+    if (first == NULL)
+        return CULEX_OK;
+    ops_usage(error, "required and not given: %s", names);
+    snprintf(error->field, sizeof error->field, "%s", first);
+    return CULEX_EUSAGE;
+}
+
+culex_status ops_given_decode(const culex_struct_type *type, struct ops_slice payload,
+                              culex_arena *arena, const void **ret_params, culex_error *error)
+{
+    culex_status status = missing_tell(type, payload, error);
+    if (status == CULEX_OK &&
+        culex_decode(type, arena, payload.text, payload.len, ret_params, error) != CULEX_OK)
+        error->code = status = CULEX_EUSAGE;
+    return status;
+}
+
+culex_status ops_given_object(const culex_struct_type *type, const char *what,
+                              struct ops_slice object, culex_arena *arena, const void **ret_params,
+                              culex_error *error)
+{
+    culex_buf text;
+    culex_buf_init(&text, 0);
+    const struct ops_payload payload = {what, &text, error};
+    culex_status status = ops_payload_object(&payload, type, object);
+    if (status == CULEX_OK)
+        status = ops_given_decode(type, (struct ops_slice){text.data, text.len}, arena, ret_params,
+                                  error);
+    free(text.data);
+    return status;
 }

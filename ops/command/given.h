@@ -12,8 +12,14 @@
 culex_status ops_given_read(const culex_struct_type *type, const char *const *words, size_t count,
                             culex_buf *ret_payload, culex_error *error);
 
-/* Whether all is there that has to be, with a name and a type for each that is not. */
-culex_status ops_given_missing(const culex_struct_type *type, struct ops_slice payload,
-                               culex_error *error);
+/* The params that a payload has, in `arena`: all is there that has to be, and the codec takes it.
+ * CULEX_EUSAGE names what is wrong or missing; error->field is a param's name then, the first of
+ * several that are missing. */
+culex_status ops_given_decode(const culex_struct_type *type, struct ops_slice payload,
+                              culex_arena *arena, const void **ret_params, culex_error *error);
+/* The same of a JSON object as somebody writes it (command/payload.h); messages call it `what`. */
+culex_status ops_given_object(const culex_struct_type *type, const char *what,
+                              struct ops_slice object, culex_arena *arena, const void **ret_params,
+                              culex_error *error);
 
 #endif

@@ -124,13 +124,20 @@ bool ops_enum_has(const culex_field *field, const char *path, bool is_secret, st
 /* ---- what is wrong ----------------------------------------------------------------------------
  */
 
+/* Who answers a program tells it the param. */
+static culex_status field_note(culex_error *error, const char *path)
+{
+    snprintf(error->field, sizeof error->field, "%.*s", (int)sizeof error->field - 1, path);
+    return CULEX_EUSAGE;
+}
+
 /* "a.b[3]: WRONG at byte 17 of --payload". */
 static culex_status refuse(const struct reader *reader, const char *path, const char *at,
                            const char *wrong)
 {
-    return ops_usage(reader->payload->error, "%s%s%s at byte %zu of %s", path,
-                     path[0] != '\0' ? ": " : "", wrong, (size_t)(at - reader->start),
-                     reader->payload->what);
+    ops_usage(reader->payload->error, "%s%s%s at byte %zu of %s", path, path[0] != '\0' ? ": " : "",
+              wrong, (size_t)(at - reader->start), reader->payload->what);
+    return field_note(reader->payload->error, path);
 }
 
 /* What the codec says of the field `v` alone, in words of the whole: its place is in another text.
@@ -150,7 +157,7 @@ static void try_reword(const char *path, culex_error *error)
     snprintf(text, sizeof text, "%s%s%.*s", path, is_of_v ? "" : ": ",
              CULEX_ERROR_TEXT_SIZE - OPS_PATH_SIZE - 1, rest);
     memcpy(error->text, text, sizeof text);
-    error->code = CULEX_EUSAGE;
+    error->code = field_note(error, path);
 }
 
 culex_status ops_payload_try(const culex_field *field, const char *path, bool is_secret,
@@ -240,10 +247,11 @@ static culex_status plain_refuse(const struct ops_payload *payload, const char *
 {
     int len = (int)(found.len < SHOWN_MAX ? found.len : SHOWN_MAX);
     if (is_secret)
-        return ops_usage(payload->error, "%s: expected %s, found another value (secret)", path,
-                         expected);
-    return ops_usage(payload->error, "%s: expected %s, found %.*s%s", path, expected, len,
-                     found.text, len == 0 ? "nothing" : "");
+        ops_usage(payload->error, "%s: expected %s, found another value (secret)", path, expected);
+    else
+        ops_usage(payload->error, "%s: expected %s, found %.*s%s", path, expected, len, found.text,
+                  len == 0 ? "nothing" : "");
+    return field_note(payload->error, path);
 }
 
 static culex_status bytes_put(const struct ops_payload *payload, const char *path, bool is_secret,
@@ -492,26 +500,36 @@ static culex_status name_take(struct reader *reader, const char *path, struct op
     return take(reader, ':') ? CULEX_OK : refuse(reader, path, reader->at, "no ':' behind a name");
 }
 
+static culex_status stranger_refuse(const struct reader *reader, const culex_struct_type *type,
+                                    const char *path, struct ops_slice name)
+{
+    char hint[HINT_SIZE], whole[OPS_PATH_SIZE];
+    int len = (int)(name.len < SHOWN_MAX ? name.len : SHOWN_MAX);
+    const char *dot = path[0] != '\0' ? "." : "";
+    ops_usage(reader->payload->error, "%s%s%s has no param '%.*s'%s", path,
+              path[0] != '\0' ? ": " : "", type->name, len, name.text,
+              ops_names_hint(type, name, hint, sizeof hint));
+    snprintf(whole, sizeof whole, "%.170s%s%.*s", path, dot, len, name.text);
+    return field_note(reader->payload->error, whole);
+}
+
 /* In the store's name, with its mark or without, or in that of the schema. */
 static culex_status field_find(const struct reader *reader, const culex_struct_type *type,
                                const char *path, struct ops_slice name,
                                const culex_field **ret_field)
 {
-    char hint[HINT_SIZE];
     bool is_marked = name.len > 0 && name.text[0] == '!';
     const struct ops_slice bare = {name.text + is_marked, name.len - is_marked};
     const culex_field *field = ops_field_stored(type, bare);
     *ret_field = field != NULL ? field : ops_field_named(type, bare);
     if (*ret_field == NULL)
-        return ops_usage(reader->payload->error, "%s%s%s has no param '%.*s'%s", path,
-                         path[0] != '\0' ? ": " : "", type->name,
-                         (int)(name.len < SHOWN_MAX ? name.len : SHOWN_MAX), name.text,
-                         ops_names_hint(type, name, hint, sizeof hint));
-    if (((*ret_field)->flags & CULEX_FIELD_ENCRYPTED) != 0)
-        return ops_usage(reader->payload->error,
-                         "%s is encrypted, and culex has no keys: enqueue it by a program that has",
-                         (*ret_field)->name);
-    return CULEX_OK;
+        return stranger_refuse(reader, type, path, name);
+    if (((*ret_field)->flags & CULEX_FIELD_ENCRYPTED) == 0)
+        return CULEX_OK;
+    ops_usage(reader->payload->error,
+              "%s is encrypted, and culex has no keys: enqueue it by a program that has",
+              (*ret_field)->name);
+    return field_note(reader->payload->error, (*ret_field)->name);
 }
 
 static culex_status member_read(struct reader *reader, const culex_struct_type *type,

@@ -7,48 +7,9 @@
 #include "command/find.h"
 #include "command/parked.h"
 #include "command/print.h"
+#include "command/shape.h"
 
 /* --- queues ----------------------------------------------------------------------------------- */
-
-/* As the store counts them that refuses to take more. */
-static uint64_t open_count(const culex_queue_stats *stats)
-{
-    return stats->count[CULEX_RUN_SCHEDULED] + stats->count[CULEX_RUN_WAITING] +
-           stats->count[CULEX_RUN_ACTIVE];
-}
-
-static bool is_full(const culex_queue_stats *stats)
-{
-    return stats->limit > 0 && open_count(stats) >= stats->limit;
-}
-
-static void stats_json(const char *queue, const culex_queue_stats *stats, uint64_t parked)
-{
-    struct ops_json json = {.out = stdout};
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "queue", queue);
-    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++)
-        ops_json_count(&json, culex_run_state_name((culex_run_state)state), stats->count[state]);
-    ops_json_count(&json, "parked", parked);
-    ops_json_object(&json, "totals");
-    ops_json_count(&json, "enqueued", stats->enqueued);
-    ops_json_count(&json, "done", stats->done);
-    ops_json_count(&json, "failed", stats->failed);
-    ops_json_count(&json, "crashed", stats->crashed);
-    ops_json_count(&json, "lost", stats->lost);
-    ops_json_count(&json, "dead", stats->dead);
-    ops_json_count(&json, "cancelled", stats->cancelled);
-    ops_json_count(&json, "stale", stats->stale);
-    ops_json_object_end(&json);
-    ops_json_bool(&json, "paused", stats->paused);
-    ops_json_int(&json, "paused_until_ms", stats->paused_until_ms);
-    ops_json_count(&json, "capacity", stats->limit);
-    ops_json_bool(&json, "is_full", is_full(stats));
-    ops_json_count(&json, "dead_capacity", stats->dead_limit);
-    ops_json_int(&json, "now_ms", stats->now_ms);
-    ops_json_object_end(&json);
-    ops_json_line_end(&json);
-}
 
 /* Adds one to a list of marks. */
 CULEX_PRINTF(3, 4)
@@ -73,7 +34,7 @@ static void marks_add(struct ops_table *table, const culex_queue_stats *stats, u
                  ops_time_format(stats->paused_until_ms, until));
     else if (stats->paused)
         mark_add(text, sizeof text, "paused");
-    if (is_full(stats))
+    if (ops_queue_is_full(stats))
         mark_add(text, sizeof text, "FULL (at most %" PRIu64 ")", stats->limit);
     else if (stats->limit > 0)
         mark_add(text, sizeof text, "at most %" PRIu64, stats->limit);
@@ -94,6 +55,15 @@ static void stats_row(struct ops_table *table, const char *queue, const culex_qu
     marks_add(table, stats, parked);
 }
 
+static void queue_line(const char *queue, const culex_queue_stats *stats, uint64_t parked)
+{
+    struct ops_json json = {.out = stdout};
+    ops_json_object(&json, NULL);
+    ops_queue_json(&json, queue, stats, parked);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
 static culex_status queue_add(struct ops *ops, const char *queue, struct ops_table *table,
                               culex_error *error)
 {
@@ -103,7 +73,7 @@ static culex_status queue_add(struct ops *ops, const char *queue, struct ops_tab
     if (status == CULEX_OK && stats.count[CULEX_RUN_WAITING] > 0)
         status = ops_parked_read(ops, queue, NULL, &parked, error);
     if (status == CULEX_OK && ops->options.wants_json)
-        stats_json(queue, &stats, parked.count);
+        queue_line(queue, &stats, parked.count);
     else if (status == CULEX_OK)
         stats_row(table, queue, &stats, parked.count);
     return status;

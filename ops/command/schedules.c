@@ -6,41 +6,24 @@
 
 #include "command/command.h"
 #include "command/print.h"
+#include "command/shape.h"
 
 struct listing {
     bool is_json;
     struct ops_table table;
 };
 
-static bool has_run(const culex_schedule_info *schedule)
-{
-    static const culex_uuid none;
-    return memcmp(&schedule->newest, &none, sizeof none) != 0;
-}
-
-static void schedule_json(const culex_schedule_info *schedule)
-{
-    struct ops_json json = {.out = stdout};
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "schedule", schedule->name);
-    ops_json_int(&json, "last_ms", schedule->last_ms);
-    ops_json_int(&json, "next_ms", schedule->next_ms);
-    if (has_run(schedule))
-        ops_json_id(&json, "newest", schedule->newest);
-    ops_json_bool(&json, "paused", schedule->is_paused);
-    ops_json_object_end(&json);
-    ops_json_line_end(&json);
-}
-
 static bool schedule_add(const culex_schedule_info *schedule, void *user)
 {
     struct listing *listing = user;
     char id[CULEX_UUID_TEXT_SIZE] = "-";
     if (listing->is_json) {
-        schedule_json(schedule);
+        struct ops_json json = {.out = stdout};
+        ops_schedule_json(&json, schedule);
+        ops_json_line_end(&json);
         return !ferror(stdout);
     }
-    if (has_run(schedule))
+    if (ops_schedule_has_run(schedule))
         culex_uuid_format(schedule->newest, id);
     ops_table_text(&listing->table, schedule->name);
     ops_table_time(&listing->table, schedule->last_ms);

@@ -7,24 +7,9 @@
 #include "command/command.h"
 #include "command/find.h"
 #include "command/print.h"
+#include "command/shape.h"
 
 enum { HEX_SIZE = 17 };
-
-/* As texts: JSON has no numbers of 64 bits that all readers take. */
-static void schema_json(const char *queue, const culex_schema_info *schema, const char *fingerprint,
-                        const char *digest)
-{
-    struct ops_json json = {.out = stdout};
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "queue", queue);
-    ops_json_text(&json, "job", schema->wire);
-    ops_json_text(&json, "fingerprint", fingerprint);
-    ops_json_text(&json, "digest", digest);
-    ops_json_int(&json, "told_ms", schema->told_ms);
-    ops_json_count(&json, "bytes", schema->text_len);
-    ops_json_object_end(&json);
-    ops_json_line_end(&json);
-}
 
 static void schema_row(struct ops_table *table, const char *queue, const culex_schema_info *schema,
                        const char *fingerprint, const char *digest)
@@ -35,6 +20,13 @@ static void schema_row(struct ops_table *table, const char *queue, const culex_s
     ops_table_text(table, digest);
     ops_table_time(table, schema->told_ms);
     ops_table_count(table, schema->text_len);
+}
+
+static void schema_line(const char *queue, const culex_schema_info *schema)
+{
+    struct ops_json json = {.out = stdout};
+    ops_schema_json(&json, queue, schema);
+    ops_json_line_end(&json);
 }
 
 static culex_status queue_add(struct ops *ops, const char *queue, struct ops_table *table,
@@ -50,7 +42,7 @@ static culex_status queue_add(struct ops *ops, const char *queue, struct ops_tab
         snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->fingerprint);
         snprintf(digest, sizeof digest, "%016" PRIx64, schema->digest);
         if (ops->options.wants_json)
-            schema_json(queue, schema, fingerprint, digest);
+            schema_line(queue, schema);
         else
             schema_row(table, queue, schema, fingerprint, digest);
     }

@@ -66,14 +66,7 @@ static void trace_line(const culex_run_info *run)
            strchr("13579bdf", parent[54]) != NULL ? "recorded" : "not recorded");
 }
 
-/* Params or the result, as the store has them. */
-struct part {
-    const char *name;
-    culex_bytes text;
-    const culex_struct_type *type; /* NULL: the schema is not known */
-};
-
-static void part_raw(const struct ops *ops, const struct part *part)
+static void part_raw(const struct ops *ops, const struct ops_part *part)
 {
     static const char hidden[] = "(not shown: --params)";
     if (ops->options.wants_params)
@@ -82,17 +75,7 @@ static void part_raw(const struct ops *ops, const struct part *part)
         text_line(part->name, hidden, strlen(hidden));
 }
 
-/* What the text says by the schema, in `arena`. */
-static culex_status part_decode(const struct part *part, culex_arena *arena, const void **ret_value,
-                                culex_error *error)
-{
-    const culex_struct_type *open = ops_type_open(part->type, arena);
-    return open != NULL
-               ? culex_decode(open, arena, part->text.data, part->text.len, ret_value, error)
-               : ops_fail(error, CULEX_ENOMEM, "out of memory");
-}
-
-static void part_typed(const struct ops *ops, const struct part *part, const void *value)
+static void part_typed(const struct ops *ops, const struct ops_part *part, const void *value)
 {
     const struct ops_values_style style = {.shows_secrets = ops->options.wants_params,
                                            .wants_docs = ops->options.is_verbose,
@@ -105,7 +88,7 @@ static void part_typed(const struct ops *ops, const struct part *part, const voi
 }
 
 /* What does not fit its schema is shown as if there were none. */
-static void part_print(const struct ops *ops, const struct part *part)
+static void part_print(const struct ops *ops, const struct ops_part *part)
 {
     const void *value;
     culex_error error = {.code = CULEX_OK};
@@ -114,7 +97,7 @@ static void part_print(const struct ops *ops, const struct part *part)
         culex_arena_free(arena);
         return;
     }
-    if (part->type != NULL && part_decode(part, arena, &value, &error) == CULEX_OK)
+    if (part->type != NULL && ops_part_decode(part, arena, &value, &error) == CULEX_OK)
         part_typed(ops, part, value);
     else
         part_raw(ops, part);
@@ -127,29 +110,11 @@ static void part_print(const struct ops *ops, const struct part *part)
     culex_arena_free(arena);
 }
 
-/* Another version of the schema than the run's may not know what is secret: it shows nothing,
- * unless somebody asks for it or names it. */
-static const culex_job_type *type_that_shows(const struct ops *ops, const culex_run_info *run,
-                                             const struct ops_schema *schema)
-{
-    bool is_own = schema->type != NULL && schema->type->fingerprint == run->fingerprint;
-    bool is_named = schema->queue[0] == '\0';
-    return is_own || is_named || ops->options.wants_params ? schema->type : NULL;
-}
-
-static void parts_make(const struct ops *ops, const culex_run_info *run,
-                       const struct ops_schema *schema, struct part ret_parts[2])
-{
-    const culex_job_type *type = type_that_shows(ops, run, schema);
-    ret_parts[0] = (struct part){"params", run->payload, type != NULL ? type->params : NULL};
-    ret_parts[1] = (struct part){"result", run->result, type != NULL ? type->result : NULL};
-}
-
 static void parts_lines(const struct ops *ops, const culex_run_info *run,
                         const struct ops_schema *schema)
 {
-    struct part parts[2];
-    parts_make(ops, run, schema, parts);
+    struct ops_part parts[2];
+    ops_parts_make(run, schema, ops->options.wants_params, parts);
     text_line("schema", schema->note, strlen(schema->note));
     part_print(ops, &parts[0]);
     part_print(ops, &parts[1]);
@@ -213,81 +178,15 @@ static void run_print(struct ops *ops, const struct ops_run *run, const culex_ru
     lines_print(lines);
 }
 
-/* --- and for programs ------------------------------------------------------------------------- */
+/* --- show ------------------------------------------------------------------------------------- */
 
-static void lines_json(struct ops_json *json, const culex_run_lines *lines)
-{
-    ops_json_array(json, "log");
-    for (size_t i = 0; i < lines->count; i++) {
-        const culex_run_line *line = &lines->items[i];
-        ops_json_object(json, NULL);
-        ops_json_int(json, "at_ms", line->at / CULEX_MILLISECOND);
-        ops_json_count(json, "attempt", line->attempt);
-        ops_json_int(json, "level", line->level);
-        ops_json_text(json, "text", line->text);
-        ops_json_object_end(json);
-    }
-    ops_json_array_end(json);
-}
-
-/* As text: what the store has may be damaged, and is JSON in JSON then. */
-static void bytes_json(struct ops_json *json, const char *name, culex_bytes bytes)
-{
-    if (bytes.len > 0)
-        ops_json_text_of(json, name, (const char *)bytes.data, bytes.len);
-}
-
-/* By the schema, without what is secret, under names of its own: "params" is the whole text. */
-static void part_json(const struct ops *ops, struct ops_json *json, const struct part *part,
-                      const char *values, const char *hidden)
-{
-    const void *value;
-    culex_error error;
-    culex_arena *arena = culex_arena_create();
-    if (part->text.len > 0 && part->type != NULL &&
-        part_decode(part, arena, &value, &error) == CULEX_OK)
-        ops_values_json(json, values, hidden, part->type, value, ops->options.wants_params);
-    culex_arena_free(arena);
-}
-
-static void schema_json(const struct ops *ops, struct ops_json *json, const culex_run_info *info,
-                        const struct ops_schema *schema)
-{
-    struct part parts[2];
-    char fingerprint[17];
-    if (schema->type == NULL)
-        return;
-    parts_make(ops, info, schema, parts);
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->type->fingerprint);
-    ops_json_text(json, "schema", fingerprint);
-    ops_json_bool(json, "schema_is_own", schema->type->fingerprint == info->fingerprint);
-    part_json(ops, json, &parts[0], "param_values", "params_hidden");
-    part_json(ops, json, &parts[1], "result_values", "result_hidden");
-}
-
-static void run_json(const struct ops *ops, const culex_run_info *info,
+static void run_line(const struct ops *ops, const culex_run_info *info,
                      const struct ops_schema *schema, const culex_run_lines *lines)
 {
     struct ops_json json = {.out = stdout};
-    char parent[OPS_TRACEPARENT_SIZE];
-    ops_json_object(&json, NULL);
-    ops_run_json(&json, info);
-    ops_json_text(&json, "error", info->error_text);
-    ops_json_int(&json, "progress", info->progress);
-    ops_json_text(&json, "progress_text", info->progress_text);
-    if (ops_trace_find(info->payload, parent))
-        ops_json_text(&json, "traceparent", parent);
-    if (ops->options.wants_params) {
-        bytes_json(&json, "params", info->payload);
-        bytes_json(&json, "result", info->result);
-    }
-    schema_json(ops, &json, info, schema);
-    lines_json(&json, lines);
-    ops_json_object_end(&json);
+    ops_run_whole_json(&json, info, schema, lines, ops->options.wants_params);
     ops_json_line_end(&json);
 }
-
-/* --- show ------------------------------------------------------------------------------------- */
 
 static culex_status run_show(struct ops *ops, const char *text, culex_error *error)
 {
@@ -302,7 +201,7 @@ static culex_status run_show(struct ops *ops, const char *text, culex_error *err
     if (status == CULEX_OK)
         status = ops_schema_of_run(ops, run.queue, info->job, info->fingerprint, &schema, error);
     if (status == CULEX_OK && ops->options.wants_json)
-        run_json(ops, info, &schema, lines);
+        run_line(ops, info, &schema, lines);
     else if (status == CULEX_OK)
         run_print(ops, &run, info, &schema, lines);
     ops_schema_release(&schema);

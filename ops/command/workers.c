@@ -7,6 +7,7 @@
 
 #include "command/ask.h"
 #include "command/print.h"
+#include "command/shape.h"
 #include "command/value.h"
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -16,60 +17,10 @@ struct listing {
     struct ops_table table;
 };
 
-static void runs_json(struct ops_json *json, const culex_worker_info *worker)
-{
-    ops_json_array(json, "runs");
-    for (size_t i = 0; i < worker->run_count; i++) {
-        ops_json_object(json, NULL);
-        ops_json_id(json, "id", worker->runs[i].id);
-        ops_json_text(json, "job", worker->runs[i].job);
-        ops_json_text(json, "queue", worker->runs[i].queue);
-        ops_json_int(json, "since_ms", worker->runs[i].since_ms);
-        ops_json_object_end(json);
-    }
-    ops_json_array_end(json);
-    ops_json_count(json, "runs_total", worker->runs_total);
-}
-
-static void queues_json(struct ops_json *json, const culex_worker_info *worker)
-{
-    ops_json_array(json, "queues");
-    for (size_t i = 0; i < worker->queue_count; i++) {
-        ops_json_object(json, NULL);
-        ops_json_text(json, "name", worker->queues[i].name);
-        ops_json_count(json, "weight", worker->queues[i].weight);
-        ops_json_count(json, "most", worker->queues[i].most);
-        ops_json_object_end(json);
-    }
-    ops_json_array_end(json);
-    ops_json_count(json, "queues_total", worker->queues_total);
-}
-
-static void worker_json(const culex_worker_info *worker)
+static void worker_line(const culex_worker_info *worker)
 {
     struct ops_json json = {.out = stdout};
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "id", worker->id);
-    ops_json_text(&json, "name", worker->name);
-    ops_json_text(&json, "host", worker->host);
-    ops_json_int(&json, "pid", worker->pid);
-    ops_json_text(&json, "version", worker->version);
-    ops_json_int(&json, "started_ms", worker->started_ms);
-    ops_json_int(&json, "told_ms", worker->told_ms);
-    ops_json_text(&json, "isolation", worker->isolation);
-    ops_json_text(&json, "offers", worker->offers);
-    ops_json_count(&json, "concurrency", worker->concurrency);
-    ops_json_count(&json, "concurrency_max", worker->concurrency_max);
-    ops_json_bool(&json, "is_quiet", worker->is_quiet);
-    ops_json_bool(&json, "is_stopping", worker->is_stopping);
-    ops_json_bool(&json, "is_pending", worker->is_pending);
-    ops_json_int(&json, "memory_bytes", worker->memory_bytes);
-    ops_json_int(&json, "children_bytes", worker->children_bytes);
-    ops_json_count(&json, "done", worker->done);
-    ops_json_count(&json, "failed", worker->failed);
-    queues_json(&json, worker);
-    runs_json(&json, worker);
-    ops_json_object_end(&json);
+    ops_worker_json(&json, worker);
     ops_json_line_end(&json);
 }
 
@@ -100,7 +51,7 @@ static bool worker_add(const culex_worker_info *worker, void *user)
 {
     struct listing *listing = user;
     if (listing->is_json) {
-        worker_json(worker);
+        worker_line(worker);
         return !ferror(stdout);
     }
     char pid[24];
@@ -376,7 +327,7 @@ static bool worker_show(const culex_worker_info *worker, void *user)
         return true;
     showing->is_there = true;
     if (showing->is_json)
-        worker_json(worker);
+        worker_line(worker);
     else
         worker_print(worker);
     return false;

@@ -1,0 +1,160 @@
+#include "command/shape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- queues ----------------------------------------------------------------------------------- */
+
+/* As the store counts them that refuses to take more. */
+static uint64_t open_count(const culex_queue_stats *stats)
+{
+    return stats->count[CULEX_RUN_SCHEDULED] + stats->count[CULEX_RUN_WAITING] +
+           stats->count[CULEX_RUN_ACTIVE];
+}
+
+bool ops_queue_is_full(const culex_queue_stats *stats)
+{
+    return stats->limit > 0 && open_count(stats) >= stats->limit;
+}
+
+void ops_queue_json(struct ops_json *json, const char *queue, const culex_queue_stats *stats,
+                    uint64_t parked)
+{
+    ops_json_text(json, "queue", queue);
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++)
+        ops_json_count(json, culex_run_state_name((culex_run_state)state), stats->count[state]);
+    ops_json_count(json, "parked", parked);
+    ops_json_object(json, "totals");
+    ops_json_count(json, "enqueued", stats->enqueued);
+    ops_json_count(json, "done", stats->done);
+    ops_json_count(json, "failed", stats->failed);
+    ops_json_count(json, "crashed", stats->crashed);
+    ops_json_count(json, "lost", stats->lost);
+    ops_json_count(json, "dead", stats->dead);
+    ops_json_count(json, "cancelled", stats->cancelled);
+    ops_json_count(json, "stale", stats->stale);
+    ops_json_object_end(json);
+    ops_json_bool(json, "paused", stats->paused);
+    ops_json_int(json, "paused_until_ms", stats->paused_until_ms);
+    ops_json_count(json, "capacity", stats->limit);
+    ops_json_bool(json, "is_full", ops_queue_is_full(stats));
+    ops_json_count(json, "dead_capacity", stats->dead_limit);
+    ops_json_int(json, "now_ms", stats->now_ms);
+}
+
+/* --- workers ---------------------------------------------------------------------------------- */
+
+static void runs_json(struct ops_json *json, const culex_worker_info *worker)
+{
+    ops_json_array(json, "runs");
+    for (size_t i = 0; i < worker->run_count; i++) {
+        ops_json_object(json, NULL);
+        ops_json_id(json, "id", worker->runs[i].id);
+        ops_json_text(json, "job", worker->runs[i].job);
+        ops_json_text(json, "queue", worker->runs[i].queue);
+        ops_json_int(json, "since_ms", worker->runs[i].since_ms);
+        ops_json_object_end(json);
+    }
+    ops_json_array_end(json);
+    ops_json_count(json, "runs_total", worker->runs_total);
+}
+
+static void queues_json(struct ops_json *json, const culex_worker_info *worker)
+{
+    ops_json_array(json, "queues");
+    for (size_t i = 0; i < worker->queue_count; i++) {
+        ops_json_object(json, NULL);
+        ops_json_text(json, "name", worker->queues[i].name);
+        ops_json_count(json, "weight", worker->queues[i].weight);
+        ops_json_count(json, "most", worker->queues[i].most);
+        ops_json_object_end(json);
+    }
+    ops_json_array_end(json);
+    ops_json_count(json, "queues_total", worker->queues_total);
+}
+
+void ops_worker_json(struct ops_json *json, const culex_worker_info *worker)
+{
+    ops_json_object(json, NULL);
+    ops_json_text(json, "id", worker->id);
+    ops_json_text(json, "name", worker->name);
+    ops_json_text(json, "host", worker->host);
+    ops_json_int(json, "pid", worker->pid);
+    ops_json_text(json, "version", worker->version);
+    ops_json_int(json, "started_ms", worker->started_ms);
+    ops_json_int(json, "told_ms", worker->told_ms);
+    ops_json_text(json, "isolation", worker->isolation);
+    ops_json_text(json, "offers", worker->offers);
+    ops_json_count(json, "concurrency", worker->concurrency);
+    ops_json_count(json, "concurrency_max", worker->concurrency_max);
+    ops_json_bool(json, "is_quiet", worker->is_quiet);
+    ops_json_bool(json, "is_stopping", worker->is_stopping);
+    ops_json_bool(json, "is_pending", worker->is_pending);
+    ops_json_int(json, "memory_bytes", worker->memory_bytes);
+    ops_json_int(json, "children_bytes", worker->children_bytes);
+    ops_json_count(json, "done", worker->done);
+    ops_json_count(json, "failed", worker->failed);
+    queues_json(json, worker);
+    runs_json(json, worker);
+    ops_json_object_end(json);
+}
+
+/* --- schedules and schemas ---------------------------------------------------------------------
+ */
+
+bool ops_schedule_has_run(const culex_schedule_info *schedule)
+{
+    static const culex_uuid none;
+    return memcmp(&schedule->newest, &none, sizeof none) != 0;
+}
+
+void ops_schedule_json(struct ops_json *json, const culex_schedule_info *schedule)
+{
+    ops_json_object(json, NULL);
+    ops_json_text(json, "schedule", schedule->name);
+    ops_json_int(json, "last_ms", schedule->last_ms);
+    ops_json_int(json, "next_ms", schedule->next_ms);
+    if (ops_schedule_has_run(schedule))
+        ops_json_id(json, "newest", schedule->newest);
+    ops_json_bool(json, "paused", schedule->is_paused);
+    ops_json_object_end(json);
+}
+
+void ops_schema_json(struct ops_json *json, const char *queue, const culex_schema_info *schema)
+{
+    char fingerprint[20], digest[20];
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->fingerprint);
+    snprintf(digest, sizeof digest, "%016" PRIx64, schema->digest);
+    ops_json_object(json, NULL);
+    ops_json_text(json, "queue", queue);
+    ops_json_text(json, "job", schema->wire);
+    ops_json_text(json, "fingerprint", fingerprint);
+    ops_json_text(json, "digest", digest);
+    ops_json_int(json, "told_ms", schema->told_ms);
+    ops_json_count(json, "bytes", schema->text_len);
+    ops_json_object_end(json);
+}
+
+/* --- what was enqueued ------------------------------------------------------------------------ */
+
+static const char *outcome_name(culex_enqueue_outcome outcome)
+{
+    static const char *const names[] = {[CULEX_ENQUEUE_NEW] = "new",
+                                        [CULEX_ENQUEUE_DUPLICATE] = "duplicate",
+                                        [CULEX_ENQUEUE_KEPT] = "kept",
+                                        [CULEX_ENQUEUE_REPLACED] = "replaced",
+                                        [CULEX_ENQUEUE_SPOOLED] = "spooled"};
+    return (unsigned)outcome < sizeof names / sizeof names[0] ? names[outcome] : "unknown";
+}
+
+void ops_enqueued_json(struct ops_json *json, culex_uuid id, const char *queue, const char *job,
+                       culex_enqueue_outcome outcome)
+{
+    ops_json_object(json, NULL);
+    ops_json_id(json, "id", id);
+    ops_json_text(json, "queue", queue);
+    ops_json_text(json, "job", job);
+    ops_json_text(json, "outcome", outcome_name(outcome));
+    ops_json_object_end(json);
+}
