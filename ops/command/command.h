@@ -24,6 +24,7 @@ struct ops {
     size_t argument_count;
     culex_client *client; /* NULL for a command that opens the store itself */
     int code;             /* of the program's end, when the command is CULEX_OK */
+    char **words;         /* of the command line, as they were given; ends with NULL */
 };
 
 /* What of `error` is told on standard error, when that is not CULEX_OK. CULEX_EUSAGE for what the
@@ -75,6 +76,7 @@ culex_status ops_import(struct ops *ops, culex_error *error);
 culex_status ops_check(struct ops *ops, culex_error *error);
 culex_status ops_bench(struct ops *ops, culex_error *error);
 culex_status ops_top(struct ops *ops, culex_error *error);
+culex_status ops_console(struct ops *ops, culex_error *error);
 
 /* Prints what a failure is to a monitor, and returns the exit status for that. */
 int ops_check_failed(culex_status status, const culex_error *error, bool is_json);

@@ -242,6 +242,15 @@ const struct ops_command ops_commands[] = {
          "empty and is left so. OF A WRITE: runs a second, to such writes a second.",
      .options = "for queue bytes",
      .run = ops_bench},
+    {.name = "console",
+     .arguments = "",
+     .summary = "serve the store over HTTP, until SIGTERM",
+     .details = "\n/api/v1 is for programs in every language: docs/http.md. Who can reach it may "
+                "do all, unless\n--tokens says otherwise; other addresses than this machine's own "
+                "ask for that.",
+     .options = OPS_CONSOLE_OPTIONS,
+     .is_storeless = true,
+     .run = ops_console},
     {.name = "doctor",
      .arguments = "",
      .summary = "what the store promises, and what is wrong with it; 1 for a warning",

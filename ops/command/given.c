@@ -503,6 +503,26 @@ static culex_status missing_tell(const culex_struct_type *type, struct ops_slice
     return CULEX_EUSAGE;
 }
 
+culex_status ops_given_names(const culex_struct_type *type, struct ops_slice object,
+                             culex_error *error)
+{
+    char hint[HINT_SIZE];
+    struct ops_scan scan;
+    struct ops_slice name, value;
+    if (!ops_scan_begin(object, &scan) || !scan.is_object)
+        return CULEX_OK; /* the codec says what is wrong with it */
+    while (ops_scan_next(&scan, &name, &value)) {
+        int shown = (int)(name.len < SHOWN_MAX ? name.len : SHOWN_MAX);
+        if (ops_field_stored(type, name) != NULL)
+            continue;
+        ops_usage(error, "%s has no param '%.*s'%s", type->name, shown, name.text,
+                  ops_names_hint(type, name, hint, sizeof hint));
+        snprintf(error->field, sizeof error->field, "%.*s", shown, name.text);
+        return CULEX_EUSAGE;
+    }
+    return CULEX_OK;
+}
+
 culex_status ops_given_decode(const culex_struct_type *type, struct ops_slice payload,
                               culex_arena *arena, const void **ret_params, culex_error *error)
 {

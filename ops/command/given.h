@@ -12,6 +12,10 @@
 culex_status ops_given_read(const culex_struct_type *type, const char *const *words, size_t count,
                             culex_buf *ret_payload, culex_error *error);
 
+/* That a JSON object has no names which `type` does not have; what is in them is not looked at. */
+culex_status ops_given_names(const culex_struct_type *type, struct ops_slice object,
+                             culex_error *error);
+
 /* The params that a payload has, in `arena`: all is there that has to be, and the codec takes it.
  * CULEX_EUSAGE names what is wrong or missing; error->field is a param's name then, the first of
  * several that are missing. */

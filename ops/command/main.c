@@ -2,6 +2,7 @@
  *
  * Reads the command line, opens the store and calls the command; which there are tells commands.c.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
@@ -140,6 +141,14 @@ static bool is_check(int argc, char **argv)
     return false;
 }
 
+/* The options are taken out of the others; a command that is another program gets them all. */
+static char **words_copy(int argc, char **argv)
+{
+    char **words = ops_alloc(NULL, ((size_t)argc + 1) * sizeof *words);
+    memcpy(words, argv, ((size_t)argc + 1) * sizeof *words);
+    return words;
+}
+
 int main(int argc, char **argv)
 {
     bool is_for_monitor = is_check(argc, argv);
@@ -147,6 +156,7 @@ int main(int argc, char **argv)
     culex_error error = {.code = CULEX_OK};
     culex_status status = CULEX_OK;
     size_t count = 0;
+    ops.words = words_copy(argc, argv);
     if (is_completion(argc, argv)) {
         ops_complete(&ops, argv + 2, (size_t)argc - 2);
         culex_client_close(ops.client);
@@ -159,6 +169,7 @@ int main(int argc, char **argv)
     if (status != CULEX_OK)
         code = is_for_monitor ? ops_check_failed(status, &error, ops.options.wants_json)
                               : failure_tell(status, &error);
+    free(ops.words);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fputs("culex: cannot write the output\n", stderr);

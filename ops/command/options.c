@@ -1,5 +1,6 @@
 #include "command/options.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -84,10 +85,19 @@ static const struct option table[] = {
     {"payload", TEXT, AT(payload), "JSON", "all params as one JSON object; -: from standard input"},
     {"verbose", FLAG, AT(is_verbose), NULL, "what the schema says of each param, too"},
     {"bytes", COUNT, AT(bytes), "N", "of the one param of each run, to 65536; by default 100"},
+    {"listen", TEXT, AT(listen), "PLACE", "ADDRESS:PORT or unix:PATH; by default 127.0.0.1:7420"},
+    {"base", TEXT, AT(base), "/PATH", "what a proxy puts before all paths"},
+    {"host", TEXT, AT(host), "NAME,...", "names besides localhost by which requests may call it"},
+    {"tokens", TEXT, AT(tokens), "FILE", "who may do what: lines of ROLE TOKEN [NAME]"},
+    {"read-only", FLAG, AT(is_read_only), NULL, "refuse all changes"},
+    {"audit", TEXT, AT(audit), "FILE", "where changes are noted; by default standard error"},
+    {"connections", COUNT, AT(connections), "N", "most at a time; by default 512"},
+    {"openapi", FLAG, AT(wants_openapi), NULL, "print the document of the API, and end"},
     {"ended", FLAG, AT(with_ended), NULL, "count runs that are done or cancelled as well"},
 };
 
 enum { TABLE_COUNT = sizeof table / sizeof table[0] };
+static_assert(TABLE_COUNT <= 64, "a bit of `given` for each");
 
 /* --- names ------------------------------------------------------------------------------------ */
 

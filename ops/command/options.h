@@ -12,16 +12,19 @@
 struct ops_options {
     const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by, *waiting_age,
         *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload,
-        *from_file, *traceparent;
+        *from_file, *traceparent, *listen, *base, *host, *tokens, *audit;
     culex_duration store_timeout, timeout, duration, delay, interval;
     culex_time since, before, at;
-    uint64_t limit, priority, burst, hours, keep, bytes;
+    uint64_t limit, priority, burst, hours, keep, bytes, connections;
     unsigned states; /* CULEX_LIST_STATE bits */
     bool wants_json, wants_help, wants_version, is_all, is_dry, is_sure, wants_params, is_of_dead,
         is_watching, is_following, is_repairing, with_ended, is_wide, is_once, is_verbose, is_move,
-        is_copy, is_old;
+        is_copy, is_old, is_read_only, wants_openapi;
     uint64_t given; /* a bit for each of OPS_OPTIONS, in that order: see ops_is_given */
 };
+
+/* Those of `culex console`, which another program reads. */
+#define OPS_CONSOLE_OPTIONS "listen base host tokens read-only audit connections openapi"
 
 /* Whether an option was given: ops_is_given(&options, "keep"). */
 bool ops_is_given(const struct ops_options *options, const char *name);

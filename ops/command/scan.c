@@ -98,3 +98,11 @@ bool ops_scan_next(struct ops_scan *scan, struct ops_slice *ret_name, struct ops
     *ret_value = ops_slice_trim((struct ops_slice){start, (size_t)(scan->at - start)});
     return true;
 }
+
+bool ops_scan_is_over(const struct ops_scan *scan)
+{
+    const char *last = scan->at - 1; /* behind the first bracket there is always one before */
+    while (is_blank(*last))
+        last--;
+    return scan->at + 1 == scan->end && *scan->at == (scan->is_object ? '}' : ']') && *last != ',';
+}

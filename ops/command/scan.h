@@ -30,4 +30,7 @@ bool ops_scan_begin(struct ops_slice whole, struct ops_scan *ret_scan);
  * text is damaged. */
 bool ops_scan_next(struct ops_scan *scan, struct ops_slice *ret_name, struct ops_slice *ret_value);
 
+/* Behind the last part: whether the text ends there, as it should. */
+bool ops_scan_is_over(const struct ops_scan *scan);
+
 #endif

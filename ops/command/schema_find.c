@@ -204,13 +204,14 @@ static culex_schemas *jobs_guess(struct ops *ops, const char *queue, struct ops_
 static culex_status none_say(struct ops *ops, const char *job, const char *best, culex_error *error)
 {
     const char *queue = ops->options.queue;
+    bool is_command = ops->command != NULL;
     if (best != NULL)
         return ops_usage(error, "there is no schema of %.100s; did you mean %.100s?", job, best);
     return ops_usage(error,
                      "%s%.64s has a schema of the job %.100s; a worker that has the job tells it "
-                     "when it starts, or name a file with its text by --schema",
+                     "when it starts%s",
                      queue != NULL ? "nothing in queue " : "no queue", queue != NULL ? queue : "",
-                     job);
+                     job, is_command ? ", or name a file with its text by --schema" : "");
 }
 
 static culex_status none_tell(struct ops *ops, const char *job, const struct ops_names *queues,

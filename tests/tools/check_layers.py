@@ -57,7 +57,7 @@ SHARED = {"runtime/include/culex", "runtime/base", "runtime/core"}
 
 # The rooms of operators' programs, each with the others that it may include from. Of the runtime
 # they see what any program does.
-OPS = {"command": []}
+OPS = {"command": [], "console": ["command"]}
 
 # The folders of the stores. Each sees itself and what all stores share; nobody sees into one.
 STORES = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "runtime/store").glob("*/meson.build"))
@@ -86,7 +86,7 @@ def libraries(folder: str) -> list[str]:
 THIRD_PARTY = {
     r"yaml\.h": r"codegen/project/reader",
     r"sodium\.h": r"runtime/seal/",
-    r"microhttpd\.h": r"runtime/metrics/",
+    r"microhttpd\.h": r"runtime/metrics/|ops/console/(http|request)\.",
     r"ini\.h": r"runtime/settings/config_file",
     **{rf"{library}(/|\.h)": f"{folder}/" for folder in STORES for library in libraries(folder)},
 }

@@ -66,7 +66,8 @@ def version_check(repository: pathlib.Path, scratch: pathlib.Path, env: dict, ve
     run("sh", "-euc", 'eval "cc -o version version.c $(pkg-config --cflags --libs culex)"', cwd=scratch, env=env)
     expect("macros and the library", f"{version} {version} {version} 1",
            run("./version", cwd=scratch, env=env))
-    for program in ("culex", "culexc", "culex-live", "culex-enqueue", "culex-spool"):
+    served = ["culex-console"] if shutil.which("culex-console", path=env["PATH"]) else []
+    for program in ("culex", "culexc", "culex-live", "culex-enqueue", "culex-spool", *served):
         expect(program, f"{program} {version}", run(program, "--version", env=env).strip())
     expect("pkg-config", version, run("pkg-config", "--modversion", "culex", env=env).strip())
     plugin = json.loads((repository / "editors/vscode/package.json").read_text())

@@ -1,0 +1,19 @@
+/* ops/console/body.h - the JSON of a request, read by the codec: by a descriptor, as params are. */
+#ifndef OPS_CONSOLE_BODY_H
+#define OPS_CONSOLE_BODY_H
+
+#include <culex/codec.h>
+
+#include "command/scan.h"
+#include "console/request.h"
+
+/* The object that was sent, by `type`; no body is one without members. CULEX_EUSAGE names a member
+ * that is wrong, or that `type` does not have. */
+culex_status body_decode(const struct request *request, const culex_struct_type *type,
+                         culex_arena *arena, const void **ret_value, culex_error *error);
+/* CULEX_EUSAGE unless the body is missing or {}. */
+culex_status body_is_empty(const struct request *request, culex_error *error);
+/* The same status; a failure is about `param`. */
+culex_status body_blame(culex_status status, const char *param, culex_error *error);
+
+#endif

@@ -1,0 +1,90 @@
+#include "console/failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct row {
+    culex_status status;
+    unsigned http;
+    const char *code, *hint;
+    unsigned retry_after_s;
+};
+
+static const char away[] = "the store is away or busy: ask again";
+
+/* What is not here is a fault of this program or of the store: 500. */
+static const struct row rows[] = {
+    {CULEX_EINVAL, 400, "invalid", NULL, 0},
+    {CULEX_EUSAGE, 400, "invalid", NULL, 0},
+    {CULEX_EENCODE, 400, "invalid", NULL, 0},
+    {CULEX_EDECODE, 400, "invalid", NULL, 0},
+    {CULEX_EUNDERSTAND, 400, "invalid", NULL, 0},
+    {CULEX_ENOTFOUND, 404, "not_found", NULL, 0},
+    {CULEX_ESTATE, 409, "state", NULL, 0},
+    {CULEX_EUNIQUE, 409, "unique", NULL, 0},
+    {CULEX_ECONFLICT, 409, "conflict",
+     "this Idempotency-Key came with another job or other params before: take another key", 0},
+    {CULEX_ELIMIT, 413, "too_large", NULL, 0},
+    {CULEX_EFULL, 429, "full", "the queue takes no more runs until some have ended", 5},
+    {CULEX_EUNSUPPORTED, 501, "unsupported", NULL, 0},
+    {CULEX_ENOKEY, 501, "no_key", "an encrypted param is for programs that have its key", 0},
+    {CULEX_ECONNECT, 503, "store_away", away, 2},
+    {CULEX_EBUSY, 503, "store_busy", away, 1},
+    {CULEX_EUNKNOWN, 503, "unknown",
+     "it may have been done or not: ask for the run, or repeat an enqueue with its Idempotency-Key",
+     2},
+    {CULEX_ESTORE, 503, "store_failed", NULL, 5},
+    {CULEX_EREADONLY, 503, "store_read_only", NULL, 5},
+    {CULEX_EDENIED, 503, "store_denied", "the store's user needs the rights of an operator", 30},
+    {CULEX_EMOVED, 503, "store_moved", away, 1},
+    {CULEX_EVERSION, 503, "store_version", "use the programs of the version that made the store",
+     60},
+};
+
+struct failure failure_make(unsigned status, const char *code, const char *hint, const char *format,
+                            ...)
+{
+    struct failure failure = {.status = status, .code = code, .hint = hint};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(failure.message, sizeof failure.message, format, arguments);
+    va_end(arguments);
+    return failure;
+}
+
+/* The library's name of a filter's member is not that of a parameter. */
+static const char *text_of(culex_status status, const culex_error *error)
+{
+    static const char prefix[] = "filter.";
+    if (error->text[0] == '\0')
+        return culex_status_text(status);
+    return strncmp(error->text, prefix, sizeof prefix - 1) == 0 ? error->text + sizeof prefix - 1
+                                                                : error->text;
+}
+
+struct failure failure_of(culex_status status, const culex_error *error)
+{
+    struct row row = {status, 500, "failed", NULL, 0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].status == status)
+            row = rows[i];
+    }
+    struct failure failure =
+        failure_make(row.http, row.code, row.hint, "%s", text_of(status, error));
+    failure.retry_after_s = row.retry_after_s;
+    snprintf(failure.param, sizeof failure.param, "%s", error->field);
+    return failure;
+}
+
+void failure_json(struct ops_json *json, const struct failure *failure)
+{
+    ops_json_object(json, "error");
+    ops_json_text(json, "code", failure->code);
+    ops_json_text(json, "message", failure->message);
+    if (failure->param[0] != '\0')
+        ops_json_text(json, "param", failure->param);
+    if (failure->hint != NULL)
+        ops_json_text(json, "hint", failure->hint);
+    ops_json_object_end(json);
+}

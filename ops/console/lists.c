@@ -1,0 +1,134 @@
+/* ops/console/lists.c - /schemas, /schedules and /workers: lists that come whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/find.h"
+#include "command/shape.h"
+#include "console/body.h"
+#include "console/routes.h"
+
+/* ---- of each queue -----------------------------------------------------------------------------
+ */
+
+typedef culex_status (*queue_fn)(struct request *request, const char *queue, culex_error *error);
+
+/* Of the queue that is asked for, or of all. */
+static culex_status queues_tell(struct request *request, queue_fn tell, culex_error *error)
+{
+    const char *named = request_query(request, "queue");
+    struct ops_names names = {.of = NULL};
+    if (named != NULL)
+        return tell(request, named, error);
+    culex_status status = ops_names_read(&request->ops, &names, error);
+    for (size_t i = 0; i < names.count && status == CULEX_OK; i++)
+        status = tell(request, names.of[i], error);
+    ops_names_free(&names);
+    return status;
+}
+
+static culex_status list_tell(struct request *request, const char *name, queue_fn tell,
+                              culex_error *error)
+{
+    struct ops_json *json = &request->json;
+    ops_json_object(json, NULL);
+    ops_json_array(json, name);
+    culex_status status = queues_tell(request, tell, error);
+    ops_json_array_end(json);
+    ops_json_object_end(json);
+    ops_json_line_end(json);
+    return status;
+}
+
+/* ---- schemas -----------------------------------------------------------------------------------
+ */
+
+static culex_status schemas_tell(struct request *request, const char *queue, culex_error *error)
+{
+    culex_schemas *schemas = NULL;
+    culex_status status = culex_client_schemas(request->ops.client, queue, &schemas, error);
+    for (size_t i = 0; status == CULEX_OK && i < schemas->count; i++)
+        ops_schema_json(&request->json, queue, &schemas->items[i]);
+    culex_schemas_free(schemas);
+    return status;
+}
+
+culex_status route_schemas(struct request *request, culex_error *error)
+{
+    return list_tell(request, "schemas", schemas_tell, error);
+}
+
+static culex_status fingerprint_read(const char *text, uint64_t *ret_fingerprint,
+                                     culex_error *error)
+{
+    char *end;
+    *ret_fingerprint = text != NULL ? strtoull(text, &end, 16) : 0;
+    if (text == NULL ||
+        (strlen(text) == 16 && *end == '\0' && strspn(text, "0123456789abcdef") == 16))
+        return CULEX_OK;
+    return body_blame(ops_usage(error, "fingerprint: 16 digits, as GET schemas tells them"),
+                      "fingerprint", error);
+}
+
+culex_status route_schema(struct request *request, culex_error *error)
+{
+    char *text = NULL;
+    size_t len = 0;
+    uint64_t fingerprint;
+    culex_status status =
+        fingerprint_read(request_query(request, "fingerprint"), &fingerprint, error);
+    if (status == CULEX_OK)
+        status = culex_client_schema_text(request->ops.client, request->parts[0], request->parts[1],
+                                          fingerprint, 0, &text, &len, error);
+    if (status == CULEX_OK)
+        ops_json_raw(&request->json, NULL, text, len);
+    free(text);
+    return status;
+}
+
+/* ---- schedules ---------------------------------------------------------------------------------
+ */
+
+static bool schedule_tell(const culex_schedule_info *schedule, void *user)
+{
+    ops_schedule_json(user, schedule);
+    return true;
+}
+
+static culex_status schedules_tell(struct request *request, const char *queue, culex_error *error)
+{
+    struct ops_json *json = &request->json;
+    ops_json_object(json, NULL);
+    ops_json_text(json, "queue", queue);
+    ops_json_array(json, "schedules");
+    culex_status status =
+        culex_client_schedules(request->ops.client, queue, schedule_tell, json, error);
+    ops_json_array_end(json);
+    ops_json_object_end(json);
+    return status;
+}
+
+culex_status route_schedules(struct request *request, culex_error *error)
+{
+    return list_tell(request, "queues", schedules_tell, error);
+}
+
+/* ---- workers -----------------------------------------------------------------------------------
+ */
+
+static bool worker_tell(const culex_worker_info *worker, void *user)
+{
+    ops_worker_json(user, worker);
+    return true;
+}
+
+culex_status route_workers(struct request *request, culex_error *error)
+{
+    struct ops_json *json = &request->json;
+    ops_json_object(json, NULL);
+    ops_json_array(json, "workers");
+    culex_status status = culex_client_workers(request->ops.client, worker_tell, json, error);
+    ops_json_array_end(json);
+    ops_json_object_end(json);
+    ops_json_line_end(json);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* ops/console/request.h - one request, as the routes see it: read, let in, and given a client. */
+#ifndef OPS_CONSOLE_REQUEST_H
+#define OPS_CONSOLE_REQUEST_H
+
+#include <stdatomic.h>
+
+#include "command/command.h"
+#include "command/print.h"
+#include "console/pool.h"
+#include "console/schema_cache.h"
+#include "console/tokens.h"
+
+/* What the server was told, and what all requests share. */
+struct console {
+    const char *base;  /* path that a proxy puts before all others: "" or "/culex" */
+    const char *hosts; /* names, with commas, by which it may be called; NULL: none but its own */
+    bool is_read_only;
+    bool is_local;         /* it listens at a Unix socket, which no browser reaches */
+    struct tokens *tokens; /* NULL: whoever reaches it may do all */
+    int audit;             /* descriptor */
+    struct pool *pool;
+    struct schema_cache *schemas;
+    uint64_t mark; /* of this life of the server, in the cursors that it gives out */
+    unsigned connections;
+    atomic_bool is_ending; /* whoever waits answers now */
+    atomic_uint at_work;   /* requests that are being answered */
+    atomic_size_t body_bytes;
+};
+
+enum { REQUEST_PARTS = 2, REQUEST_PART_SIZE = 256 };
+
+struct request {
+    struct console *console;
+    const struct route *route;                    /* NULL: there is none */
+    void *connection;                             /* of libmicrohttpd */
+    const char *method, *path;                    /* the path is without the base */
+    char parts[REQUEST_PARTS][REQUEST_PART_SIZE]; /* what stands for {..} in the route's path */
+    char *body;                                   /* owned */
+    size_t body_len, body_size;
+    const struct token *who; /* NULL: nobody asked */
+    bool is_at_work;         /* counted in console->at_work */
+
+    struct ops ops; /* as for a command: its client is the request's */
+
+    /* The answer: what `json` has written, when the route returns CULEX_OK. */
+    struct ops_json json;
+    unsigned status;   /* 200 where the route does not say otherwise */
+    const char *type;  /* NULL: JSON */
+    char audited[160]; /* what the line of the audit has besides, "" for nothing */
+};
+
+/* A parameter of the query, NULL when it is not there; it lives as long as the request. */
+const char *request_query(const struct request *request, const char *name);
+/* The names of all that are there. */
+void request_query_each(const struct request *request, void (*see)(const char *name, void *user),
+                        void *user);
+/* A header, or NULL. */
+const char *request_header(const struct request *request, const char *name);
+/* Whoever asked has gone. */
+bool request_is_deserted(const struct request *request);
+
+#endif

@@ -1,0 +1,153 @@
+#include "console/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { KB = 1024, MB = 1024 * KB };
+
+static const struct route_query run_queries[] = {
+    {"queue", "Of this queue; without it of all, in alphabetical order."},
+    {"state", "Of these states, with commas: scheduled, waiting, active, done, dead, cancelled."},
+    {"job", "Of the job with this stored name, as shop.send_email."},
+    {"tag", "That have this tag."},
+    {"error", "Whose last error has this text in it."},
+    {"since", "Enqueued then or later: 2h (ago), or 2026-11-30T09:30:00Z."},
+    {"before", "Enqueued before that."},
+    {"limit", "About so many, 1 to 1000; 100 without it."},
+    {"cursor", "next_cursor of the answer before, with the same other parameters."},
+    {NULL, NULL}};
+static const struct route_query tag_queries[] = {
+    {"limit", "About so many, 1 to 1000; 100 without it."},
+    {"cursor", "next_cursor of the answer before."},
+    {NULL, NULL}};
+static const struct route_query queue_queries[] = {{"queue", "Of this queue; without it of all."},
+                                                   {NULL, NULL}};
+static const struct route_query wait_queries[] = {
+    {"timeout", "How long to wait, 0s to 60s; 30s without it."}, {NULL, NULL}};
+static const struct route_query schema_queries[] = {
+    {"fingerprint", "Of this version; without it of the newest."}, {NULL, NULL}};
+
+const struct route routes[] = {
+    {"GET", "/", "start", "A page that tells what is here", .run = route_start,
+     .is_storeless = true, .status = 200},
+    {"GET", "/api/v1/openapi.json", "openapi", "This document", .run = route_openapi,
+     .is_storeless = true, .status = 200},
+    {"GET", "/api/v1/health", "health", "Whether the store answers", .run = route_health,
+     .roles = ROLE_ANY, .use = POOL_OTHER, .answer = "Health", .status = 200},
+    {"GET", "/api/v1/queues", "queues", "All queues with their counts", .run = route_queues,
+     .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Queues", .status = 200},
+    {"GET", "/api/v1/queues/{queue}", "queue", "One queue", .run = route_queue, .roles = ROLE_READ,
+     .use = POOL_OTHER, .answer = "Queue", .status = 200},
+    {"POST", "/api/v1/queues/{queue}/pause", "pauseQueue",
+     "Have workers take no more runs of a queue", .run = route_queue_pause, .use = POOL_OTHER,
+     .body = "Pause", .answer = "Queue", .status = 200, .body_max = 4 * KB},
+    {"POST", "/api/v1/queues/{queue}/resume", "resumeQueue", "Have workers go on with a queue",
+     .run = route_queue_resume, .use = POOL_OTHER, .body = "Nothing", .answer = "Queue",
+     .status = 200, .body_max = 4 * KB},
+    {"GET", "/api/v1/runs", "runs", "Runs, page by page", .run = route_runs, .roles = ROLE_READ,
+     .use = POOL_OTHER, .answer = "Runs", .status = 200, .queries = run_queries},
+    {"GET", "/api/v1/runs/{queue}/{id}", "run",
+     "One run, with its params and result but for what is secret", .run = route_run,
+     .roles = ROLE_READ | ROLE_ENQUEUE, .use = POOL_OTHER, .answer = "Run", .status = 200},
+    {"GET", "/api/v1/runs/{queue}/{id}/wait", "waitForRun", "Wait until a run has ended",
+     .run = route_run_wait, .roles = ROLE_READ | ROLE_ENQUEUE, .use = POOL_WAIT, .answer = "End",
+     .status = 200, .queries = wait_queries},
+    {"POST", "/api/v1/runs/{queue}/{id}/cancel", "cancelRun",
+     "Cancel a run that waits, or ask one at work to stop", .run = route_run_cancel,
+     .use = POOL_OTHER, .body = "Nothing", .answer = "RunState", .status = 200, .body_max = 4 * KB},
+    {"POST", "/api/v1/runs/{queue}/{id}/retry", "retryRun",
+     "Put a dead run back to waiting, with fresh attempts", .run = route_run_retry,
+     .use = POOL_OTHER, .body = "Nothing", .answer = "RunState", .status = 200, .body_max = 4 * KB},
+    {"POST", "/api/v1/runs/{queue}/{id}/delete", "deleteRun",
+     "Forget a run that is done, dead or cancelled", .run = route_run_delete, .use = POOL_OTHER,
+     .body = "Nothing", .answer = "RunState", .status = 200, .body_max = 4 * KB},
+    {"POST", "/api/v1/jobs", "enqueueMany", "Enqueue up to 1000 runs, each for itself",
+     .run = route_enqueue_bulk, .roles = ROLE_ENQUEUE, .use = POOL_ENQUEUE, .body = "NewRuns",
+     .answer = "EnqueuedMany", .status = 200, .body_max = 4 * MB},
+    {"POST", "/api/v1/jobs/{queue}/{job}", "enqueue",
+     "Enqueue a run of a job; 200 where the key or the uniqueness of an earlier one stood in for "
+     "it",
+     .run = route_enqueue, .roles = ROLE_ENQUEUE, .use = POOL_ENQUEUE, .body = "NewRun",
+     .answer = "Enqueued", .status = 201, .other = 200, .body_max = 4 * MB},
+    {"GET", "/api/v1/schemas", "schemas", "The schemas of jobs that the store has",
+     .run = route_schemas, .roles = ROLE_READ | ROLE_ENQUEUE, .use = POOL_OTHER,
+     .answer = "Schemas", .status = 200, .queries = queue_queries},
+    {"GET", "/api/v1/schemas/{queue}/{job}", "schema", "The text of one schema",
+     .run = route_schema, .roles = ROLE_READ | ROLE_ENQUEUE, .use = POOL_OTHER, .status = 200,
+     .queries = schema_queries},
+    {"GET", "/api/v1/schedules", "schedules", "The periodic jobs", .run = route_schedules,
+     .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Schedules", .status = 200,
+     .queries = queue_queries},
+    {"GET", "/api/v1/workers", "workers", "The workers that are alive", .run = route_workers,
+     .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Workers", .status = 200},
+    {"GET", "/api/v1/tags", "tags", "Which tags runs have, by a look at some thousands of them",
+     .run = route_tags, .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Tags", .status = 200,
+     .queries = queue_queries},
+    {"GET", "/api/v1/tags/{tag}", "tag", "The runs that have a tag, page by page", .run = route_tag,
+     .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Runs", .status = 200,
+     .queries = tag_queries},
+    {.path = NULL},
+};
+
+bool route_is_change(const struct route *route)
+{
+    return strcmp(route->method, "GET") != 0;
+}
+
+/* ---- finding one ------------------------------------------------------------------------------
+ */
+
+/* The next part of a path, without its slash; NULL at the end. */
+static const char *part_next(const char **path, size_t *ret_len)
+{
+    const char *part = *path;
+    if (*part != '/')
+        return NULL;
+    part++;
+    *ret_len = strcspn(part, "/");
+    *path = part + *ret_len;
+    return part;
+}
+
+static bool part_match(const char *template, size_t template_len, const char *part, size_t len,
+                       char *ret_part)
+{
+    if (template[0] != '{')
+        return template_len == len && memcmp(template, part, len) == 0;
+    if (len == 0 || len >= REQUEST_PART_SIZE)
+        return false;
+    memcpy(ret_part, part, len);
+    ret_part[len] = '\0';
+    return true;
+}
+
+static bool path_match(const struct route *route, struct request *request)
+{
+    const char *template = route->path, *path = request->path;
+    size_t at = 0, template_len, len;
+    for (;;) {
+        const char *wanted = part_next(&template, &template_len), *part = part_next(&path, &len);
+        if (wanted == NULL || part == NULL)
+            return wanted == NULL && part == NULL && *path == '\0';
+        bool is_hole = wanted[0] == '{';
+        char ignored[1], *room = is_hole && at < REQUEST_PARTS ? request->parts[at] : ignored;
+        if (!part_match(wanted, template_len, part, len, room))
+            return false;
+        at += is_hole;
+    }
+}
+
+const struct route *route_find(struct request *request, char ret_allowed[ROUTE_ALLOWED_SIZE])
+{
+    const char *method = strcmp(request->method, "HEAD") == 0 ? "GET" : request->method;
+    ret_allowed[0] = '\0';
+    for (const struct route *route = routes; route->path != NULL; route++) {
+        if (!path_match(route, request))
+            continue;
+        if (strcmp(route->method, method) == 0)
+            return route;
+        snprintf(ret_allowed, ROUTE_ALLOWED_SIZE, "%s",
+                 route_is_change(route) ? route->method : "GET, HEAD");
+    }
+    return NULL;
+}

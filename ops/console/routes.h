@@ -1,0 +1,77 @@
+/* ops/console/routes.h - the one table of what the server answers: requests are led by it, and
+ * openapi.c writes the document from it. */
+#ifndef OPS_CONSOLE_ROUTES_H
+#define OPS_CONSOLE_ROUTES_H
+
+#include "console/request.h"
+
+/* Writes the answer to request->json. A failure is told in its place. */
+typedef culex_status (*route_fn)(struct request *request, culex_error *error);
+
+struct route_query {
+    const char *name, *doc;
+};
+
+enum { ROUTE_QUERIES_MAX = 9 };
+
+struct route {
+    const char *method;
+    const char *path; /* "{queue}" stands for one part */
+    const char *name; /* of the operation, one word */
+    const char *summary;
+    route_fn run;
+    int roles; /* bits of enum role that may; 0: anybody, without a token */
+    enum pool_use use;
+    bool is_storeless;
+    const char *body;   /* shape of what is sent, NULL for nothing; see shapes.h */
+    const char *answer; /* and of what comes back, NULL for what is no JSON of a shape */
+    unsigned status;    /* when all is well */
+    unsigned other;     /* a second one, 0 for none */
+    size_t body_max;    /* bytes, 0 where there is no body */
+    const struct route_query *queries; /* ends with a row without a name; NULL for none */
+};
+
+/* All of them; the last one has no path. */
+extern const struct route routes[];
+
+/* The route of method and path, with its parts in request->parts. NULL: there is none, and
+ * *ret_allowed has the methods that the path has, "" for none. */
+enum { ROUTE_ALLOWED_SIZE = 32 };
+const struct route *route_find(struct request *request, char ret_allowed[ROUTE_ALLOWED_SIZE]);
+/* Whether it changes something. */
+bool route_is_change(const struct route *route);
+
+/* ---- pages.c: what is no part of /api/v1 but tells of it */
+culex_status route_start(struct request *request, culex_error *error);
+culex_status route_openapi(struct request *request, culex_error *error);
+culex_status route_health(struct request *request, culex_error *error);
+
+/* ---- queues.c */
+culex_status route_queues(struct request *request, culex_error *error);
+culex_status route_queue(struct request *request, culex_error *error);
+culex_status route_queue_pause(struct request *request, culex_error *error);
+culex_status route_queue_resume(struct request *request, culex_error *error);
+
+/* ---- listing.c */
+culex_status route_runs(struct request *request, culex_error *error);
+culex_status route_tag(struct request *request, culex_error *error);
+culex_status route_tags(struct request *request, culex_error *error);
+
+/* ---- run.c */
+culex_status route_run(struct request *request, culex_error *error);
+culex_status route_run_wait(struct request *request, culex_error *error);
+culex_status route_run_cancel(struct request *request, culex_error *error);
+culex_status route_run_retry(struct request *request, culex_error *error);
+culex_status route_run_delete(struct request *request, culex_error *error);
+
+/* ---- enqueue.c */
+culex_status route_enqueue(struct request *request, culex_error *error);
+culex_status route_enqueue_bulk(struct request *request, culex_error *error);
+
+/* ---- lists.c */
+culex_status route_schemas(struct request *request, culex_error *error);
+culex_status route_schema(struct request *request, culex_error *error);
+culex_status route_schedules(struct request *request, culex_error *error);
+culex_status route_workers(struct request *request, culex_error *error);
+
+#endif

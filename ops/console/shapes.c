@@ -1,0 +1,243 @@
+#include "console/shapes.h"
+
+#include <stddef.h>
+
+#define END                                                                                        \
+    {                                                                                              \
+        NULL, NULL, NULL                                                                           \
+    }
+#define MS "Milliseconds since 1970, by the store's clock"
+
+static const struct shape_member error_members[] = {{"error", "Failure", "What is wrong."}, END};
+static const struct shape_member failure_members[] = {
+    {"code", "string", "A word for programs, as not_found."},
+    {"message", "string", "For people: what is wrong, and where."},
+    {"param", "string?", "The param, parameter or member at fault."},
+    {"hint", "string?", "What to do."},
+    END};
+static const struct shape_member health_members[] = {
+    {"status", "string", "ok."},
+    {"version", "string", "Of Culex."},
+    {"read_only", "boolean", "Nothing can be changed through this server."},
+    END};
+static const struct shape_member totals_members[] = {
+    {"enqueued", "integer", "Runs since the queue began."},
+    {"done", "integer", "Runs that succeeded."},
+    {"failed", "integer", "Attempts that failed."},
+    {"crashed", "integer", "Attempts whose process died."},
+    {"lost", "integer", "Attempts whose worker vanished."},
+    {"dead", "integer", "Runs that died."},
+    {"cancelled", "integer", "Runs that were cancelled."},
+    {"stale", "integer", "Results that came too late, and were refused."},
+    END};
+static const struct shape_member queue_members[] = {
+    {"queue", "string", "Its name."},
+    {"scheduled", "integer", "Runs that wait for their time."},
+    {"waiting", "integer", "Runs that wait for a worker."},
+    {"active", "integer", "Runs at work."},
+    {"done", "integer", "Runs that succeeded and are still kept."},
+    {"dead", "integer", "Runs that failed for good."},
+    {"cancelled", "integer", "Cancelled runs that are still kept."},
+    {"parked", "integer", "Of those that wait: held back by a limit or a need."},
+    {"totals", "Totals", "Since the queue began."},
+    {"paused", "boolean", "Workers take no more of it."},
+    {"paused_until_ms", "integer", MS ", 0 for no end."},
+    {"capacity", "integer", "Most runs that have not ended, 0 for no bound."},
+    {"is_full", "boolean", "It takes in no more."},
+    {"dead_capacity", "integer", "Most dead runs that are kept, 0 for no bound."},
+    {"now_ms", "integer", MS "."},
+    {"oldest_waiting_ms", "integer?",
+     "How long the oldest run has waited that was never begun, of those that are next."},
+    {"workers", "integer", "That are alive and serve it."},
+    END};
+static const struct shape_member queues_members[] = {
+    {"queues", "[Queue]", "In alphabetical order."}, END};
+static const struct shape_member pause_members[] = {
+    {"for", "string?", "Go on by itself after this time, as 90s, 5m or 2h."}, END};
+static const struct shape_member nothing_members[] = {END};
+
+#define RUN_MEMBERS                                                                                \
+    {"id", "string", "Its id."}, {"queue", "string", "Its queue."},                                \
+        {"job", "string", "The stored name of its job."},                                          \
+        {"state", "string", "scheduled, waiting, active, done, dead or cancelled."},               \
+        {"priority", "integer", "0 to 9."},                                                        \
+        {"attempt", "integer", "Times a worker was given it."},                                    \
+        {"attempts_max", "integer", "Failures after which it is dead."},                           \
+        {"failures", "integer", "Times its handler failed."},                                      \
+        {"crashes", "integer", "Times its process died."},                                         \
+        {"losses", "integer", "Times its worker vanished."}, {"created_at_ms", "integer", MS "."}, \
+        {"at_ms", "integer", "When it is due, its lease ends or it is forgotten."},                \
+        {"expires_at_ms", "integer", MS ", 0 for never."},                                         \
+        {"cancel_requested", "boolean", "It is asked to stop."},                                   \
+        {"fingerprint", "string", "Of the schema that encoded its params."},                       \
+    {                                                                                              \
+        "tags", "[string]", "Its tags."                                                            \
+    }
+
+static const struct shape_member listed_members[] = {RUN_MEMBERS, END};
+static const struct shape_member line_members[] = {
+    {"at_ms", "integer", MS "."},
+    {"attempt", "integer", "Of this attempt."},
+    {"level", "integer", "1 error, 2 warning, 3 info, 4 debug."},
+    {"text", "string", "What was logged."},
+    END};
+static const struct shape_member run_members[] = {
+    RUN_MEMBERS,
+    {"error", "string", "Of the last failure, \"\" for none."},
+    {"progress", "integer", "In percent, -1 when nothing was told."},
+    {"progress_text", "string", "Beside it."},
+    {"schema", "string?", "Fingerprint of the schema by which the values are shown."},
+    {"schema_is_own", "boolean?", "It is that of this run."},
+    {"param_values", "object?", "Params by name, without what is secret or encrypted."},
+    {"params_hidden", "[string]?", "Names of params that are left out."},
+    {"result_values", "object?", "The result."},
+    {"result_hidden", "[string]?", "What of it is left out."},
+    {"log", "[LogLine]", "Lines that the run keeps."},
+    END};
+static const struct shape_member runs_members[] = {
+    {"runs", "[ListedRun]", "Of one state in its order, of several in none."},
+    {"next_cursor", "string?", "For the next page; missing at the end."},
+    END};
+static const struct shape_member end_members[] = {
+    {"end", "string", "pending when the time was over, else done, dead or cancelled."},
+    {"run", "Run?", "As it ended."},
+    END};
+static const struct shape_member state_members[] = {
+    {"id", "string", "Its id."},
+    {"queue", "string", "Its queue."},
+    {"state", "string", "What it is now; active for one that is asked to stop; or deleted."},
+    END};
+
+#define NEW_RUN_MEMBERS                                                                            \
+    {"params", "object?", "By their names in the payload, as the job's schema has them."},         \
+        {"delay", "string?", "So long from now, as 90s, 5m or 2h."},                               \
+        {"at", "string?", "At this time, to come: 2026-11-30T09:30:00Z."},                         \
+        {"idempotency_key", "string?", "Within a day the queue takes one run for a key."},         \
+        {"tags", "[string]?", "In place of the schema's, at most 16."},                            \
+    {                                                                                              \
+        "priority", "integer?", "0 to 9, the greater the sooner."                                  \
+    }
+
+static const struct shape_member new_run_members[] = {NEW_RUN_MEMBERS, END};
+static const struct shape_member new_named_members[] = {NEW_RUN_MEMBERS,
+                                                        {"queue", "string", "Where it goes."},
+                                                        {"job", "string", "Of which job it is."},
+                                                        END};
+static const struct shape_member enqueued_members[] = {
+    {"id", "string", "Of the run; of an earlier one unless the outcome is new."},
+    {"queue", "string", "Its queue."},
+    {"job", "string", "The stored name of its job."},
+    {"outcome", "string", "new, duplicate (of the key), kept or replaced (unique)."},
+    END};
+static const struct shape_member result_members[] = {
+    {"id", "string?", "Of the run."},
+    {"queue", "string?", "Its queue."},
+    {"job", "string?", "The stored name of its job."},
+    {"outcome", "string?", "As of Enqueued."},
+    {"error", "Failure?", "In place of the others: why it did not come in."},
+    END};
+static const struct shape_member enqueued_many_members[] = {
+    {"enqueued", "integer", "How many came in."},
+    {"failed", "integer", "How many did not."},
+    {"results", "[Result]", "Of each, in the order in which they were sent."},
+    END};
+static const struct shape_member schema_members[] = {
+    {"queue", "string", "That has it."},
+    {"job", "string", "The job's stored name."},
+    {"fingerprint", "string", "Of this version."},
+    {"told_ms", "integer", "When somebody who has the job told it last."},
+    {"bytes", "integer", "Of its text."},
+    END};
+static const struct shape_member schemas_members[] = {
+    {"schemas", "[Schema]", "Of a job the newest told first."}, END};
+static const struct shape_member schedule_members[] = {
+    {"schedule", "string", "The job's stored name."},
+    {"last_ms", "integer", "Its newest tick."},
+    {"next_ms", "integer", "The next one, 0 when no worker has told it."},
+    {"newest", "string?", "The id of its newest run."},
+    {"paused", "boolean", "Its ticks pass without a run."},
+    END};
+static const struct shape_member schedules_queue_members[] = {
+    {"queue", "string", "That has them."},
+    {"schedules", "[Schedule]", "In alphabetical order."},
+    END};
+static const struct shape_member schedules_members[] = {
+    {"queues", "[SchedulesOfQueue]", "In alphabetical order."}, END};
+static const struct shape_member served_members[] = {
+    {"name", "string", "Of the queue."},
+    {"weight", "integer", "Beside its other queues."},
+    {"most", "integer", "Runs of it at a time, 0 for no bound."},
+    END};
+static const struct shape_member at_work_members[] = {
+    {"id", "string", "Of the run."},
+    {"job", "string", "Its job."},
+    {"queue", "string", "Its queue."},
+    {"since_ms", "integer", "When it was claimed."},
+    END};
+static const struct shape_member worker_members[] = {
+    {"id", "string", "Of this life of the worker."},
+    {"name", "string", "In the store and in the log."},
+    {"host", "string", "Where it runs."},
+    {"pid", "integer", "There."},
+    {"version", "string", "Of Culex."},
+    {"started_ms", "integer", MS "."},
+    {"told_ms", "integer", "When it was heard of last."},
+    {"isolation", "string", "none, process or job."},
+    {"offers", "string", "What it has of what jobs may need."},
+    {"concurrency", "integer", "Runs at a time, now."},
+    {"concurrency_max", "integer", "And as it was started."},
+    {"is_quiet", "boolean", "It claims nothing."},
+    {"is_stopping", "boolean", "It ends."},
+    {"is_pending", "boolean", "It has an order that it has not taken up."},
+    {"memory_bytes", "integer", "Of the worker."},
+    {"children_bytes", "integer", "Of its processes for handlers."},
+    {"done", "integer", "Runs since it started."},
+    {"failed", "integer", "Attempts since it started."},
+    {"queues", "[ServedQueue]", "At most 64."},
+    {"queues_total", "integer", "That it serves."},
+    {"runs", "[RunAtWork]", "At most 64."},
+    {"runs_total", "integer", "At work now."},
+    END};
+static const struct shape_member workers_members[] = {{"workers", "[Worker]", "By their names."},
+                                                      END};
+static const struct shape_member tag_members[] = {
+    {"tag", "string", "Its text."}, {"runs", "integer", "That have it, of those looked at."}, END};
+static const struct shape_member tags_members[] = {
+    {"tags", "[Tag]", "In alphabetical order."},
+    {"runs_looked_at", "integer", "At most about 10000."},
+    {"is_complete", "boolean", "Those were all."},
+    END};
+
+const struct shape shapes[] = {
+    {"Error", "Of each failure of the API.", error_members, NULL},
+    {"Failure", "What is wrong.", failure_members, NULL},
+    {"Health", "The store answers.", health_members, NULL},
+    {"Totals", "Counts since a queue began.", totals_members, NULL},
+    {"Queue", "A queue.", queue_members, NULL},
+    {"Queues", "All queues.", queues_members, NULL},
+    {"Pause", "How long.", pause_members, NULL},
+    {"Nothing", "An empty object, or no body at all.", nothing_members, NULL},
+    {"ListedRun", "A run, as lists have it.", listed_members, NULL},
+    {"LogLine", "A line that a run keeps.", line_members, NULL},
+    {"Run", "A run, whole.", run_members, NULL},
+    {"Runs", "A page of runs.", runs_members, NULL},
+    {"End", "What became of a run.", end_members, NULL},
+    {"RunState", "What a change has made of a run.", state_members, NULL},
+    {"NewRun", "A run to enqueue.", new_run_members, NULL},
+    {"NewNamedRun", "One of several.", new_named_members, NULL},
+    {"NewRuns", "At most 1000.", NULL, "NewNamedRun"},
+    {"Enqueued", "A run that was enqueued.", enqueued_members, NULL},
+    {"Result", "What became of one of several.", result_members, NULL},
+    {"EnqueuedMany", "What became of all.", enqueued_many_members, NULL},
+    {"Schema", "The schema of a job, without its text.", schema_members, NULL},
+    {"Schemas", "All that queues have.", schemas_members, NULL},
+    {"Schedule", "A periodic job.", schedule_members, NULL},
+    {"SchedulesOfQueue", "Those of a queue.", schedules_queue_members, NULL},
+    {"Schedules", "Of all queues.", schedules_members, NULL},
+    {"ServedQueue", "A queue that a worker serves.", served_members, NULL},
+    {"RunAtWork", "A run that a worker has.", at_work_members, NULL},
+    {"Worker", "A worker.", worker_members, NULL},
+    {"Workers", "Those that are alive.", workers_members, NULL},
+    {"Tag", "A tag.", tag_members, NULL},
+    {"Tags", "Tags of runs.", tags_members, NULL},
+    {NULL, NULL, NULL, NULL}};

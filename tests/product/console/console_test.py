@@ -1,0 +1,653 @@
+"""culex console over HTTP, on a real store: each path, good and bad; who may what; bounds; a store that is away.
+
+usage: console_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from served import CONSOLE, CULEX, HELD, STORE, Served
+
+NOBODY = "01a22d7f-4f59-7826-b394-100000000fff"
+
+
+class Reading(Served):
+    def held(self):
+        """A worker that the server lists."""
+        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: self.get("/workers")["workers"])
+        return worker
+
+    def test_queues(self):
+        self.fill()
+        self.serve()
+        [queue] = self.get("/queues")["queues"]
+        self.assertEqual([queue[name] for name in ("queue", "waiting", "dead", "done", "paused", "workers")],
+                         ["naps", 1, 3, 1, False, 0])
+        self.assertGreaterEqual(queue["oldest_waiting_ms"], 0)
+        self.assertEqual(self.get("/queues/naps")["totals"]["enqueued"], 5)
+        self.refused(self.get("/queues/nops", 404), "not_found", None, "did you mean naps?")
+        paused = self.post("/queues/naps/pause")
+        self.assertEqual((paused["paused"], paused["paused_until_ms"]), (True, 0))
+        paused = self.post("/queues/naps/pause", {"for": "5m"})
+        self.assertAlmostEqual(paused["paused_until_ms"] - paused["now_ms"], 300000, delta=5000)
+        self.assertFalse(self.post("/queues/naps/resume", {})["paused"])
+        self.refused(self.post("/queues/naps/pause", {"for": "5"}, 400), "invalid", "for", "90s")
+        self.refused(self.post("/queues/naps/pause", {"fore": "5m"}, 400), "invalid", "fore", "did you mean for?")
+        self.refused(self.post("/queues/naps/resume", {"for": "5m"}, 400), "invalid", "for")
+        self.refused(self.post("/queues/naps/pause", "{", 400), "invalid")
+        self.refused(self.post("/queues/nops/pause", None, 404), "not_found")
+
+    def test_runs_page_by_page(self):
+        self.fill()
+        self.serve()
+        self.held().kill()
+        for number in range(25):
+            self.post("/jobs/held/pen" if number < 5 else "/jobs/naps/wink", None, 201)
+        seen, cursor = [], ""
+        for _ in range(40):
+            page = self.get(f"/runs?limit=4{cursor}")
+            seen += page["runs"]
+            if "next_cursor" not in page:
+                break
+            cursor = "&cursor=" + page["next_cursor"]
+        self.assertEqual(len({run["id"] for run in seen if run["job"] != "chime"}), 30)
+        self.assertEqual({run["queue"] for run in seen}, {"naps", "held"})
+        self.assertEqual(len(self.get("/runs?state=dead,done&queue=naps")["runs"]), 4)
+        self.assertEqual(len(self.get("/runs?queue=naps&error=no%20route")["runs"]), 2)
+        self.assertEqual(len(self.get("/runs?job=pen")["runs"]), 5)
+        self.assertEqual(self.get("/runs?before=1h")["runs"], [])
+        first = self.get("/runs?queue=naps&limit=2")
+        other = self.get("/runs?queue=naps&limit=2&state=dead&cursor=" + first["next_cursor"], 400)
+        self.refused(other, "invalid", "cursor", "stale")
+        self.stop()
+        self.serve()
+        stale = self.get("/runs?queue=naps&limit=2&cursor=" + first["next_cursor"], 400)
+        self.refused(stale, "invalid", "cursor", "stale", "begin without it")
+
+    def test_bad_questions(self):
+        self.fill()
+        self.serve()
+        for question, param, part in (("stat=dead", "stat", "did you mean state?"), ("state=ded", "state", "dead"),
+                                      ("limit=0", "limit", "1 to 1000"), ("limit=x", "limit", "no number"),
+                                      ("since=never", "since", "2h"), ("cursor=x", "cursor", "next_cursor"),
+                                      ("cursor=" + "0" * 300, "cursor", ""), ("queue=" + "q" * 65, "queue", "64"),
+                                      ("since=1h&before=2h", None, "")):
+            self.refused(self.get("/runs?" + question, 400), "invalid", param, part)
+        self.refused(self.get("/runs?queue=nops", 404), "not_found", None, "naps")
+        self.refused(self.get("/nothing", 404), "no_such_path")
+        self.refused(self.get("/runs/naps", 404), "no_such_path")
+        self.refused(self.get("/runs/naps/5", 400), "invalid", "id")
+        self.refused(self.get("/runs/naps/" + NOBODY, 404), "not_found")
+        self.refused(self.get(f"/runs/naps/{NOBODY}/wait?timeout=0s", 404), "not_found")
+        self.refused(self.get(f"/runs/naps/{NOBODY}/wait?timeout=2m", 400), "invalid", "timeout", "60s")
+        status, headers, value = self.send("PUT", "/api/v1/runs")
+        self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"))
+        self.refused(value, "method")
+        status, headers, _ = self.send("GET", "/api/v1/jobs/naps/tell")
+        self.assertEqual((status, headers["Allow"]), (405, "POST"))
+
+    def test_a_run_without_its_secrets(self):
+        self.fill()
+        self.serve()
+        [done] = self.get("/runs?state=done")["runs"]
+        self.assertEqual(len(self.get(f"/runs/naps/{done['id']}")["log"]), 5)
+        [dead] = self.get("/runs?error=disk")["runs"]
+        run = self.get(f"/runs/naps/{dead['id']}")
+        self.assertEqual((run["param_values"], run["params_hidden"]), ({"words": "disk full"}, ["token"]))
+        self.assertEqual((run["error"], run["attempt"]), ("disk full", 1))
+        self.assertNotIn("hush", json.dumps(run))
+        shown = subprocess.run([CULEX, "show", dead["id"], "--json"], env=self.env, capture_output=True, text=True,
+                               check=True).stdout
+        self.assertEqual(json.loads(shown), run)
+
+    def test_lists(self):
+        self.fill()
+        self.serve()
+        self.held()
+        self.assertEqual(self.get("/workers")["workers"][0]["name"], "one")
+        self.until(lambda: any(queue["schedules"] for queue in self.get("/schedules")["queues"]))
+        self.assertEqual([each["schedule"] for each in self.get("/schedules?queue=held")["queues"][0]["schedules"]],
+                         ["chime"])
+        self.assertIn("tell", [each["job"] for each in self.get("/schemas?queue=naps")["schemas"]])
+        text = self.get("/schemas/naps/tell")
+        self.assertIn("words", json.dumps(text))
+        [its] = [each for each in self.get("/schemas")["schemas"] if each["job"] == "tell"]
+        self.assertEqual(self.get("/schemas/naps/tell?fingerprint=" + its["fingerprint"]), text)
+        self.refused(self.get("/schemas/naps/tell?fingerprint=12", 400), "invalid", "fingerprint")
+        self.refused(self.get("/schemas/naps/nothing", 404), "not_found")
+        self.refused(self.get("/schedules?queue=nops", 404), "not_found")
+        self.assertEqual(self.get("/health")["status"], "ok")
+
+    def test_tags(self):
+        self.fill()
+        self.serve()
+        for tags in (["red"], ["red", "blue"], []):
+            self.post("/jobs/naps/wink", {"tags": tags, "delay": "1h"}, 201)
+        self.assertEqual(self.get("/tags"), {"tags": [{"tag": "blue", "runs": 1}, {"tag": "red", "runs": 2}],
+                                             "runs_looked_at": 8, "is_complete": True})
+        first = self.get("/tags/red?limit=1")
+        rest = self.get("/tags/red?limit=1&cursor=" + first["next_cursor"])
+        self.assertEqual(len({run["id"] for run in first["runs"] + rest["runs"]}), 2)
+        self.assertEqual(self.get("/tags/green")["runs"], [])
+
+
+class Enqueuing(Served):
+    def setUp(self):
+        super().setUp()
+        self.nap("enqueue", "wink", "1")
+        self.drain()  # a worker has told the schemas
+
+    def test_an_enqueue(self):
+        self.serve()
+        told = self.post("/jobs/naps/tell", {"params": {"words": "a route", "token": "hush"}, "priority": 3,
+                                             "delay": "1h", "tags": ["red"]}, 201)
+        self.assertEqual((told["queue"], told["job"], told["outcome"]), ("naps", "tell", "new"))
+        run = self.get(f"/runs/naps/{told['id']}")
+        self.assertEqual((run["state"], run["priority"], run["tags"]), ("scheduled", 3, ["red"]))
+        self.assertEqual(run["param_values"], {"words": "a route"})
+        self.assertAlmostEqual(run["at_ms"] - run["created_at_ms"], 3600000, delta=5000)
+        later = self.post("/jobs/naps/wink", {"at": "2100-01-01T00:00:00Z"}, 201)
+        self.assertEqual(self.get(f"/runs/naps/{later['id']}")["at_ms"], 4102444800000)
+        self.post("/jobs/naps/wink", None, 201)
+        self.assertIn(told["id"], [line.get("run") for line in self.lines_of_audit()])
+        self.assertNotIn("hush", self.log.read_text())
+
+    def test_what_is_wrong_is_named(self):
+        self.serve()
+        before = self.get("/queues/naps")["totals"]["enqueued"]
+        for body, param, part in (({"params": {"wordz": "x"}}, "wordz", "did you mean words?"),
+                                  ({}, "words", "required and not given: words (string)"),
+                                  ({"params": {"words": 5}}, "words", "expected a string"),
+                                  ({"params": [5]}, "words", ""),
+                                  ({"params": {"words": "x"}, "dealy": "1s"}, "dealy", "no param 'dealy'"),
+                                  ({"params": {"words": "x"}, "delay": 5}, "delay", "string"),
+                                  ({"params": {"words": "x"}, "delay": "5"}, "delay", "90s"),
+                                  ({"params": {"words": "x"}, "at": "2001-01-01"}, "at", "past"),
+                                  ({"params": {"words": "x"}, "at": "2100-01-01", "delay": "1s"}, "at", "one of them"),
+                                  ({"params": {"words": "x"}, "priority": 12}, "priority", "0 to 9"),
+                                  ({"params": {"words": "x"}, "tags": "red"}, "tags", "list"),
+                                  ({"params": {"words": "x"}, "tags": ["a b,"]}, None, ""),
+                                  ({"params": {"words": "x"}, "idempotency_key": ""}, None, ""),
+                                  ('{"params":{"words":"x"},"params":{}}', None, ""),
+                                  ('{"params":{"words":"x"}', None, ""), ('{"params":{"words":"x"}}}', None, ""),
+                                  ("[]", None, "object"), ("\0", None, ""), (b"\xff\xfe", None, ""),
+                                  ('{"params":' + "[" * 100000, None, "")):
+            value = self.post("/jobs/naps/tell", body, 400)
+            self.assertEqual(value["error"]["code"], "invalid")
+            if param:
+                self.assertEqual(value["error"].get("param"), param, value)
+            self.assertIn(part, value["error"]["message"])
+        self.refused(self.post("/jobs/naps/tel", None, 404), "not_found", None, "did you mean tell?")
+        value = self.post("/jobs/nops/tell", None, 404)
+        self.refused(value, "not_found", None, "has a schema of the job tell")
+        self.assertNotIn("--schema", value["error"]["message"])
+        self.post("/jobs/" + "q" * 65 + "/tell", None, 400)
+        secret = self.post("/jobs/naps/tell", {"params": {"words": "x", "token": 5551234}}, 400)
+        self.assertNotIn("5551234", json.dumps(secret))
+        self.assertEqual(self.get("/queues/naps")["totals"]["enqueued"], before)
+
+    def test_the_same_words_as_the_command(self):
+        self.serve()
+        for params in ({"wordz": "x"}, {}, {"words": 5}):
+            value = self.post("/jobs/naps/tell", {"params": params}, 400)
+            told = subprocess.run([CULEX, "enqueue", "tell", "--queue", "naps", "--payload", json.dumps(params)],
+                                  env=self.env, capture_output=True, text=True, check=False)
+            self.assertEqual(told.returncode, 2)
+            self.assertEqual(told.stderr, f"culex: {value['error']['message']}\n")
+
+    def test_an_idempotency_key(self):
+        self.serve()
+        body = {"params": {"words": "once"}}
+        first = self.post("/jobs/naps/tell", body, 201, Idempotency_Key="k1")
+        second = self.post("/jobs/naps/tell", body, 200, Idempotency_Key="k1")
+        self.assertEqual((second["id"], second["outcome"]), (first["id"], "duplicate"))
+        self.assertEqual(self.post("/jobs/naps/tell", {**body, "idempotency_key": "k1"})["id"], first["id"])
+        self.refused(self.post("/jobs/naps/tell", {"params": {"words": "twice"}}, 409, Idempotency_Key="k1"), "conflict")
+        both = self.post("/jobs/naps/tell", {**body, "idempotency_key": "k2"}, 400, Idempotency_Key="k1")
+        self.refused(both, "invalid", "idempotency_key")
+
+    def test_many_at_once(self):
+        self.serve()
+        runs = [{"queue": "naps", "job": "tell", "params": {"words": str(number)}} for number in range(450)]
+        runs[7]["params"] = {}
+        runs[300]["job"] = "tel"
+        runs[301] = 5
+        del runs[302]["queue"]
+        told = self.post("/jobs", runs)
+        self.assertEqual((told["enqueued"], told["failed"], len(told["results"])), (446, 4, 450))
+        self.assertEqual([number for number, each in enumerate(told["results"]) if "error" in each], [7, 300, 301, 302])
+        self.assertEqual(told["results"][7]["error"]["param"], "words")
+        self.assertEqual(len({each["id"] for each in told["results"] if "id" in each}), 446)
+        run = self.get(f"/runs/naps/{told['results'][449]['id']}")
+        self.assertEqual(run["param_values"], {"words": "449"})
+        self.assertEqual(self.post("/jobs", []), {"enqueued": 0, "failed": 0, "results": []})
+        for body in ("{}", "[1,]", "[1 2]", "[{}", "[]]", "x", "[" * 100000):
+            value = self.post("/jobs", body, 400 if body != "[1 2]" else 200)
+            self.assertTrue("error" in value or value["failed"] == 1)
+        self.refused(self.post("/jobs", [5] * 1001, 413), "too_large")
+
+    def test_one_of_many_does_not_hold_up_the_others(self):
+        self.serve()
+        runs = [{"queue": "naps", "job": "tell", "params": {"words": word}, "idempotency_key": "same"}
+                for word in ("one", "two")] + [{"queue": "naps", "job": "wink"}]
+        told = self.post("/jobs", runs)
+        self.assertEqual([each.get("outcome") or each["error"]["code"] for each in told["results"]],
+                         ["new", "conflict", "new"])
+
+    def test_a_full_queue(self):
+        self.serve()
+        subprocess.run([CULEX, "capacity", "naps", "1"], env=self.env, check=True, stdout=subprocess.DEVNULL)
+        self.post("/jobs/naps/wink", None, 201)
+        status, headers, value = self.send("POST", "/api/v1/jobs/naps/wink")
+        self.assertEqual((status, headers["Retry-After"]), (429, "5"))
+        self.refused(value, "full")
+
+    def test_changes_of_a_run(self):
+        self.serve()
+        run = self.post("/jobs/naps/tell", {"params": {"words": "x"}}, 201)
+        path = f"/runs/naps/{run['id']}"
+        self.refused(self.post(path + "/retry", None, 409), "state")
+        self.refused(self.post(path + "/delete", None, 409), "state")
+        self.refused(self.post(path + "/cancel", "[]", 400), "invalid")
+        self.drain()
+        self.assertEqual(self.get(path)["state"], "dead")
+        self.assertEqual(self.post(path + "/retry")["state"], "waiting")
+        self.assertEqual(self.post(path + "/cancel")["state"], "cancelled")
+        self.refused(self.post(path + "/cancel", None, 409), "state")
+        self.assertEqual(self.post(path + "/delete")["state"], "deleted")
+        self.refused(self.post(path + "/delete", None, 404), "not_found")
+        self.refused(self.post("/runs/naps/5/cancel", None, 400), "invalid", "id")
+        ends = [(line["what"], line["status"]) for line in self.lines_of_audit()]
+        self.assertEqual(ends[-4:], [("cancelRun", 409), ("deleteRun", 200), ("deleteRun", 404), ("cancelRun", 400)])
+
+
+class Waiting(Served):
+    def setUp(self):
+        super().setUp()
+        self.nap("enqueue", "wink", "1")
+        self.drain()
+
+    def test_a_wait(self):
+        self.serve()
+        run = self.post("/jobs/naps/tell", {"params": {"words": "no route"}}, 201)
+        path = f"/runs/naps/{run['id']}/wait"
+        self.assertEqual(self.get(path + "?timeout=100ms"), {"end": "pending"})
+        answers = []
+        waiter = threading.Thread(target=lambda: answers.append(self.get(path + "?timeout=60s")))
+        waiter.start()
+        self.drain()
+        waiter.join(30)
+        self.assertEqual((answers[0]["end"], answers[0]["run"]["error"]), ("dead", "no route"))
+        self.assertEqual(self.get(path)["end"], "dead")
+
+    def test_two_hundred_wait_at_once(self):
+        self.serve()
+        run = self.post("/jobs/naps/wink", None, 201)
+        answers = []
+
+        def wait():
+            answers.append(self.get(f"/runs/naps/{run['id']}/wait?timeout=60s")["end"])
+
+        waiters = [threading.Thread(target=wait) for _ in range(200)]
+        for waiter in waiters:
+            waiter.start()
+        threads = pathlib.Path(f"/proc/{self.console.pid}/task")
+        self.until(lambda: len(list(threads.iterdir())) > 200)
+        begun = time.monotonic()
+        self.get("/queues")
+        self.post("/jobs/naps/wink", None, 201)
+        self.assertLess(time.monotonic() - begun, 3, "they hold up the others")
+        self.drain()
+        for waiter in waiters:
+            waiter.join(60)
+        self.assertEqual(answers, ["done"] * 200)
+
+    def test_it_ends_while_somebody_waits(self):
+        self.serve()
+        run = self.post("/jobs/naps/wink", {"delay": "1h"}, 201)
+        answers = []
+        waiter = threading.Thread(
+            target=lambda: answers.append(self.get(f"/runs/naps/{run['id']}/wait?timeout=60s")))
+        waiter.start()
+        self.until(lambda: len(list(pathlib.Path(f"/proc/{self.console.pid}/task").iterdir())) > 3)
+        begun = time.monotonic()
+        self.stop()
+        self.assertLess(time.monotonic() - begun, 10)
+        waiter.join(10)
+        self.assertEqual(answers, [{"end": "pending"}])
+
+    def test_who_has_gone_costs_no_thread(self):
+        self.serve()
+        run = self.post("/jobs/naps/wink", {"delay": "1h"}, 201)
+        threads = pathlib.Path(f"/proc/{self.console.pid}/task")
+        before = len(list(threads.iterdir()))
+        lost = [self.connect() for _ in range(20)]
+        for connection in lost:
+            connection.request("GET", f"/api/v1/runs/naps/{run['id']}/wait?timeout=60s")
+        self.until(lambda: len(list(threads.iterdir())) >= before + 19)
+        for connection in lost:
+            connection.close()
+        self.until(lambda: len(list(threads.iterdir())) <= before + 1, 20)
+
+
+class Access(Served):
+    READ, ENQUEUE, OPERATE = "r" * 32, "e" * 32, "o" * 32
+
+    def tokens(self, text=None):
+        path = self.folder / "tokens"
+        path.write_text(text or f"# who\nread {self.READ}\nenqueue {self.ENQUEUE} shop\n\noperate {self.OPERATE} # all\n")
+        path.chmod(0o600)
+        return "--tokens", path
+
+    def test_roles(self):
+        self.fill()
+        self.serve(*self.tokens())
+        [run] = self.get("/runs?state=done", Authorization=f"Bearer {self.READ}")["runs"]
+        one = f"/api/v1/runs/naps/{run['id']}"
+        table = (("GET", "/api/v1/queues", "ro"), ("GET", "/api/v1/runs", "ro"), ("GET", one, "reo"),
+                 ("GET", one + "/wait", "reo"), ("GET", "/api/v1/workers", "ro"), ("GET", "/api/v1/schemas", "reo"),
+                 ("GET", "/api/v1/health", "reo"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
+                 ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", one + "/delete", "o"))
+        for method, path, allowed in table:
+            body = [] if path == "/api/v1/jobs" else None
+            for token in (self.READ, self.ENQUEUE, self.OPERATE):
+                status, _, value = self.send(method, path, body, Authorization=f"Bearer {token}")
+                self.assertEqual(status in (200, 201), token[0] in allowed, (method, path, token, value))
+                if status not in (200, 201):
+                    self.assertEqual((status, value["error"]["code"]), (403, "role"))
+            for header in ({}, {"Authorization": "Bearer " + "x" * 32}, {"Authorization": "Basic " + self.OPERATE},
+                           {"Authorization": "Bearer " + self.OPERATE[:-1]}, {"Authorization": "Bearer "},
+                           {"Authorization": "Bearer " + self.OPERATE + "o"}, {"Authorization": "Bearer " + "o" * 9000}):
+                status, headers, value = self.send(method, path, body, **header)
+                self.assertEqual((status, headers["WWW-Authenticate"]), (401, "Bearer"), (path, header))
+                self.refused(value, "token")
+        self.assertEqual(self.send("GET", "/")[0], 200)
+        self.assertEqual(self.send("GET", "/api/v1/openapi.json")[0], 200)
+        self.assertEqual({line["who"] for line in self.lines_of_audit()}, {"shop", "line 5"})
+        for token in (self.READ, self.ENQUEUE, self.OPERATE):
+            self.assertNotIn(token, self.log.read_text())
+
+    def end(self, *words, program=CONSOLE, code=2):
+        done = subprocess.run([program, *words], env=self.env, capture_output=True, text=True, check=False, timeout=30,
+                              cwd=self.folder)
+        self.assertEqual(done.returncode, code, (words, done.stderr))
+        return done.stderr
+
+    def test_what_it_does_not_start_with(self):
+        self.assertIn("--tokens FILE", self.end("--listen", "0.0.0.0:0"))
+        self.assertIn("ADDRESS:PORT", self.end("--listen", "7420"))
+        self.assertIn("--listen nowhere.invalid:1", self.end("--listen", "nowhere.invalid:1"))
+        self.assertIn("--base", self.end("--base", "x"))
+        self.assertIn("--base", self.end("--base", "/x/"))
+        self.assertIn("1 to 10000", self.end("--connections", "0"))
+        self.assertIn("No such file", self.end("--tokens", "nothing"))
+        self.assertIn("--audit", self.end("--audit", "/nothing/here"))
+        self.assertIn("too much", self.end("surplus"))
+        self.assertIn("does not take --queue", self.end("--queue", "x"))
+        self.assertIn("did you mean --listen?", self.end("--lisen", "x"))
+        for text, part in (("operate short\n", "16 to 128"), (f"admin {self.READ}\n", "read, enqueue or operate"),
+                           ("# nothing\n", "no token"), ("read\n", "16 to 128"), ("x" * 600, "too long"),
+                           (f"read {self.READ}\n" * 257, "more than 256")):
+            told = self.end(*self.tokens(text))
+            self.assertIn(part, told)
+            self.assertNotIn(self.READ, told)
+        _, path = self.tokens()
+        path.chmod(0o640)
+        self.assertIn("chmod 600", self.end("--tokens", path))
+        self.env["CULEX_URL"] = "ftp://nowhere"
+        self.assertIn("ftp", self.end("--listen", "127.0.0.1:0"))
+
+    def test_the_command_becomes_it(self):
+        folder = self.folder / "bin"
+        folder.mkdir()
+        for program in (CULEX, CONSOLE):
+            shutil.copy(program, folder)
+        self.env["LD_LIBRARY_PATH"] = str(CULEX.parents[2] / "runtime")
+        shown = subprocess.run([CULEX, "console", "--help"], env=self.env, capture_output=True, text=True, check=True)
+        self.assertIn("--read-only", shown.stdout)
+        self.assertIn("--tokens FILE", self.end("--url", self.env["CULEX_URL"], "console", "--listen", "0.0.0.0:0",
+                                                program=folder / "culex"))
+        (folder / "culex-console").unlink()
+        self.env["PATH"] = "/nowhere"
+        self.assertIn("libmicrohttpd", self.end("console", program=folder / "culex", code=1))
+
+    def test_names_of_hosts_and_pages_of_others(self):
+        self.fill()
+        self.serve("--host", "jobs.example,other.example")
+        for host in ("127.0.0.1:9", "localhost", "LOCALHOST:80", "[::1]:7420", "10.1.2.3", "jobs.example", "other.example:443"):
+            self.get("/queues", Host=host)
+        for host in ("evil.example", "jobs.example.evil.example", "localhost.evil.example", "", "127.0.0.1.nip.io", "[::1"):
+            self.refused(self.get("/queues", 403 if host != "[::1" else 200, Host=host), "host") if host != "[::1" else None
+        own = f"http://127.0.0.1:{self.port}"
+        self.post("/queues/naps/resume", Origin=own)
+        self.post("/queues/naps/resume", Host="jobs.example", Origin="https://jobs.example")
+        for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": own + ".evil.example"},
+                        {"Origin": "http://127.0.0.1:1"}, {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}):
+            self.refused(self.post("/queues/naps/resume", None, 403, **headers), "origin")
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""):
+            self.refused(self.post("/queues/naps/resume", None, 415, Content_Type=kind), "content_type")
+        self.post("/queues/naps/resume", None, Content_Type="application/json; charset=utf-8")
+        self.assertEqual(self.lines_of_audit()[-1]["what"], "resumeQueue")
+
+    def test_headers_of_each_answer(self):
+        self.serve()
+        for path in ("/", "/api/v1/queues", "/api/v1/nothing"):
+            _, headers, _ = self.send("GET", path)
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+            self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+            self.assertEqual(headers["Cache-Control"], "no-store")
+        status, _, text = self.send("HEAD", "/api/v1/health" if STORE == "redis" else "/")
+        self.assertEqual((status, text), (200, b""))
+
+    def test_read_only(self):
+        self.fill()
+        self.serve("--read-only")
+        self.get("/runs")
+        for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs"):
+            self.refused(self.post(path, None, 403), "read_only")
+        self.assertEqual(self.get("/health")["read_only"], True)
+
+    def test_behind_a_proxy(self):
+        self.fill()
+        self.serve("--base", "/culex")
+        self.assertEqual(self.send("GET", "/culex/api/v1/queues")[0], 200)
+        self.assertEqual(self.send("GET", "/culex")[0], 200)
+        for path in ("/api/v1/queues", "/culexx/api/v1/queues", "/"):
+            self.assertEqual(self.send("GET", path)[0], 404)
+
+    def test_audit_file(self):
+        self.fill()
+        path = self.folder / "audit"
+        self.serve("--audit", path)
+        self.post("/queues/naps/pause")
+        self.get("/queues")
+        [line] = self.lines_of_audit(path)
+        self.assertEqual([line[name] for name in ("who", "from", "what", "path", "status")],
+                         ["anybody", "127.0.0.1", "pauseQueue", "/api/v1/queues/naps/pause", 200])
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+
+    def test_a_socket(self):
+        self.fill()
+        place = self.folder / "console.sock"
+        for _ in range(2):
+            console = subprocess.Popen([CONSOLE, "--listen", f"unix:{place}"], env=self.env, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(console.kill)
+            self.assertIn(f"listening at unix:{place}", console.stderr.readline())
+            self.assertEqual(place.stat().st_mode & 0o777, 0o600)
+            with socket.socket(socket.AF_UNIX) as link:
+                link.connect(str(place))
+                link.sendall(b"GET /api/v1/queues HTTP/1.0\r\nHost: any.name\r\n\r\n")
+                answer = link.makefile("rb").read()
+            self.assertEqual(json.loads(answer.split(b"\r\n\r\n")[1])["queues"][0]["queue"], "naps")
+            console.terminate()
+            self.assertEqual(console.wait(20), 0)
+            console.stderr.close()
+            self.assertFalse(place.exists())
+            with socket.socket(socket.AF_UNIX) as left:  # of one that was killed
+                left.bind(str(place))
+
+
+class Bounds(Served):
+    def raw(self, data, timeout=20):
+        """What comes back for these bytes, until the server closes or says no more."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout) as link:
+            try:
+                link.sendall(data)
+                link.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass
+            text = b""
+            try:
+                while piece := link.recv(65536):
+                    text += piece
+            except ConnectionResetError:
+                pass
+        return text
+
+    def memory(self):
+        text = pathlib.Path(f"/proc/{self.console.pid}/status").read_text()
+        return int(text.split("VmRSS:")[1].split()[0]) // 1024
+
+    def test_a_body_that_is_too_large(self):
+        self.fill()
+        self.serve()
+        head = (b"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                b"Content-Length: %d\r\n\r\n")
+        before = self.memory()
+        with socket.create_connection(("127.0.0.1", self.port), 20) as link:
+            link.sendall(head % 100_000_000)
+            answer = link.recv(65536)  # before any of the body
+        self.assertTrue(answer.startswith(b"HTTP/1.1 413 "), answer)
+        self.assertLess(self.memory(), before + 8)
+        self.refused(self.post("/queues/naps/pause", " " * 5000, 413), "too_large")
+        large = [{"queue": "naps", "job": "tell", "params": {"words": "x" * 900_000}}] * 4
+        self.assertEqual(self.post("/jobs", large)["enqueued"], 4)
+        status, _, value = self.send("GET", "/api/v1/queues", "{}", Content_Length="2")
+        self.assertEqual((status, value["error"]["code"]), (413, "too_large"))
+        chunked = (b"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                   b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n")
+        self.assertIn(b" 411 ", self.raw(chunked).split(b"\r\n")[0])
+        for length in (b"-1", b"99999999999999999999999999", b"0x10", b"5, 5"):
+            answer = self.raw(head.replace(b"%d", length) + b"[]")
+            self.assertIn(answer[9:12], (b"400", b"413", b""), answer)
+
+    def test_hostile_bytes(self):
+        self.fill()
+        self.serve()
+        for data in (b"", b"\r\n\r\n", b"\0" * 5000, b"GET", b"GET / HTTP/9.9\r\n\r\n", b"GET  HTTP/1.1\r\n\r\n",
+                     b"GET /api/v1/runs/%00%00/%ff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                     b"GET /api/v1/runs?cursor=%00&limit=%ff&tag=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                     b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                     b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 100000 + b"\r\n",
+                     b"GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                     b"GET /api/v1//runs HTTP/1.1\r\nHost: localhost\r\n\r\n", os.urandom(20000),
+                     b"GET /api/v1/queues HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+                     b"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                     b"Content-Length: 50\r\n\r\n[1,2"):
+            self.raw(data)
+        self.assertIn("%s%n", json.dumps(self.get("/runs/naps/%25s%25n", 400)))
+        self.assertEqual(self.get("/queues")["queues"][0]["dead"], 3)
+
+    def test_connections_are_bounded(self):
+        self.fill()
+        self.serve("--connections", "8")
+        idle = [socket.create_connection(("127.0.0.1", self.port), 20) for _ in range(8)]
+        self.until(lambda: len(list(pathlib.Path(f"/proc/{self.console.pid}/task").iterdir())) >= 9)
+        late = self.connect(1)
+        with self.assertRaises(OSError):
+            late.request("GET", "/api/v1/queues")
+            late.getresponse()
+        for link in idle:
+            link.close()
+        self.get("/queues")
+
+    def test_keep_alive(self):
+        self.fill()
+        self.serve()
+        connection = self.connect()
+        for _ in range(50):
+            self.assertEqual(self.send("GET", "/api/v1/queues", connection=connection)[0], 200)
+            self.assertEqual(self.send("POST", "/api/v1/jobs/naps/wink", connection=connection)[0], 201)
+            self.assertEqual(self.send("GET", "/api/v1/nothing", connection=connection)[0], 404)
+
+    def test_who_is_slow_is_let_go(self):
+        self.fill()
+        self.serve()
+        with socket.create_connection(("127.0.0.1", self.port), 60) as link:
+            link.sendall(b"GET /api/v1/queues HTTP/1.1\r\n")
+            begun = time.monotonic()
+            link.settimeout(1)
+            while time.monotonic() - begun < 60:  # a byte now and then is no reason to stay
+                try:
+                    link.sendall(b"X")
+                    if link.recv(1) == b"":
+                        break
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break
+            self.assertLess(time.monotonic() - begun, 45)
+
+
+class Away(Served):
+    def test_a_store_that_is_not_there_yet(self):
+        if STORE == "redis":
+            self.server.terminate()
+            self.server.wait()
+        self.serve()
+        self.assertIn("requests are told so until it is there", self.log.read_text())
+        for _ in range(3):
+            status, headers, value = self.send("GET", "/api/v1/queues")
+            self.assertEqual((status, headers["Retry-After"]), (503, "2"))
+            self.refused(value, "store_away")
+        self.assertEqual(self.send("GET", "/")[0], 200)
+        if STORE == "redis":
+            self.redis()
+        self.fill()
+        self.until(lambda: self.send("GET", "/api/v1/queues")[0] == 200)
+
+    def test_a_store_that_goes_and_comes_back(self):
+        self.fill()
+        self.serve()
+        self.get("/queues")
+        self.post("/jobs/naps/wink", None, 201)
+        place = self.folder / "jobs.db"
+        if STORE == "redis":
+            self.server.terminate()
+            self.server.wait()
+            (self.folder / "redis.sock").unlink(missing_ok=True)
+        else:
+            for end in ("", "-wal", "-shm"):
+                place.with_name("jobs.db" + end).rename(self.folder / f"old.db{end}")
+        for method, path in (("GET", "/queues"), ("POST", "/jobs/naps/wink"), ("GET", "/runs"), ("GET", "/health")):
+            status, headers, value = self.send(method, "/api/v1" + path)
+            self.assertEqual(status, 503, value)
+            self.assertIn("Retry-After", headers)
+        if STORE == "redis":
+            self.redis()
+        self.fill()
+        self.until(lambda: self.send("GET", "/api/v1/queues")[0] == 200)
+        self.until(lambda: self.send("POST", "/api/v1/jobs/naps/wink")[0] == 201)
+
+    def test_it_ends_at_once_when_it_is_told(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self.serve()
+            self.connect().connect()
+            self.console.send_signal(number)
+            self.assertEqual(self.console.wait(20), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])

@@ -1,0 +1,148 @@
+"""The document of the API: well formed, the one in the source tree, and true of each answer that the server gives.
+
+usage: openapi_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import jsonschema
+from served import CONSOLE, HELD, Served
+
+KEPT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
+METHODS = {"get", "post"}
+
+
+def operations(document):
+    """(method, path, operation) of each."""
+    return [(method, path, operation) for path, item in document["paths"].items() for method, operation in item.items()]
+
+
+def references(value):
+    if isinstance(value, dict):
+        yield from [value["$ref"]] if "$ref" in value else []
+        for each in value.values():
+            yield from references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from references(each)
+
+
+class Document(unittest.TestCase):
+    def setUp(self):
+        text = subprocess.run([CONSOLE, "--openapi"], capture_output=True, text=True, check=True).stdout
+        self.document = json.loads(text)
+
+    def test_it_is_the_one_that_is_kept(self):
+        self.assertEqual(json.loads(KEPT.read_text()), self.document,
+                         "culex-console --openapi | python3 -m json.tool --indent 1 > docs/openapi.json")
+
+    def test_it_is_well_formed(self):
+        document = self.document
+        self.assertEqual(document["openapi"], "3.1.0")
+        self.assertLessEqual({"title", "version"}, set(document["info"]))
+        schemas = document["components"]["schemas"]
+        used = {reference.removeprefix("#/components/schemas/") for reference in references(document)}
+        self.assertEqual(used, set(schemas), "shapes that are missing, or that nothing has")
+        for schema in schemas.values():
+            jsonschema.Draft7Validator.check_schema(schema)
+        names = [operation["operationId"] for _, _, operation in operations(document)]
+        self.assertEqual(len(names), len(set(names)))
+        for method, path, operation in operations(document):
+            self.assertIn(method, METHODS)
+            self.assertEqual(re.findall(r"\{(\w+)\}", path),
+                             [each["name"] for each in operation["parameters"] if each["in"] == "path"])
+            self.assertTrue(all(each["required"] == (each["in"] == "path") for each in operation["parameters"]))
+            self.assertIn("default", operation["responses"])
+            self.assertTrue(all(answer["description"] and answer["content"] for answer in operation["responses"].values()))
+            self.assertEqual("requestBody" in operation, method == "post")
+
+    def test_a_validator_takes_it(self):
+        try:
+            from openapi_spec_validator import validate_spec  # not in all releases of Debian
+        except ImportError:
+            self.skipTest("no openapi_spec_validator")
+        validate_spec(self.document)
+
+
+class Answers(Served):
+    def setUp(self):
+        super().setUp()
+        self.fill()
+        self.serve()
+        _, _, self.document = self.send("GET", "/api/v1/openapi.json")
+        self.seen = set()
+
+    def check(self, schema, value):
+        whole = {**schema, "components": self.document["components"]}
+        jsonschema.validate(value, whole)
+
+    def ask(self, method, template, body=None, query="", code=200, **parts):
+        """The answer, which is as the document says."""
+        operation = self.document["paths"][template][method]
+        path = template.format(**parts) + query
+        status, headers, value = self.send(method.upper(), path, body)
+        self.assertEqual(status, code, (path, value))
+        content = operation["responses"][str(status) if status < 300 else "default"]["content"]
+        [(kind, its)] = content.items()
+        self.assertEqual(headers["Content-Type"].split(";")[0], kind)
+        if its["schema"]:
+            self.check(its["schema"], value)
+        if body is not None and status < 300:
+            self.check(operation["requestBody"]["content"]["application/json"]["schema"], body)
+        if status < 300:
+            self.seen.add((method, template))
+        return value
+
+    def worker(self):
+        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: self.get("/workers")["workers"])
+        self.until(lambda: any(queue["schedules"] for queue in self.get("/schedules")["queues"]))
+
+    def test_each_route_answers_as_it_is_told(self):
+        self.worker()
+        self.ask("get", "/")
+        for name in ("openapi.json", "health", "queues", "workers", "schemas", "schedules"):
+            self.ask("get", f"/api/v1/{name}")
+        new = {"params": {"words": "x"}, "tags": ["red"], "priority": 1, "delay": "1h", "idempotency_key": "k"}
+        run = self.ask("post", "/api/v1/jobs/{queue}/{job}", new, code=201, queue="naps", job="tell")
+        self.ask("post", "/api/v1/jobs/{queue}/{job}", new, queue="naps", job="tell")
+        several = [{"queue": "naps", "job": "wink"}, {"queue": "naps", "job": "nothing"}]
+        self.ask("post", "/api/v1/jobs", several)
+        self.ask("get", "/api/v1/tags")
+        self.ask("get", "/api/v1/tags/{tag}", tag="red")
+        self.ask("get", "/api/v1/schemas/{queue}/{job}", queue="naps", job="tell")
+        one = "/api/v1/runs/{queue}/{id}"
+        for state in ("dead", "done", "waiting", "scheduled"):
+            for each in self.ask("get", "/api/v1/runs", query=f"?state={state}")["runs"]:
+                self.ask("get", one, queue=each["queue"], id=each["id"])
+        self.ask("get", "/api/v1/runs", query="?limit=1")
+        [dead, *_] = self.get("/runs?state=dead")["runs"]
+        for each in (run, dead):
+            self.ask("get", one + "/wait", query="?timeout=0s", queue="naps", id=each["id"])
+        self.ask("post", one + "/retry", {}, queue="naps", id=dead["id"])
+        self.ask("post", one + "/cancel", queue="naps", id=run["id"])
+        self.ask("post", one + "/delete", queue="naps", id=run["id"])
+        self.ask("get", "/api/v1/queues/{queue}", queue="naps")
+        self.ask("post", "/api/v1/queues/{queue}/pause", {"for": "1h"}, queue="naps")
+        self.ask("post", "/api/v1/queues/{queue}/resume", queue="naps")
+        self.ask("get", "/api/v1/queues/{queue}", queue="nops", code=404)
+        self.assertEqual(self.seen, {(method, path) for method, path, _ in operations(self.document)})
+
+    def test_each_parameter_is_taken(self):
+        """Those that are told do not get the answer of one that is not."""
+        for method, path, operation in operations(self.document):
+            for each in operation["parameters"]:
+                if each["in"] == "query":
+                    _, _, value = self.send(method.upper(), path.replace("{", "").replace("}", "") + f"?{each['name']}=x")
+                    self.assertNotIn("there is no parameter", json.dumps(value))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
