@@ -15,7 +15,7 @@
 #include "console/guard.h"
 
 enum {
-    REQUEST_BYTES = 32 * 1024, /* line and headers */
+    REQUEST_BYTES = 16 * 1024, /* line and headers */
     STACK_BYTES = 512 * 1024,
     BODIES_BYTES = 256 * 1024 * 1024, /* of all that are being read */
     HEAD_S = 30,                      /* for line and headers, after those of the one before */
