@@ -43,6 +43,7 @@ culex_status route_health(struct request *request, culex_error *error)
     ops_json_text(json, "status", "ok");
     ops_json_text(json, "version", CULEX_VERSION);
     ops_json_bool(json, "read_only", request->console->is_read_only);
+    ops_json_count(json, "at_work", atomic_load(&request->console->at_work));
     ops_json_object_end(json);
     ops_json_line_end(json);
     return status;

@@ -19,6 +19,7 @@ static const struct shape_member health_members[] = {
     {"status", "string", "ok."},
     {"version", "string", "Of Culex."},
     {"read_only", "boolean", "Nothing can be changed through this server."},
+    {"at_work", "integer", "Requests that are being answered, those that wait and this one too."},
     END};
 static const struct shape_member totals_members[] = {
     {"enqueued", "integer", "Runs since the queue began."},

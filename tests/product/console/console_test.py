@@ -279,6 +279,9 @@ class Waiting(Served):
         self.nap("enqueue", "wink", "1")
         self.drain()
 
+    def at_work(self):
+        return self.get("/health")["at_work"]
+
     def test_a_wait(self):
         self.serve()
         run = self.post("/jobs/naps/tell", {"params": {"words": "no route"}}, 201)
@@ -303,8 +306,7 @@ class Waiting(Served):
         waiters = [threading.Thread(target=wait) for _ in range(200)]
         for waiter in waiters:
             waiter.start()
-        threads = pathlib.Path(f"/proc/{self.console.pid}/task")
-        self.until(lambda: len(list(threads.iterdir())) > 200)
+        self.until(lambda: self.at_work() > 200)
         begun = time.monotonic()
         self.get("/queues")
         self.post("/jobs/naps/wink", None, 201)
@@ -321,7 +323,7 @@ class Waiting(Served):
         waiter = threading.Thread(
             target=lambda: answers.append(self.get(f"/runs/naps/{run['id']}/wait?timeout=60s")))
         waiter.start()
-        self.until(lambda: len(list(pathlib.Path(f"/proc/{self.console.pid}/task").iterdir())) > 3)
+        self.until(lambda: self.at_work() > 1)
         begun = time.monotonic()
         self.stop()
         self.assertLess(time.monotonic() - begun, 10)
@@ -331,15 +333,13 @@ class Waiting(Served):
     def test_who_has_gone_costs_no_thread(self):
         self.serve()
         run = self.post("/jobs/naps/wink", {"delay": "1h"}, 201)
-        threads = pathlib.Path(f"/proc/{self.console.pid}/task")
-        before = len(list(threads.iterdir()))
         lost = [self.connect() for _ in range(20)]
         for connection in lost:
             connection.request("GET", f"/api/v1/runs/naps/{run['id']}/wait?timeout=60s")
-        self.until(lambda: len(list(threads.iterdir())) >= before + 19)
+        self.until(lambda: self.at_work() > 20)
         for connection in lost:
             connection.close()
-        self.until(lambda: len(list(threads.iterdir())) <= before + 1, 20)
+        self.until(lambda: self.at_work() == 1, 20)
 
 
 class Access(Served):
