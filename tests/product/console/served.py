@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,8 +34,14 @@ class Served(unittest.TestCase):
                                         "--dir", self.folder], stdout=subprocess.DEVNULL)
         self.addCleanup(self.server.wait)
         self.addCleanup(self.server.terminate)
-        self.until(place.exists)
+        self.until(lambda: self.is_open(place))
         return f"redis+unix://{place}"
+
+    @staticmethod
+    def is_open(place):
+        """The file is there a moment before somebody listens."""
+        with socket.socket(socket.AF_UNIX) as link:
+            return link.connect_ex(str(place)) == 0
 
     def until(self, is_so, seconds=60):
         end = time.monotonic() + seconds
