@@ -42,6 +42,26 @@ static void member_json(struct ops_json *json, const struct shape_member *member
     ops_json_object_end(json);
 }
 
+static bool is_body(const char *name)
+{
+    for (const struct route *route = routes; route->path != NULL; route++) {
+        if (route->body != NULL && strcmp(route->body, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether requests have it, whose members are all known; answers may get more in a later version.
+ */
+static bool is_sent(const char *name)
+{
+    for (const struct shape *shape = shapes; shape->name != NULL; shape++) {
+        if (shape->list_of != NULL && strcmp(shape->list_of, name) == 0 && is_body(shape->name))
+            return true;
+    }
+    return is_body(name);
+}
+
 static void members_json(struct ops_json *json, const struct shape *shape)
 {
     ops_json_text(json, "type", "object");
@@ -55,7 +75,8 @@ static void members_json(struct ops_json *json, const struct shape *shape)
             ops_json_text(json, NULL, member->name);
     }
     ops_json_array_end(json);
-    ops_json_bool(json, "additionalProperties", false);
+    if (is_sent(shape->name))
+        ops_json_bool(json, "additionalProperties", false);
 }
 
 static void shape_json(struct ops_json *json, const struct shape *shape)
