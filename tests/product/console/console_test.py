@@ -21,12 +21,13 @@ NOBODY = "01a22d7f-4f59-7826-b394-100000000fff"
 
 class Reading(Served):
     def held(self):
-        """A worker that the server lists."""
+        """A worker that the server lists, and whose jobs it knows."""
         worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(worker.wait)
         self.addCleanup(worker.kill)
         self.until(lambda: self.get("/workers")["workers"])
+        self.until(lambda: len(self.get("/schemas?queue=held")["schemas"]) == 3)
         return worker
 
     def test_queues(self):
