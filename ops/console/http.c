@@ -13,14 +13,17 @@
 
 #include "console/audit.h"
 #include "console/guard.h"
+#include "console/stream.h"
 
 enum {
     REQUEST_BYTES = 16 * 1024, /* line and headers */
+    STREAM_BYTES = 8 * 1024,   /* that are sent at once */
     STACK_BYTES = 512 * 1024,
     BODIES_BYTES = 256 * 1024 * 1024, /* of all that are being read */
     HEAD_S = 30,                      /* for line and headers, after those of the one before */
     BODY_S = 60,                      /* for the body */
     SEND_S = 60,                      /* for the answer to be taken */
+    READING_S = 10,                   /* for each reading of a stream */
     IDLE_S = 180,                     /* more than any of these, and the longest wait */
     STOP_S = 5
 };
@@ -119,17 +122,36 @@ static void *watchman_run(void *user)
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
+/* Nothing of the page comes from elsewhere, and none of its code stands in a text. */
+static const char page_policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+static const char other_policy[] =
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
 static void headers_add(struct MHD_Response *response, const struct request *request)
 {
+    bool is_page = request->tag != NULL;
     const char *type = request->type != NULL ? request->type : "application/json";
     MHD_add_response_header(response, "Content-Type", type);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Content-Security-Policy",
-                            "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
-                            "form-action 'none'");
+                            is_page ? page_policy : other_policy);
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "Cache-Control", is_page ? "no-cache" : "no-store");
+    if (is_page)
+        MHD_add_response_header(response, "ETag", request->tag);
+}
+
+/* The page's addresses are relative: they need the '/'. */
+static void location_add(struct MHD_Response *response, const char *base)
+{
+    char *text = NULL;
+    if (asprintf(&text, "%s/", base) < 0)
+        ops_alloc(NULL, SIZE_MAX);
+    MHD_add_response_header(response, "Location", text);
+    free(text);
 }
 
 /* Takes `text`. */
@@ -152,6 +174,8 @@ static enum MHD_Result text_send(struct request *request, const struct failure *
         MHD_add_response_header(response, "Allow", failure->allow);
     if (request->status == MHD_HTTP_UNAUTHORIZED)
         MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (failure == NULL && request->is_bare)
+        location_add(response, request->console->base);
     watch_set(watch_of(request->connection), SEND_S);
     enum MHD_Result result = MHD_queue_response(request->connection, request->status, response);
     MHD_destroy_response(response);
@@ -185,6 +209,57 @@ static enum MHD_Result failure_send(struct request *request, const struct failur
     request->status = failure->status;
     request->type = NULL;
     return text_send(request, failure, text, len);
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+struct feed {
+    struct stream *stream;
+    struct watch *watch;
+};
+
+/* It has the thread of its connection, so it may wait; who does not take what he gets is dropped.
+ */
+static ssize_t feed_read(void *user, uint64_t at, char *text, size_t size)
+{
+    struct feed *feed = user;
+    (void)at;
+    watch_set(feed->watch, 0);
+    size_t len = stream_next(feed->stream, text, size);
+    watch_set(feed->watch, READING_S);
+    return len > 0 ? (ssize_t)len : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void feed_free(void *user)
+{
+    struct feed *feed = user;
+    stream_close(feed->stream);
+    free(feed);
+}
+
+static enum MHD_Result stream_send(struct request *request)
+{
+    struct stream *stream = stream_open(request->console->streams);
+    if (stream == NULL) {
+        struct failure failure =
+            failure_make(503, "busy", "ask for queues now and then", "too many streams are open");
+        failure.retry_after_s = 10;
+        return failure_send(request, &failure);
+    }
+    struct feed *feed = ops_alloc(NULL, sizeof *feed);
+    *feed = (struct feed){stream, watch_of(request->connection)};
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, STREAM_BYTES, feed_read, feed, feed_free);
+    if (response == NULL) {
+        feed_free(feed);
+        return MHD_NO;
+    }
+    request->type = request->route->type;
+    headers_add(response, request);
+    MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    enum MHD_Result result = MHD_queue_response(request->connection, request->status, response);
+    MHD_destroy_response(response);
+    return result;
 }
 
 /* ---- a request ------------------------------------------------------------------------------ */
@@ -241,7 +316,10 @@ static enum MHD_Result request_answer(struct request *request)
     request->status = request->route->status;
     culex_status status = route_run_with(request, &error);
     answer_end(request);
-    if (status == CULEX_OK) {
+    if (status == CULEX_OK && request->is_stream) {
+        free(text);
+        result = stream_send(request);
+    } else if (status == CULEX_OK) {
         request_audit(request);
         result = text_send(request, NULL, text, len);
     } else {
@@ -267,10 +345,12 @@ static struct request *request_make(struct console *console, struct MHD_Connecti
                                     const char *method, const char *url)
 {
     struct request *request = ops_alloc(NULL, sizeof *request);
-    *request = (struct request){.console = console,
-                                .connection = connection,
-                                .method = method,
-                                .path = path_of(console, url)};
+    *request =
+        (struct request){.console = console,
+                         .connection = connection,
+                         .method = method,
+                         .path = path_of(console, url),
+                         .is_bare = console->base[0] != '\0' && strcmp(url, console->base) == 0};
     return request;
 }
 

@@ -15,6 +15,7 @@
 #include "console/http.h"
 #include "console/listen.h"
 #include "console/openapi.h"
+#include "console/stream.h"
 
 enum { CONNECTIONS = 512, CONNECTIONS_MAX = 10000 };
 
@@ -170,8 +171,10 @@ static culex_status console_run(const struct ops_options *options, culex_error *
     if (status == CULEX_OK) {
         console.pool = pool_make(options->url, &store);
         console.schemas = schema_cache_make();
+        console.streams = streams_make(&console);
         status = listen_and_serve(options->listen != NULL ? options->listen : default_place,
                                   &console, error);
+        streams_free(console.streams);
         schema_cache_free(console.schemas);
         pool_free(console.pool);
     }

@@ -144,7 +144,7 @@ static void response_json(struct ops_json *json, const struct route *route, unsi
     snprintf(name, sizeof name, "%u", status);
     ops_json_object(json, name);
     ops_json_text(json, "description", route->summary);
-    content_json(json, route->run == route_start ? "text/html" : "application/json", route->answer);
+    content_json(json, route->type != NULL ? route->type : "application/json", route->answer);
     ops_json_object_end(json);
 }
 
@@ -243,6 +243,12 @@ static void access_json(struct ops_json *json)
     ops_json_array_end(json);
 }
 
+/* The page for people is no part of the document. */
+static bool is_for_programs(const struct route *route)
+{
+    return strncmp(route->path, "/api/", strlen("/api/")) == 0;
+}
+
 void openapi_json(struct ops_json *json)
 {
     ops_json_object(json, NULL);
@@ -250,6 +256,8 @@ void openapi_json(struct ops_json *json)
     access_json(json);
     ops_json_object(json, "paths");
     for (const struct route *route = routes; route->path != NULL; route++) {
+        if (!is_for_programs(route))
+            continue;
         ops_json_object(json, route->path);
         operation_json(json, route);
         ops_json_object_end(json);

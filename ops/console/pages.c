@@ -5,21 +5,59 @@
 #include "console/openapi.h"
 #include "console/routes.h"
 
+/* ---- the page ---------------------------------------------------------------------------------
+ */
+
+struct page_file {
+    const char *name, *type, *tag;
+    const unsigned char *data;
+    size_t len;
+};
+
+#include "page_files.h"
+
+/* What the browser has already is not sent again. */
+static culex_status file_tell(struct request *request, const char *name, culex_error *error)
+{
+    const char *had = request_header(request, "If-None-Match");
+    for (size_t i = 0; i < sizeof page_files / sizeof page_files[0]; i++) {
+        const struct page_file *file = &page_files[i];
+        if (strcmp(file->name, name) != 0)
+            continue;
+        request->type = file->type;
+        request->tag = file->tag;
+        if (had != NULL && strstr(had, file->tag) != NULL)
+            request->status = 304;
+        else
+            fwrite(file->data, 1, file->len, request->json.out);
+        return CULEX_OK;
+    }
+    return ops_fail(error, CULEX_ENOTFOUND, "the page has no file %.64s", name);
+}
+
 culex_status route_start(struct request *request, culex_error *error)
 {
-    (void)error;
-    request->type = "text/html; charset=utf-8";
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-          "<title>Culex</title></head>\n<body>\n<main>\n<h1>Culex " CULEX_VERSION "</h1>\n<ul>\n"
-          "<li><a href=\"api/v1/queues\">queues</a></li>\n"
-          "<li><a href=\"api/v1/runs\">runs</a></li>\n"
-          "<li><a href=\"api/v1/workers\">workers</a></li>\n"
-          "<li><a href=\"api/v1/openapi.json\">the API, as OpenAPI 3.1</a></li>\n"
-          "</ul>\n</main>\n</body>\n</html>\n",
-          request->json.out);
+    if (!request->is_bare)
+        return file_tell(request, "index.html", error);
+    request->type = "text/plain";
+    request->status = 308;
     return CULEX_OK;
 }
+
+culex_status route_page(struct request *request, culex_error *error)
+{
+    return file_tell(request, request->parts[0], error);
+}
+
+culex_status route_stream(struct request *request, culex_error *error)
+{
+    (void)error;
+    request->is_stream = true;
+    return CULEX_OK;
+}
+
+/* ---- of the API -------------------------------------------------------------------------------
+ */
 
 culex_status route_openapi(struct request *request, culex_error *error)
 {
@@ -35,6 +73,13 @@ static bool queue_skip(const char *queue, void *user)
     return false;
 }
 
+static const char *role_name(const struct token *who)
+{
+    return who == NULL || who->role == ROLE_OPERATE ? "operate"
+           : who->role == ROLE_READ                 ? "read"
+                                                    : "enqueue";
+}
+
 culex_status route_health(struct request *request, culex_error *error)
 {
     struct ops_json *json = &request->json;
@@ -44,6 +89,7 @@ culex_status route_health(struct request *request, culex_error *error)
     ops_json_text(json, "version", CULEX_VERSION);
     ops_json_bool(json, "read_only", request->console->is_read_only);
     ops_json_count(json, "at_work", atomic_load(&request->console->at_work));
+    ops_json_text(json, "role", role_name(request->who));
     ops_json_object_end(json);
     ops_json_line_end(json);
     return status;

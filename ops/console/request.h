@@ -20,6 +20,7 @@ struct console {
     int audit;             /* descriptor */
     struct pool *pool;
     struct schema_cache *schemas;
+    struct streams *streams;
     uint64_t mark; /* of this life of the server, in the cursors that it gives out */
     unsigned connections;
     atomic_bool is_ending; /* whoever waits answers now */
@@ -46,6 +47,9 @@ struct request {
     struct ops_json json;
     unsigned status;   /* 200 where the route does not say otherwise */
     const char *type;  /* NULL: JSON */
+    const char *tag;   /* of a file of the page, quoted; NULL: it is none */
+    bool is_bare;      /* asked for the base itself, without its '/' */
+    bool is_stream;    /* it goes on, as stream.h has it */
     char audited[160]; /* what the line of the audit has besides, "" for nothing */
 };
 

@@ -28,12 +28,17 @@ static const struct route_query schema_queries[] = {
     {"fingerprint", "Of this version; without it of the newest."}, {NULL, NULL}};
 
 const struct route routes[] = {
-    {"GET", "/", "start", "A page that tells what is here", .run = route_start,
+    {"GET", "/", "start", "The page for people", .run = route_start, .is_storeless = true,
+     .status = 200},
+    {"GET", "/page/{file}", "page", "What the page is made of", .run = route_page,
      .is_storeless = true, .status = 200},
     {"GET", "/api/v1/openapi.json", "openapi", "This document", .run = route_openapi,
      .is_storeless = true, .status = 200},
     {"GET", "/api/v1/health", "health", "Whether the store answers", .run = route_health,
      .roles = ROLE_ANY, .use = POOL_OTHER, .answer = "Health", .status = 200},
+    {"GET", "/api/v1/stream", "stream",
+     "The figures of all queues, once a second, as server-sent events", .run = route_stream,
+     .roles = ROLE_READ, .use = POOL_OTHER, .type = "text/event-stream", .status = 200},
     {"GET", "/api/v1/queues", "queues", "All queues with their counts", .run = route_queues,
      .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Queues", .status = 200},
     {"GET", "/api/v1/queues/{queue}", "queue", "One queue", .run = route_queue, .roles = ROLE_READ,

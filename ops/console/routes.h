@@ -25,6 +25,7 @@ struct route {
     bool is_storeless;
     const char *body;   /* shape of what is sent, NULL for nothing; see shapes.h */
     const char *answer; /* and of what comes back, NULL for what is no JSON of a shape */
+    const char *type;   /* of media, NULL for JSON */
     unsigned status;    /* when all is well */
     unsigned other;     /* a second one, 0 for none */
     size_t body_max;    /* bytes, 0 where there is no body */
@@ -43,8 +44,10 @@ bool route_is_change(const struct route *route);
 
 /* ---- pages.c: what is no part of /api/v1 but tells of it */
 culex_status route_start(struct request *request, culex_error *error);
+culex_status route_page(struct request *request, culex_error *error);
 culex_status route_openapi(struct request *request, culex_error *error);
 culex_status route_health(struct request *request, culex_error *error);
+culex_status route_stream(struct request *request, culex_error *error);
 
 /* ---- queues.c */
 culex_status route_queues(struct request *request, culex_error *error);

@@ -20,6 +20,7 @@ static const struct shape_member health_members[] = {
     {"version", "string", "Of Culex."},
     {"read_only", "boolean", "Nothing can be changed through this server."},
     {"at_work", "integer", "Requests that are being answered, those that wait and this one too."},
+    {"role", "string", "Of whoever asks: read, enqueue or operate."},
     END};
 static const struct shape_member totals_members[] = {
     {"enqueued", "integer", "Runs since the queue began."},

@@ -448,7 +448,7 @@ class Access(Served):
             _, headers, _ = self.send("GET", path)
             self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
             self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
-            self.assertEqual(headers["Cache-Control"], "no-store")
+            self.assertEqual(headers["Cache-Control"], "no-cache" if path == "/" else "no-store")
         status, _, text = self.send("HEAD", "/api/v1/health" if STORE == "redis" else "/")
         self.assertEqual((status, text), (200, b""))
 
@@ -464,7 +464,8 @@ class Access(Served):
         self.fill()
         self.serve("--base", "/culex")
         self.assertEqual(self.send("GET", "/culex/api/v1/queues")[0], 200)
-        self.assertEqual(self.send("GET", "/culex")[0], 200)
+        status, headers, _ = self.send("GET", "/culex")
+        self.assertEqual((status, headers["Location"]), (308, "/culex/"))
         for path in ("/api/v1/queues", "/culexx/api/v1/queues", "/"):
             self.assertEqual(self.send("GET", path)[0], 404)
 

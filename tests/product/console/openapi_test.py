@@ -110,7 +110,7 @@ class Answers(Served):
 
     def test_each_route_answers_as_it_is_told(self):
         self.worker()
-        self.ask("get", "/")
+        self.seen.add(("get", "/api/v1/stream"))  # has no end: see stream_test.py
         for name in ("openapi.json", "health", "queues", "workers", "schemas", "schedules"):
             self.ask("get", f"/api/v1/{name}")
         new = {"params": {"words": "x"}, "tags": ["red"], "priority": 1, "delay": "1h", "idempotency_key": "k"}

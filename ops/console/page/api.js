@@ -1,0 +1,77 @@
+// Requests to /api/v1 beside this page, wherever a proxy has put it.
+
+export class Failure extends Error {
+  constructor(status, {code = "failed", message = "the server gives no answer", param, hint} = {}) {
+    super(message);
+    Object.assign(this, {status, code, param, hint});
+  }
+  get whole() { return this.hint ? `${this.message} (${this.hint})` : this.message; }
+  get isAway() { return this.status === 0 || this.status === 503; }
+}
+
+const root = new URL("api/v1/", document.baseURI);
+let asking = null;
+let askToken = async () => null;
+
+export const token = {
+  get: () => { try { return sessionStorage.getItem("culex-token"); } catch { return token.held || null; } },
+  set: (text) => { token.held = text; try { sessionStorage.setItem("culex-token", text); } catch { /* held here alone */ } },
+  forget: () => { token.held = null; try { sessionStorage.removeItem("culex-token"); } catch { /* there is none */ } },
+};
+
+/** Who is called when the server wants a token; it resolves when there is one. */
+export function onToken(ask) { askToken = ask; }
+
+// JSON numbers of 64 bits do not fit a Number: they stay digits.
+const long = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+export const parse = (text) => JSON.parse(text.replace(long, (part) => (part[0] === '"' ? part : `"${part}"`)));
+
+export function headers() {
+  const held = token.get();
+  return held ? {Authorization: `Bearer ${held}`} : {};
+}
+
+export function address(path, query = {}) {
+  const url = new URL(path, root);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
+  return url;
+}
+
+/** The failure that an answer tells. */
+export async function failureOf(answer) {
+  let told = {};
+  try { told = (await answer.json()).error; } catch { told = {message: `the server answers ${answer.status}`}; }
+  return new Failure(answer.status, told);
+}
+
+export async function tokenWanted(failure) {
+  asking ??= askToken(failure).finally(() => { asking = null; });
+  return asking;
+}
+
+async function send(path, options, query) {
+  let answer;
+  try {
+    answer = await fetch(address(path, query), {...options, headers: {...options.headers, ...headers()}, cache: "no-store"});
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure(0, {code: "no_server", message: "the server does not answer: is culex console still running?"});
+  }
+  if (answer.ok) return parse(await answer.text());
+  const failure = await failureOf(answer);
+  if (failure.status !== 401) throw failure;
+  await tokenWanted(failure);
+  return send(path, options, query);
+}
+
+const joined = (parts) => parts.map(encodeURIComponent).join("/");
+
+export const get = (parts, query, signal) => send(joined(parts), {signal}, query);
+export const post = (parts, body = {}) => send(joined(parts), {method: "POST", body: JSON.stringify(body), headers: {"Content-Type": "application/json"}});
+
+/** Each of the items through `work`, a few at a time. */
+export async function each(items, work, width = 6) {
+  let at = 0;
+  const worker = async () => { while (at < items.length) await work(items[at++]); };
+  await Promise.all(Array.from({length: Math.min(width, items.length)}, worker));
+}

@@ -1,0 +1,179 @@
+// The page itself: which view is shown, keys, dialogs, the banner.
+import {onToken, token} from "./api.js";
+import {dead} from "./dead.js";
+import {el, path, plain, say} from "./dom.js";
+import {enqueue} from "./enqueue.js";
+import {begin, listen} from "./live.js";
+import {schedules, schema, schemas, workers} from "./lists.js";
+import {overview, queue} from "./queues.js";
+import {run} from "./run.js";
+import {runFind, search} from "./runs.js";
+import {mayEnqueue, mayRead, session, sessionRead} from "./session.js";
+
+const $ = (id) => document.getElementById(id);
+
+const PAGES = [
+  {at: "", name: "Overview", key: "o", view: overview}, {at: "runs", name: "Runs", key: "r", view: search},
+  {at: "dead", name: "Dead letters", key: "d", view: dead}, {at: "schedules", name: "Schedules", key: "s", view: schedules},
+  {at: "workers", name: "Workers", key: "w", view: workers}, {at: "schemas", name: "Schemas", key: "m", view: schemas},
+  {at: "enqueue", name: "Enqueue", key: "e", view: enqueue, parts: [0, 2]},
+  {at: "queue", view: queue, parts: [1], of: ""}, {at: "run", view: run, parts: [2], of: "runs"}, {at: "schema", view: schema, parts: [2], of: "schemas"},
+];
+
+// ---- which view
+
+let shown = null;
+
+function route() {
+  const [way, asked = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  let [name, ...parts] = way.split("/");
+  try { parts = parts.map(decodeURIComponent); } catch { parts = ["?"]; }
+  const found = PAGES.find((each) => each.at === name && (each.parts ?? [0]).includes(parts.length));
+  return {found, parts, query: new URLSearchParams(asked)};
+}
+
+function missing() {
+  return {title: "Nothing here", node: el("div", {}, el("h1", {}, "Nothing here"), el("p", {}, "There is no such page. ", el("a", {href: "#/"}, "Overview")))};
+}
+
+function show() {
+  if (location.hash === "#main") return;
+  const {found, parts, query} = route(), main = $("main");
+  shown?.end?.();
+  shown = found && (mayRead() || found.at === "enqueue") ? found.view({parts, query}) : found ? {title: "Enqueue", ...enqueue({parts: [], query})} : missing();
+  document.title = `${plain(shown.title).slice(0, 100)} · Culex`;
+  main.replaceChildren(shown.node);
+  const at = found?.of ?? found?.at;
+  for (const link of $("nav").querySelectorAll("a")) link.toggleAttribute("aria-current", false);
+  $("nav").querySelector(`a[data-at="${at}"]`)?.setAttribute("aria-current", "page");
+  if (show.isLater) { main.focus({preventScroll: true}); scrollTo(0, 0); }
+  show.isLater = true;
+}
+
+function nav() {
+  const pages = PAGES.filter((page) => page.name && (page.at === "enqueue" ? mayEnqueue() : mayRead()));
+  $("nav").replaceChildren(...pages.map((page) => el("li", {}, el("a", {href: `#/${page.at}`, "data-at": page.at, "aria-keyshortcuts": `g ${page.key}`}, page.name))));
+}
+
+// ---- keys
+
+let isGoing = false;
+
+function key(event) {
+  const within = event.target.closest?.("input, textarea, select, dialog[open]");
+  if (event.ctrlKey || event.metaKey || event.altKey || within) return;
+  const going = isGoing;
+  isGoing = false;
+  if (going) {
+    const page = PAGES.find((each) => each.key === event.key);
+    if (page) { event.preventDefault(); location.hash = `#/${page.at}`; }
+  } else if (event.key === "g") {
+    isGoing = true;
+    setTimeout(() => { isGoing = false; }, 1500);
+  } else if (event.key === "/") {
+    event.preventDefault();
+    $("find-text").focus();
+  } else if (event.key === "?") {
+    event.preventDefault();
+    $("help").showModal();
+  }
+}
+
+function help() {
+  const rows = [["?", "these keys"], ["/", "search: a run's id, or text of an error"], ...PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, page.name]), ["Esc", "closes a dialog"]];
+  $("help-keys").replaceChildren(...rows.map(([name, does]) => el("tr", {}, el("th", {scope: "row"}, name.split(" ").map((one) => [el("kbd", {}, one), " "]).flat()), el("td", {}, does))));
+}
+
+// ---- searching, from everywhere
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+async function find(event) {
+  event.preventDefault();
+  const text = $("find-text").value.trim();
+  if (!ID.test(text)) { location.hash = text ? `#/runs?error=${encodeURIComponent(text)}` : "#/runs"; return; }
+  try {
+    const its = await runFind(text.toLowerCase());
+    if (its === null) say("No queue has that run: it is forgotten, or never was");
+    else location.hash = path("run", its, text.toLowerCase());
+  } catch (failure) { say(failure.whole ?? failure.message); }
+}
+
+// ---- the token
+
+function tokenAsk(failure) {
+  const dialog = $("token");
+  if (failure && token.get()) $("token-text").textContent = "The server does not know that token. It is kept until this tab is closed.";
+  return new Promise((resolve) => {
+    const end = () => { dialog.onclose = null; resolve(token.get()); };
+    $("token-form").onsubmit = (event) => {
+      event.preventDefault();
+      token.set($("token-value").value.trim());
+      $("token-value").value = "";
+      dialog.close();
+      end();
+      if (!failure) location.reload();
+    };
+    $("token-forget").onclick = () => { token.forget(); dialog.close(); location.reload(); };
+    // Without a token nothing comes: who closes the dialog may open it again by its button.
+    dialog.onclose = () => { if (!failure) resolve(null); };
+    dialog.showModal();
+  });
+}
+
+// ---- dark or light
+
+function isDark() {
+  const kept = document.documentElement.dataset.theme;
+  return kept ? kept === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function themeLabel() {
+  $("theme").textContent = isDark() ? "Light" : "Dark";
+  $("theme").title = `Show the page in ${isDark() ? "light" : "dark"} colours`;
+}
+
+function themeTurn() {
+  const theme = isDark() ? "light" : "dark";
+  document.documentElement.dataset.theme = theme;
+  try { localStorage.setItem("culex-theme", theme); } catch { /* for this page alone */ }
+  themeLabel();
+}
+
+// ---- whether what is shown is of now
+
+function status({failure, at, way}) {
+  const banner = $("banner");
+  const text = failure ? `${failure.whole ?? failure.message}${at ? ` — what is shown is old: of ${new Date(at).toLocaleTimeString()}` : ""}` : "";
+  const label = failure ? "old" : way;
+  document.body.classList.toggle("is-old", Boolean(failure));
+  if ($("live").textContent !== label) $("live").textContent = label;
+  $("live").className = `live ${label}`;
+  banner.hidden = !failure;
+  if (banner.textContent !== text) banner.textContent = plain(text);
+}
+
+async function start() {
+  help();
+  themeLabel();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeLabel);
+  $("theme").addEventListener("click", themeTurn);
+  $("token-ask").addEventListener("click", () => tokenAsk(null));
+  $("help-open").addEventListener("click", () => $("help").showModal());
+  $("find").addEventListener("submit", find);
+  $("skip").addEventListener("click", (event) => { event.preventDefault(); $("main").focus(); });
+  document.addEventListener("keydown", key);
+  onToken(tokenAsk);
+  nav();
+  listen(status);
+  let failure = null;
+  try { await sessionRead(); } catch (error) { failure = error; }
+  nav();
+  $("footer").replaceChildren(session.version ? `Culex ${session.version}${session.readOnly ? ", read-only" : ""}. ` : "", el("a", {href: "api/v1/openapi.json"}, "API"));
+  window.addEventListener("hashchange", show);
+  show();
+  if (failure) status({failure, at: 0, way: "connecting"});
+  if (mayRead()) begin();
+}
+
+start();

@@ -1,0 +1,124 @@
+// Dead letters: runs that failed for good, by their errors, and what is done to several of them.
+import {each, get, post} from "./api.js";
+import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
+import {wrongText} from "./runs.js";
+import {mayOperate} from "./session.js";
+
+const PAGE = 100;
+
+const firstLine = (text) => text.split("\n", 1)[0];
+
+function groupsOf(runs) {
+  const groups = new Map();
+  for (const run of runs) {
+    const line = run.error === undefined ? "(not read)" : firstLine(run.error) || "(no text)";
+    const key = `${run.job}\n${line}`;
+    if (!groups.has(key)) groups.set(key, {key, job: run.job, line, runs: []});
+    groups.get(key).runs.push(run);
+  }
+  return [...groups.values()].sort((one, other) => other.runs.length - one.runs.length);
+}
+
+/** The error of each; lists have none. */
+async function errorsRead(runs, signal) {
+  await each(runs, async (run) => {
+    try { run.error = (await get(["runs", run.queue, run.id], {}, signal)).error; } catch (failure) { if (failure.name === "AbortError") throw failure; }
+  });
+}
+
+export function dead({query}) {
+  const control = new AbortController(), chosen = new Set();
+  const queue = query.get("queue");
+  let runs = [], cursor = null, isBusy = false;
+  const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div");
+  const count = el("span", {role: "status"}, "");
+  const box = (name, ids) => {
+    const input = el("input", {type: "checkbox", "aria-label": `Choose ${plain(name).slice(0, 120)}`, change: () => {
+      ids.forEach((id) => (input.checked ? chosen.add(id) : chosen.delete(id)));
+      draw();
+    }});
+    const had = ids.filter((id) => chosen.has(id)).length;
+    input.checked = had === ids.length;
+    input.indeterminate = had > 0 && had < ids.length;
+    input.toggleAttribute("checked", input.checked);
+    return input;
+  };
+  const choice = mayOperate();
+  const groups = table({
+    caption: "By error", key: (group) => group.key,
+    empty: [el("p", {}, "No run is dead. A run comes here when its last attempt has failed.")],
+    columns: [
+      ...(choice ? [{name: "Choose", class: "tight", cell: (group) => box(`all ${group.runs.length} of ${group.line}`, group.runs.map((run) => run.id))}] : []),
+      {name: "Error", head: true, cell: (group) => short(group.line, 120)},
+      {name: "Job", cell: (group) => short(group.job, 40)},
+      {name: "Runs", number: true, cell: (group) => number(group.runs.length)},
+    ],
+  });
+  const list = table({
+    caption: "Dead runs", key: (run) => run.id, empty: "",
+    columns: [
+      ...(choice ? [{name: "Choose", class: "tight", cell: (run) => box(`run ${run.id}`, [run.id])}] : []),
+      {name: "Run", head: true, cell: runLink},
+      {name: "Queue", cell: (run) => el("a", {href: path("queue", run.queue)}, short(run.queue, 30))},
+      {name: "Job", cell: (run) => short(run.job, 40)},
+      {name: "Error", cell: (run) => short(firstLine(run.error ?? ""), 100)},
+      {name: "Enqueued", cell: (run) => time(run.created_at_ms)},
+    ],
+  });
+  const act = async (verb, label, text) => {
+    const picked = runs.filter((run) => chosen.has(run.id));
+    if (!picked.length) { say("No run is chosen"); return; }
+    if (!await sure(`${label} ${number(picked.length)} ${picked.length === 1 ? "run" : "runs"}?`, text, `${label} ${number(picked.length)}`)) return;
+    const failures = [];
+    isBusy = true;
+    draw();
+    await each(picked, async (run) => {
+      try { await post(["runs", run.queue, run.id, verb]); } catch (failure) { failures.push(failure); }
+    });
+    isBusy = false;
+    chosen.clear();
+    say(`${label}: ${picked.length - failures.length} of ${picked.length} done`);
+    await load(true);
+    if (failures.length) wrong.replaceChildren(wrongText({message: `${failures.length} of ${picked.length} failed: ${failures[0].whole}`}));
+  };
+  const retry = el("button", {type: "button", click: () => act("retry", "Retry", "They are put back to waiting, with fresh attempts.")}, "Retry");
+  const remove = el("button", {type: "button", class: "danger", click: () => act("delete", "Delete", "They are forgotten, with their params and logs. That cannot be undone.")}, "Delete");
+  const all = el("button", {type: "button", click: () => { const isAll = runs.every((run) => chosen.has(run.id)); runs.forEach((run) => (isAll ? chosen.delete(run.id) : chosen.add(run.id))); draw(); }}, "Choose all shown");
+  const bar = el("div", {class: "row bar"}, all, retry, remove, count);
+  const next = el("button", {type: "button", hidden: true, click: () => load()}, `Show ${PAGE} more`);
+  const title = el("h2", {}, "Each run");
+  function draw() {
+    groups.update(groupsOf(runs));
+    list.update(runs);
+    list.hidden = title.hidden = runs.length === 0;
+    bar.hidden = !choice || runs.length === 0;
+    retry.disabled = remove.disabled = isBusy || chosen.size === 0;
+    count.textContent = isBusy ? "at work…" : `${number(chosen.size)} chosen`;
+    next.hidden = cursor === null;
+  }
+  async function load(isNew = false) {
+    if (isNew) cursor = null;
+    try {
+      const page = await get(["runs"], {queue, state: "dead", limit: PAGE, cursor}, control.signal);
+      const known = new Set(isNew ? [] : runs.map((run) => run.id));
+      const fresh = page.runs.filter((run) => !known.has(run.id));
+      await errorsRead(fresh, control.signal);
+      runs = (isNew ? [] : runs).concat(fresh);
+      cursor = page.next_cursor ?? null;
+      wrong.replaceChildren();
+      status.textContent = cursor ? `The first ${number(runs.length)} dead runs, grouped by the first line of their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by the first line of their errors`;
+      groups.hidden = false;
+      draw();
+    } catch (failure) {
+      if (failure.name === "AbortError") return;
+      status.textContent = runs.length ? "what is shown is old" : "";
+      wrong.replaceChildren(wrongText(failure));
+    }
+  }
+  draw();
+  groups.hidden = true;
+  load(true);
+  const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, bar,
+    el("h2", {}, "By error"), groups, title, list, el("p", {class: "row"}, next));
+  return {title: "Dead letters", node, end: () => control.abort()};
+}

@@ -1,0 +1,162 @@
+// A form made from a job's schema. The server checks what is sent; what it refuses is told beside the param.
+import {get, post} from "./api.js";
+import {el, path, plain, say, short} from "./dom.js";
+import {typeName} from "./run.js";
+import {wrongText} from "./runs.js";
+import {mayEnqueue} from "./session.js";
+
+const INTEGER = /^u?int(8|16|32|64|128)$/, FLOAT = /^float/;
+const HINTS = {duration: "1.5s", timestamp: "2026-11-30T09:30:00Z", uuid: "36 characters", bytes: "base64", float64: "0.1", float32: "0.1"};
+
+const has = (field, flag) => (field.flags ?? []).includes(flag);
+const wire = (field) => field.wire ?? field.name;
+const isMany = (field) => field.shape === "list" || field.shape === "array";
+
+function defaultOf(field) {
+  if (field.default === undefined) return undefined;
+  try { return JSON.parse(field.default); } catch { return field.default; }
+}
+
+/** One value as JSON has it. What is no number is sent as it is: the server says what is wrong. */
+function scalar(field, text) {
+  if (INTEGER.test(field.kind) && /^-?\d+$/.test(text.trim())) return Number.isSafeInteger(Number(text)) ? Number(text) : text.trim();
+  if (FLOAT.test(field.kind) && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
+  if (field.kind === "bool") return text.trim() === "true" ? true : text.trim() === "false" ? false : text;
+  return field.kind === "string" || field.kind === "char" ? text : text.trim();
+}
+
+function bounds(field) {
+  const of = [];
+  if (field.min !== undefined || field.max !== undefined) of.push(`${field.min ?? "…"} to ${field.max ?? "…"}`);
+  if (field.max_len) of.push(`${field.min_len ? `${field.min_len} to` : "at most"} ${field.max_len} bytes`);
+  else if (field.min_len) of.push(`at least ${field.min_len} bytes`);
+  if (field.shape === "array") of.push(`${field.count} lines`);
+  else if (field.shape === "list") of.push(field.count ? `at most ${field.count}, one a line` : "one a line");
+  if (field.kind === "struct") of.push("as JSON");
+  return of.join(", ");
+}
+
+function choice(id, options, isOpen, value) {
+  return el("select", {id}, isOpen ? el("option", {value: ""}, "(not given)") : "", options.map(([name, doc]) => el("option", {value: name, selected: name === value}, doc ? `${name}: ${plain(doc).slice(0, 80)}` : name)));
+}
+
+/** The input of a field; read() is its value, undefined for none. */
+function input(field, schema) {
+  const id = `p-${wire(field)}`, preset = defaultOf(field), isOpen = !has(field, "required") && preset === undefined;
+  if (field.kind === "struct") {
+    const node = el("textarea", {id, rows: 4, spellcheck: "false"}, preset === undefined ? "" : JSON.stringify(preset, null, 1));
+    return {node, read: () => (node.value.trim() === "" ? undefined : JSON.parse(node.value))};
+  }
+  if (isMany(field)) {
+    const node = el("textarea", {id, rows: 3, spellcheck: "false"}, Array.isArray(preset) ? preset.join("\n") : "");
+    return {node, read: () => { const lines = node.value.replace(/\n$/, ""); return lines === "" ? undefined : lines.split("\n").map((line) => scalar(field, line)); }};
+  }
+  const values = field.kind === "bool" ? [["true"], ["false"]] : field.kind === "enum" ? (schema.enums ?? []).find((each) => each.name === field.type)?.values.map((value) => [value.name, value.doc]) : null;
+  if (values) {
+    const node = choice(id, values, isOpen || has(field, "required"), preset === undefined ? undefined : String(preset));
+    return {node, read: () => (node.value === "" ? undefined : scalar(field, node.value))};
+  }
+  const isText = field.kind === "string";
+  const node = el("input", {id, type: has(field, "secret") ? "password" : "text", value: preset === undefined ? "" : String(preset), placeholder: HINTS[field.kind], autocomplete: "off", spellcheck: "false",
+    inputmode: INTEGER.test(field.kind) ? "numeric" : null});
+  return {node, read: () => (node.value === "" && !(isText && !isOpen && (preset !== undefined || node.dataset.touched)) ? undefined : scalar(field, node.value))};
+}
+
+function row(name, label, node, about, doc) {
+  const wrong = el("span", {class: "wrong", id: `w-${name}`, role: "alert"});
+  node.setAttribute("aria-describedby", `d-${name} w-${name}`);
+  node.addEventListener("input", () => { node.dataset.touched = "1"; wrong.textContent = ""; node.removeAttribute("aria-invalid"); });
+  return {name, node, wrong, line: el("div", {class: "field"}, el("label", {for: node.id}, label), node, el("span", {class: "hint", id: `d-${name}`}, about, doc ? [" ", short(doc, 300)] : ""), wrong)};
+}
+
+const EXTRAS = [["delay", "Delay", "as 90s, 5m or 2h; empty: at once"], ["at", "At", "in place of a delay: 2026-11-30T09:30:00Z"], ["priority", "Priority", "0 to 9, the greater the sooner"],
+  ["tags", "Tags", "with commas, in place of the schema's"], ["idempotency_key", "Idempotency key", "within a day the queue takes one run for a key"]];
+
+function extras() {
+  return EXTRAS.map(([name, label, hint]) => {
+    const node = el("input", {id: `x-${name}`, type: "text", autocomplete: "off", spellcheck: "false", maxlength: 1000});
+    return {...row(name, label, node, hint), read: () => {
+      const text = node.value.trim();
+      if (text === "") return undefined;
+      if (name === "tags") return text.split(",").map((tag) => tag.trim()).filter(Boolean);
+      return name === "priority" && /^\d+$/.test(text) ? Number(text) : text;
+    }};
+  });
+}
+
+const keyMake = () => `console-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+
+function form(schema, queue, job) {
+  const fields = (schema.params?.fields ?? []).map((field) => {
+    const {node, read} = input(field, schema);
+    const need = has(field, "required") ? "required" : has(field, "default_withheld") || field.default !== undefined ? "has a default" : "may be left out";
+    const about = [el("code", {}, typeName(field)), ` ${[need, bounds(field), has(field, "secret") ? "secret: it is not shown again" : "", has(field, "encrypted") ? "encrypted: only programs that have its key can give it" : "", has(field, "deprecated") ? "deprecated" : ""].filter(Boolean).join("; ")}.`];
+    if (has(field, "required")) node.setAttribute("aria-required", "true");
+    return {...row(wire(field), [short(field.name, 60), has(field, "required") ? el("span", {class: "star", "aria-hidden": "true"}, " *") : ""], node, about, field.doc), read};
+  });
+  const more = extras(), all = [...fields, ...more], general = el("div", {role: "alert"}), told = el("div", {role: "status"});
+  const send = el("button", {class: "main"}, "Enqueue");
+  let key = keyMake();
+  const blame = (failure) => {
+    const name = failure.param?.match(/^[^.[]+/)?.[0];
+    const at = fields.find((each) => each.name === name) ?? more.find((each) => each.name === name);
+    if (!at) { general.replaceChildren(wrongText(failure)); return; }
+    at.wrong.textContent = plain(failure.whole ?? failure.message);
+    at.node.setAttribute("aria-invalid", "true");
+    if (more.includes(at)) details.open = true;
+    at.node.focus();
+  };
+  const collect = () => {
+    const params = {}, body = {params};
+    for (const each of all) {
+      let value;
+      try { value = each.read(); } catch (error) { blame({param: each.name, message: `this is no JSON: ${error.message}`}); return null; }
+      if (value !== undefined) (fields.includes(each) ? params : body)[each.name] = value;
+    }
+    body.idempotency_key ??= key;
+    return body;
+  };
+  const details = el("details", {}, el("summary", {}, "When, how urgent, tags"), el("div", {class: "fields"}, more.map((each) => each.line)));
+  return el("form", {class: "enqueue", novalidate: true, submit: async (event) => {
+    event.preventDefault();
+    general.replaceChildren();
+    told.replaceChildren();
+    all.forEach((each) => { each.wrong.textContent = ""; each.node.removeAttribute("aria-invalid"); });
+    const body = collect();
+    if (!body) return;
+    send.disabled = true;
+    try {
+      const run = await post(["jobs", queue, job], body);
+      key = keyMake();
+      told.replaceChildren(el("p", {class: "good"}, run.outcome === "new" ? "Enqueued: " : `Not a new run, but ${run.outcome}: `, el("a", {class: "id", href: path("run", run.queue, run.id)}, run.id)));
+      say("Enqueued");
+    } catch (failure) {
+      if (!failure.isAway) key = keyMake();
+      blame(failure);
+    }
+    send.disabled = false;
+  }}, fields.length ? el("div", {class: "fields wide"}, fields.map((each) => each.line)) : el("p", {class: "note"}, "This job takes no params."), details, general, el("p", {class: "row"}, send), told);
+}
+
+function chooser(schemas, queue) {
+  const seen = new Set(), rows = schemas.filter((row) => { const key = `${row.queue}\n${row.job}`; const isNew = !seen.has(key) && (!queue || row.queue === queue); seen.add(key); return isNew; });
+  if (!rows.length) return el("div", {class: "empty"}, el("p", {}, "The store knows no job here. A worker tells the schemas of its jobs when it starts; then the form is made from them."));
+  const select = el("select", {id: "job"}, rows.map((row, at) => el("option", {value: at}, `${plain(row.job)} (${plain(row.queue)})`)));
+  return el("form", {class: "row", submit: (event) => { event.preventDefault(); const row = rows[Number(select.value)]; location.hash = path("enqueue", row.queue, row.job); }},
+    el("label", {for: "job"}, "Job"), select, el("button", {class: "main"}, "Go on"));
+}
+
+export function enqueue({parts: [queue, job], query}) {
+  const control = new AbortController(), body = el("div", {}, el("p", {}, "Looking…"));
+  const show = async () => {
+    try {
+      if (job === undefined) { body.replaceChildren(chooser((await get(["schemas"], {}, control.signal)).schemas, query.get("queue"))); return; }
+      const schema = await get(["schemas", queue, job], {}, control.signal);
+      body.replaceChildren(schema.doc ? el("p", {}, short(schema.doc, 1000)) : "", el("p", {class: "note"}, "Into queue ", short(queue, 64), "."), form(schema, queue, job));
+    } catch (failure) { if (failure.name !== "AbortError") body.replaceChildren(wrongText(failure)); }
+  };
+  if (mayEnqueue()) show();
+  else body.replaceChildren(el("p", {class: "empty"}, "You may look, not enqueue."));
+  const node = el("div", {}, job === undefined ? "" : el("p", {class: "trail"}, el("a", {href: "#/enqueue"}, "Another job")), el("h1", {}, "Enqueue ", job === undefined ? "a run" : short(job, 80)), body);
+  return {title: job === undefined ? "Enqueue" : `Enqueue ${job}`, node, end: () => control.abort()};
+}

@@ -1,0 +1,119 @@
+// Schedules, workers and schemas: lists that come whole and are asked for again every few seconds.
+import {get} from "./api.js";
+import {bytes, el, number, path, plain, short, span, table, time} from "./dom.js";
+import {typeName} from "./run.js";
+import {wrongText} from "./runs.js";
+import {mayEnqueue} from "./session.js";
+
+/** A page that asks again each 3 s, keeping what it has while nobody answers. */
+function page(title, about, parts, node, take) {
+  const control = new AbortController(), wrong = el("div");
+  let timer;
+  node.hidden = true;
+  async function load() {
+    try {
+      take(await get(parts, {}, control.signal));
+      node.hidden = false;
+      node.classList.remove("old");
+      wrong.replaceChildren();
+    } catch (failure) {
+      if (failure.name === "AbortError") return;
+      node.classList.add("old");
+      if (node.hidden) wrong.replaceChildren(wrongText(failure));
+    }
+    timer = setTimeout(load, 3000);
+  }
+  load();
+  return {title, node: el("div", {}, el("h1", {}, title), el("p", {class: "note"}, about), wrong, node), end: () => { control.abort(); clearTimeout(timer); }};
+}
+
+export function schedules() {
+  const list = table({
+    caption: "Schedules", key: (row) => `${row.queue}\n${row.schedule}`,
+    empty: el("p", {}, "No job is periodic. One is by ", el("code", {}, "every 1h"), " or ", el("code", {}, "cron"), " in its schema, once a worker that has it has started."),
+    columns: [
+      {name: "Job", head: true, cell: (row) => short(row.schedule, 60)},
+      {name: "Queue", cell: (row) => el("a", {href: path("queue", row.queue)}, short(row.queue, 40))},
+      {name: "Next", cell: (row) => (row.next_ms ? [time(row.next_ms), row.next_ms > Date.now() ? ` in ${span(row.next_ms - Date.now())}` : " overdue"] : "no worker has told it")},
+      {name: "Last", cell: (row) => time(row.last_ms)},
+      {name: "Newest run", cell: (row) => (row.newest ? el("a", {class: "id", href: path("run", row.queue, row.newest)}, row.newest) : "–")},
+      {name: "State", cell: (row) => (row.paused ? el("span", {class: "state paused"}, "paused") : el("span", {class: "state done"}, "on"))},
+    ],
+  });
+  return page("Schedules", "Periodic jobs, and when they run next.", ["schedules"], list,
+    ({queues}) => list.update(queues.flatMap(({queue, schedules: of}) => of.map((row) => ({...row, queue})))));
+}
+
+const doing = (worker) => (worker.is_stopping ? "stopping" : worker.is_quiet ? "quiet" : "at work");
+
+export function workers() {
+  const list = table({
+    caption: "Workers", key: (worker) => worker.id,
+    empty: [el("p", {}, "No worker is alive, so what waits stays waiting."), el("p", {}, "Start a program with handlers, with the URL of this store.")],
+    columns: [
+      {name: "Worker", head: true, cell: (w) => short(w.name, 40)},
+      {name: "Where", cell: (w) => [short(w.host, 30), `, process ${w.pid}`]},
+      {name: "State", cell: (w) => [el("span", {class: `state ${w.is_stopping || w.is_quiet ? "paused" : "done"}`}, doing(w)), w.is_pending ? " an order waits" : ""]},
+      {name: "Runs", number: true, cell: (w) => `${number(w.runs_total)} of ${number(w.concurrency)}`},
+      {name: "At work on", cell: (w) => [w.runs.slice(0, 5).map((r) => el("div", {}, el("a", {href: path("run", r.queue, r.id), title: r.id}, short(r.job, 30)), ` for ${span(Date.now() - r.since_ms)}`)), w.runs_total > 5 ? `and ${number(w.runs_total - 5)} more` : ""].flat()},
+      {name: "Queues", cell: (w) => [w.queues.slice(0, 8).map((q) => [el("a", {href: path("queue", q.name)}, short(q.name, 30)), " "]), w.queues_total > 8 ? `and ${number(w.queues_total - 8)} more` : ""].flat(2)},
+      {name: "Done", number: true, cell: (w) => number(w.done)},
+      {name: "Failed", number: true, cell: (w) => number(w.failed)},
+      {name: "Memory", number: true, cell: (w) => [bytes(w.memory_bytes), w.children_bytes ? ` + ${bytes(w.children_bytes)}` : ""].join("")},
+      {name: "Since", cell: (w) => time(w.started_ms)},
+      {name: "Isolation", cell: (w) => w.isolation},
+      {name: "Version", cell: (w) => short(w.version, 20)},
+    ],
+  });
+  return page("Workers", "Those that are alive. Memory is that of the worker, and of its processes for handlers.", ["workers"], list, ({workers: of}) => list.update(of));
+}
+
+export function schemas() {
+  const list = table({
+    caption: "Schemas", key: (row) => `${row.queue}\n${row.job}\n${row.fingerprint}`,
+    empty: el("p", {}, "The store has no schema. A worker tells those of its jobs when it starts."),
+    columns: [
+      {name: "Job", head: true, cell: (row) => el("a", {href: `${path("schema", row.queue, row.job)}?fingerprint=${row.fingerprint}`}, short(row.job, 60))},
+      {name: "Queue", cell: (row) => el("a", {href: path("queue", row.queue)}, short(row.queue, 40))},
+      {name: "Version", cell: (row) => [el("code", {}, row.fingerprint), row.versions > 1 ? (row.isNewest ? " newest" : " older") : ""]},
+      {name: "Told last", cell: (row) => time(row.told_ms)},
+      {name: "Size", number: true, cell: (row) => bytes(row.bytes)},
+      {name: "Enqueue", cell: (row) => (mayEnqueue() && row.isNewest ? el("a", {href: `${path("enqueue", row.queue, row.job)}`, "aria-label": `Enqueue ${plain(row.job)}`}, "enqueue") : "")},
+    ],
+  });
+  const take = ({schemas: of}) => {
+    const counts = new Map();
+    of.forEach((row) => { const key = `${row.queue}\n${row.job}`; row.isNewest = !counts.has(key); counts.set(key, (counts.get(key) ?? 0) + 1); });
+    of.forEach((row) => { row.versions = counts.get(`${row.queue}\n${row.job}`); });
+    list.update(of);
+  };
+  return page("Schemas", "What the store knows of the jobs: each version that some run or worker needs.", ["schemas"], list, take);
+}
+
+function fields(title, struct) {
+  if (!struct) return "";
+  const list = table({
+    caption: title, key: (field) => field.name, empty: el("p", {}, "There are none."),
+    columns: [
+      {name: "Name", head: true, cell: (field) => short(field.name, 60)}, {name: "Type", cell: (field) => el("code", {}, typeName(field))},
+      {name: "Default", cell: (field) => (field.default !== undefined ? el("code", {}, short(field.default, 80)) : "")},
+      {name: "Also", cell: (field) => (field.flags ?? []).filter((flag) => flag !== "optional").map((flag) => flag.replace("_", " ")).join(", ")},
+      {name: "What it is", cell: (field) => short(field.doc ?? "", 300)},
+    ],
+  });
+  list.update(struct.fields ?? []);
+  return el("section", {}, el("h2", {}, title), list);
+}
+
+export function schema({parts: [queue, job], query}) {
+  const control = new AbortController(), body = el("div", {}, el("p", {}, "Looking…"));
+  get(["schemas", queue, job], {fingerprint: query.get("fingerprint")}, control.signal).then((of) => body.replaceChildren(
+    of.doc ? el("p", {}, short(of.doc, 1000)) : "", fields("Params", of.params), fields("Result", of.result),
+    ...(of.enums ?? []).map((each) => el("section", {}, el("h2", {}, "Enum ", short(each.name)), el("ul", {}, each.values.map((value) => el("li", {}, el("code", {}, value.name), value.doc ? [" ", short(value.doc, 200)] : ""))))),
+    ...(of.structs ?? []).map((each) => fields(`Struct ${plain(each.name)}`, each)),
+    el("details", {}, el("summary", {}, "All that the store has of it"), el("pre", {class: "value", tabindex: 0}, plain(JSON.stringify(of, null, 2))))),
+  (failure) => { if (failure.name !== "AbortError") body.replaceChildren(wrongText(failure)); });
+  const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/schemas"}, "Schemas")), el("div", {class: "head"}, el("h1", {}, "Job ", short(job, 80)),
+    mayEnqueue() ? el("a", {class: "button", href: path("enqueue", queue, job)}, "Enqueue a run") : ""), body);
+  return {title: `Job ${job}`, node, end: () => control.abort()};
+}

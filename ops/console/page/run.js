@@ -1,0 +1,151 @@
+// One run.
+import {get, post} from "./api.js";
+import {el, facts, number, path, plain, say, short, state, sure, table, time} from "./dom.js";
+import {wrongText} from "./runs.js";
+import {mayOperate} from "./session.js";
+
+const LEVELS = ["", "error", "warning", "info", "debug"];
+
+export const typeName = (field) => {
+  const many = field.shape === "single" || !field.shape ? "" : field.shape === "array" ? `[${field.count}]` : field.count ? `[<=${field.count}]` : "[]";
+  return `${(field.flags ?? []).includes("optional") ? "optional " : ""}${field.type ?? field.kind}${many}`;
+};
+
+const unit = (field) => ({duration: "in seconds", timestamp: "UTC", bytes: "as base64"}[field?.kind] ?? "");
+
+function shown(value) {
+  const text = plain(typeof value === "string" ? value : JSON.stringify(value, null, 1));
+  return el("pre", {class: "value", tabindex: text.length > 300 ? 0 : null}, text === "" ? "(empty)" : text);
+}
+
+/** Values with what the schema says of them; `values` are by their names in the payload. */
+function values(title, given, hidden, struct) {
+  if (!given && !hidden) return "";
+  const fields = struct?.fields ?? [];
+  const named = new Map(fields.map((field) => [field.wire ?? field.name, field]));
+  const rows = [...Object.entries(given ?? {}).map(([name, value]) => ({name, value, field: named.get(name)})),
+    ...(hidden ?? []).map((name) => ({name, isHidden: true, field: named.get(name)}))];
+  const list = table({
+    caption: title, key: (row) => row.name, empty: el("p", {}, "There are none."),
+    columns: [
+      {name: "Name", head: true, cell: (row) => short(row.name, 60)},
+      {name: "Value", cell: (row) => (row.isHidden ? el("em", {}, "hidden: it is secret or encrypted") : shown(row.value))},
+      {name: "Type", cell: (row) => (row.field ? [el("code", {}, typeName(row.field)), " ", unit(row.field)] : "")},
+      {name: "What it is", cell: (row) => (row.field?.doc ? short(row.field.doc, 300) : "")},
+    ],
+  });
+  list.update(rows);
+  return el("section", {}, el("h2", {}, title), list);
+}
+
+const ATTEMPTS = {active: "has it", done: "succeeded", dead: "failed for good", cancelled: "was cancelled"};
+
+function about(run, holder) {
+  return facts([
+    ["state", state(run.state)],
+    ["queue", el("a", {href: path("queue", run.queue)}, short(run.queue, 64))],
+    ["job", short(run.job, 80)],
+    ["enqueued", time(run.created_at_ms)],
+    run.state === "scheduled" && ["due", time(run.at_ms)],
+    run.state === "active" && ["lease ends", time(run.at_ms)],
+    run.state === "active" && ["holder", holder ? [short(holder.name, 60), ` on ${plain(holder.host)}, process ${holder.pid}`] : "no worker tells that it has it"],
+    ["done", "dead", "cancelled"].includes(run.state) && ["forgotten", time(run.at_ms)],
+    ["attempt", `${run.attempt} of ${run.attempts_max}${ATTEMPTS[run.state] ? `, ${ATTEMPTS[run.state]}` : ""}`],
+    ["failures", number(run.failures)], ["crashes", number(run.crashes)], ["lost workers", number(run.losses)],
+    ["priority", String(run.priority)],
+    run.expires_at_ms !== 0 && ["expires", time(run.expires_at_ms)],
+    run.cancel_requested && ["asked to stop", "yes"],
+    run.tags.length > 0 && ["tags", run.tags.map((tag) => [el("a", {class: "tag", href: `#/runs?tag=${encodeURIComponent(tag)}`}, short(tag, 60)), " "]).flat()],
+    ["schema", [el("code", {}, run.fingerprint), run.schema === undefined ? " (the store does not have it, so values are not shown)" : run.schema_is_own ? "" : " (the store has another version)"]],
+  ]);
+}
+
+function progress(run) {
+  if (run.progress < 0 && !run.progress_text) return "";
+  return el("section", {}, el("h2", {}, "Progress"), el("p", {class: "row"},
+    run.progress >= 0 ? [el("progress", {max: 100, value: run.progress, "aria-label": "Progress"}), ` ${run.progress} % `] : "", short(run.progress_text, 300)));
+}
+
+function failed(run) {
+  if (!run.error) return "";
+  return el("section", {}, el("h2", {}, run.state === "done" ? "Error of an earlier attempt" : "Error"), el("pre", {class: "error", tabindex: 0}, plain(run.error)));
+}
+
+function log(run) {
+  const list = table({
+    caption: "Log", key: (line) => line.key, empty: el("p", {}, "No line is kept. A job keeps as many as its schema says: keep log 20."),
+    columns: [
+      {name: "Time", cell: (line) => time(line.at_ms)}, {name: "Attempt", number: true, cell: (line) => String(line.attempt)},
+      {name: "Level", cell: (line) => el("span", {class: `level ${LEVELS[line.level] ?? ""}`}, LEVELS[line.level] ?? String(line.level))},
+      {name: "Text", cell: (line) => el("span", {class: "text"}, plain(line.text))},
+    ],
+  });
+  list.update(run.log.map((line, at) => ({...line, key: at})));
+  return el("section", {}, el("h2", {}, "Log"), list);
+}
+
+const VERBS = [
+  ["retry", "Retry", ["dead"], "Put it back to waiting, with fresh attempts?"],
+  ["cancel", "Cancel", ["scheduled", "waiting", "active"], "A run that waits ends at once; one at work is asked to stop."],
+  ["delete", "Delete", ["done", "dead", "cancelled"], "It is forgotten, with its params, result and log. That cannot be undone."],
+];
+
+function actions(run, done) {
+  if (!mayOperate()) return "";
+  const wrong = el("span", {class: "wrong", role: "alert"});
+  const buttons = VERBS.filter(([, , states]) => states.includes(run.state)).map(([verb, label, , text]) => el("button", {
+    type: "button", class: verb === "delete" ? "danger" : null,
+    click: async () => {
+      if (verb !== "retry" && !await sure(`${label} this run?`, `${run.job} ${run.id}. ${text}`, label)) return;
+      try {
+        await post(["runs", run.queue, run.id, verb]);
+        say(`${label}: done`);
+        done(verb);
+      } catch (failure) { wrong.textContent = failure.whole; }
+    },
+  }, label));
+  return el("div", {class: "row"}, buttons, wrong);
+}
+
+async function holderOf(run, signal) {
+  if (run.state !== "active") return null;
+  const {workers} = await get(["workers"], {}, signal);
+  return workers.find((worker) => worker.runs.some((each) => each.id === run.id));
+}
+
+export function run({parts: [queue, id]}) {
+  const control = new AbortController();
+  const body = el("div", {}, el("p", {}, "Looking…"));
+  let timer, schema, was = "", isOver = false;
+  async function schemaRead(found) {
+    if (schema !== undefined || !found.schema) return;
+    try { schema = await get(["schemas", found.queue, found.job], {fingerprint: found.schema}, control.signal); } catch { schema = null; }
+  }
+  function draw(found, holder) {
+    body.replaceChildren(actions(found, (verb) => (verb === "delete" ? (location.hash = path("queue", queue)) : load())), about(found, holder), progress(found), failed(found),
+      values("Params", found.param_values, found.params_hidden, schema?.params), values("Result", found.result_values, found.result_hidden, schema?.result), log(found));
+  }
+  async function load() {
+    clearTimeout(timer);
+    try {
+      const found = await get(["runs", queue, id], {}, control.signal);
+      const holder = await holderOf(found, control.signal);
+      await schemaRead(found);
+      const now = JSON.stringify([found, holder?.id]);
+      if (now !== was) draw(found, holder);
+      was = now;
+      isOver = false;
+      body.classList.remove("old");
+    } catch (failure) {
+      if (failure.name === "AbortError") return;
+      isOver = failure.status === 404;
+      if (isOver || was === "") body.replaceChildren(wrongText(failure), el("p", {}, isOver ? "A run is forgotten some time after its end, as its schema says under keep." : ""));
+      if (!isOver) { body.classList.add("old"); was ||= ""; }
+    }
+    if (!isOver && !control.signal.aborted) timer = setTimeout(load, 2000);
+  }
+  load();
+  const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/"}, "Overview"), " / ", el("a", {href: path("queue", queue)}, short(queue, 40))),
+    el("h1", {class: "long"}, "Run ", el("span", {class: "id"}, short(id, 80))), body);
+  return {title: `Run ${id}`, node, end: () => { control.abort(); clearTimeout(timer); }};
+}

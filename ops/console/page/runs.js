@@ -1,0 +1,104 @@
+// Lists of runs, and the search.
+import {get} from "./api.js";
+import {el, number, path, runLink, short, state, table, time} from "./dom.js";
+
+export const wrongText = (failure) => el("p", {class: "wrong", role: "alert"}, failure.whole ?? failure.message);
+
+const tags = (run) => run.tags.map((tag) => [el("a", {href: `#/runs?tag=${encodeURIComponent(tag)}`, class: "tag"}, short(tag, 30)), " "]);
+
+function due(run) {
+  if (run.state === "scheduled") return ["due ", time(run.at_ms)];
+  if (run.state === "active") return [run.cancel_requested ? "asked to stop; " : "", "lease to ", time(run.at_ms)];
+  return run.at_ms && run.state !== "waiting" ? ["kept to ", time(run.at_ms)] : "";
+}
+
+export function runTable(more = {}) {
+  return table({
+    caption: "Runs", key: (run) => run.id, empty: el("p", {}, more.empty ?? "No run is like that."),
+    columns: [
+      ...(more.first ?? []),
+      {name: "Run", head: true, cell: runLink},
+      ...(more.isQueue ? [] : [{name: "Queue", cell: (run) => el("a", {href: path("queue", run.queue)}, short(run.queue, 30))}]),
+      {name: "Job", cell: (run) => short(run.job, 40)},
+      {name: "State", cell: (run) => state(run.state)},
+      {name: "Attempt", number: true, cell: (run) => `${run.attempt} of ${run.attempts_max}`},
+      {name: "Enqueued", cell: (run) => time(run.created_at_ms)},
+      {name: "Then", cell: due},
+      {name: "Tags", cell: tags},
+    ],
+  });
+}
+
+/** Pages of runs by a question; more are added at the end. */
+export function listing(question, {isQueue = false} = {}) {
+  const control = new AbortController();
+  const list = runTable({isQueue, empty: isQueue ? `No run is ${question.state}.` : "No run is like that. Ask for less: leave a field empty."});
+  const status = el("p", {class: "note", role: "status"}, "Looking…");
+  const wrong = el("div");
+  const next = el("button", {type: "button", hidden: true, click: () => load()}, "Show more");
+  const again = el("button", {type: "button", click: () => load(true)}, "Look again");
+  const node = el("div", {}, wrong, list, el("p", {class: "row"}, next, again, status));
+  let rows = [], cursor = null;
+  list.hidden = true;
+  async function load(isNew = false) {
+    if (isNew) cursor = null;
+    next.disabled = again.disabled = true;
+    try {
+      const page = await get(["runs"], {...question, limit: 50, cursor}, control.signal);
+      const known = new Set(isNew ? [] : rows.map((run) => run.id));
+      rows = (isNew ? [] : rows).concat(page.runs.filter((run) => !known.has(run.id)));
+      cursor = page.next_cursor ?? null;
+      list.hidden = rows.length === 0 && cursor !== null;
+      list.update(rows);
+      next.hidden = cursor === null;
+      status.textContent = `${number(rows.length)} ${rows.length === 1 ? "run" : "runs"}${cursor ? " so far" : ""}`;
+      wrong.replaceChildren();
+    } catch (failure) {
+      if (failure.name === "AbortError") return;
+      status.textContent = rows.length ? "what is shown is old" : "";
+      wrong.replaceChildren(wrongText(failure));
+    }
+    next.disabled = again.disabled = false;
+  }
+  load(true);
+  return {node, end: () => control.abort()};
+}
+
+const FIELDS = [
+  ["queue", "Queue", "all"], ["job", "Job", "shop.send_email"], ["tag", "Tag", ""], ["error", "Text in the error", "timed out"],
+  ["since", "Enqueued since", "2h, or 2026-11-30T09:30:00Z"], ["before", "and before", "10m"],
+];
+const STATES = ["scheduled", "waiting", "active", "done", "dead", "cancelled"];
+
+function form(query) {
+  const chosen = (query.get("state") ?? "").split(",");
+  const fields = FIELDS.map(([name, label, hint]) => el("div", {class: "field"}, el("label", {for: `f-${name}`}, label),
+    el("input", {id: `f-${name}`, name, value: query.get(name) ?? "", placeholder: hint, maxlength: 500, autocomplete: "off", spellcheck: "false"})));
+  const states = el("fieldset", {class: "states"}, el("legend", {}, "States"), STATES.map((name) => el("label", {},
+    el("input", {type: "checkbox", name: "state", value: name, checked: chosen.includes(name)}), ` ${name}`)));
+  return el("form", {class: "search", submit: (event) => {
+    event.preventDefault();
+    const data = new FormData(event.target), asked = new URLSearchParams();
+    for (const [name] of FIELDS) if (data.get(name).trim()) asked.set(name, data.get(name).trim());
+    if (data.getAll("state").length) asked.set("state", data.getAll("state").join(","));
+    const hash = `#/runs?${asked}`;
+    if (location.hash === hash) window.dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = hash;
+  }}, el("div", {class: "fields"}, fields), states, el("p", {class: "row"}, el("button", {class: "main"}, "Search"), el("a", {href: "#/runs"}, "All runs")));
+}
+
+export function search({query}) {
+  const names = [...FIELDS.map(([name]) => name), "state"];
+  const question = Object.fromEntries(names.map((name) => [name, query.get(name)]));
+  const runs = listing(question);
+  return {title: "Runs", node: el("div", {}, el("h1", {}, "Runs"), form(query), runs.node), end: runs.end};
+}
+
+/** The queue of a run whose id alone is known: each queue is asked. */
+export async function runFind(id) {
+  const {queues} = await get(["queues"]);
+  for (const {queue} of queues) {
+    try { return (await get(["runs", queue, id])).queue; } catch (failure) { if (failure.status !== 404) throw failure; }
+  }
+  return null;
+}

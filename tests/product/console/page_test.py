@@ -1,0 +1,559 @@
+"""The page of culex console, in a real browser without a screen: each view, keys, colours, widths, hostile texts.
+
+usage: page_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
+Ends with 77 where chromium, its driver or selenium is missing.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+except ImportError:
+    MISSING = ["python3-selenium"]
+if MISSING:
+    print("skipped:", ", ".join(MISSING), "is missing")
+    sys.exit(77)
+
+from served import HELD, STORE, Served
+
+READ, OPERATE = "read-0123456789abcdef", "operate-0123456789abcdef"
+VIEWS = ["", "runs", "dead", "schedules", "workers", "schemas", "enqueue", "enqueue/naps/scribe", "schema/naps/tell", "queue/naps",
+         "queue/nops", "nothing"]
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202eevil\u2066" + "W" * 10000
+
+# Pairs of text and ground whose contrast is too small: WCAG 2.1, 1.4.3.
+CONTRAST = r"""
+const of = (text) => { const all = text.match(/[\d.]+/g).map(Number); return all.length < 4 ? [...all, 1] : all; };
+const light = ([r, g, b]) => { const f = (v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
+  return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
+const ground = (node) => { for (let at = node; at; at = at.parentElement) { const c = of(getComputedStyle(at).backgroundColor);
+  if (c[3] > .99) return c; } return [255, 255, 255]; };
+const bad = [];
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walk.nextNode()) {
+  const node = walk.currentNode.parentElement;
+  if (!walk.currentNode.data.trim() || !node.checkVisibility() || node.closest("noscript, .hidden, button:disabled")) continue;
+  const one = light(of(getComputedStyle(node).color)), other = light(ground(node));
+  const ratio = (Math.max(one, other) + .05) / (Math.min(one, other) + .05);
+  if (ratio < 4.5) bad.push([walk.currentNode.data.trim().slice(0, 40), ratio.toFixed(2)]);
+}
+return bad;
+"""
+
+
+class Page(Served):
+    """One browser for all tests; each has a tab that knows nothing of the others'."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        options = webdriver.ChromeOptions()
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en",
+                     "--disable-background-networking", f"--user-data-dir={cls.home.name}"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        cls.browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        cls.browser.set_page_load_timeout(60)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        cls.home.cleanup()
+
+    def setUp(self):
+        super().setUp()
+        self.browser.get("about:blank")
+        for kind in ("browser", "performance"):
+            self.browser.get_log(kind)
+        self.screen(1440, "light")
+        self.base, self.asked = "", set()
+        self.faults = ()
+
+    def stop(self):
+        self.browser.get("about:blank")
+        super().stop()
+
+    def away(self):
+        if STORE == "redis":
+            self.server.terminate()
+            self.server.wait()
+            (self.folder / "redis.sock").unlink(missing_ok=True)
+            return
+        for end in ("", "-wal", "-shm"):
+            (self.folder / f"jobs.db{end}").rename(self.folder / f"old.db{end}")
+
+    def back(self):
+        if STORE == "redis":
+            self.redis()
+            return
+        for end in ("", "-wal", "-shm"):
+            (self.folder / f"old.db{end}").rename(self.folder / f"jobs.db{end}")
+
+    def is_steady(self):
+        """What is read out to whoever does not see is not read out again each second."""
+        told = self.text("#banner")
+        time.sleep(2.5)
+        return self.text("#banner") == told
+
+    # ---- what a person does and sees
+
+    def screen(self, width, scheme):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                     {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+
+    def open(self, view="", is_done=None):
+        """Goes there anew, and waits until nothing is looked for."""
+        self.browser.get("about:blank")
+        self.browser.get(f"http://127.0.0.1:{self.port}{self.base}/#/{view}")
+        self.until(is_done or (lambda: "Loading" not in self.text() and "Looking" not in self.text() and self.one("main h1")))
+
+    def one(self, selector):
+        found = self.browser.find_elements(By.CSS_SELECTOR, selector)
+        return found[0] if found else None
+
+    def text(self, selector="main"):
+        return self.browser.execute_script("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
+
+    def sees(self, *parts, selector="main"):
+        end = time.monotonic() + 20
+        while missing := [part for part in parts if part not in self.text(selector)]:
+            self.assertLess(time.monotonic(), end, f"{missing} is not in: {self.text(selector)[:3000]}")
+            time.sleep(0.02)
+
+    def keys(self, *keys):
+        action = webdriver.ActionChains(self.browser)
+        for key in keys:
+            action.send_keys(key)
+        action.perform()
+
+    def focused(self):
+        return self.browser.execute_script("const at = document.activeElement; return at.id || at.textContent.trim()")
+
+    def press(self, text, within="main"):
+        """The button or link with that text, by the keyboard."""
+        for each in self.browser.find_elements(By.CSS_SELECTOR, f"{within} button, {within} a"):
+            if each.is_displayed() and each.text == text:
+                self.browser.execute_script("arguments[0].focus()", each)
+                each.send_keys(Keys.ENTER)
+                return
+        self.fail(f"there is no {text} in {self.text(within)}")
+
+    def calm(self):
+        """Nothing was asked of others, nothing broke a rule, no code failed."""
+        for row in self.browser.get_log("performance"):
+            message = json.loads(row["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                url = message["params"]["request"]["url"]
+                self.assertTrue(url.startswith((f"http://127.0.0.1:{self.port}{self.base}/", "about:", "data:")), url)
+        for row in self.browser.get_log("browser"):
+            if not any(f"status of {fault}" in row["message"] for fault in self.faults):
+                self.assertNotEqual(row["level"], "SEVERE", row)
+            self.assertNotIn("Content Security Policy", row["message"])
+
+    def fits(self):
+        width, room = self.browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+        self.assertLessEqual(width, room, self.browser.current_url)
+
+    def newest(self, state):
+        return self.get(f"/runs?state={state}")["runs"][0]["id"]
+
+
+class Views(Page):
+    def test_nothing_is_there(self):
+        self.drain()
+        self.serve()
+        self.faults = (400, 404)
+        for view, part in (("", "naps"), ("runs", "No run is like that"), ("dead", "No run is dead"), ("schedules", "No job is periodic"),
+                           ("workers", "No worker is alive"), ("queue/naps", "No run is waiting"), ("queue/nops", "no such queue"),
+                           ("nothing", "There is no such page"), ("run/naps/01a22d7f-4f59-7826-b394-100000000fff", "no such run"),
+                           ("runs?error=%00", ""), ("%zz", "There is no such page")):
+            self.open(view)
+            self.sees(part)
+        self.calm()
+
+    def test_what_is_there(self):
+        self.fill()
+        self.serve()
+        self.open()
+        self.sees("naps", "Done a second", "oldest waits")
+        self.assertEqual(self.browser.title, "Overview · Culex")
+        self.sees("live", selector="#live")
+        self.open("queue/naps?state=dead")
+        self.sees("kept to", "no bound", "dead 3")
+        self.open("runs?error=no%20route")
+        self.sees("2 runs")
+        self.open(f"run/naps/{self.newest('done')}")
+        self.sees("last words", "warning", "succeeded")
+        self.open(f"run/naps/{self.newest('dead')}")
+        self.sees("no route", "failed for good", "Retry", "Delete", "hidden: it is secret", "string")
+        self.open("dead")
+        self.sees("no route", "disk full")
+        self.open("schemas")
+        self.sees("scribe")
+        self.press("scribe")
+        self.sees("Writes `last` log lines", "required")
+        self.open("runs")
+        self.sees("5 runs")
+        at = self.one("main time")
+        self.assertRegex(at.get_attribute("title"), r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$")
+        self.calm()
+
+    def test_workers_and_schedules(self):
+        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.nap("enqueue", "pen", "1", program=HELD)
+        self.serve()
+        self.until(lambda: self.get("/runs?state=active")["runs"])
+        self.open("workers")
+        self.sees("one", "pen", "held")
+        self.open("schedules")
+        self.sees("chime", " in ")
+        self.open(f"run/held/{self.newest('active')}")
+        self.sees("holder", "one on")
+        self.press("Cancel")
+        self.sees("Cancel this run?", selector="#sure")
+        self.press("No, leave it", "#sure")
+        self.assertFalse(self.get(f"/runs/held/{self.newest('active')}")["cancel_requested"])
+        self.press("Cancel")
+        self.press("Cancel", "#sure")
+        self.until(lambda: not self.get("/runs?state=active")["runs"] or
+                   self.get(f"/runs/held/{self.newest('active')}")["cancel_requested"])
+        self.calm()
+
+    def test_it_moves(self):
+        self.fill()
+        self.serve()
+        self.open()
+        self.sees("naps")
+        count = lambda: self.text("main td[data-name=waiting]")
+        self.assertEqual(count(), "1")
+        link = self.one("main th a")
+        self.browser.execute_script("arguments[0].focus()", link)
+        self.nap("enqueue", "wink", "1")
+        self.until(lambda: count() == "2")
+        self.assertEqual(self.focused(), "naps", "focus is lost when figures come")
+        self.until(lambda: self.one("main .chart .line").get_attribute("points"))
+        self.calm()
+
+    def test_a_store_that_goes(self):
+        self.fill()
+        self.serve()
+        self.open()
+        self.sees("naps")
+        self.faults = (503, 404)
+        self.away()
+        self.sees("old", selector="#banner")
+        self.assertIn("naps", self.text())
+        self.sees("old", selector="#live")
+        self.assertEqual(self.browser.execute_script(CONTRAST), [])
+        self.until(self.is_steady, 20)
+        for view in ("runs", "dead", "schedules", "workers", "schemas", "enqueue"):
+            self.open(view)
+            self.until(lambda: self.one(".wrong") and self.one(".wrong").text)
+        self.back()
+        self.open()
+        self.sees("live", selector="#live")
+        self.assertFalse(self.one("#banner").is_displayed())
+        self.calm()
+
+    def test_hostile_texts(self):
+        self.nap("enqueue", "tell", HOSTILE, "hush")
+        self.drain()
+        self.serve()
+        [run] = self.get("/runs?state=dead")["runs"]
+        self.screen(375, "dark")
+        self.faults = (400, 404)
+        for view in ("dead", f"run/naps/{run['id']}", "runs?error=%3Cscript%3E", "runs?tag=%3Cscript%3E", "queue/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):
+            self.open(view)
+            if view == "dead" or view.startswith("run/"):
+                self.sees("<script>document.title='owned'</script>")
+            self.assertNotIn("owned", self.browser.title)
+            self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "main script, main img")), 0)
+            self.assertNotIn("\u202e", self.text("body"))
+            self.fits()
+        self.sees("no such queue")
+        self.open(f"run/naps/{run['id']}")
+        self.sees("\\u202eevil\\u2066")
+        self.calm()
+
+
+class Acting(Page):
+    def test_a_form(self):
+        self.fill()
+        self.serve()
+        self.open("enqueue/naps/scribe")
+        self.sees("Writes `last` log lines", "last *", "int32", "secret")
+        self.faults = (400,)
+        self.assertEqual(self.one("#p-how").get_attribute("value"), "done")
+        self.assertEqual(self.one("#p-token").get_attribute("type"), "password")
+        self.one("#p-last").send_keys("many", Keys.ENTER)
+        self.until(lambda: self.one("#w-last").text)
+        self.assertEqual((self.focused(), self.one("#p-last").get_attribute("aria-invalid")), ("p-last", "true"))
+        self.one("#p-last").clear()
+        self.press("Enqueue")
+        self.until(lambda: "required" in self.one("#w-last").text)
+        self.one("#p-last").send_keys("7")
+        self.one("summary").click()
+        self.one("#x-priority").send_keys("12")
+        self.press("Enqueue")
+        self.until(lambda: "0 to 9" in self.one("#w-priority").text)
+        self.one("#x-priority").clear()
+        self.one("#x-priority").send_keys("4")
+        self.one("#x-tags").send_keys("red, blue")
+        self.press("Enqueue")
+        self.sees("Enqueued: ")
+        told = self.one("main .good a").text
+        run = self.get(f"/runs/naps/{told}")
+        self.assertEqual((run["param_values"], run["priority"], run["tags"]), ({"last": 7, "how": "done"}, 4, ["red", "blue"]))
+        self.open("enqueue")
+        self.press("Go on")
+        self.sees("Into queue naps")
+        self.calm()
+
+    def test_a_pause(self):
+        self.fill()
+        self.serve()
+        self.open("queue/naps")
+        self.sees("Pause")
+        self.faults = (400,)
+        self.one("#pause-for").send_keys("5", Keys.ENTER)
+        self.sees("90s")
+        self.one("#pause-for").clear()
+        self.one("#pause-for").send_keys("5m", Keys.ENTER)
+        self.sees("paused until", "Resume")
+        self.press("Resume")
+        self.until(lambda: not self.get("/queues/naps")["paused"])
+        self.calm()
+
+    def test_dead_letters(self):
+        self.fill()
+        self.serve()
+        self.open("dead")
+        self.sees("2", "disk full", "0 chosen")
+        box = self.browser.find_elements(By.CSS_SELECTOR, "main input[type=checkbox]")[0]
+        self.browser.execute_script("arguments[0].focus()", box)
+        self.keys(Keys.SPACE)
+        self.sees("2 chosen")
+        self.press("Retry")
+        self.sees("Retry 2 runs?", selector="#sure")
+        self.press("No, leave it", "#sure")
+        self.assertEqual(len(self.get("/runs?state=dead")["runs"]), 3)
+        self.press("Retry")
+        self.press("Retry 2", "#sure")
+        self.until(lambda: len(self.get("/runs?state=dead")["runs"]) == 1)
+        self.sees("1 dead run")
+        self.press("Choose all shown")
+        self.press("Delete")
+        self.press("Delete 1", "#sure")
+        self.sees("No run is dead")
+        self.assertEqual(self.get("/runs?state=dead")["runs"], [])
+        self.calm()
+
+    def test_a_run(self):
+        self.fill()
+        self.serve()
+        run = self.newest("dead")
+        self.open()
+        self.keys("/", run, Keys.ENTER)
+        self.sees("failed for good")
+        self.press("Retry")
+        self.sees("waiting")
+        self.press("Cancel")
+        self.press("Cancel", "#sure")
+        self.sees("was cancelled")
+        self.press("Delete")
+        self.press("Delete", "#sure")
+        self.sees("Queue naps")
+        self.get(f"/runs/naps/{run}", 404)
+        self.calm()
+
+    def test_pages_by_cursor(self):
+        self.fill()
+        self.serve()
+        self.post("/jobs", [{"queue": "naps", "job": "wink", "tags": ["red", "blue"]}] * 60)
+        self.open("runs?state=waiting")
+        self.sees("so far")
+        self.press("Show more")
+        self.sees("61 runs")
+        self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "main tbody tr")), 61)
+        self.assertEqual(self.text("main tbody tr:last-child td[data-name=Tags]").split(), ["red", "blue"])
+        self.press("blue")
+        self.sees("50 runs so far")
+        self.calm()
+
+
+class Access(Page):
+    def setUp(self):
+        super().setUp()
+        self.fill()
+        self.tokens = self.folder / "tokens"
+        self.tokens.write_text(f"read {READ}\noperate {OPERATE}\nenqueue enqueue-0123456789abcdef\n")
+        self.tokens.chmod(0o600)
+
+    def enter(self, token):
+        self.until(lambda: self.one("#token-value") and self.one("#token-value").is_displayed())
+        self.one("#token-value").send_keys(token, Keys.ENTER)
+
+    def test_a_token(self):
+        self.serve("--tokens", self.tokens)
+        self.faults = (401,)
+        self.open("queue/naps", lambda: self.one("#token").is_displayed())
+        self.enter("no-such-token-0123456789")
+        self.sees("does not know that token", selector="#token")
+        self.enter(READ)
+        self.sees("You may look")
+        self.assertNotIn("Enqueue", self.text("nav"))
+        self.open("dead")
+        self.sees("disk full")
+        self.assertNotIn("Retry", self.text())
+        self.press("Token", "header")
+        self.one("#token-forget").click()
+        self.enter(OPERATE)
+        self.sees("Retry")
+        self.press("Token", "header")
+        self.one("#token-forget").click()
+        self.enter("enqueue-0123456789abcdef")
+        self.until(lambda: self.text("nav") == "Enqueue")
+        self.browser.execute_script("sessionStorage.clear()")
+        self.calm()
+
+    def test_read_only(self):
+        self.serve("--read-only")
+        self.open("queue/naps")
+        self.sees("You may look")
+        self.sees("read-only", selector="footer")
+        self.open(f"run/naps/{self.newest('dead')}")
+        self.sees("failed for good")
+        self.assertNotIn("Retry", self.text())
+        self.calm()
+
+    def test_behind_a_path(self):
+        self.serve("--base", "/ops/culex")
+        self.base = "/ops/culex"
+        self.browser.get(f"http://127.0.0.1:{self.port}/ops/culex")
+        self.sees("naps")
+        self.open("queue/naps")
+        self.sees("oldest waits")
+        self.sees("live", selector="#live")
+        self.browser.get("about:blank")
+        for row in self.browser.get_log("browser"):
+            self.assertNotEqual(row["level"], "SEVERE", row)
+
+    def test_what_is_kept_is_not_sent_again(self):
+        self.serve()
+        status, headers, _ = self.send("GET", "/page/app.js")
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/javascript; charset=utf-8"))
+        again, _, body = self.send("GET", "/page/app.js", If_None_Match=headers["ETag"])
+        self.assertEqual((again, body), (304, b""))
+        self.assertEqual(self.send("GET", "/page/app.js", If_None_Match='"other"')[0], 200)
+        self.refused(self.send("GET", "/page/nothing.js")[2], "not_found")
+        policy = self.send("GET", "/")[1]["Content-Security-Policy"]
+        self.assertIn("default-src 'none'; script-src 'self'; style-src 'self'", policy)
+        self.assertNotIn("unsafe", policy)
+
+
+class Reach(Page):
+    def test_keys_alone(self):
+        self.fill()
+        self.serve()
+        self.open()
+        self.sees("naps")
+        self.keys(Keys.TAB)
+        self.assertEqual(self.focused(), "skip")
+        self.keys(Keys.ENTER)
+        self.assertEqual(self.focused(), "main")
+        for key, title in (("r", "Runs"), ("d", "Dead letters"), ("s", "Schedules"), ("w", "Workers"), ("m", "Schemas"), ("e", "Enqueue"),
+                           ("o", "Overview")):
+            self.keys("g", key)
+            self.until(lambda title=title: self.browser.title == f"{title} · Culex", 10)
+            self.assertEqual(self.focused(), "main")
+            self.assertEqual(self.one("nav a[aria-current=page]").text, title)
+        self.keys("?")
+        self.assertTrue(self.one("#help").is_displayed())
+        self.keys(Keys.ESCAPE)
+        self.assertFalse(self.one("#help").is_displayed())
+        self.keys("/")
+        self.assertEqual(self.focused(), "find-text")
+        self.keys("g?", "r")
+        self.assertEqual(self.one("#find-text").get_attribute("value"), "g?r")
+        self.assertEqual(self.browser.title, "Overview · Culex")
+        outline = self.browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+        self.assertEqual(outline, "solid", "focus cannot be seen")
+        self.calm()
+
+    def test_colours_and_widths(self):
+        self.fill()
+        self.serve()
+        self.post("/queues/naps/pause", {"for": "5m"})
+        views = VIEWS + [f"run/naps/{self.newest('dead')}", f"run/naps/{self.newest('done')}"]
+        self.faults = (404,)
+        for scheme in ("light", "dark"):
+            for view in views:
+                self.screen(1440, scheme)
+                self.open(view)
+                self.assertEqual(self.browser.execute_script(CONTRAST), [], (scheme, view))
+                for width in (800, 375, 320):
+                    self.screen(width, scheme)
+                    self.fits()
+        self.calm()
+
+    def test_dark_by_hand(self):
+        self.fill()
+        self.serve()
+        ground = lambda: self.browser.execute_script("return getComputedStyle(document.documentElement).backgroundColor")
+        self.open()
+        light = ground()
+        self.press("Dark", "header")
+        dark = ground()
+        self.assertNotEqual(light, dark)
+        self.open("runs")
+        self.assertEqual(ground(), dark, "it is forgotten")
+        self.press("Light", "header")
+        self.assertEqual(ground(), light)
+        self.screen(1440, "dark")
+        self.assertEqual(ground(), light, "by hand goes before the system's")
+        self.browser.execute_script("localStorage.clear()")
+        self.open()
+        self.assertEqual(ground(), dark)
+        self.calm()
+
+    def test_names_for_who_does_not_see(self):
+        self.fill()
+        self.serve()
+        for view in VIEWS:
+            self.open(view)
+            nameless = self.browser.execute_script("""
+                const named = (n) => n.getAttribute("aria-label") || n.textContent.trim() || n.labels?.length;
+                return [...document.querySelectorAll("input, select, textarea, button, a, progress")].filter((n) => n.checkVisibility() && !named(n)).map((n) => n.outerHTML)
+                  .concat([...document.querySelectorAll("main table")].filter((t) => !t.caption || [...t.querySelectorAll("th")].some((h) => !h.scope)).map((t) => t.outerHTML))
+                  .concat([...document.querySelectorAll("main svg")].filter((s) => s.checkVisibility() &&  !s.getAttribute("aria-label")).map((s) => s.outerHTML))""")
+            self.assertEqual(nameless, [], view)
+            self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "h1")), 1, view)
+
+    def test_it_is_small(self):
+        self.fill()
+        self.serve()
+        html = self.send("GET", "/")[2].decode()
+        folder = os.path.join(os.path.dirname(__file__), *[".."] * 3, "ops", "console", "page")
+        names = [name for name in os.listdir(folder) if not name.endswith((".py", ".html"))]
+        total = len(html) + sum(len(self.send("GET", f"/page/{name}")[2]) for name in names)
+        self.assertLess(total, 150000)
+        self.assertNotRegex(html, r"<style|style=|onclick|<script>|https?://")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
