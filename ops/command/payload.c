@@ -140,6 +140,14 @@ static culex_status refuse(const struct reader *reader, const char *path, const 
     return field_note(reader->payload->error, path);
 }
 
+/* The same of words that begin with the path. */
+static culex_status worded_refuse(const struct reader *reader, const char *path, const char *at,
+                                  const char *wrong)
+{
+    refuse(reader, "", at, wrong);
+    return field_note(reader->payload->error, path);
+}
+
 /* What the codec says of the field `v` alone, in words of the whole: its place is in another text.
  */
 static void try_reword(const char *path, culex_error *error)
@@ -397,7 +405,7 @@ static culex_status token_read(struct reader *reader, const culex_field *field, 
     if (field->kind == CULEX_KIND_ENUM && token.len >= 2 && token.text[0] == '"' &&
         !ops_enum_has(field, path, is_secret, (struct ops_slice){token.text + 1, token.len - 2},
                       wrong, sizeof wrong))
-        return refuse(reader, "", at, wrong);
+        return worded_refuse(reader, path, at, wrong);
     culex_field single = *field;
     single.shape = CULEX_SHAPE_SINGLE;
     culex_status status = token_put(reader, &single, path, is_secret, token);
@@ -407,7 +415,7 @@ static culex_status token_read(struct reader *reader, const culex_field *field, 
     if (status == CULEX_OK)
         return CULEX_OK;
     memcpy(wrong, error->text, sizeof wrong);
-    return refuse(reader, "", at, wrong);
+    return worded_refuse(reader, path, at, wrong);
 }
 
 static culex_status object_read(struct reader *reader, const culex_struct_type *type,

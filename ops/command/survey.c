@@ -107,6 +107,7 @@ static culex_status view_read(struct ops *ops, const char *name, size_t looked_m
     if (!is_of_queue(status))
         return status;
     view->wrong = ops_copy(error->text, strlen(error->text));
+    view->status = status;
     return CULEX_OK;
 }
 

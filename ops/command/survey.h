@@ -5,8 +5,9 @@
 #include "command/command.h"
 
 struct ops_queue_view {
-    char *name;  /* owned */
-    char *wrong; /* owned: why nothing can be told of a queue that was named; else NULL */
+    char *name;          /* owned */
+    char *wrong;         /* owned: why nothing can be told of a queue that was named; else NULL */
+    culex_status status; /* what that is */
     culex_queue_stats stats;
     int64_t age_ms; /* of the oldest run that waits: since it was due, or, without a date, since its
                        enqueue; -1: none. Of one that was begun before and has no date nothing is

@@ -48,7 +48,7 @@ static culex_status queues_take(struct ops *ops, struct ops_survey *survey, stru
     top->queues = ops_alloc(NULL, (survey->count + 1) * sizeof *top->queues);
     for (size_t i = 0; i < survey->count && status == CULEX_OK; i++) {
         if (survey->of[i].wrong != NULL)
-            return ops_fail(error, CULEX_ENOTFOUND, "%s", survey->of[i].wrong);
+            return ops_fail(error, survey->of[i].status, "%s", survey->of[i].wrong);
         struct ops_top_queue *queue = &top->queues[top->queue_count++];
         *queue = (struct ops_top_queue){.view = survey->of[i], .done_rate = -1, .failed_rate = -1};
         survey->of[i].name = NULL;

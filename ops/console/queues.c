@@ -37,6 +37,8 @@ static culex_status queue_tell(struct request *request, culex_error *error)
     const char *names[] = {request->parts[0]};
     struct ops_survey survey = {.of = NULL};
     culex_status status = ops_survey_read(&request->ops, names, 1, LOOKED_AT_ONE, &survey, error);
+    if (status == CULEX_OK && survey.of[0].wrong != NULL)
+        status = ops_fail(error, survey.of[0].status, "%s", survey.of[0].wrong);
     if (status == CULEX_OK)
         status = view_json(request, &survey.of[0], error);
     ops_json_line_end(&request->json);

@@ -88,6 +88,7 @@ static const struct shape_member run_members[] = {
     {"error", "string", "Of the last failure, \"\" for none."},
     {"progress", "integer", "In percent, -1 when nothing was told."},
     {"progress_text", "string", "Beside it."},
+    {"traceparent", "string?", "Of whoever enqueued it with a trace."},
     {"schema", "string?", "Fingerprint of the schema by which the values are shown."},
     {"schema_is_own", "boolean?", "It is that of this run."},
     {"param_values", "object?", "Params by name, without what is secret or encrypted."},
@@ -146,7 +147,8 @@ static const struct shape_member enqueued_many_members[] = {
 static const struct shape_member schema_members[] = {
     {"queue", "string", "That has it."},
     {"job", "string", "The job's stored name."},
-    {"fingerprint", "string", "Of this version."},
+    {"fingerprint", "string", "Of this version of its params."},
+    {"digest", "string", "Of its text: of one version of params there may be several."},
     {"told_ms", "integer", "When somebody who has the job told it last."},
     {"bytes", "integer", "Of its text."},
     END};
