@@ -76,8 +76,24 @@ async function follow(answer, control) {
   }
 }
 
+// A page that nobody sees has no connection: a browser keeps six for one server, for all its tabs and for the pages behind its
+// button "back" together, and one more would wait for ever.
+let current = null, isLeft = false;
+const seeing = new Set();
+
+function look() {
+  if (document.hidden || isLeft) current?.abort();
+  else { seeing.forEach((go) => go()); seeing.clear(); }
+}
+
+addEventListener("pagehide", () => { isLeft = true; look(); });
+addEventListener("pageshow", () => { isLeft = false; look(); });
+document.addEventListener("visibilitychange", look);
+
+const seen = () => (document.hidden || isLeft ? new Promise((resolve) => seeing.add(resolve)) : Promise.resolve());
+
 async function stream() {
-  const control = new AbortController();
+  const control = current = new AbortController();
   const answer = await fetch(address("stream"), {headers: headers(), cache: "no-store", signal: control.signal});
   if (!answer.ok) throw await failureOf(answer);
   live.way = "live";
@@ -99,6 +115,7 @@ async function poll() {
 export async function begin() {
   let wait = 500;
   for (;;) {
+    await seen();
     try {
       await stream();
       wait = 500;
@@ -106,7 +123,7 @@ export async function begin() {
       if (failure.status === 401) { await tokenWanted(failure); continue; }
     }
     const end = Date.now() + wait;
-    do await poll(); while (Date.now() < end);
+    do { await seen(); await poll(); } while (Date.now() < end);
     wait = Math.min(WAIT_MAX_MS, wait * 2);
   }
 }

@@ -249,6 +249,18 @@ class Views(Page):
         self.until(lambda: self.one("main .chart .line").get_attribute("points"))
         self.calm()
 
+    def test_pages_that_are_left_hold_no_connection(self):
+        """A browser has six for a server; what stands behind its button "back" goes on existing."""
+        self.fill()
+        self.serve()
+        for view in ["", "runs", "dead", "schedules"] * 3:
+            begin = time.monotonic()
+            self.open(view)
+            self.assertLess(time.monotonic() - begin, 20)
+        self.browser.back()
+        self.browser.back()
+        self.sees("naps")
+
     def test_a_store_that_goes(self):
         self.fill()
         self.serve()
@@ -331,7 +343,7 @@ class Acting(Page):
         self.sees("Pause")
         self.faults = (400,)
         self.one("#pause-for").send_keys("5", Keys.ENTER)
-        self.sees("90s")
+        self.sees("1h30m")
         self.one("#pause-for").clear()
         self.one("#pause-for").send_keys("5m", Keys.ENTER)
         self.sees("paused until", "Resume")
