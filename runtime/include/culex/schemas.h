@@ -8,8 +8,7 @@
  * several versions are at work.
  * At most 512 are kept in a queue. Clients, threads and errors are as in culex/client.h.
  *
- * In Redis who lists them, or asks for one without its fingerprint, needs the rights of an
- * operator.
+ * In Redis who lists them needs the rights of an operator.
  */
 #ifndef CULEX_SCHEMAS_H
 #define CULEX_SCHEMAS_H
