@@ -160,7 +160,7 @@ void case_schemas__told_at_one_time_are_in_the_order_of_their_digests(struct sui
     static const uint64_t digests[] = {UINT64_MAX, 1, 0x8000000000000000};
     suite_put(suite);
     for (size_t i = 0; i < sizeof digests / sizeof digests[0]; i++) {
-        const struct culex_schema_text schema = {{"a", 3, digests[i]}, "text" + i, 4 - i};
+        const struct culex_schema_text schema = {{"a", 3, digests[i]}, &"text"[i], 4 - i};
         assert_ok(suite->store->ops->schema_publish(suite->store, suite->queue, &schema, NULL));
     }
     struct culex_schema_list told = list(suite);
