@@ -11,6 +11,10 @@
  * that is wrong, or that `type` does not have. */
 culex_status body_decode(const struct request *request, const culex_struct_type *type,
                          culex_arena *arena, const void **ret_value, culex_error *error);
+/* The member `name` of the object that was sent, as it stands there; NULL where it is missing or
+ * null. CULEX_EUSAGE: it is no object, has it twice, or has a name that `type` does not have. */
+culex_status body_member(const struct request *request, const culex_struct_type *type,
+                         const char *name, struct ops_slice *ret_value, culex_error *error);
 /* CULEX_EUSAGE unless the body is missing or {}. */
 culex_status body_is_empty(const struct request *request, culex_error *error);
 /* The same status; a failure is about `param`. */

@@ -22,6 +22,7 @@ static const struct row rows[] = {
     {CULEX_EUNDERSTAND, 400, "invalid", NULL, 0},
     {CULEX_ENOTFOUND, 404, "not_found", NULL, 0},
     {CULEX_ESTATE, 409, "state", NULL, 0},
+    {CULEX_ESTALE, 409, "stale", "the run may be another's by now: stop, and claim another", 0},
     {CULEX_EUNIQUE, 409, "unique", NULL, 0},
     {CULEX_ECONFLICT, 409, "conflict",
      "this Idempotency-Key came with another job or other params before: take another key", 0},

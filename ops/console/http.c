@@ -283,7 +283,7 @@ static void peer_format(const struct request *request, char *ret_text, size_t si
 static void request_audit(struct request *request)
 {
     char peer[64];
-    if (!route_is_change(request->route))
+    if (!route_is_change(request->route) || request->route->is_work)
         return;
     peer_format(request, peer, sizeof peer);
     audit_write(request, peer);

@@ -34,11 +34,28 @@ static void type_json(struct ops_json *json, const char *type, size_t len)
     }
 }
 
+/* That, or null. */
+static void nullable_json(struct ops_json *json, const char *type, size_t len)
+{
+    ops_json_array(json, "anyOf");
+    ops_json_object(json, NULL);
+    type_json(json, type, len);
+    ops_json_object_end(json);
+    ops_json_object(json, NULL);
+    ops_json_text(json, "type", "null");
+    ops_json_object_end(json);
+    ops_json_array_end(json);
+}
+
 static void member_json(struct ops_json *json, const struct shape_member *member)
 {
     ops_json_object(json, member->name);
     ops_json_text(json, "description", member->doc);
-    type_json(json, member->type, strcspn(member->type, "?"));
+    size_t len = strcspn(member->type, "?!");
+    if (member->type[len] == '!')
+        nullable_json(json, member->type, len);
+    else
+        type_json(json, member->type, len);
     ops_json_object_end(json);
 }
 
@@ -171,8 +188,8 @@ static void body_json(struct ops_json *json, const struct route *route)
 
 static void security_json(struct ops_json *json, const struct route *route)
 {
-    static const char *const names[] = {"read", "enqueue", "operate"};
-    static const int roles[] = {ROLE_READ, ROLE_ENQUEUE, ROLE_OPERATE};
+    static const char *const names[] = {"read", "enqueue", "work", "operate"};
+    static const int roles[] = {ROLE_READ, ROLE_ENQUEUE, ROLE_WORK, ROLE_OPERATE};
     if (route->is_storeless) {
         ops_json_array(json, "security");
         ops_json_array_end(json);

@@ -77,6 +77,7 @@ static const char *role_name(const struct token *who)
 {
     return who == NULL || who->role == ROLE_OPERATE ? "operate"
            : who->role == ROLE_READ                 ? "read"
+           : who->role == ROLE_WORK                 ? "work"
                                                     : "enqueue";
 }
 

@@ -23,6 +23,8 @@ struct route {
     int roles; /* bits of enum role that may; 0: anybody, without a token */
     enum pool_use use;
     bool is_storeless;
+    bool
+        is_work; /* the worker's side: what becomes of a run stands with the run, and in no audit */
     const char *body;   /* shape of what is sent, NULL for nothing; see shapes.h */
     const char *answer; /* and of what comes back, NULL for what is no JSON of a shape */
     const char *type;   /* of media, NULL for JSON */
@@ -70,6 +72,13 @@ culex_status route_run_delete(struct request *request, culex_error *error);
 /* ---- enqueue.c */
 culex_status route_enqueue(struct request *request, culex_error *error);
 culex_status route_enqueue_bulk(struct request *request, culex_error *error);
+
+/* ---- claims.c */
+culex_status route_claim(struct request *request, culex_error *error);
+culex_status route_claim_beat(struct request *request, culex_error *error);
+culex_status route_claim_complete(struct request *request, culex_error *error);
+culex_status route_claim_fail(struct request *request, culex_error *error);
+culex_status route_claim_release(struct request *request, culex_error *error);
 
 /* ---- lists.c */
 culex_status route_schemas(struct request *request, culex_error *error);

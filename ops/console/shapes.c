@@ -20,7 +20,7 @@ static const struct shape_member health_members[] = {
     {"version", "string", "Of Culex."},
     {"read_only", "boolean", "Nothing can be changed through this server."},
     {"at_work", "integer", "Requests that are being answered, those that wait and this one too."},
-    {"role", "string", "Of whoever asks: read, enqueue or operate."},
+    {"role", "string", "Of whoever asks: read, enqueue, work or operate."},
     END};
 static const struct shape_member totals_members[] = {
     {"enqueued", "integer", "Runs since the queue began."},
@@ -144,6 +144,48 @@ static const struct shape_member enqueued_many_members[] = {
     {"failed", "integer", "How many did not."},
     {"results", "[Result]", "Of each, in the order in which they were sent."},
     END};
+static const struct shape_member claim_members[] = {
+    {"jobs", "[string]?", "Stored names of those that are wanted; all without it. At most 64."},
+    {"lease", "string?", "How long the run is held without a heartbeat, as 5m; 30s without it."},
+    {"wait", "string?", "For a run to come, at most 60s; none without it."},
+    {"offers", "string?", "What there is for runs that need something, as gpu:1."},
+    END};
+static const struct shape_member held_members[] = {
+    {"token", "string", "Of the lease: for the paths below /claims."},
+    {"id", "string", "Of the run."},
+    {"queue", "string", "Its queue."},
+    {"job", "string", "The stored name of its job."},
+    {"attempt", "integer", "Counted from 1."},
+    {"attempts_max", "integer", "Failures after which it is dead."},
+    {"created_ms", "integer", MS "."},
+    {"claimed_ms", "integer", MS "."},
+    {"lease_ends_ms", "integer", MS "."},
+    {"times_out_ms", "integer?", MS ": when the job's timeout is over."},
+    {"params", "object?", "Secret ones too. Missing where what is stored is no object."},
+    {"is_by_schema", "boolean", "Else params are as stored, without defaults."},
+    END};
+static const struct shape_member claimed_members[] = {
+    {"claim", "Held!", "The run; null when none came."}, END};
+static const struct shape_member beat_members[] = {
+    {"lease", "string?", "From now, as 5m; 30s without it."},
+    {"progress", "integer?", "In percent."},
+    {"progress_text", "string?", "Beside it."},
+    END};
+static const struct shape_member pulse_members[] = {
+    {"order", "string", "go_on; cancel: end it; time_out: its time is over, fail it."},
+    {"lease_ends_ms", "integer", MS "."},
+    END};
+static const struct shape_member completion_members[] = {
+    {"result", "object?", "As the job's schema has it."}, END};
+static const struct shape_member failing_members[] = {
+    {"error", "string?", "What went wrong."},
+    {"final", "boolean?", "Trying again is pointless."},
+    {"delay", "string?", "Until the next attempt; as the job's retry says without it."},
+    END};
+static const struct shape_member release_members[] = {
+    {"delay", "string?", "Until others find it; at once without it."}, END};
+static const struct shape_member told_members[] = {
+    {"told", "string", "completed, failed or released."}, END};
 static const struct shape_member schema_members[] = {
     {"queue", "string", "That has it."},
     {"job", "string", "The job's stored name."},
@@ -233,6 +275,15 @@ const struct shape shapes[] = {
     {"Enqueued", "A run that was enqueued.", enqueued_members, NULL},
     {"Result", "What became of one of several.", result_members, NULL},
     {"EnqueuedMany", "What became of all.", enqueued_many_members, NULL},
+    {"Claim", "What is wanted.", claim_members, NULL},
+    {"Held", "A run that is claimed.", held_members, NULL},
+    {"Claimed", "What was claimed.", claimed_members, NULL},
+    {"Beat", "How it goes.", beat_members, NULL},
+    {"Pulse", "What to do.", pulse_members, NULL},
+    {"Completion", "That it is done.", completion_members, NULL},
+    {"Failing", "That it has failed.", failing_members, NULL},
+    {"Release", "When it goes back.", release_members, NULL},
+    {"Told", "What the store was told.", told_members, NULL},
     {"Schema", "The schema of a job, without its text.", schema_members, NULL},
     {"Schemas", "All that queues have.", schemas_members, NULL},
     {"Schedule", "A periodic job.", schedule_members, NULL},

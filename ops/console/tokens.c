@@ -25,7 +25,10 @@ static bool role_read(const char *word, enum role *ret_role)
     static const struct {
         const char *name;
         enum role role;
-    } roles[] = {{"read", ROLE_READ}, {"enqueue", ROLE_ENQUEUE}, {"operate", ROLE_OPERATE}};
+    } roles[] = {{"read", ROLE_READ},
+                 {"enqueue", ROLE_ENQUEUE},
+                 {"operate", ROLE_OPERATE},
+                 {"work", ROLE_WORK}};
     for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
         if (strcmp(roles[i].name, word) == 0) {
             *ret_role = roles[i].role;

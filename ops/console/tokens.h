@@ -12,7 +12,8 @@ enum role {
     ROLE_READ = 1,    /* see all there is */
     ROLE_ENQUEUE = 2, /* enqueue, and follow a run whose id is known */
     ROLE_OPERATE = 4, /* all */
-    ROLE_ANY = ROLE_READ | ROLE_ENQUEUE | ROLE_OPERATE
+    ROLE_WORK = 8,    /* claim runs, and say what becomes of them */
+    ROLE_ANY = ROLE_READ | ROLE_ENQUEUE | ROLE_OPERATE | ROLE_WORK
 };
 
 enum { TOKEN_LEN_MIN = 16, TOKEN_LEN_MAX = 128 };

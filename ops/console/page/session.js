@@ -10,5 +10,5 @@ export async function sessionRead() {
 }
 
 export const mayOperate = () => !session.readOnly && session.role === "operate";
-export const mayEnqueue = () => !session.readOnly && session.role !== "read";
-export const mayRead = () => session.role !== "enqueue";
+export const mayEnqueue = () => !session.readOnly && !["read", "work"].includes(session.role);
+export const mayRead = () => !["enqueue", "work"].includes(session.role);

@@ -344,12 +344,129 @@ class Waiting(Served):
         self.until(lambda: self.at_work() == 1, 20)
 
 
+class Working(Served):
+    """The worker's side: what a claim is, tests/parts/engine/test_claims.c and test_claims_storm.c tell."""
+
+    def setUp(self):
+        super().setUp()
+        self.fill()
+        self.serve()
+        for run in self.get("/runs?queue=naps&state=waiting")["runs"]:
+            self.post(f"/runs/naps/{run['id']}/cancel")
+
+    def claim(self, code=200, **body):
+        value = self.post("/queues/naps/claim", body, code)
+        return value["claim"] if code == 200 else value
+
+    def tell(self, *words):
+        self.nap("enqueue", "tell", *words)
+
+    def test_a_run_that_is_done(self):
+        self.tell("hello", "hunter2")
+        held = self.claim(lease="10s", jobs=["tell"])
+        self.assertEqual((held["job"], held["attempt"], held["params"], held["is_by_schema"]),
+                         ("tell", 1, {"words": "hello", "token": "hunter2"}, True))
+        self.assertIsNone(self.claim())
+        beat = self.post(f"/claims/{held['token']}/heartbeat", {"lease": "1m", "progress": 50, "progress_text": "half"})
+        self.assertEqual(beat["order"], "go_on")
+        self.assertGreater(beat["lease_ends_ms"], held["lease_ends_ms"])
+        run = self.get(f"/runs/naps/{held['id']}")
+        self.assertEqual((run["state"], run["progress"], run["progress_text"]), ("active", 50, "half"))
+        self.assertEqual(self.post(f"/claims/{held['token']}/complete", {}), {"told": "completed"})
+        self.assertEqual(self.get("/queues/naps")["totals"]["done"], 2)
+        self.assertNotIn("claims", self.log.read_text())
+
+    def test_a_run_that_fails(self):
+        self.tell("hello")
+        held = self.claim()
+        self.assertEqual(self.post(f"/claims/{held['token']}/fail", {"error": "no\nroute", "final": True}), {"told": "failed"})
+        run = self.get(f"/runs/naps/{held['id']}")
+        self.assertEqual((run["state"], run["error"]), ("dead", "no\nroute"))
+        for verb in "complete", "fail", "heartbeat", "release":
+            self.refused(self.post(f"/claims/{held['token']}/{verb}", {}, 409), "stale")
+
+    def test_a_run_that_is_given_back_or_lost(self):
+        self.tell("hello")
+        first = self.claim()
+        self.assertEqual(self.post(f"/claims/{first['token']}/release", {}), {"told": "released"})
+        second = self.claim(wait="10s", lease="200ms")
+        third = self.claim(wait="20s")
+        self.assertEqual((first["id"], second["id"]), (third["id"], third["id"]))
+        self.refused(self.post(f"/claims/{second['token']}/complete", {}, 409), "stale")
+        self.post(f"/claims/{third['token']}/complete", {})
+        self.assertEqual(self.get("/queues/naps")["totals"]["lost"], 1)
+
+    def test_a_run_that_is_cancelled(self):
+        self.tell("hello")
+        held = self.claim()
+        self.post(f"/runs/naps/{held['id']}/cancel")
+        self.assertEqual(self.post(f"/claims/{held['token']}/heartbeat", {})["order"], "cancel")
+        self.post(f"/claims/{held['token']}/fail", {})
+        self.assertEqual(self.get(f"/runs/naps/{held['id']}")["state"], "cancelled")
+
+    def test_a_claim_waits_for_a_run(self):
+        got = []
+        waiter = threading.Thread(target=lambda: got.append(self.claim(wait="30s")))
+        waiter.start()
+        self.until(lambda: self.get("/health")["at_work"] > 1)
+        self.tell("hello")
+        waiter.join(40)
+        self.assertEqual(got[0]["job"], "tell")
+
+    def test_a_run_comes_back_at_once_whose_claimer_has_gone(self):
+        with socket.create_connection(("127.0.0.1", self.port)) as link:
+            body = b'{"wait":"30s","lease":"1h"}'
+            link.sendall(b"POST /api/v1/queues/naps/claim HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                         b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            self.until(lambda: self.get("/health")["at_work"] > 1)
+        self.until(lambda: self.get("/health")["at_work"] == 1)
+        self.tell("hello")
+        self.assertIsNotNone(self.claim(wait="10s"))
+
+    def test_what_is_wrong_is_named(self):
+        self.refused(self.claim(400, wait="2m"), "invalid", "wait", "at most 60s")
+        self.refused(self.claim(400, lease="soon"), "invalid", "lease")
+        self.refused(self.claim(400, lease="1ms"), "invalid", None, "lease")
+        self.refused(self.claim(400, job="tell"), "invalid", "job", "did you mean jobs?")
+        self.refused(self.post("/claims/nonsense/complete", {}, 400), "invalid", None, "no token of a lease")
+        self.tell("hello")
+        token = self.claim()["token"]
+        self.refused(self.post(f"/claims/{token}/complete", {"result": {"x": 1}}, 400), "invalid", None, "returns nothing")
+        self.refused(self.post(f"/claims/{token}/complete", '{"result":{}', 400), "invalid", None, "no JSON")
+        self.refused(self.post(f"/claims/{token}/complete", '{"result":null,"result":1}', 400), "invalid", "result")
+        self.post(f"/claims/{token}/complete", '{"result":null}')
+
+    def test_the_examples(self):
+        """A worker in each of three languages; the shell's has a command that fails for one run."""
+        folder = pathlib.Path(__file__).resolve().parents[3] / "examples" / "http"
+        self.env["CULEX_HTTP"] = f"http://127.0.0.1:{self.port}"
+        workers = {"sh": ["sh", folder / "worker.sh", "naps", "jq -r .words | grep -v bad || { echo bad luck >&2; exit 1; }"],
+                   "python": [sys.executable, folder / "worker.py", "naps"], "node": ["node", folder / "worker.mjs", "naps"]}
+        for name, words in workers.items():
+            if shutil.which(str(words[0])) is None or (name == "sh" and shutil.which("jq") is None):
+                print("not tried:", name)
+                continue
+            before = self.get("/queues/naps")["totals"]
+            for text in "one", "two", "bad":
+                self.tell(text)
+            done = subprocess.run(words, env=self.env, capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            self.assertIn("one", done.stdout)
+            after = self.get("/queues/naps")["totals"]
+            self.assertEqual(after["done"] + after["failed"], before["done"] + before["failed"] + 3, name)
+            self.assertEqual(after["failed"] - before["failed"], name == "sh", name)
+        if shutil.which("jq"):
+            [bad] = self.get("/runs?queue=naps&state=dead&error=bad%20luck")["runs"]
+            self.assertEqual(bad["job"], "tell")
+
+
 class Access(Served):
-    READ, ENQUEUE, OPERATE = "r" * 32, "e" * 32, "o" * 32
+    READ, ENQUEUE, OPERATE, WORK = "r" * 32, "e" * 32, "o" * 32, "w" * 32
 
     def tokens(self, text=None):
         path = self.folder / "tokens"
-        path.write_text(text or f"# who\nread {self.READ}\nenqueue {self.ENQUEUE} shop\n\noperate {self.OPERATE} # all\n")
+        path.write_text(text or f"# who\nread {self.READ}\nenqueue {self.ENQUEUE} shop\n\noperate {self.OPERATE} # all\n"
+                        f"work {self.WORK}\n")
         path.chmod(0o600)
         return "--tokens", path
 
@@ -360,11 +477,11 @@ class Access(Served):
         one = f"/api/v1/runs/naps/{run['id']}"
         table = (("GET", "/api/v1/queues", "ro"), ("GET", "/api/v1/runs", "ro"), ("GET", one, "reo"),
                  ("GET", one + "/wait", "reo"), ("GET", "/api/v1/workers", "ro"), ("GET", "/api/v1/schemas", "reo"),
-                 ("GET", "/api/v1/health", "reo"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
-                 ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", one + "/delete", "o"))
+                 ("GET", "/api/v1/health", "reow"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
+                 ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", "/api/v1/queues/naps/claim", "wo"), ("POST", one + "/delete", "o"))
         for method, path, allowed in table:
             body = [] if path == "/api/v1/jobs" else None
-            for token in (self.READ, self.ENQUEUE, self.OPERATE):
+            for token in (self.READ, self.ENQUEUE, self.OPERATE, self.WORK):
                 status, _, value = self.send(method, path, body, Authorization=f"Bearer {token}")
                 self.assertEqual(status in (200, 201), token[0] in allowed, (method, path, token, value))
                 if status not in (200, 201):

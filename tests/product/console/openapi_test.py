@@ -132,6 +132,17 @@ class Answers(Served):
         self.ask("post", one + "/retry", {}, queue="naps", id=dead["id"])
         self.ask("post", one + "/cancel", queue="naps", id=run["id"])
         self.ask("post", one + "/delete", queue="naps", id=run["id"])
+        claims = "/api/v1/claims/{token}/"
+        self.get("/queues/naps")
+        held = self.ask("post", "/api/v1/queues/{queue}/claim", {"lease": "5s", "wait": "0s"}, queue="naps")["claim"]
+        self.ask("post", claims + "heartbeat", {"progress": 5, "progress_text": "five"}, token=held["token"])
+        self.ask("post", claims + "release", {"delay": "1ms"}, token=held["token"])
+        held = self.ask("post", "/api/v1/queues/{queue}/claim", {"wait": "10s"}, queue="naps")["claim"]
+        self.ask("post", claims + "fail", {"error": "no", "final": True}, token=held["token"])
+        self.post("/jobs/naps/wink", {}, 201)
+        held = self.ask("post", "/api/v1/queues/{queue}/claim", {"wait": "10s"}, queue="naps")["claim"]
+        self.ask("post", claims + "complete", {}, token=held["token"])
+        self.ask("post", "/api/v1/queues/{queue}/claim", {}, queue="nops")
         self.ask("get", "/api/v1/queues/{queue}", queue="naps")
         self.ask("post", "/api/v1/queues/{queue}/pause", {"for": "1h"}, queue="naps")
         self.ask("post", "/api/v1/queues/{queue}/resume", queue="naps")
