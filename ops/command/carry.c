@@ -134,14 +134,24 @@ static culex_transfer_run run_make(const struct ops_cargo *cargo, int64_t now_ms
 
 /* --- out of the store that it came from ------------------------------------------------------- */
 
-/* It was begun there after it was read: nobody is to begin it here as well. */
+static bool is_unbegun(culex_run_state state)
+{
+    return state == CULEX_RUN_WAITING || state == CULEX_RUN_SCHEDULED;
+}
+
+/* It goes on where it comes from: nobody is to begin it here as well. One that is at work is not
+ * asked to stop: the other may come to nothing. */
 static culex_status copy_withdraw(struct ops_carry *carry, const struct ops_cargo *cargo,
                                   culex_uuid copy, culex_error *error)
 {
     char text[CULEX_UUID_TEXT_SIZE];
-    culex_run_state state = CULEX_RUN_CANCELLED;
-    culex_status status =
-        culex_client_cancel(carry->ops->client, carry->queue, copy, &state, error);
+    culex_run_info *info = NULL;
+    culex_run_state state = CULEX_RUN_ACTIVE;
+    culex_client *client = carry->ops->client;
+    culex_status status = culex_client_get(client, carry->queue, copy, &info, error);
+    if (status == CULEX_OK && is_unbegun(info->state))
+        status = culex_client_cancel(client, carry->queue, copy, &state, error);
+    culex_run_info_free(info);
     culex_uuid_format(cargo->record.run.id, text);
     if (status == CULEX_OK && state == CULEX_RUN_CANCELLED) {
         carry->counts.changed++;
@@ -156,19 +166,84 @@ static culex_status copy_withdraw(struct ops_carry *carry, const struct ops_carg
     return CULEX_OK;
 }
 
-/* Whether it is cancelled there, perhaps by a try of ours whose answer was lost. */
-static culex_status source_cancel(struct ops_carry *carry, culex_client *from, culex_uuid id,
-                                  bool *ret_is_cancelled, culex_error *error)
+/* What has become of a run where it comes from, since it was read there. */
+enum fate {
+    FATE_OURS,      /* it is as it was, and is cancelled now */
+    FATE_GONE,      /* another call like this one has brought and deleted it */
+    FATE_BEGUN,     /* somebody executes it there, or has done so */
+    FATE_CANCELLED, /* by somebody else, or by another call like this one */
+    FATE_STOPPED    /* it was begun between two calls, and is asked to stop */
+};
+
+static enum fate fate_of(const culex_run_info *now, const culex_run_info *then)
 {
-    culex_run_info *info = NULL;
+    if (now->state == CULEX_RUN_CANCELLED)
+        return FATE_CANCELLED;
+    return is_unbegun(now->state) && now->attempt == then->attempt ? FATE_OURS : FATE_BEGUN;
+}
+
+static culex_status fate_read(struct ops_carry *carry, culex_client *from,
+                              const culex_run_info *then, enum fate *ret_fate, culex_error *error)
+{
+    culex_run_info *now = NULL;
+    culex_status status = culex_client_get(from, carry->queue, then->id, &now, error);
+    *ret_fate = status == CULEX_OK ? fate_of(now, then) : FATE_GONE;
+    culex_run_info_free(now);
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
+/* A cancel asks a run that is at work to stop, so it is only for one that is not. A second try of a
+ * cancel whose answer was lost finds that of the first. */
+static culex_status source_cancel(struct ops_carry *carry, culex_client *from,
+                                  const culex_run_info *run, enum fate *ret_fate,
+                                  culex_error *error)
+{
     culex_run_state state = CULEX_RUN_ACTIVE;
-    culex_status status = culex_client_cancel(from, carry->queue, id, &state, error);
+    culex_status status = fate_read(carry, from, run, ret_fate, error);
+    if (status != CULEX_OK || *ret_fate != FATE_OURS)
+        return status;
+    status = culex_client_cancel(from, carry->queue, run->id, &state, error);
+    if (status == CULEX_OK)
+        *ret_fate = state == CULEX_RUN_CANCELLED ? FATE_OURS : FATE_STOPPED;
     if (status == CULEX_ESTATE) {
-        status = culex_client_get(from, carry->queue, id, &info, error);
-        state = status == CULEX_OK ? info->state : CULEX_RUN_ACTIVE;
-        culex_run_info_free(info);
+        status = fate_read(carry, from, run, ret_fate, error);
+        *ret_fate = *ret_fate == FATE_CANCELLED ? FATE_OURS : *ret_fate;
     }
-    *ret_is_cancelled = status == CULEX_OK && state == CULEX_RUN_CANCELLED;
+    if (status == CULEX_ENOTFOUND)
+        *ret_fate = FATE_GONE;
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
+/* Its copy stays: to lose it would be worse. */
+static void copy_keep(struct ops_carry *carry, const culex_run_info *run, enum fate fate)
+{
+    char text[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(run->id, text);
+    if (fate == FATE_CANCELLED) {
+        carry->counts.changed++;
+        fprintf(stderr,
+                "culex: %s was cancelled where it comes from meanwhile; its copy is here: cancel "
+                "it, too, if that was meant\n",
+                text);
+    } else if (fate == FATE_STOPPED) {
+        carry->counts.doubled++;
+        fprintf(
+            stderr,
+            "culex: %s was begun where it comes from in that instant, and is asked to stop; its "
+            "copy is here, too\n",
+            text);
+    }
+}
+
+static culex_status source_delete(struct ops_carry *carry, culex_client *from,
+                                  const struct ops_cargo *cargo, culex_uuid copy,
+                                  culex_error *error)
+{
+    const culex_run_info *run = &cargo->record.run;
+    culex_status status = culex_client_delete(from, carry->queue, run->id, error);
+    carry->counts.removed += status == CULEX_OK;
+    if (status == CULEX_ESTATE && run->state == CULEX_RUN_DEAD) /* somebody has revived it */
+        return copy_withdraw(carry, cargo, copy, error);
     return status == CULEX_ENOTFOUND ? CULEX_OK : status;
 }
 
@@ -177,28 +252,33 @@ static culex_status source_remove(struct ops_carry *carry, culex_client *from,
                                   culex_error *error)
 {
     const culex_run_info *run = &cargo->record.run;
-    bool is_over = run->state == CULEX_RUN_DEAD;
+    enum fate fate = FATE_OURS;
     culex_status status = CULEX_OK;
-    if (!is_over)
-        status = source_cancel(carry, from, run->id, &is_over, error);
+    if (run->state != CULEX_RUN_DEAD)
+        status = source_cancel(carry, from, run, &fate, error);
     if (status != CULEX_OK)
         return status;
-    if (!is_over)
+    if (fate == FATE_OURS)
+        return source_delete(carry, from, cargo, copy, error);
+    if (fate == FATE_BEGUN)
         return copy_withdraw(carry, cargo, copy, error);
-    status = culex_client_delete(from, carry->queue, run->id, error);
-    carry->counts.removed += status == CULEX_OK;
-    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+    copy_keep(carry, run, fate);
+    return CULEX_OK;
 }
 
 /* --- into this one ---------------------------------------------------------------------------- */
 
-/* Ids of runs are told apart over all stores: who has this one is the store that it comes from. */
+/* Ids of runs are told apart over all stores: who has one of these is the store that they come
+ * from, whatever has become of the others. */
 static culex_status strangers_check(struct ops_carry *carry, culex_error *error)
 {
-    culex_run_info *info = NULL;
-    culex_status status = culex_client_get(carry->ops->client, carry->queue,
-                                           carry->cargo[0].record.run.id, &info, error);
-    culex_run_info_free(info);
+    culex_status status = CULEX_ENOTFOUND;
+    for (size_t i = 0; i < carry->cargo_count && status == CULEX_ENOTFOUND; i++) {
+        culex_run_info *info = NULL;
+        status = culex_client_get(carry->ops->client, carry->queue, carry->cargo[i].record.run.id,
+                                  &info, error);
+        culex_run_info_free(info);
+    }
     if (status == CULEX_OK)
         return ops_usage(error, "this is the store that the runs come from");
     return status == CULEX_ENOTFOUND ? CULEX_OK : status;

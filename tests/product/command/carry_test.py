@@ -254,6 +254,44 @@ class Carry(unittest.TestCase):
                               check=False)
         return sum(json.loads(line)["totals"]["enqueued"] for line in done.stdout.splitlines())
 
+    def test_moves_at_the_same_time_lose_nothing(self):
+        """As a timer begins one while that before it still works."""
+        self.call("import", given=text(head(), queue(), *map(run, range(600)), end(600)))
+        self.call("pause", "naps")
+        move = [CULEX, "import", "--url", self.two, "--from", self.one, "--move", "--yes"]
+        calls = [subprocess.Popen(move, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                 for _ in range(3)]
+        told = "".join(call.communicate(timeout=120)[1] for call in calls)
+        self.assertNotIn("was begun", told)
+        self.assertEqual(sorted(each["payload"] for each in self.runs(self.two, "--state", "waiting")),
+                         sorted(run(at)["payload"] for at in range(600)))
+        self.assertEqual((self.count(self.one), self.count(self.two, "cancelled")), (0, 0))
+
+    def test_a_run_that_is_begun_during_a_move_is_not_stopped(self):
+        """The store that they come from goes on under a move: what is at work there is executed there, and nowhere else."""
+        each = {"payload": '{"length":"0.001s"}', "keep_success_ms": DAY_MS}
+        self.call("import", given=text(head(), queue(), *(run(at, **each) for at in range(1500)), end(1500)))
+        self.call("pause", "naps")
+        move = subprocess.Popen([CULEX, "import", "--url", self.two, "--from", self.one, "--move", "--yes"], env=self.env,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.until(lambda: self.came() >= 100 or move.poll() is not None)
+        self.call("resume", "naps")
+        self.nap("--queues", "naps", "--isolation", "none", "--log-level", "error", "--drain")
+        move.wait()
+        done, here = self.count(self.one, "done"), self.count(self.two)
+        self.assertEqual(self.count(self.one) + self.count(self.one, "active"), 0)
+        self.assertGreaterEqual(done + here, 1500, "one is lost")
+
+    def test_a_file_is_kept_from_its_own_store_whatever_is_gone(self):
+        self.call("import", given=text(head(), queue(), *map(run, range(5)), end(5)))
+        self.call("pause", "naps")
+        file = self.export()
+        for gone in json.loads(file.splitlines()[2]), json.loads(file.splitlines()[4]):
+            self.call("cancel", "--queue", "naps", gone["id"])
+            self.call("delete", "--queue", "naps", gone["id"], "--yes")
+        self.assertIn("this is the store that the runs come from", self.call("import", given=file, code=2).stderr)
+        self.assertEqual(len(self.runs(self.one)), 3)
+
     def test_what_came_and_was_deleted_here_stays_there(self):
         self.call("import", given=text(head(), queue(), *map(run, range(5)), end(5)))
         self.call("pause", "naps")
