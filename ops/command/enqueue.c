@@ -103,8 +103,8 @@ static const char *traceparent_of(const struct ops_options *given)
     return inherited != NULL && inherited[0] != '\0' ? inherited : NULL;
 }
 
-static culex_status options_make(const struct ops *ops, const struct ops_schema *schema,
-                                 culex_enqueue_options *ret_options, culex_error *error)
+static culex_status options_make(const struct ops *ops, culex_enqueue_options *ret_options,
+                                 culex_error *error)
 {
     const struct ops_options *given = &ops->options;
     *ret_options = culex_enqueue_options_make();
@@ -116,9 +116,7 @@ static culex_status options_make(const struct ops *ops, const struct ops_schema 
     ret_options->priority = given->priority > 9 ? 10 : (int)given->priority;
     ret_options->idempotency_key = given->key;
     ret_options->traceparent = traceparent_of(given);
-    ret_options->queue = given->queue != NULL       ? given->queue
-                         : schema->queue[0] != '\0' ? schema->queue
-                                                    : NULL;
+    ret_options->queue = given->queue; /* else its own, as of a program that was compiled with it */
     if (ret_options->has_delay && ret_options->has_at)
         return ops_usage(error, "--delay and --at: one of them");
     if (ret_options->priority > 9)
@@ -228,7 +226,7 @@ static culex_status tagged_enqueue(struct ops *ops, const struct ops_schema *sch
     char *copy = ops_copy(given != NULL ? given : "", given != NULL ? strlen(given) : 0);
     culex_arena *arena = culex_arena_create();
     culex_enqueue_options options;
-    culex_status status = options_make(ops, schema, &options, error);
+    culex_status status = options_make(ops, &options, error);
     if (status == CULEX_OK && given != NULL) {
         options.tags = tags;
         status = tags_split(copy, tags, &options.tag_count, error);
@@ -240,6 +238,18 @@ static culex_status tagged_enqueue(struct ops *ops, const struct ops_schema *sch
     return status;
 }
 
+/* A worker tells all its jobs in each queue that it serves. */
+static void queue_note(const struct ops *ops, const struct ops_schema *schema)
+{
+    const culex_job_type *type = schema->type;
+    const char *own = type->queue != NULL ? type->queue : type->wire;
+    if (ops->options.queue == NULL && schema->queue[0] != '\0' && strcmp(schema->queue, own) != 0)
+        fprintf(stderr,
+                "culex: it goes into its own queue %s, in which no worker has told this job; "
+                "--queue names another\n",
+                own);
+}
+
 culex_status ops_enqueue(struct ops *ops, culex_error *error)
 {
     struct ops_schema schema;
@@ -249,6 +259,8 @@ culex_status ops_enqueue(struct ops *ops, culex_error *error)
                            "the job %.100s is retired: its workers end each run of it dead, and "
                            "none is enqueued",
                            schema.type->name);
+    if (status == CULEX_OK)
+        queue_note(ops, &schema);
     if (status == CULEX_OK && schema.note[0] != '\0')
         fprintf(stderr, "culex: %s\n", schema.note);
     if (status == CULEX_OK)

@@ -769,6 +769,15 @@ class Command(unittest.TestCase):
         self.assertIn("nobody has told this schema for 71 minutes: no worker in queue naps may have the job",
                       self.told("enqueue", "tell", "words=x"))
 
+    def test_a_run_goes_into_the_queue_of_its_job(self):
+        self.nap("enqueue", "wink", "1")
+        self.tell("elsewhere", {"words": "w"})
+        text = json.loads((self.folder / "elsewhere.json").read_text(encoding="utf-8"))
+        (self.folder / "own.json").write_text(json.dumps(text | {"queue": "own", "wire": "shout", "name": "shout"}), encoding="utf-8")
+        self.held("tell", self.folder / "own.json", '{"words":"w"}')
+        self.assertEqual(self.told("enqueue", "shout", "words=x"), "")
+        self.assertEqual(len(self.ids_of("own")), 2)
+
     def test_a_store_is_measured(self):
         self.nap("enqueue", "wink", "1")
         rows = self.lines("bench", "--for", "50ms")
