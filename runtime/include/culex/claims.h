@@ -23,7 +23,8 @@
  * What a worker of Culex does and a claim does not: figures and the registry of workers know
  * nothing of claims; nothing enforces a run's timeout but the end of its lease; steps of chains are
  * not claimed, as what comes next is made by a worker that has the chain; encrypted params are
- * sealed in the payload (but see culex_claim_params), and an encrypted result cannot be given.
+ * sealed in the payload (but see culex_claim_params), and an encrypted result cannot be given;
+ * and values of [[secret]] params that stand in an error text or a progress are kept as they are.
  * Members of a payload whose names begin with '!' must be understood by whoever executes it.
  *
  * Clients, threads and errors are as in culex/client.h. A handler's client cannot claim
