@@ -362,6 +362,10 @@ static void results_tell(struct request *request, const struct bulk *bulk)
 
 culex_status route_enqueue_bulk(struct request *request, culex_error *error)
 {
+    if (request_header(request, "Idempotency-Key") != NULL)
+        return body_blame(ops_usage(error, "the header Idempotency-Key is of one run: give each "
+                                           "of several its idempotency_key"),
+                          "idempotency_key", error);
     struct bulk bulk = {.runs = ops_alloc(NULL, BULK_MAX * sizeof *bulk.runs),
                         .items = ops_alloc(NULL, BULK_MAX * sizeof *bulk.items)};
     culex_status status = bulk_read(request, &bulk, error);

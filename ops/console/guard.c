@@ -145,8 +145,28 @@ static bool change_pass(const struct request *request, struct failure *ret_failu
 struct query_check {
     const struct route *route;
     struct failure *failure;
+    unsigned seen; /* a bit for each of the route's */
     bool is_wrong;
 };
+
+static void query_blame(struct query_check *check, const char *name)
+{
+    snprintf(check->failure->param, sizeof check->failure->param, "%s", name);
+    check->is_wrong = true;
+}
+
+/* One that comes twice would count once, and the answer would lack what the other wanted. */
+static void query_once(struct query_check *check, const struct route_query *query)
+{
+    unsigned bit = 1u << (query - check->route->queries);
+    if ((check->seen & bit) != 0) {
+        *check->failure =
+            failure_make(400, "invalid", NULL,
+                         "%s is given twice: several states have commas between them", query->name);
+        query_blame(check, query->name);
+    }
+    check->seen |= bit;
+}
 
 static void query_check(const char *name, void *user)
 {
@@ -154,16 +174,17 @@ static void query_check(const char *name, void *user)
     struct ops_guess guess = ops_guess_begin(name, strlen(name));
     for (const struct route_query *query = check->route->queries;
          query != NULL && query->name != NULL; query++) {
-        if (strcmp(query->name, name) == 0)
+        if (strcmp(query->name, name) == 0) {
+            query_once(check, query);
             return;
+        }
         ops_guess_add(&guess, query->name);
     }
     *check->failure =
         failure_make(400, "invalid", NULL, "there is no parameter %.64s here%s%s%s", name,
                      guess.best != NULL ? "; did you mean " : "",
                      guess.best != NULL ? guess.best : "", guess.best != NULL ? "?" : "");
-    snprintf(check->failure->param, sizeof check->failure->param, "%s", name);
-    check->is_wrong = true;
+    query_blame(check, name);
 }
 
 static bool queries_pass(const struct request *request, struct failure *ret_failure)

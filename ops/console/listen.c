@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,7 +24,8 @@ static bool where_split(const char *where, char *ret_host, size_t size, const ch
     const char *colon = strrchr(where, ':');
     size_t len = colon != NULL ? (size_t)(colon - where) : 0;
     if (len == 0 || len >= size || colon[1] == '\0' ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon + 1) > 5)
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon + 1) > 5 ||
+        atoi(colon + 1) > 65535)
         return false;
     bool is_bracketed = where[0] == '[' && where[len - 1] == ']';
     memcpy(ret_host, where + is_bracketed, len - 2 * (size_t)is_bracketed);

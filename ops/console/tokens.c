@@ -61,14 +61,17 @@ static culex_status line_read(struct tokens *tokens, char *line, size_t number, 
     *token = (struct token){.role = ROLE_READ};
     if (!role_read(role, &token->role))
         return ops_usage(error,
-                         "%.200s:%zu: a line is ROLE TOKEN [NAME], and a role is read, enqueue or "
-                         "operate",
+                         "%.200s:%zu: a line is ROLE TOKEN [NAME], and a role is read, enqueue, "
+                         "work or operate",
                          path, number);
     if (text == NULL || !is_token(text))
         return ops_usage(error,
                          "%.200s:%zu: a token has %d to %d letters, digits or signs; openssl rand "
                          "-hex 32 makes one",
                          path, number, TOKEN_LEN_MIN, TOKEN_LEN_MAX);
+    if (tokens_find(tokens, text) != NULL)
+        return ops_usage(error, "%.200s:%zu: another line has this token, and it has one role",
+                         path, number);
     memcpy(token->text, text, strlen(text));
     if (name != NULL && name[0] != '#')
         snprintf(token->name, sizeof token->name, "%s", name);

@@ -23,8 +23,9 @@ export const token = {
 export function onToken(ask) { askToken = ask; }
 
 // JSON numbers of 64 bits do not fit a Number: they stay digits.
-const long = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
-export const parse = (text) => JSON.parse(text.replace(long, (part) => (part[0] === '"' ? part : `"${part}"`)));
+const WORD = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const isLong = (part) => /^-?\d{16,}$/.test(part);
+export const parse = (text) => JSON.parse(text.replace(WORD, (part) => (isLong(part) ? `"${part}"` : part)));
 
 export function headers() {
   const held = token.get();

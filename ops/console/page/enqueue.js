@@ -1,5 +1,5 @@
 // A form made from a job's schema. The server checks what is sent; what it refuses is told beside the param.
-import {get, post} from "./api.js";
+import {get, parse, post} from "./api.js";
 import {el, path, plain, say, short} from "./dom.js";
 import {typeName} from "./run.js";
 import {wrongText} from "./runs.js";
@@ -14,7 +14,7 @@ const isMany = (field) => field.shape === "list" || field.shape === "array";
 
 function defaultOf(field) {
   if (field.default === undefined) return undefined;
-  try { return JSON.parse(field.default); } catch { return field.default; }
+  try { return parse(field.default); } catch { return field.default; }
 }
 
 /** One value as JSON has it. What is no number is sent as it is: the server says what is wrong. */
@@ -45,7 +45,7 @@ function input(field, schema) {
   const id = `p-${wire(field)}`, preset = defaultOf(field), isOpen = !has(field, "required") && preset === undefined;
   if (field.kind === "struct") {
     const node = el("textarea", {id, rows: 4, spellcheck: "false"}, preset === undefined ? "" : JSON.stringify(preset, null, 1));
-    return {node, read: () => (node.value.trim() === "" ? undefined : JSON.parse(node.value))};
+    return {node, read: () => (node.value.trim() === "" ? undefined : parse(node.value))};
   }
   if (isMany(field)) {
     const node = el("textarea", {id, rows: 3, spellcheck: "false"}, Array.isArray(preset) ? preset.join("\n") : "");

@@ -199,6 +199,14 @@ class Enqueuing(Served):
         self.assertNotIn("5551234", json.dumps(secret))
         self.assertEqual(self.get("/queues/naps")["totals"]["enqueued"], before)
 
+    def test_what_comes_twice_is_refused(self):
+        """It would count once, in silence."""
+        self.serve()
+        one = [{"queue": "naps", "job": "wink"}]
+        self.refused(self.post("/jobs", one, 400, Idempotency_Key="k"), "invalid", "idempotency_key", "of one run")
+        for query in "state=dead&state=done", "queue=naps&queue=held", "limit=1&limit=1":
+            self.refused(self.get(f"/runs?{query}", 400), "invalid", query.split("=")[0], "given twice")
+
     def test_the_same_words_as_the_command(self):
         self.serve()
         for params in ({"wordz": "x"}, {}, {"words": 5}):
@@ -507,6 +515,9 @@ class Access(Served):
     def test_what_it_does_not_start_with(self):
         self.assertIn("--tokens FILE", self.end("--listen", "0.0.0.0:0"))
         self.assertIn("ADDRESS:PORT", self.end("--listen", "7420"))
+        self.assertIn("ADDRESS:PORT", self.end("--listen", "127.0.0.1:65536"))
+        self.assertIn("another line has this token",
+                      self.end(*self.tokens(f"read {self.READ} a\noperate {self.READ} b\n")))
         self.assertIn("--listen nowhere.invalid:1", self.end("--listen", "nowhere.invalid:1"))
         self.assertIn("--base", self.end("--base", "x"))
         self.assertIn("--base", self.end("--base", "/x/"))
@@ -516,9 +527,9 @@ class Access(Served):
         self.assertIn("too much", self.end("surplus"))
         self.assertIn("does not take --queue", self.end("--queue", "x"))
         self.assertIn("did you mean --listen?", self.end("--lisen", "x"))
-        for text, part in (("operate short\n", "16 to 128"), (f"admin {self.READ}\n", "read, enqueue or operate"),
+        for text, part in (("operate short\n", "16 to 128"), (f"admin {self.READ}\n", "read, enqueue, work or operate"),
                            ("# nothing\n", "no token"), ("read\n", "16 to 128"), ("x" * 600, "too long"),
-                           (f"read {self.READ}\n" * 257, "more than 256")):
+                           ("".join(f"read {at:032}\n" for at in range(257)), "more than 256")):
             told = self.end(*self.tokens(text))
             self.assertIn(part, told)
             self.assertNotIn(self.READ, told)

@@ -336,6 +336,26 @@ class Acting(Page):
         self.sees("Into queue naps")
         self.calm()
 
+    def test_numbers_as_they_are(self):
+        """Neither long integers nor fractions come to harm in the page."""
+        self.nap("enqueue", "wink", "1")
+        text = json.loads(self.nap("schema", "tell"))
+        fields = [{"name": "n", "kind": "int64", "shape": "single", "default": "9007199254740993"},
+                  {"name": "x", "kind": "float64", "shape": "single", "default": "0.30000000000000004"}]
+        path = self.folder / "numbers.json"
+        path.write_text(json.dumps(text | {"params": {"name": "tell", "fields": fields}}), encoding="utf-8")
+        self.nap("tell", path, '{"n":9007199254740995,"x":0.10000000000000003}', program=HELD)
+        self.serve()
+        [run] = [run for run in self.get("/runs?queue=naps")["runs"] if run["job"] == "tell"]
+        self.open(f"run/naps/{run['id']}")
+        self.sees("9007199254740995", "0.10000000000000003")
+        self.open("enqueue/naps/tell")
+        self.assertEqual(self.one("#p-n").get_attribute("value"), "9007199254740993")
+        self.press("Enqueue")
+        self.until(lambda: len(self.get("/runs?queue=naps")["runs"]) == 3)
+        [newest] = [each for each in self.get("/runs?queue=naps")["runs"] if each["job"] == "tell" and each["id"] != run["id"]]
+        self.assertIn("9007199254740993", self.send("GET", f"/api/v1/runs/naps/{newest['id']}")[2].__repr__())
+
     def test_a_pause(self):
         self.fill()
         self.serve()
