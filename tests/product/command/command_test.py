@@ -36,14 +36,20 @@ class Command(unittest.TestCase):
         self.env["CULEX_URL"] = f"sqlite:{self.folder}/jobs.db" if STORE == "sqlite" else self.redis()
 
     def redis(self):
-        socket = self.folder / "redis.sock"
-        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
+        place = self.folder / "redis.sock"
+        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", place, "--save", "",
                                    "--dir", self.folder], stdout=subprocess.DEVNULL)
         self.server = server
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        self.until(socket.exists)
-        return f"redis+unix://{socket}"
+        self.until(lambda: self.is_open(place))
+        return f"redis+unix://{place}"
+
+    @staticmethod
+    def is_open(place):
+        """The file is there a moment before somebody listens."""
+        with socket.socket(socket.AF_UNIX) as link:
+            return link.connect_ex(str(place)) == 0
 
     def until(self, is_so):
         end = time.monotonic() + 60

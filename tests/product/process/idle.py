@@ -6,6 +6,7 @@ usage: idle.py REPOSITORY BUILD
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,12 @@ def wait_until_quiet(way):
         return time.monotonic() - since >= QUIET_S
 
     wait_until(is_quiet, f"a worker without work is silent for {QUIET_S} s")
+
+
+def is_open(sock):
+    """The file is there a moment before somebody listens."""
+    with socket.socket(socket.AF_UNIX) as link:
+        return link.connect_ex(sock) == 0
 
 
 def redis(sock, *words):
@@ -81,7 +88,7 @@ def main():
         server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", sock, "--save", "", "--dir", name],
                                   stdout=subprocess.DEVNULL)
         try:
-            wait_until(lambda: os.path.exists(sock), "the server starts")
+            wait_until(lambda: is_open(sock), "the server starts")
             watch(str(pathlib.Path(sys.argv[2]) / "tests/product/process/nap"), sock, folder)
         finally:
             server.terminate()
