@@ -19,6 +19,7 @@
 #include "command/parked.h"
 #include "command/print.h"
 #include "command/range.h"
+#include "command/shape.h"
 #include "command/survey.h"
 
 enum health { OK, WARNING, CRITICAL, UNKNOWN };
@@ -205,10 +206,10 @@ static void runs_judge(struct check *check, const struct ops_queue_view *view)
     if (waiting > 0 && view->workers == 0)
         problem_add(check, check->unserved, view->name, "no-worker",
                     "%" PRIu64 " runs wait and no worker claims any", waiting);
-    if (ops_view_is_full(view))
+    if (ops_queue_is_full(&view->stats))
         problem_add(check, check->full, view->name, "full",
-                    "full, as %" PRIu64 " runs are bounded by %" PRIu64, ops_view_open(view),
-                    view->stats.limit);
+                    "full, as %" PRIu64 " runs are bounded by %" PRIu64,
+                    ops_queue_open(&view->stats), view->stats.limit);
 }
 
 static void numbers_add(struct check *check, const struct ops_queue_view *view, double overdue)
@@ -220,7 +221,7 @@ static void numbers_add(struct check *check, const struct ops_queue_view *view, 
     number_add(check, view->name, "dead", (double)view->stats.count[CULEX_RUN_DEAD], "",
                &check->dead);
     number_add(check, view->name, "workers", (double)view->workers, "", NULL);
-    number_add(check, view->name, "open", (double)ops_view_open(view), "", NULL);
+    number_add(check, view->name, "open", (double)ops_queue_open(&view->stats), "", NULL);
     if (view->stats.limit > 0)
         fprintf(check->numbers, ";%" PRIu64, view->stats.limit);
     if (check->ops->options.overdue != NULL)
@@ -236,7 +237,7 @@ static void queue_json(struct check *check, const struct ops_queue_view *view, d
     ops_json_int(json, "waiting_age_ms", view->age_ms > 0 ? view->age_ms : 0);
     ops_json_count(json, "dead", view->stats.count[CULEX_RUN_DEAD]);
     ops_json_count(json, "workers", view->workers);
-    ops_json_count(json, "open", ops_view_open(view));
+    ops_json_count(json, "open", ops_queue_open(&view->stats));
     ops_json_count(json, "capacity", view->stats.limit);
     if (check->ops->options.overdue != NULL)
         ops_json_int(json, "overdue_ms", (int64_t)(overdue * 1000));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command/print.h"
+#include "command/shape.h"
 
 void ops_top_free(struct ops_top *top)
 {
@@ -284,7 +285,7 @@ static void queue_add(struct ops_frame *frame, const struct ops_top_queue *queue
         fprintf(line.out, " %*s", (int)columns[i].width, cell);
     }
     fprintf(line.out, "%s%s", queue->view.stats.paused ? " paused" : "",
-            ops_view_is_full(&queue->view) ? " FULL" : "");
+            ops_queue_is_full(&queue->view.stats) ? " FULL" : "");
     line_end(&line, frame, look, false);
 }
 

@@ -6,8 +6,7 @@
 
 /* --- queues ----------------------------------------------------------------------------------- */
 
-/* As the store counts them that refuses to take more. */
-static uint64_t open_count(const culex_queue_stats *stats)
+uint64_t ops_queue_open(const culex_queue_stats *stats)
 {
     return stats->count[CULEX_RUN_SCHEDULED] + stats->count[CULEX_RUN_WAITING] +
            stats->count[CULEX_RUN_ACTIVE];
@@ -15,7 +14,7 @@ static uint64_t open_count(const culex_queue_stats *stats)
 
 bool ops_queue_is_full(const culex_queue_stats *stats)
 {
-    return stats->limit > 0 && open_count(stats) >= stats->limit;
+    return stats->limit > 0 && ops_queue_open(stats) >= stats->limit;
 }
 
 void ops_queue_json(struct ops_json *json, const char *queue, const culex_queue_stats *stats,

@@ -10,6 +10,8 @@
 
 #include "command/print.h"
 
+/* Runs that have not ended, as the store bounds them. */
+uint64_t ops_queue_open(const culex_queue_stats *stats);
 /* No more runs are taken in: it has as many as its bound. */
 bool ops_queue_is_full(const culex_queue_stats *stats);
 /* The members of a queue; `json` is within its object. `parked` as ops_parked_read counts them. */

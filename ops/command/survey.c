@@ -8,17 +8,6 @@
 #include "command/find.h"
 #include "command/print.h"
 
-uint64_t ops_view_open(const struct ops_queue_view *view)
-{
-    return view->stats.count[CULEX_RUN_SCHEDULED] + view->stats.count[CULEX_RUN_WAITING] +
-           view->stats.count[CULEX_RUN_ACTIVE];
-}
-
-bool ops_view_is_full(const struct ops_queue_view *view)
-{
-    return view->stats.limit > 0 && ops_view_open(view) >= view->stats.limit;
-}
-
 /* --- ages ------------------------------------------------------------------------------------- */
 
 struct oldest {

@@ -22,10 +22,6 @@ struct ops_survey {
     uint64_t at_work;
 };
 
-/* Runs that have not ended, as the store bounds them. */
-uint64_t ops_view_open(const struct ops_queue_view *view);
-bool ops_view_is_full(const struct ops_queue_view *view);
-
 /* Of the named queues, or of all for none. One that is named and is not there, or is not for this
  * user, has `wrong`. Of each some `looked_max` waiting runs are looked at for the oldest, those
  * that are claimed first. Free it with ops_survey_free in any case. */
