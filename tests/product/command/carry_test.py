@@ -267,20 +267,33 @@ class Carry(unittest.TestCase):
                          sorted(run(at)["payload"] for at in range(600)))
         self.assertEqual((self.count(self.one), self.count(self.two, "cancelled")), (0, 0))
 
+    def say(self, *words):
+        return subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", *words], check=True, capture_output=True,
+                              text=True).stdout
+
     def test_a_run_that_is_begun_during_a_move_is_not_stopped(self):
-        """The store that they come from goes on under a move: what is at work there is executed there, and nowhere else."""
-        each = {"payload": '{"length":"0.001s"}', "keep_success_ms": DAY_MS}
-        self.call("import", given=text(head(), queue(), *(run(at, **each) for at in range(1500)), end(1500)))
-        self.call("pause", "naps")
-        move = subprocess.Popen([CULEX, "import", "--url", self.two, "--from", self.one, "--move", "--yes"], env=self.env,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.until(lambda: self.came() >= 100 or move.poll() is not None)
-        self.call("resume", "naps")
-        self.nap("--queues", "naps", "--isolation", "none", "--log-level", "error", "--drain")
-        move.wait()
-        done, here = self.count(self.one, "done"), self.count(self.two)
-        self.assertEqual(self.count(self.one) + self.count(self.one, "active"), 0)
-        self.assertGreaterEqual(done + here, 1500, "one is lost")
+        """Read, and begun where it comes from before its turn has come: it goes on there, and its copy is withdrawn."""
+        source = {**self.env, "CULEX_URL": self.three}
+        there = f"redis+unix://{self.folder}/redis.sock"
+        subprocess.run([HELD, "enqueue", "pen", "1"], env=source, check=True)
+        self.call("pause", "held", "--url", self.three)
+        self.say("CLIENT", "PAUSE", "60000", "WRITE")
+        move = subprocess.Popen([CULEX, "import", "held", "--url", there, "--from", self.three, "--move", "--yes",
+                                 "--store-timeout", "50s"], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                text=True)
+        self.addCleanup(move.kill)
+        self.until(lambda: " flags=b" in self.say("CLIENT", "LIST"))
+        self.call("resume", "held", "--url", self.three)
+        worker = subprocess.Popen([HELD, "--queues", "held", "--isolation", "none", "--log-level", "error"], env=source)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: self.count(self.three, "active") == 1)
+        self.say("CLIENT", "UNPAUSE")
+        told = move.communicate(timeout=60)[1]
+        self.assertIn("was begun where it comes from meanwhile; its copy is cancelled", told)
+        [run_there] = self.lines("runs", "held", "--url", self.three, "--job", "pen")
+        self.assertEqual((run_there["state"], run_there["cancel_requested"]), ("active", False))
+        self.assertEqual((self.count(there), self.count(there, "cancelled")), (0, 1))
 
     def test_a_file_is_kept_from_its_own_store_whatever_is_gone(self):
         self.call("import", given=text(head(), queue(), *map(run, range(5)), end(5)))
