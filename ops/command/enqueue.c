@@ -211,6 +211,7 @@ static culex_status run_enqueue(struct ops *ops, const struct ops_schema *schema
     }
     options->ret_outcomes = &outcome;
     status = culex_client_enqueue(ops->client, type, params, options, &id, error);
+    options->ret_outcomes = NULL;
     if (status != CULEX_OK)
         return status;
     run_tell(ops, type, queue_of(type, options), id, outcome);

@@ -152,6 +152,7 @@ static culex_status queue_export(struct exporting *exporting, const char *queue,
         if ((states & CULEX_LIST_STATE(order[i])) != 0)
             status = ops_source_walk(&source, order[i], page_export, exporting, error);
     }
+    exporting->source = NULL;
     ops_source_free(&source);
     return status;
 }

@@ -243,6 +243,7 @@ static bool begins(struct ops_slice text, const char *with)
 static bool digits_of(struct ops_slice text, struct ops_slice *ret_digits)
 {
     bool is_quoted = begins(text, "x\"") && text.len >= 3 && text.text[text.len - 1] == '"';
+    *ret_digits = (struct ops_slice){NULL, 0};
     if (is_quoted)
         *ret_digits = (struct ops_slice){text.text + 2, text.len - 3};
     else if (begins(text, "hex:"))

@@ -106,7 +106,7 @@ static void bytes_json(struct ops_json *json, const char *name, culex_bytes byte
 static void part_json(struct ops_json *json, const struct ops_part *part, bool shows_secrets,
                       const char *values, const char *hidden)
 {
-    const void *value;
+    const void *value = NULL;
     culex_error error;
     culex_arena *arena = culex_arena_create();
     if (part->text.len > 0 && part->type != NULL &&

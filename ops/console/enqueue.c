@@ -214,6 +214,7 @@ static culex_status one_enqueue(struct request *request, struct new_run *run, cu
     run->options.ret_outcomes = &outcome;
     culex_status status =
         culex_client_enqueue(request->ops.client, type, run->params, &run->options, &id, error);
+    run->options.ret_outcomes = NULL;
     if (status != CULEX_OK)
         return status;
     ops_enqueued_json(&request->json, id, run->queue, type->wire, outcome);

@@ -45,7 +45,7 @@ static bool is_loopback(const struct sockaddr *address)
 
 static void name_make(struct listener *listener)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t len = sizeof address;
     char host[64], port[8];
     if (getsockname(listener->fd, (struct sockaddr *)&address, &len) == 0 &&

@@ -57,7 +57,7 @@ static culex_status times_read(const struct request *request, struct ops_options
     return status;
 }
 
-static culex_status filter_read(const struct request *request, struct listing *listing,
+static culex_status filter_read(const struct request *request, culex_list_filter *ret_filter,
                                 culex_error *error)
 {
     struct ops_options options = {.url = NULL};
@@ -66,14 +66,13 @@ static culex_status filter_read(const struct request *request, struct listing *l
     if (status == CULEX_OK && states != NULL)
         status =
             body_blame(ops_value_states("state", states, &options.states, error), "state", error);
-    listing->filter = (culex_list_filter){.states = options.states,
-                                          .job = request_query(request, "job"),
-                                          .tag = request_query(request, "tag"),
-                                          .error_part = request_query(request, "error"),
-                                          .has_since = request_query(request, "since") != NULL,
-                                          .since = options.since,
-                                          .has_before = request_query(request, "before") != NULL,
-                                          .before = options.before};
+    *ret_filter = (culex_list_filter){.states = options.states,
+                                      .job = request_query(request, "job"),
+                                      .error_part = request_query(request, "error"),
+                                      .has_since = request_query(request, "since") != NULL,
+                                      .since = options.since,
+                                      .has_before = request_query(request, "before") != NULL,
+                                      .before = options.before};
     return status;
 }
 
@@ -199,9 +198,8 @@ static culex_status runs_tell(struct request *request, const char *tag, culex_er
         .request = request, .only = request_query(request, "queue"), .end_ms = ms_now() + SPAN_MS};
     culex_status status = limit_read(request, &listing, error);
     if (status == CULEX_OK)
-        status = filter_read(request, &listing, error);
-    if (tag != NULL)
-        listing.filter.tag = tag;
+        status = filter_read(request, &listing.filter, error);
+    listing.filter.tag = tag;
     if (status == CULEX_OK)
         status = cursor_take(&listing, error);
     return status == CULEX_OK ? listing_tell(&listing, error) : status;
@@ -209,7 +207,7 @@ static culex_status runs_tell(struct request *request, const char *tag, culex_er
 
 culex_status route_runs(struct request *request, culex_error *error)
 {
-    return runs_tell(request, NULL, error);
+    return runs_tell(request, request_query(request, "tag"), error);
 }
 
 culex_status route_tag(struct request *request, culex_error *error)

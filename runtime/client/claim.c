@@ -266,7 +266,7 @@ culex_status culex_client_claim(culex_client *client, const char *queue,
         *ret_claim = NULL;
     culex_status status = culex__claim_client_check(client, error);
     if (status == CULEX_OK && ret_claim == NULL)
-        status = culex__fail(error, CULEX_EINVAL, "no place for the claim");
+        return culex__fail(error, CULEX_EINVAL, "no place for the claim");
     if (status == CULEX_OK)
         status = culex__queue_check(queue, error);
     if (status == CULEX_OK)

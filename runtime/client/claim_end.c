@@ -121,7 +121,7 @@ culex_status culex_claim_heartbeat(culex_client *client, const char *token,
         beat = &none;
     culex_status status = word_begin(client, token, &word, error);
     if (status == CULEX_OK && ret_pulse == NULL)
-        status = culex__fail(error, CULEX_EINVAL, "no place for the pulse");
+        return culex__fail(error, CULEX_EINVAL, "no place for the pulse");
     if (status == CULEX_OK)
         status = culex__claim_lease_check(beat->lease, &lease_ms, error);
     if (status == CULEX_OK && beat->has_progress)

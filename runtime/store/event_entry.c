@@ -372,8 +372,7 @@ static bool entry_add(struct culex_event_list *list, struct reader *reader, size
     head_take(reader, &head);
     uint64_t position = (uint64_t)(head.last - head.count) + 1;
     gap_note(list, position);
-    while (position <= (uint64_t)head.last) {
-        stretch_take(reader, &stretch);
+    while (position <= (uint64_t)head.last && stretch_take(reader, &stretch)) {
         if (!stretch_add(list, &stretch, &position, head.at_ms, most))
             return false;
     }

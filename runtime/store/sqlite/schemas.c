@@ -2,6 +2,7 @@
  * of them go: SCHEMA_SWEEP and SCHEMA_DROP. */
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -63,7 +64,7 @@ static culex_status oldest_drop(struct culex_sqlite *store, const struct culex_s
     if (has > 0) {
         const char *name = (const char *)sqlite3_column_text(row, 0);
         if (name != NULL)
-            strncat(job, name, sizeof job - 1);
+            snprintf(job, sizeof job, "%s", name);
         id.fingerprint = (uint64_t)sqlite3_column_int64(row, 1);
         id.digest = (uint64_t)sqlite3_column_int64(row, 2);
     }
