@@ -42,6 +42,7 @@ enum {
     CULEX_CHAIN_STEPS_MAX = 16,  /* jobs of a chain */
     CULEX_PROGRESS_MAX = 256,    /* bytes of a run's progress: percent, a space, text */
     CULEX_RUN_LINES_MAX = 1000,  /* log lines that are kept with a run */
+    CULEX_RUN_FAILURES_MAX = 8,  /* of them where the job keeps none: what attempts failed by */
     CULEX_KEPT_LINE_MAX = 1000,  /* bytes of the text of a log line that is kept with a run */
 
     /* A limit (culex/limits.h): its name and its keys, in bytes; the greatest concurrency, rate

@@ -27,6 +27,19 @@ size_t culex__kept_line_write(char ret_bytes[CULEX_KEPT_LINE_SIZE],
     return (size_t)head + len + 1;
 }
 
+size_t culex__failure_line_write(char ret_bytes[CULEX_KEPT_LINE_SIZE], int64_t ms, uint32_t attempt,
+                                 enum culex_run_event event, const char *text)
+{
+    char words[CULEX_KEPT_LINE_MAX + 8]; /* more than a line keeps */
+    const char *word = event == CULEX_EVENT_CRASH  ? ""
+                       : event == CULEX_EVENT_LOSS ? "lost: "
+                                                   : "failed: ";
+    snprintf(words, sizeof words, "%s%s", word, text);
+    const struct culex_kept_line line = {
+        .ms = ms, .attempt = attempt, .level = 1, .text = words, .len = strlen(words)};
+    return culex__kept_line_write(ret_bytes, &line);
+}
+
 /* A number, and the bar behind it; returns how many bytes that takes, 0 for anything else. */
 static size_t number_read(const char *bytes, size_t len, int64_t most, int64_t *ret_number)
 {

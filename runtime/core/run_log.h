@@ -36,6 +36,17 @@ struct culex_log_lines {
 size_t culex__kept_line_write(char ret_bytes[CULEX_KEPT_LINE_SIZE],
                               const struct culex_kept_line *line);
 
+/* The same of the line that tells what an attempt failed by: "failed: ", "lost: ", or, as the text
+ * of a crash says that it is one, the text alone. */
+size_t culex__failure_line_write(char ret_bytes[CULEX_KEPT_LINE_SIZE], int64_t ms, uint32_t attempt,
+                                 enum culex_run_event event, const char *text);
+
+/* How many lines stay with a run whose job keeps so many. */
+static inline uint32_t culex__kept_lines_most(int64_t keep_log)
+{
+    return keep_log > 0 ? (uint32_t)keep_log : CULEX_RUN_FAILURES_MAX;
+}
+
 /* Reads the line that `bytes` begin with; ret_line->text points into them. Returns its length with
  * the newline, 0 for what is no line. */
 size_t culex__kept_line_read(const char *bytes, size_t len, struct culex_kept_line *ret_line);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "core/backoff.h"
+#include "core/run_log.h"
 #include "handler/follow_up.h"
 #include "worker/ack_log.h"
 #include "worker/figures.h"
@@ -45,6 +46,20 @@ static void follow_ups_take(struct culex_flight *flight)
     culex__run_set_text(&flight->run, "%s", error.text);
 }
 
+/* The next attempt's end takes the place of this one's text: a line of it stays. */
+static void failure_keep(struct culex_flight *flight)
+{
+    char line[CULEX_KEPT_LINE_SIZE];
+    const struct culex_execution_end *end = &flight->run.end;
+    const bool is_failure = end->event == CULEX_EVENT_FAIL || end->event == CULEX_EVENT_CRASH ||
+                            end->event == CULEX_EVENT_LOSS || end->event == CULEX_EVENT_DISCARD;
+    if (!is_failure || end->text == NULL)
+        return;
+    size_t len = culex__failure_line_write(line, culex__env_clock_ms(flight->lane->worker->env),
+                                           flight->run.facts.attempt, end->event, end->text);
+    culex__kept_lines_add(&flight->run.last_lines, line, len);
+}
+
 void culex__acks_settle(struct culex_flight *flight)
 {
     struct culex_lane *lane = flight->lane;
@@ -59,6 +74,7 @@ void culex__acks_settle(struct culex_flight *flight)
     culex__news_take_progress(&flight->run.news, flight->progress_told, flight->last_progress);
     if (culex__run_keeps_lines(&flight->run))
         culex__news_take_lines(&flight->run.news, &flight->run.last_lines);
+    failure_keep(flight);
     if (lane->acks.ends.count == 0)
         lane->acks.since_ns = culex__worker_now_ns(lane->worker);
     culex__run_list_push(&lane->acks.ends, &flight->run);
@@ -84,7 +100,7 @@ static struct culex_log_lines log_make(struct culex_run *run)
     const culex_buf *bytes = &run->last_lines.bytes;
     if (bytes->len == 0)
         return (struct culex_log_lines){.bytes = NULL};
-    uint32_t most = (uint32_t)run->job.type->keep_log;
+    uint32_t most = culex__kept_lines_most(run->job.type != NULL ? run->job.type->keep_log : 0);
     culex__kept_lines_cut(&run->last_lines, most);
     return (struct culex_log_lines){bytes->data, bytes->len, most};
 }

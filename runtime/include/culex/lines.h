@@ -1,8 +1,10 @@
 /* culex/lines.h - log lines of handlers, and those that are kept with their run.
  *
  * A job with `keep log 100;` in its schema keeps the last 100 lines that its handler writes with
- * culex_run_log and culex_log, over all attempts of the run. They are read as long as the run's
- * record is there (`keep success`, `keep failure`), and go with it.
+ * culex_run_log and culex_log, over all attempts of the run. Among them is what each attempt failed
+ * by: "failed: TEXT", "crashed: TEXT" or "lost: TEXT", of CULEX_LOG_ERROR, when the worker gets to
+ * say it. A job without `keep log` keeps these alone, the last eight. Lines are read as long as the
+ * run's record is there (`keep success`, `keep failure`), and go with it.
  *
  * Clients, threads and errors are as in culex/client.h.
  */
@@ -56,9 +58,9 @@ typedef struct culex_run_lines {
 } culex_run_lines;
 
 /* The lines that the run keeps: at most as many as its job says, and at most 262,144 bytes of them
- * with some 20 for each; the oldest are dropped. None for a run that has written none, or whose job
- * keeps none. CULEX_ENOTFOUND as of culex_client_get. *ret_lines is returned owned: free it with
- * culex_run_lines_free. The client of a handler (culex_run_client) cannot ask: CULEX_EUNSUPPORTED.
+ * with some 20 for each; the oldest are dropped. CULEX_ENOTFOUND as of culex_client_get. *ret_lines
+ * is returned owned: free it with culex_run_lines_free. The client of a handler (culex_run_client)
+ * cannot ask: CULEX_EUNSUPPORTED.
  */
 CULEX_API CULEX_MUST_USE culex_status culex_client_run_log(culex_client *client, const char *queue,
                                                            culex_uuid id,

@@ -246,19 +246,26 @@ static culex_outcome act_lines(struct world *world, culex_run *run, int64_t n)
     return CULEX_DONE;
 }
 
-static void assert_lines(struct world *world, culex_uuid id, size_t count)
+static void assert_lines_then(struct world *world, culex_uuid id, size_t count, const char *failure)
 {
     static const char *const texts[] = {"first", "half way ?", "last"};
     static const culex_log_level levels[] = {CULEX_LOG_DEBUG, CULEX_LOG_ERROR, CULEX_LOG_INFO};
     culex_run_lines *lines = NULL;
     assert_int_equal(culex_client_run_log(world->client, "numbers", id, &lines, NULL), CULEX_OK);
-    assert_int_equal(lines->count, count);
+    assert_int_equal(lines->count, failure != NULL ? count + 1 : count);
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(lines->items[i].text, texts[3 - count + i]);
         assert_int_equal(lines->items[i].level, levels[3 - count + i]);
         assert_int_equal(lines->items[i].attempt, 1);
     }
+    if (failure != NULL)
+        assert_string_equal(lines->items[count].text, failure);
     culex_run_lines_free(lines);
+}
+
+static void assert_lines(struct world *world, culex_uuid id, size_t count)
+{
+    assert_lines_then(world, id, count, NULL);
 }
 
 /* Heartbeats bring them where the handler takes its time, else the end does. */
@@ -368,6 +375,66 @@ static void test_log_lines_that_are_left_out_are_told(void **state)
     run_worker(world, draining, &type);
     assert_lines(world, id, 0);
     assert_int_equal(world_log_count(world, "log lines of its runs are not kept"), 2);
+}
+
+/* Fails twice, crashes, and is done with its fourth attempt, or fails for ever. */
+static culex_outcome act_struggle(struct world *world, culex_run *run, int64_t n)
+{
+    world->manner = WORLD_OBEDIENT;
+    world->hang_ms = 0;
+    if (n > 0)
+        return culex_run_fail(run, "try %u", world->calls);
+    if (world->calls < 3)
+        return culex_run_fail(run, "try %u\nwent wrong", world->calls);
+    return world->calls == 3 ? act_crash(world, run, n) : CULEX_DONE;
+}
+
+static void assert_failure_lines(struct world *world, culex_uuid id, const char *const *texts,
+                                 size_t count)
+{
+    culex_run_lines *lines = NULL;
+    assert_int_equal(culex_client_run_log(world->client, "numbers", id, &lines, NULL), CULEX_OK);
+    assert_int_equal(lines->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(lines->items[i].text, texts[i]);
+        assert_int_equal(lines->items[i].level, CULEX_LOG_ERROR);
+    }
+    culex_run_lines_free(lines);
+}
+
+/* Whatever the job keeps of its log, and how the run ends. */
+static void test_what_attempts_failed_by_stays_with_the_run(void **state)
+{
+    static const char *const texts[] = {"failed: try 1 went wrong", "failed: try 2 went wrong",
+                                        "crashed: killed by SIGSEGV in zoo.c:1"};
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.keep_success_ms = 3600000;
+    world->act = act_struggle;
+    for (int64_t keep = 0; keep <= 2; keep++) {
+        type.keep_log = keep;
+        world->calls = 0;
+        culex_uuid id = world_enqueue(world, &type, 0);
+        run_worker(world, draining, &type);
+        assert_int_equal(world->calls, 4);
+        size_t count = keep > 0 ? (size_t)keep : 3;
+        assert_failure_lines(world, id, texts + 3 - count, count);
+    }
+}
+
+static void test_of_many_failures_the_last_eight_stay(void **state)
+{
+    static const char *const texts[] = {"failed: try 3", "failed: try 4", "failed: try 5",
+                                        "failed: try 6", "failed: try 7", "failed: try 8",
+                                        "failed: try 9", "failed: try 10"};
+    struct world *world = *state;
+    culex_job_type type = number_type();
+    type.retry.max = 9;
+    world->act = act_struggle;
+    culex_uuid id = world_enqueue(world, &type, 1);
+    run_worker(world, draining, &type);
+    assert_int_equal(world->calls, 10);
+    assert_failure_lines(world, id, texts, 8);
 }
 
 /* --- cancellation and stop --------------------------------------------------------------- */
@@ -569,8 +636,8 @@ static void test_log_lines_before_a_timeout_on_a_thread_are_kept(void **state)
     world_worker(world, draining, &type);
     culex__worker_set_executor(world->worker, executor_asking_create);
     world_run(world);
-    assert_lines(world, soon, 3);
-    assert_lines(world, late, 3);
+    assert_lines_then(world, soon, 3, "failed: timed out after 500ms");
+    assert_lines_then(world, late, 3, "failed: timed out after 4s");
 }
 
 static void test_handler_that_obeys_its_flag_is_not_told_of(void **state)
@@ -1418,6 +1485,8 @@ int main(void)
         UNIT(test_log_lines_of_a_job_that_keeps_none_are_not_kept),
         UNIT(test_log_lines_of_all_runs_go_in_portions),
         UNIT(test_log_lines_that_are_left_out_are_told),
+        UNIT(test_what_attempts_failed_by_stays_with_the_run),
+        UNIT(test_of_many_failures_the_last_eight_stay),
         UNIT(test_log_lines_before_a_timeout_on_a_thread_are_kept),
         UNIT(test_cancelled_handler_may_come_to_its_end),
         UNIT(test_cancelled_handler_gets_sigterm_after_five_seconds),

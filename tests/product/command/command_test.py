@@ -541,7 +541,7 @@ class Command(unittest.TestCase):
             self.assertIn(told, self.culex("move", waits, "--at", at, code=2))
         self.assertIn("due 2099-01-01 09:00:00Z", self.culex("move", waits, "--at", "2099-01-01T10:00+01:00"))
 
-    def test_failures_of_a_retried_run_are_counted_anew(self):
+    def test_failures_of_a_retried_run_are_counted_anew_and_told_of_both(self):
         self.die("late")
         [dead] = self.ids()
         self.assertIn("attempt     1; 1 of 1 failures", self.culex("show", dead))
@@ -550,6 +550,9 @@ class Command(unittest.TestCase):
         self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
         self.assertIn("attempt     2; 1 of 1 failures", self.culex("show", dead))
         self.assertEqual(self.culex("runs", "naps").splitlines()[1].split()[3:5], ["2", "1/1"])
+        [run] = self.lines("show", dead)
+        self.assertEqual([(line["attempt"], line["level"], line["text"]) for line in run["log"]],
+                         [(1, 1, "failed: late"), (2, 1, "failed: late")])
 
     def test_one_of_several_that_is_not_there_keeps_none_from_the_others(self):
         self.fill()
