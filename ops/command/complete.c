@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include <culex/limits.h>
-#include <culex/maintain.h>
 #include <culex/schedules.h>
+#include <culex/schemas.h>
 #include <culex/workers.h>
 
 #include "command/find.h"
@@ -52,12 +52,6 @@ static bool queue_offer(const char *queue, void *user)
     return offer(user, queue);
 }
 
-/* Jobs come in the order of their queues, so one that is in two is offered twice. */
-static bool job_offer(const culex_live_schema *schema, void *user)
-{
-    return offer(user, schema->job);
-}
-
 static bool worker_offer(const culex_worker_info *worker, void *user)
 {
     return offer(user, worker->name) && offer(user, worker->id);
@@ -80,19 +74,43 @@ static bool run_offer(const culex_run_info *run, void *user)
     return offer(user, id);
 }
 
+typedef culex_status (*queue_fn)(struct ops *ops, const char *queue, struct offers *offers,
+                                 culex_error *error);
+
 /* Of the queue that is named, or of all, as long as there is room. */
-static culex_status runs_offer(struct ops *ops, struct offers *offers, culex_error *error)
+static culex_status queues_offer(struct ops *ops, queue_fn of_queue, struct offers *offers,
+                                 culex_error *error)
 {
     struct ops_names names = {.of = NULL};
     const char *named = ops->options.queue;
     culex_status status = named == NULL ? ops_names_read(ops, &names, error) : CULEX_OK;
     size_t count = named == NULL ? names.count : 1;
-    for (size_t i = 0; i < count && status == CULEX_OK && offers->left > 0; i++) {
-        culex_list_cursor cursor = {.place = 0};
-        status = culex_client_find(ops->client, named != NULL ? named : names.of[i], NULL, &cursor,
-                                   OFFERS_MAX, run_offer, offers, error);
-    }
+    for (size_t i = 0; i < count && status == CULEX_OK && offers->left > 0; i++)
+        status = of_queue(ops, named != NULL ? named : names.of[i], offers, error);
     ops_names_free(&names);
+    return status;
+}
+
+static culex_status runs_offer(struct ops *ops, const char *queue, struct offers *offers,
+                               culex_error *error)
+{
+    culex_list_cursor cursor = {.place = 0};
+    return culex_client_find(ops->client, queue, NULL, &cursor, OFFERS_MAX, run_offer, offers,
+                             error);
+}
+
+/* Those whose schemas the queue has: what its runs are of is no question for a key. Versions of one
+ * job stand behind each other. */
+static culex_status jobs_offer(struct ops *ops, const char *queue, struct offers *offers,
+                               culex_error *error)
+{
+    culex_schemas *schemas = NULL;
+    culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
+    for (size_t i = 0; status == CULEX_OK && i < schemas->count; i++) {
+        if (i == 0 || strcmp(schemas->items[i].wire, schemas->items[i - 1].wire) != 0)
+            offer(offers, schemas->items[i].wire);
+    }
+    culex_schemas_free(schemas);
     return status;
 }
 
@@ -126,7 +144,7 @@ static culex_status value_offer(struct ops *ops, const char *option, struct offe
     else if (strcmp(option, "queue") == 0)
         return culex_client_queues(ops->client, queue_offer, offers, error);
     else if (strcmp(option, "job") == 0)
-        return culex_client_live(ops->client, NULL, true, job_offer, offers, error);
+        return queues_offer(ops, jobs_offer, offers, error);
     return CULEX_OK;
 }
 
@@ -162,7 +180,7 @@ static culex_status word_offer(struct ops *ops, const char *command, const char 
     else if (strcmp(command, "schedules") == 0 && count == 2)
         return culex_client_schedules(ops->client, before[0], schedule_offer, offers, error);
     else if ((strcmp(command, "enqueue") == 0 || strcmp(command, "schema") == 0) && count == 0)
-        return culex_client_live(ops->client, NULL, true, job_offer, offers, error);
+        return queues_offer(ops, jobs_offer, offers, error);
     else if (strcmp(command, "enqueue") == 0)
         return params_offer(ops, before[0], offers, error);
     else if (strcmp(command, "limit") == 0 && count == 1)
@@ -181,7 +199,7 @@ static culex_status argument_offer(struct ops *ops, const struct ops_command *co
         return culex_client_queues(ops->client, queue_offer, offers, error);
     if (!is_queue && strcmp(command->name, "workers") != 0 &&
         strstr(command->arguments, "ID...") != NULL)
-        return runs_offer(ops, offers, error);
+        return queues_offer(ops, runs_offer, offers, error);
     return word_offer(ops, command->name, before, count, offers, error);
 }
 

@@ -838,6 +838,8 @@ class Command(unittest.TestCase):
         self.assertLess(abs(wink["told_ms"] - time.time() * 1000), 600_000)
         self.assertIn(wink["fingerprint"], self.culex("schemas", "naps"))
         self.assertEqual(self.culex("complete", "schemas", "n").split(), ["naps"])
+        self.assertEqual(self.culex("complete", "enqueue", "win").split(), ["wink"])
+        self.assertEqual(self.culex("complete", "enqueue", "--queue", "none", "win").split(), [])
 
     def test_a_job_is_meant_by_the_end_of_its_name(self):
         self.work("--queues", "kit")
