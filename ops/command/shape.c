@@ -135,6 +135,25 @@ void ops_schema_json(struct ops_json *json, const char *queue, const culex_schem
     ops_json_object_end(json);
 }
 
+void ops_live_json(struct ops_json *json, const culex_live_schema *schema, bool with_ended)
+{
+    char fingerprint[20];
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->fingerprint);
+    ops_json_object(json, NULL);
+    ops_json_text(json, "job", schema->job);
+    ops_json_text(json, "fingerprint", fingerprint);
+    ops_json_text(json, "queue", schema->queue);
+    ops_json_count(json, "runs", schema->runs);
+    ops_json_int(json, "oldest_ms", schema->oldest_ms);
+    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
+        bool is_ended = state == CULEX_RUN_DONE || state == CULEX_RUN_CANCELLED;
+        if (!is_ended || with_ended)
+            ops_json_count(json, culex_run_state_name((culex_run_state)state),
+                           schema->count[state]);
+    }
+    ops_json_object_end(json);
+}
+
 /* --- what was enqueued ------------------------------------------------------------------------ */
 
 static const char *outcome_name(culex_enqueue_outcome outcome)

@@ -4,6 +4,7 @@
 #define OPS_COMMAND_SHAPE_H
 
 #include <culex/client.h>
+#include <culex/maintain.h>
 #include <culex/schedules.h>
 #include <culex/schemas.h>
 #include <culex/workers.h>
@@ -24,6 +25,9 @@ bool ops_schedule_has_run(const culex_schedule_info *schedule);
 void ops_schedule_json(struct ops_json *json, const culex_schedule_info *schedule);
 /* The fingerprint is a text: JSON has no numbers of 64 bits that all readers take. */
 void ops_schema_json(struct ops_json *json, const char *queue, const culex_schema_info *schema);
+
+/* Runs that one version of a schema has encoded. */
+void ops_live_json(struct ops_json *json, const culex_live_schema *schema, bool with_ended);
 
 void ops_enqueued_json(struct ops_json *json, culex_uuid id, const char *queue, const char *job,
                        culex_enqueue_outcome outcome);

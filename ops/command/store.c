@@ -7,6 +7,7 @@
 
 #include "command/find.h"
 #include "command/print.h"
+#include "command/shape.h"
 
 /* --- live ------------------------------------------------------------------------------------- */
 
@@ -15,35 +16,17 @@ struct listing {
     struct ops_table table;
 };
 
-static void schema_json(const struct listing *listing, const culex_live_schema *schema,
-                        const char *fingerprint)
-{
-    struct ops_json json = {.out = stdout};
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "job", schema->job);
-    ops_json_text(&json, "fingerprint", fingerprint);
-    ops_json_text(&json, "queue", schema->queue);
-    ops_json_count(&json, "runs", schema->runs);
-    ops_json_int(&json, "oldest_ms", schema->oldest_ms);
-    for (int state = 0; state < CULEX_RUN_STATE_COUNT; state++) {
-        bool is_ended = state == CULEX_RUN_DONE || state == CULEX_RUN_CANCELLED;
-        if (!is_ended || listing->with_ended)
-            ops_json_count(&json, culex_run_state_name((culex_run_state)state),
-                           schema->count[state]);
-    }
-    ops_json_object_end(&json);
-    ops_json_line_end(&json);
-}
-
 static bool schema_add(const culex_live_schema *schema, void *user)
 {
     struct listing *listing = user;
     char fingerprint[20];
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->fingerprint);
     if (listing->is_json) {
-        schema_json(listing, schema, fingerprint);
+        struct ops_json json = {.out = stdout};
+        ops_live_json(&json, schema, listing->with_ended);
+        ops_json_line_end(&json);
         return !ferror(stdout);
     }
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, schema->fingerprint);
     ops_table_text(&listing->table, schema->queue);
     ops_table_text(&listing->table, schema->job);
     ops_table_text(&listing->table, fingerprint);

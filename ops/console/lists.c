@@ -1,4 +1,5 @@
 /* ops/console/lists.c - /schemas, /schedules and /workers: lists that come whole. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,38 @@ static culex_status schemas_tell(struct request *request, const char *queue, cul
 culex_status route_schemas(struct request *request, culex_error *error)
 {
     return list_tell(request, "schemas", schemas_tell, error);
+}
+
+static bool live_tell(const culex_live_schema *schema, void *user)
+{
+    ops_live_json(user, schema, true);
+    return true;
+}
+
+static culex_status queue_live(struct request *request, culex_error *error)
+{
+    struct ops_json *json = &request->json;
+    ops_json_object(json, NULL);
+    ops_json_array(json, "schemas");
+    culex_status status = culex_client_live(request->ops.client, request_query(request, "queue"),
+                                            true, live_tell, json, error);
+    ops_json_array_end(json);
+    ops_json_object_end(json);
+    ops_json_line_end(json);
+    return status;
+}
+
+/* It reads each run of the queue, so there is one of these at a time. */
+culex_status route_live(struct request *request, culex_error *error)
+{
+    if (request_query(request, "queue") == NULL)
+        return body_blame(ops_usage(error, "queue: of which queue runs are counted"), "queue",
+                          error);
+    if (atomic_exchange(&request->console->is_counting, true))
+        return ops_fail(error, CULEX_EBUSY, "somebody else has runs counted just now");
+    culex_status status = queue_live(request, error);
+    atomic_store(&request->console->is_counting, false);
+    return status;
 }
 
 static culex_status fingerprint_read(const char *text, uint64_t *ret_fingerprint,

@@ -26,6 +26,7 @@ struct console {
     atomic_bool is_ending; /* whoever waits answers now */
     atomic_uint at_work;   /* requests that are being answered */
     atomic_size_t body_bytes;
+    atomic_bool is_counting; /* somebody has the runs of a queue read, see lists.c */
 };
 
 enum { REQUEST_PARTS = 2, REQUEST_PART_SIZE = 256 };

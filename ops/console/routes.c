@@ -22,6 +22,7 @@ static const struct route_query tag_queries[] = {
     {NULL, NULL}};
 static const struct route_query queue_queries[] = {{"queue", "Of this queue; without it of all."},
                                                    {NULL, NULL}};
+static const struct route_query live_queries[] = {{"queue", "Of this queue."}, {NULL, NULL}};
 static const struct route_query wait_queries[] = {
     {"timeout", "How long to wait, 0s to 60s; 30s without it."}, {NULL, NULL}};
 static const struct route_query schema_queries[] = {
@@ -97,6 +98,11 @@ const struct route routes[] = {
     {"GET", "/api/v1/schemas/{queue}/{job}", "schema", "The text of one schema",
      .run = route_schema, .roles = ROLE_READ | ROLE_ENQUEUE, .use = POOL_OTHER, .status = 200,
      .queries = schema_queries},
+    {"GET", "/api/v1/live", "live",
+     "How many runs of a queue each version of a schema has encoded: each of them is read, so ask "
+     "seldom",
+     .run = route_live, .roles = ROLE_READ, .use = POOL_WAIT, .answer = "LiveSchemas",
+     .status = 200, .queries = live_queries},
     {"GET", "/api/v1/schedules", "schedules", "The periodic jobs", .run = route_schedules,
      .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Schedules", .status = 200,
      .queries = queue_queries},

@@ -82,6 +82,7 @@ culex_status route_claim_release(struct request *request, culex_error *error);
 
 /* ---- lists.c */
 culex_status route_schemas(struct request *request, culex_error *error);
+culex_status route_live(struct request *request, culex_error *error);
 culex_status route_schema(struct request *request, culex_error *error);
 culex_status route_schedules(struct request *request, culex_error *error);
 culex_status route_workers(struct request *request, culex_error *error);

@@ -196,6 +196,21 @@ static const struct shape_member schema_members[] = {
     END};
 static const struct shape_member schemas_members[] = {
     {"schemas", "[Schema]", "Of a job the newest told first."}, END};
+static const struct shape_member live_members[] = {
+    {"job", "string", "The job's stored name."},
+    {"fingerprint", "string", "Of the version of its params."},
+    {"queue", "string", "That has the runs."},
+    {"runs", "integer", "That may still be executed, dead ones too."},
+    {"oldest_ms", "integer", "When the oldest one was enqueued."},
+    {"scheduled", "integer", "Of them."},
+    {"waiting", "integer", "Of them."},
+    {"active", "integer", "Of them."},
+    {"done", "integer", "Beside them."},
+    {"dead", "integer", "Of them."},
+    {"cancelled", "integer", "Beside them."},
+    END};
+static const struct shape_member live_schemas_members[] = {
+    {"schemas", "[LiveSchema]", "In the order of jobs and fingerprints."}, END};
 static const struct shape_member schedule_members[] = {
     {"schedule", "string", "The job's stored name."},
     {"last_ms", "integer", "Its newest tick."},
@@ -286,6 +301,8 @@ const struct shape shapes[] = {
     {"Told", "What the store was told.", told_members, NULL},
     {"Schema", "The schema of a job, without its text.", schema_members, NULL},
     {"Schemas", "All that queues have.", schemas_members, NULL},
+    {"LiveSchema", "A version of a schema that runs were encoded with.", live_members, NULL},
+    {"LiveSchemas", "Those of a queue.", live_schemas_members, NULL},
     {"Schedule", "A periodic job.", schedule_members, NULL},
     {"SchedulesOfQueue", "Those of a queue.", schedules_queue_members, NULL},
     {"Schedules", "Of all queues.", schedules_members, NULL},

@@ -2,6 +2,7 @@
 
 usage: console_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -112,6 +113,33 @@ class Reading(Served):
         shown = subprocess.run([CULEX, "show", dead["id"], "--json"], env=self.env, capture_output=True, text=True,
                                check=True).stdout
         self.assertEqual(json.loads(shown), run)
+
+    def test_runs_of_each_version_are_counted(self):
+        self.fill()
+        self.serve()
+        told = subprocess.run([CULEX, "live", "naps", "--ended", "--json"], env=self.env, capture_output=True, text=True, check=True)
+        rows = [json.loads(line) for line in told.stdout.splitlines()]
+        self.assertGreater(sum(row["runs"] for row in rows), 0)
+        self.assertEqual(self.get("/live?queue=naps"), {"schemas": rows})
+        self.refused(self.get("/live", 400), "invalid", "queue")
+        self.refused(self.get("/live?queue=nops", 404), "not_found")
+        self.assertEqual(self.get("/live?queue=naps"), {"schemas": rows})
+
+    def test_one_counts_at_a_time(self):
+        self.fill()
+        self.serve()
+        self.get("/live?queue=naps")
+        if STORE == "sqlite":
+            return  # whoever reads such a store waits for nobody
+        os.kill(self.server.pid, signal.SIGSTOP)
+        threads = concurrent.futures.ThreadPoolExecutor(2)
+        both = [threads.submit(self.send, "GET", "/api/v1/live?queue=naps") for _ in range(2)]
+        [quick] = concurrent.futures.wait(both, return_when=concurrent.futures.FIRST_COMPLETED).done
+        os.kill(self.server.pid, signal.SIGCONT)
+        self.assertEqual(quick.result()[0], 503)
+        self.assertIn("somebody else", quick.result()[2]["error"]["message"])
+        self.assertEqual({each.result()[0] for each in both} - {503}, {200})
+        self.assertEqual(self.send("GET", "/api/v1/live?queue=naps")[0], 200)
 
     def test_lists(self):
         self.fill()

@@ -121,6 +121,7 @@ class Answers(Served):
         self.ask("get", "/api/v1/tags")
         self.ask("get", "/api/v1/tags/{tag}", tag="red")
         self.ask("get", "/api/v1/schemas/{queue}/{job}", queue="naps", job="tell")
+        self.ask("get", "/api/v1/live", query="?queue=naps")
         one = "/api/v1/runs/{queue}/{id}"
         for state in ("dead", "done", "waiting", "scheduled"):
             for each in self.ask("get", "/api/v1/runs", query=f"?state={state}")["runs"]:
