@@ -8,6 +8,7 @@
 #include "command/value.h"
 #include "console/body.h"
 #include "console/routes.h"
+#include "console/trace.h"
 
 enum { WAIT_MAX_S = 60, JOBS_MAX = 64 };
 
@@ -111,6 +112,7 @@ static void claim_tell(struct request *request, const culex_claim *claim)
     ops_json_int(json, "lease_ends_ms", claim->lease_ends_ms);
     if (claim->times_out_ms != 0)
         ops_json_int(json, "times_out_ms", claim->times_out_ms);
+    trace_json(json, claim->payload);
     params_tell(request, claim);
     ops_json_object_end(json);
 }

@@ -8,16 +8,18 @@
 #include "console/body.h"
 #include "console/failure.h"
 #include "console/routes.h"
+#include "console/trace.h"
 
 /* ---- what stands around the params ------------------------------------------------------------
  */
 
 struct envelope {
-    const char *queue, *job, *delay, *at, *key;
+    const char *queue, *job, *delay, *at, *key, *traceparent, *tracestate;
     const char *const *tags;
     size_t tags_len;
     int32_t priority;
-    bool has_queue, has_job, has_delay, has_at, has_key, has_priority;
+    bool has_queue, has_job, has_delay, has_at, has_key, has_priority, has_traceparent,
+        has_tracestate;
 };
 
 #define TEXT(member, in_json)                                                                      \
@@ -36,6 +38,8 @@ static const culex_field fields[] = {
     TEXT(delay, "delay"),
     TEXT(at, "at"),
     TEXT(key, "idempotency_key"),
+    TEXT(traceparent, "traceparent"),
+    TEXT(tracestate, "tracestate"),
     {.name = "tags",
      .wire = "tags",
      .kind = CULEX_KIND_STRING,
@@ -62,6 +66,7 @@ enum { FIELDS = sizeof fields / sizeof fields[0], FIELDS_OF_ONE = FIELDS - 2 };
 
 struct new_run {
     char queue[65];
+    const struct trace *trace; /* of the request */
     culex_arena *arena;
     struct schema_entry *schema;
     const void *params;
@@ -135,6 +140,29 @@ static culex_status key_read(const char *header, const struct envelope *envelope
                       "idempotency_key", error);
 }
 
+/* What a run says of itself counts before the headers, which are of the request. */
+static culex_status trace_read(const struct trace *of_request, const struct envelope *envelope,
+                               culex_enqueue_options *options, culex_error *error)
+{
+    options->traceparent = envelope->has_traceparent ? envelope->traceparent : of_request->parent;
+    options->tracestate = envelope->has_tracestate    ? envelope->tracestate
+                          : envelope->has_traceparent ? NULL
+                                                      : of_request->state;
+    if (envelope->has_traceparent && !trace_parent_is_good(envelope->traceparent))
+        return body_blame(ops_usage(error,
+                                    "traceparent: expected one as W3C Trace Context has it, "
+                                    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+                          "traceparent", error);
+    if (envelope->has_tracestate && !envelope->has_traceparent)
+        return body_blame(ops_usage(error, "tracestate: it stands beside a traceparent"),
+                          "tracestate", error);
+    if (envelope->has_tracestate && !trace_state_is_good(envelope->tracestate))
+        return body_blame(
+            ops_usage(error, "tracestate: at most %d bytes, of printable ASCII", TRACE_STATE_MAX),
+            "tracestate", error);
+    return CULEX_OK;
+}
+
 static culex_status options_make(struct new_run *run, const struct envelope *envelope,
                                  const char *key, culex_error *error)
 {
@@ -145,6 +173,8 @@ static culex_status options_make(struct new_run *run, const struct envelope *env
     run->options.tags = envelope->tags;
     run->options.tag_count = envelope->tags_len;
     culex_status status = times_read(envelope, &run->options, error);
+    if (status == CULEX_OK)
+        status = trace_read(run->trace, envelope, &run->options, error);
     return status == CULEX_OK ? key_read(key, envelope, &run->options, error) : status;
 }
 
@@ -233,7 +263,9 @@ static struct ops_slice body_of(const struct request *request)
 
 culex_status route_enqueue(struct request *request, culex_error *error)
 {
-    struct new_run run = {.arena = culex_arena_create()};
+    struct trace trace;
+    struct new_run run = {.trace = &trace, .arena = culex_arena_create()};
+    trace_of_headers(request, &trace);
     culex_status status = one_read(request, body_of(request), &run, error);
     if (status == CULEX_OK)
         status = one_enqueue(request, &run, error);
@@ -250,6 +282,7 @@ struct bulk {
     struct new_run *runs;      /* owned */
     culex_enqueue_item *items; /* owned; of each run one, in their order */
     size_t count, enqueued;
+    struct trace trace; /* of those that have none of their own */
 };
 
 static culex_status item_read(struct request *request, struct ops_slice object, struct new_run *run,
@@ -272,7 +305,7 @@ static culex_status item_read(struct request *request, struct ops_slice object, 
 static void bulk_add(struct request *request, struct ops_slice object, struct bulk *bulk)
 {
     struct new_run *run = &bulk->runs[bulk->count];
-    *run = (struct new_run){.arena = culex_arena_create()};
+    *run = (struct new_run){.trace = &bulk->trace, .arena = culex_arena_create()};
     run->status = item_read(request, object, run, &run->error);
     bulk->count++;
 }
@@ -369,6 +402,7 @@ culex_status route_enqueue_bulk(struct request *request, culex_error *error)
                           "idempotency_key", error);
     struct bulk bulk = {.runs = ops_alloc(NULL, BULK_MAX * sizeof *bulk.runs),
                         .items = ops_alloc(NULL, BULK_MAX * sizeof *bulk.items)};
+    trace_of_headers(request, &bulk.trace);
     culex_status status = bulk_read(request, &bulk, error);
     if (status == CULEX_OK) {
         bulk_enqueue(request, &bulk);

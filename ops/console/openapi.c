@@ -127,6 +127,11 @@ static void parameter_json(struct ops_json *json, const char *name, size_t len, 
     ops_json_object_end(json);
 }
 
+static void header_json(struct ops_json *json, const char *name, const char *doc)
+{
+    parameter_json(json, name, strlen(name), "header", doc);
+}
+
 static void parameters_json(struct ops_json *json, const struct route *route)
 {
     ops_json_array(json, "parameters");
@@ -136,8 +141,13 @@ static void parameters_json(struct ops_json *json, const struct route *route)
          query++)
         parameter_json(json, query->name, strlen(query->name), "query", query->doc);
     if (route->run == route_enqueue)
-        parameter_json(json, "Idempotency-Key", strlen("Idempotency-Key"), "header",
-                       "Within a day the queue takes one run for a key.");
+        header_json(json, "Idempotency-Key", "Within a day the queue takes one run for a key.");
+    if (route->run == route_enqueue || route->run == route_enqueue_bulk) {
+        header_json(json, "traceparent",
+                    "The trace that runs are of, as W3C Trace Context has it; one that is not well "
+                    "formed is passed over.");
+        header_json(json, "tracestate", "Beside it.");
+    }
     ops_json_array_end(json);
 }
 

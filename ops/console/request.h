@@ -61,6 +61,10 @@ void request_query_each(const struct request *request, void (*see)(const char *n
                         void *user);
 /* A header, or NULL. */
 const char *request_header(const struct request *request, const char *name);
+/* The values of all headers of that name. */
+void request_header_each(const struct request *request, const char *name,
+                         void (*see)(const char *value, void *user), void *user);
+unsigned request_header_count(const struct request *request, const char *name);
 /* Whoever asked has gone. */
 bool request_is_deserted(const struct request *request);
 

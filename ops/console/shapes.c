@@ -117,6 +117,8 @@ static const struct shape_member state_members[] = {
         {"at", "string?", "At this time, to come: 2026-11-30T09:30:00Z."},                         \
         {"idempotency_key", "string?", "Within a day the queue takes one run for a key."},         \
         {"tags", "[string]?", "In place of the schema's, at most 16."},                            \
+        {"traceparent", "string?", "The trace that it is of, in place of the request's header."},  \
+        {"tracestate", "string?", "Beside it: at most 512 bytes of printable ASCII."},             \
     {                                                                                              \
         "priority", "integer?", "0 to 9, the greater the sooner."                                  \
     }
@@ -161,6 +163,8 @@ static const struct shape_member held_members[] = {
     {"claimed_ms", "integer", MS "."},
     {"lease_ends_ms", "integer", MS "."},
     {"times_out_ms", "integer?", MS ": when the job's timeout is over."},
+    {"traceparent", "string?", "The trace that the run is of: for what the worker asks of others."},
+    {"tracestate", "string?", "Beside it."},
     {"params", "object?", "Secret ones too. Missing where what is stored is no object."},
     {"is_by_schema", "boolean", "Else params are as stored, without defaults."},
     END};

@@ -284,6 +284,78 @@ class Enqueuing(Served):
         self.assertEqual([each.get("outcome") or each["error"]["code"] for each in told["results"]],
                          ["new", "conflict", "new"])
 
+    def trace(self, *headers, path="/jobs/naps/wink", body=b"{}", code=201):
+        """Of what is enqueued with these headers: traceparent and tracestate, as its worker is told."""
+        connection = self.connect()
+        connection.putrequest("POST", "/api/v1" + path)
+        for name, value in (("Content-Type", "application/json"), ("Content-Length", len(body)), *headers):
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        told = json.loads(answer.read())
+        connection.close()
+        self.assertEqual(answer.status, code, told)
+        held = self.post("/queues/naps/claim", {})["claim"]
+        shown = self.get(f"/runs/naps/{held['id']}")
+        self.assertEqual(shown.get("traceparent"), held.get("traceparent"))
+        self.post(f"/claims/{held['token']}/complete")
+        return held.get("traceparent"), held.get("tracestate")
+
+    PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    OTHER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
+
+    def test_a_trace_of_headers(self):
+        self.serve()
+        parent, state = ("traceparent", self.PARENT), ("tracestate", 'a=1,b="\\')
+        self.assertEqual(self.trace(parent), (self.PARENT, None))
+        self.assertEqual(self.trace(("Traceparent", self.PARENT), state), (self.PARENT, 'a=1,b="\\'))
+        self.assertEqual(self.trace(parent, state, ("tracestate", ""), ("TraceState", "c=3")),
+                         (self.PARENT, 'a=1,b="\\,c=3'))
+        self.assertEqual(self.trace(parent, ("tracestate", "x" * 512)), (self.PARENT, "x" * 512))
+        later = "cc" + self.PARENT[2:] + "-what-comes"
+        self.assertEqual(self.trace(("traceparent", later)), (self.PARENT, None))
+        for state in ("x" * 513,), ("x" * 300, "y" * 300), ("a=\xe9",), ("a=1", "b=\tc"):
+            self.assertEqual(self.trace(parent, *(("tracestate", each) for each in state)), (self.PARENT, None), state)
+
+    def test_a_header_that_is_no_trace_is_passed_over(self):
+        self.serve()
+        good = self.PARENT
+        for bad in ("", "x", "ff" + good[2:], "0" + good, good + "-", good + "-more", good[:-1], good[:-2] + "0g",
+                    good.upper(), good.replace("-b7", "_b7"), f"00-{'0' * 32}-{good[36:]}", f"{good[:36]}{'0' * 16}-01",
+                    "cc" + good[2:] + "x", "00"):
+            self.assertEqual(self.trace(("traceparent", bad), ("tracestate", "a=1")), (None, None), bad)
+        self.assertEqual(self.trace(("traceparent", good), ("traceparent", good)), (None, None))
+        self.assertEqual(self.trace(("tracestate", "a=1")), (None, None))
+
+    def test_a_trace_of_the_body(self):
+        self.serve()
+        own = json.dumps({"traceparent": self.OTHER, "tracestate": "b=2"}).encode()
+        alone = json.dumps({"traceparent": self.OTHER}).encode()
+        headers = ("traceparent", self.PARENT), ("tracestate", "a=1")
+        self.assertEqual(self.trace(body=own), (self.OTHER, "b=2"))
+        self.assertEqual(self.trace(*headers, body=own), (self.OTHER, "b=2"))
+        self.assertEqual(self.trace(*headers, body=alone), (self.OTHER, None), "the state of another trace")
+        for body, param in (({"traceparent": self.PARENT[:-1]}, "traceparent"), ({"traceparent": ""}, "traceparent"),
+                            ({"traceparent": "ff" + self.PARENT[2:]}, "traceparent"), ({"tracestate": "a=1"}, "tracestate"),
+                            ({"traceparent": self.PARENT, "tracestate": "x" * 513}, "tracestate"),
+                            ({"traceparent": self.PARENT, "tracestate": "\u00e9"}, "tracestate"),
+                            ({"traceparent": 5}, "traceparent")):
+            self.refused(self.post("/jobs/naps/wink", body, 400), "invalid", param)
+
+    def test_a_trace_of_each_of_many(self):
+        self.serve()
+        item = {"queue": "naps", "job": "wink"}
+        for headers, own, wanted in (((), {"traceparent": self.OTHER, "tracestate": "b=2"}, (self.OTHER, "b=2")),
+                                     ((("traceparent", self.PARENT), ("tracestate", "a=1")), {}, (self.PARENT, "a=1")),
+                                     ((("traceparent", self.PARENT),), {"traceparent": self.OTHER}, (self.OTHER, None))):
+            body = json.dumps([{**item, **own}]).encode()
+            self.assertEqual(self.trace(*headers, path="/jobs", body=body, code=200), wanted)
+        told = self.post("/jobs", [{**item, "traceparent": self.PARENT}, {**item, "traceparent": "x"}, item])
+        self.assertEqual([each.get("outcome") or each["error"]["param"] for each in told["results"]],
+                         ["new", "traceparent", "new"])
+        runs = [self.get(f"/runs/naps/{each['id']}") for each in told["results"] if "id" in each]
+        self.assertEqual([run.get("traceparent") for run in runs], [self.PARENT, None])
+
     def test_a_full_queue(self):
         self.serve()
         subprocess.run([CULEX, "capacity", "naps", "1"], env=self.env, check=True, stdout=subprocess.DEVNULL)

@@ -13,6 +13,7 @@ import jsonschema
 from served import CONSOLE, HELD, Served
 
 KEPT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 METHODS = {"get", "post"}
 
 
@@ -113,7 +114,8 @@ class Answers(Served):
         self.seen.add(("get", "/api/v1/stream"))  # has no end: see stream_test.py
         for name in ("openapi.json", "health", "queues", "workers", "schemas", "schedules"):
             self.ask("get", f"/api/v1/{name}")
-        new = {"params": {"words": "x"}, "tags": ["red"], "priority": 1, "delay": "1h", "idempotency_key": "k"}
+        new = {"params": {"words": "x"}, "tags": ["red"], "priority": 1, "delay": "1h", "idempotency_key": "k",
+               "traceparent": TRACE, "tracestate": "a=1"}
         run = self.ask("post", "/api/v1/jobs/{queue}/{job}", new, code=201, queue="naps", job="tell")
         self.ask("post", "/api/v1/jobs/{queue}/{job}", new, queue="naps", job="tell")
         several = [{"queue": "naps", "job": "wink"}, {"queue": "naps", "job": "nothing"}]
@@ -140,7 +142,7 @@ class Answers(Served):
         self.ask("post", claims + "release", {"delay": "1ms"}, token=held["token"])
         held = self.ask("post", "/api/v1/queues/{queue}/claim", {"wait": "10s"}, queue="naps")["claim"]
         self.ask("post", claims + "fail", {"error": "no", "final": True}, token=held["token"])
-        self.post("/jobs/naps/wink", {}, 201)
+        self.post("/jobs/naps/wink", {"traceparent": TRACE, "tracestate": "a=1"}, 201)
         held = self.ask("post", "/api/v1/queues/{queue}/claim", {"wait": "10s"}, queue="naps")["claim"]
         self.ask("post", claims + "complete", {}, token=held["token"])
         self.ask("post", "/api/v1/queues/{queue}/claim", {}, queue="nops")
