@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "command/print.h"
+#include "command/shape.h"
 #include "command/value.h"
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -14,15 +15,6 @@ struct listing {
     bool is_json;
     struct ops_table table;
 };
-
-static const char *kind_name(culex_limit_kind kind)
-{
-    static const char *const names[] = {[CULEX_LIMIT_CONCURRENCY] = "concurrency",
-                                        [CULEX_LIMIT_RATE] = "rate",
-                                        [CULEX_LIMIT_FAIR] = "fair",
-                                        [CULEX_LIMIT_NEEDS] = "needs"};
-    return (size_t)kind < sizeof names / sizeof names[0] && names[kind] != NULL ? names[kind] : "?";
-}
 
 /* As a schema writes it: "8", "100/60 s". */
 static void value_add(struct ops_table *table, const culex_limit_value *value)
@@ -36,40 +28,17 @@ static void value_add(struct ops_table *table, const culex_limit_value *value)
     ops_table_text(table, text);
 }
 
-static void value_json(struct ops_json *json, const char *name, const culex_limit_value *value)
-{
-    ops_json_object(json, name);
-    ops_json_count(json, "count", value->count);
-    ops_json_int(json, "per_ms", value->per_ms);
-    ops_json_count(json, "burst", value->burst);
-    ops_json_object_end(json);
-}
-
-static void limit_json(const culex_limit_info *limit)
-{
-    struct ops_json json = {.out = stdout};
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "limit", limit->name);
-    ops_json_text(&json, "kind", kind_name(limit->kind));
-    value_json(&json, "declared", &limit->declared);
-    value_json(&json, "in_force", &limit->in_force);
-    ops_json_bool(&json, "is_set", limit->is_set);
-    ops_json_count(&json, "keys", limit->keys);
-    ops_json_count(&json, "active", limit->active);
-    ops_json_count(&json, "parked", limit->parked);
-    ops_json_object_end(&json);
-    ops_json_line_end(&json);
-}
-
 static bool limit_add(const culex_limit_info *limit, void *user)
 {
     struct listing *listing = user;
+    struct ops_json json = {.out = stdout};
     if (listing->is_json) {
-        limit_json(limit);
+        ops_limit_json(&json, limit);
+        ops_json_line_end(&json);
         return !ferror(stdout);
     }
     ops_table_text(&listing->table, limit->name);
-    ops_table_text(&listing->table, kind_name(limit->kind));
+    ops_table_text(&listing->table, ops_limit_kind(limit->kind));
     value_add(&listing->table, &limit->in_force);
     value_add(&listing->table, &limit->declared);
     ops_table_count(&listing->table, limit->keys);
@@ -90,12 +59,7 @@ static bool key_add(const culex_limit_key_info *key, void *user)
         ops_table_span(&listing->table, key->next_ms * 1000);
         return true;
     }
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "key", key->key);
-    ops_json_count(&json, "active", key->active);
-    ops_json_count(&json, "parked", key->parked);
-    ops_json_int(&json, "next_ms", key->next_ms);
-    ops_json_object_end(&json);
+    ops_limit_key_json(&json, key);
     ops_json_line_end(&json);
     return !ferror(stdout);
 }

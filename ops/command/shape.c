@@ -154,6 +154,80 @@ void ops_live_json(struct ops_json *json, const culex_live_schema *schema, bool 
     ops_json_object_end(json);
 }
 
+/* --- limits and figures ------------------------------------------------------------------------
+ */
+
+const char *ops_limit_kind(culex_limit_kind kind)
+{
+    static const char *const names[] = {[CULEX_LIMIT_CONCURRENCY] = "concurrency",
+                                        [CULEX_LIMIT_RATE] = "rate",
+                                        [CULEX_LIMIT_FAIR] = "fair",
+                                        [CULEX_LIMIT_NEEDS] = "needs"};
+    return (size_t)kind < sizeof names / sizeof names[0] && names[kind] != NULL ? names[kind] : "?";
+}
+
+static void value_json(struct ops_json *json, const char *name, const culex_limit_value *value)
+{
+    ops_json_object(json, name);
+    ops_json_count(json, "count", value->count);
+    ops_json_int(json, "per_ms", value->per_ms);
+    ops_json_count(json, "burst", value->burst);
+    ops_json_object_end(json);
+}
+
+void ops_limit_json(struct ops_json *json, const culex_limit_info *limit)
+{
+    ops_json_object(json, NULL);
+    ops_json_text(json, "limit", limit->name);
+    ops_json_text(json, "kind", ops_limit_kind(limit->kind));
+    value_json(json, "declared", &limit->declared);
+    value_json(json, "in_force", &limit->in_force);
+    ops_json_bool(json, "is_set", limit->is_set);
+    ops_json_count(json, "keys", limit->keys);
+    ops_json_count(json, "active", limit->active);
+    ops_json_count(json, "parked", limit->parked);
+    ops_json_object_end(json);
+}
+
+void ops_limit_key_json(struct ops_json *json, const culex_limit_key_info *key)
+{
+    ops_json_object(json, NULL);
+    ops_json_text(json, "key", key->key);
+    ops_json_count(json, "active", key->active);
+    ops_json_count(json, "parked", key->parked);
+    ops_json_int(json, "next_ms", key->next_ms);
+    ops_json_object_end(json);
+}
+
+static void spread_json(struct ops_json *json, const char *name, const culex_spread *spread)
+{
+    ops_json_object(json, name);
+    ops_json_count(json, "count", spread->count);
+    ops_json_int(json, "p50_us", spread->p50_us);
+    ops_json_int(json, "p90_us", spread->p90_us);
+    ops_json_int(json, "p99_us", spread->p99_us);
+    ops_json_int(json, "max_us", spread->max_us);
+    ops_json_object_end(json);
+}
+
+/* Without a job: of all. */
+void ops_figures_json(struct ops_json *json, const char *name, const char *queue,
+                      const culex_figures *figures)
+{
+    ops_json_object(json, name);
+    ops_json_text(json, "queue", queue);
+    ops_json_text(json, "job", figures->job);
+    ops_json_count(json, "done", figures->done);
+    ops_json_count(json, "failed", figures->failed);
+    ops_json_count(json, "crashed", figures->crashed);
+    ops_json_count(json, "lost", figures->lost);
+    ops_json_count(json, "dead", figures->dead);
+    ops_json_count(json, "cancelled", figures->cancelled);
+    spread_json(json, "wait", &figures->wait);
+    spread_json(json, "run", &figures->run);
+    ops_json_object_end(json);
+}
+
 /* --- what was enqueued ------------------------------------------------------------------------ */
 
 static const char *outcome_name(culex_enqueue_outcome outcome)

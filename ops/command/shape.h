@@ -1,9 +1,11 @@
-/* ops/command/shape.h - what is told of queues, workers, schedules and schemas as JSON: one shape
- * each, for --json and for HTTP. */
+/* ops/command/shape.h - what is told of queues, workers, schedules, schemas, limits and figures as
+ * JSON: one shape each, for --json and for HTTP. */
 #ifndef OPS_COMMAND_SHAPE_H
 #define OPS_COMMAND_SHAPE_H
 
 #include <culex/client.h>
+#include <culex/figures.h>
+#include <culex/limits.h>
 #include <culex/maintain.h>
 #include <culex/schedules.h>
 #include <culex/schemas.h>
@@ -28,6 +30,12 @@ void ops_schema_json(struct ops_json *json, const char *queue, const culex_schem
 
 /* Runs that one version of a schema has encoded. */
 void ops_live_json(struct ops_json *json, const culex_live_schema *schema, bool with_ended);
+const char *ops_limit_kind(culex_limit_kind kind);
+void ops_limit_json(struct ops_json *json, const culex_limit_info *limit);
+void ops_limit_key_json(struct ops_json *json, const culex_limit_key_info *key);
+/* The member `name`, or an object without one. */
+void ops_figures_json(struct ops_json *json, const char *name, const char *queue,
+                      const culex_figures *figures);
 
 void ops_enqueued_json(struct ops_json *json, culex_uuid id, const char *queue, const char *job,
                        culex_enqueue_outcome outcome);

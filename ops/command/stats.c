@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "command/print.h"
+#include "command/shape.h"
 
 struct listing {
     bool is_json;
@@ -13,33 +14,10 @@ struct listing {
     struct ops_table table;
 };
 
-static void spread_json(struct ops_json *json, const char *name, const culex_spread *spread)
-{
-    ops_json_object(json, name);
-    ops_json_count(json, "count", spread->count);
-    ops_json_int(json, "p50_us", spread->p50_us);
-    ops_json_int(json, "p90_us", spread->p90_us);
-    ops_json_int(json, "p99_us", spread->p99_us);
-    ops_json_int(json, "max_us", spread->max_us);
-    ops_json_object_end(json);
-}
-
-/* Without a job: of all. */
 static void figures_json(const char *queue, const culex_figures *figures)
 {
     struct ops_json json = {.out = stdout};
-    ops_json_object(&json, NULL);
-    ops_json_text(&json, "queue", queue);
-    ops_json_text(&json, "job", figures->job);
-    ops_json_count(&json, "done", figures->done);
-    ops_json_count(&json, "failed", figures->failed);
-    ops_json_count(&json, "crashed", figures->crashed);
-    ops_json_count(&json, "lost", figures->lost);
-    ops_json_count(&json, "dead", figures->dead);
-    ops_json_count(&json, "cancelled", figures->cancelled);
-    spread_json(&json, "wait", &figures->wait);
-    spread_json(&json, "run", &figures->run);
-    ops_json_object_end(&json);
+    ops_figures_json(&json, NULL, queue, figures);
     ops_json_line_end(&json);
 }
 

@@ -19,7 +19,8 @@ static void line_make(const struct request *request, const char *peer, FILE *out
     ops_json_text(&json, "path", request->path);
     ops_json_count(&json, "status", request->status);
     if (request->audited[0] != '\0')
-        ops_json_text(&json, "run", request->audited);
+        ops_json_text(&json, request->audited_as != NULL ? request->audited_as : "run",
+                      request->audited);
     ops_json_object_end(&json);
     ops_json_line_end(&json);
 }

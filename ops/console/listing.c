@@ -9,6 +9,7 @@
 #include "command/value.h"
 #include "console/body.h"
 #include "console/cursor.h"
+#include "console/query.h"
 #include "console/routes.h"
 
 enum { PAGE = 100, PAGE_MAX = 1000, SPAN_MS = 2000 };
@@ -31,18 +32,6 @@ static int64_t ms_now(void)
 
 /* ---- what is asked for ------------------------------------------------------------------------
  */
-
-static culex_status limit_read(const struct request *request, struct listing *listing,
-                               culex_error *error)
-{
-    uint64_t limit = PAGE;
-    const char *text = request_query(request, "limit");
-    culex_status status = text != NULL ? ops_value_count("limit", text, &limit, error) : CULEX_OK;
-    if (status == CULEX_OK && (limit == 0 || limit > PAGE_MAX))
-        status = ops_usage(error, "limit: 1 to %d", PAGE_MAX);
-    listing->most = (size_t)limit;
-    return body_blame(status, "limit", error);
-}
 
 static culex_status times_read(const struct request *request, struct ops_options *options,
                                culex_error *error)
@@ -196,7 +185,9 @@ static culex_status runs_tell(struct request *request, const char *tag, culex_er
 {
     struct listing listing = {
         .request = request, .only = request_query(request, "queue"), .end_ms = ms_now() + SPAN_MS};
-    culex_status status = limit_read(request, &listing, error);
+    uint64_t most = PAGE;
+    culex_status status = query_count(request, "limit", PAGE_MAX, &most, error);
+    listing.most = (size_t)most;
     if (status == CULEX_OK)
         status = filter_read(request, &listing.filter, error);
     listing.filter.tag = tag;

@@ -1,4 +1,4 @@
-/* ops/console/lists.c - /schemas, /schedules and /workers: lists that come whole. */
+/* ops/console/lists.c - /schemas, /schedules, /limits and /workers: lists that come whole. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +143,32 @@ static culex_status schedules_tell(struct request *request, const char *queue, c
 culex_status route_schedules(struct request *request, culex_error *error)
 {
     return list_tell(request, "queues", schedules_tell, error);
+}
+
+/* ---- limits ------------------------------------------------------------------------------------
+ */
+
+static bool limit_tell(const culex_limit_info *limit, void *user)
+{
+    ops_limit_json(user, limit);
+    return true;
+}
+
+static culex_status limits_tell(struct request *request, const char *queue, culex_error *error)
+{
+    struct ops_json *json = &request->json;
+    ops_json_object(json, NULL);
+    ops_json_text(json, "queue", queue);
+    ops_json_array(json, "limits");
+    culex_status status = culex_client_limits(request->ops.client, queue, limit_tell, json, error);
+    ops_json_array_end(json);
+    ops_json_object_end(json);
+    return status;
+}
+
+culex_status route_limits(struct request *request, culex_error *error)
+{
+    return list_tell(request, "queues", limits_tell, error);
 }
 
 /* ---- workers -----------------------------------------------------------------------------------

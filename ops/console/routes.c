@@ -23,6 +23,13 @@ static const struct route_query tag_queries[] = {
 static const struct route_query queue_queries[] = {{"queue", "Of this queue; without it of all."},
                                                    {NULL, NULL}};
 static const struct route_query live_queries[] = {{"queue", "Of this queue."}, {NULL, NULL}};
+static const struct route_query figure_queries[] = {
+    {"hours", "So many hours by the store's clock, this one included: 1 to 48; 2 without it."},
+    {NULL, NULL}};
+static const struct route_query key_queries[] = {
+    {"limit", "At most so many, 1 to 1000; 100 without it."},
+    {"cursor", "next_cursor of the answer before."},
+    {NULL, NULL}};
 static const struct route_query wait_queries[] = {
     {"timeout", "How long to wait, 0s to 60s; 30s without it."}, {NULL, NULL}};
 static const struct route_query schema_queries[] = {
@@ -50,6 +57,10 @@ const struct route routes[] = {
     {"POST", "/api/v1/queues/{queue}/resume", "resumeQueue", "Have workers go on with a queue",
      .run = route_queue_resume, .use = POOL_OTHER, .body = "Nothing", .answer = "Queue",
      .status = 200, .body_max = 4 * KB},
+    {"GET", "/api/v1/queues/{queue}/figures", "figures",
+     "How many attempts ended how, how long runs waited and took: of a queue, and by job",
+     .run = route_figures, .roles = ROLE_READ, .use = POOL_OTHER, .answer = "FiguresOfQueue",
+     .status = 200, .queries = figure_queries},
     {"GET", "/api/v1/runs", "runs", "Runs, page by page", .run = route_runs, .roles = ROLE_READ,
      .use = POOL_OTHER, .answer = "Runs", .status = 200, .queries = run_queries},
     {"GET", "/api/v1/runs/{queue}/{id}", "run",
@@ -106,6 +117,21 @@ const struct route routes[] = {
     {"GET", "/api/v1/schedules", "schedules", "The periodic jobs", .run = route_schedules,
      .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Schedules", .status = 200,
      .queries = queue_queries},
+    {"GET", "/api/v1/limits", "limits", "The limits of jobs, and what they hold back",
+     .run = route_limits, .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Limits", .status = 200,
+     .queries = queue_queries},
+    {"GET", "/api/v1/limits/{queue}/{limit}/keys", "limitKeys",
+     "The keys that a limit counts apart by, page by page", .run = route_limit_keys,
+     .roles = ROLE_READ, .use = POOL_OTHER, .answer = "LimitKeys", .status = 200,
+     .queries = key_queries},
+    {"POST", "/api/v1/limits/{queue}/{limit}/set", "setLimit",
+     "Have other numbers in force of a limit than jobs declare", .run = route_limit_set,
+     .use = POOL_OTHER, .body = "NewLimit", .answer = "Limit", .status = 200, .body_max = 4 * KB},
+    {"POST", "/api/v1/limits/{queue}/{limit}/reset", "resetLimit",
+     "Have in force of a limit what jobs declare", .run = route_limit_reset, .use = POOL_OTHER,
+     .body = "Nothing", .answer = "Limit", .status = 200, .body_max = 4 * KB},
+    {"GET", "/api/v1/batches/{queue}/{id}", "batch", "What a batch has come to", .run = route_batch,
+     .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Batch", .status = 200},
     {"GET", "/api/v1/workers", "workers", "The workers that are alive", .run = route_workers,
      .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Workers", .status = 200},
     {"GET", "/api/v1/tags", "tags", "Which tags runs have, by a look at some thousands of them",

@@ -80,11 +80,21 @@ culex_status route_claim_complete(struct request *request, culex_error *error);
 culex_status route_claim_fail(struct request *request, culex_error *error);
 culex_status route_claim_release(struct request *request, culex_error *error);
 
+/* ---- figures.c */
+culex_status route_figures(struct request *request, culex_error *error);
+culex_status route_batch(struct request *request, culex_error *error);
+
+/* ---- limits.c */
+culex_status route_limit_keys(struct request *request, culex_error *error);
+culex_status route_limit_set(struct request *request, culex_error *error);
+culex_status route_limit_reset(struct request *request, culex_error *error);
+
 /* ---- lists.c */
 culex_status route_schemas(struct request *request, culex_error *error);
 culex_status route_live(struct request *request, culex_error *error);
 culex_status route_schema(struct request *request, culex_error *error);
 culex_status route_schedules(struct request *request, culex_error *error);
+culex_status route_limits(struct request *request, culex_error *error);
 culex_status route_workers(struct request *request, culex_error *error);
 
 #endif

@@ -228,6 +228,77 @@ static const struct shape_member schedules_queue_members[] = {
     END};
 static const struct shape_member schedules_members[] = {
     {"queues", "[SchedulesOfQueue]", "In alphabetical order."}, END};
+static const struct shape_member spread_members[] = {
+    {"count", "integer", "Times that were measured; of none the others are 0."},
+    {"p50_us", "integer", "Microseconds: half of the times are no greater."},
+    {"p90_us", "integer", "Nine of ten."},
+    {"p99_us", "integer", "99 of a hundred."},
+    {"max_us", "integer", "All of them."},
+    END};
+static const struct shape_member figures_members[] = {
+    {"queue", "string", "Of which queue."},
+    {"job", "string!", "Its name; null of all jobs, \"\" of those that had no room."},
+    {"done", "integer", "Attempts that succeeded."},
+    {"failed", "integer", "Attempts that failed, or took too long."},
+    {"crashed", "integer", "Attempts whose process died."},
+    {"lost", "integer", "Attempts lost with what runs handlers."},
+    {"dead", "integer", "Runs that died by them."},
+    {"cancelled", "integer", "Runs that were cancelled while they were at work."},
+    {"wait", "Spread", "From when a run was due until its handler began."},
+    {"run", "Spread", "Of the handler."},
+    END};
+static const struct shape_member figures_queue_members[] = {
+    {"queue", "string", "Its name."},
+    {"hours", "integer", "That are counted, the present one included."},
+    {"all", "Figures", "Of all its jobs."},
+    {"jobs", "[Figures]", "Of each that had an end, in alphabetical order."},
+    END};
+static const struct shape_member batch_members[] = {
+    {"queue", "string", "Its queue."},
+    {"id", "string", "Its id."},
+    {"added", "integer", "Members that there ever were."},
+    {"done", "integer", "Of these."},
+    {"dead", "integer", "Of these."},
+    {"cancelled", "integer", "Of these, or deleted."},
+    {"open", "integer", "Of these, still to end."},
+    {"is_closed", "boolean", "Those were all."},
+    {"is_ended", "boolean", "It is closed, and all have ended."},
+    {"is_expired", "boolean", "Nobody has closed it in time."},
+    END};
+static const struct shape_member limit_value_members[] = {
+    {"count", "integer", "Runs at a time, or runs that begin in per_ms; 0: it has no number."},
+    {"per_ms", "integer", "Of a rate, else 0."},
+    {"burst", "integer", "Of a rate: most that begin at once after a rest; else 0."},
+    END};
+static const struct shape_member limit_members[] = {
+    {"limit", "string", "Its name in the queue, as JOB:WORD."},
+    {"kind", "string", "concurrency, rate, fair or needs."},
+    {"declared", "LimitValue", "By the newest run that was enqueued."},
+    {"in_force", "LimitValue", "What was set, or else what is declared."},
+    {"is_set", "boolean", "It was set by hand."},
+    {"keys", "integer", "That it counts apart by, and of which something is kept."},
+    {"active", "integer", "Runs at work, of all keys."},
+    {"parked", "integer", "Runs that stand aside because it has no room for them."},
+    END};
+static const struct shape_member limits_queue_members[] = {
+    {"queue", "string", "That has them."}, {"limits", "[Limit]", "In alphabetical order."}, END};
+static const struct shape_member limits_members[] = {
+    {"queues", "[LimitsOfQueue]", "In alphabetical order."}, END};
+static const struct shape_member limit_key_members[] = {
+    {"key", "string", "The values that it counts by, with '+' between them; \"\" without any."},
+    {"active", "integer", "Runs at work."},
+    {"parked", "integer", "Runs that stand aside."},
+    {"next_ms", "integer", "Of a rate: from now until the next run may begin, 0 when one may."},
+    END};
+static const struct shape_member limit_keys_members[] = {
+    {"keys", "[LimitKey]", "In the order of their bytes."},
+    {"next_cursor", "string?", "For the next page; missing at the end."},
+    END};
+static const struct shape_member new_limit_members[] = {
+    {"count", "integer", "Runs, 1 to 1000000."},
+    {"per", "string?", "Of a rate: in so long, as 1m; as it is without it."},
+    {"burst", "integer?", "Of a rate: most at once after a rest; as it is without it."},
+    END};
 static const struct shape_member served_members[] = {
     {"name", "string", "Of the queue."},
     {"weight", "integer", "Beside its other queues."},
@@ -310,6 +381,17 @@ const struct shape shapes[] = {
     {"Schedule", "A periodic job.", schedule_members, NULL},
     {"SchedulesOfQueue", "Those of a queue.", schedules_queue_members, NULL},
     {"Schedules", "Of all queues.", schedules_members, NULL},
+    {"Spread", "How times are spread, to a fourth of each.", spread_members, NULL},
+    {"Figures", "What workers counted of ends.", figures_members, NULL},
+    {"FiguresOfQueue", "Those of a queue.", figures_queue_members, NULL},
+    {"Batch", "Runs that are counted together.", batch_members, NULL},
+    {"LimitValue", "The numbers of a limit.", limit_value_members, NULL},
+    {"Limit", "A limit of a job's runs.", limit_members, NULL},
+    {"LimitsOfQueue", "Those of a queue.", limits_queue_members, NULL},
+    {"Limits", "Of all queues.", limits_members, NULL},
+    {"LimitKey", "A key of a limit.", limit_key_members, NULL},
+    {"LimitKeys", "A page of keys.", limit_keys_members, NULL},
+    {"NewLimit", "What is in force from now on.", new_limit_members, NULL},
     {"ServedQueue", "A queue that a worker serves.", served_members, NULL},
     {"RunAtWork", "A run that a worker has.", at_work_members, NULL},
     {"Worker", "A worker.", worker_members, NULL},

@@ -6,6 +6,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -158,6 +159,112 @@ class Reading(Served):
         self.refused(self.get("/schemas/naps/nothing", 404), "not_found")
         self.refused(self.get("/schedules?queue=nops", 404), "not_found")
         self.assertEqual(self.get("/health")["status"], "ok")
+
+    def test_figures(self):
+        self.fill()
+        self.serve()
+        self.until(lambda: self.get("/queues/naps/figures")["all"]["failed"] == 3)
+        figures = self.get("/queues/naps/figures")
+        self.assertEqual([figures[name] for name in ("queue", "hours")], ["naps", 2])
+        self.assertEqual([figures["all"][name] for name in ("job", "done", "failed", "crashed", "lost", "dead", "cancelled")],
+                         [None, 1, 3, 0, 0, 3, 0])
+        jobs = {each["job"]: each for each in figures["jobs"]}
+        self.assertEqual({job: (each["done"], each["dead"]) for job, each in jobs.items()}, {"scribe": (1, 0), "tell": (0, 3)})
+        for spread in (figures["all"]["wait"], figures["all"]["run"], jobs["tell"]["run"]):
+            self.assertGreater(spread["count"], 0)
+            self.assertLessEqual(spread["p50_us"], spread["p90_us"])
+            self.assertLessEqual(spread["p99_us"], spread["max_us"])
+        shown = subprocess.run([CULEX, "stats", "naps", "--hours", "48", "--json"], env=self.env, capture_output=True,
+                               text=True, check=True).stdout.splitlines()
+        longer = self.get("/queues/naps/figures?hours=48")
+        self.assertEqual([json.loads(line) for line in shown], [*longer["jobs"], longer["all"]])
+        for hours in ("0", "49", "x", "-1", ""):
+            self.refused(self.get(f"/queues/naps/figures?hours={hours}", 400), "invalid", "hours")
+        self.refused(self.get("/queues/nops/figures", 404), "not_found", None, "did you mean naps?")
+
+    def test_a_batch(self):
+        self.nap("enqueue", "wink", "1")
+        self.drain()
+        self.serve()
+        self.nap("batch", "3")
+        one, *_ = self.get("/runs?job=wink&state=waiting")["runs"]
+        self.post(f"/runs/naps/{one['id']}/cancel")
+        self.drain()
+        [clap] = self.get("/runs?queue=claps")["runs"]  # a callback, which has the batch's name
+        shown = subprocess.run([CULEX, "show", f"claps/{clap['id']}", "--params", "--json"], env=self.env,
+                               capture_output=True, text=True, check=True).stdout
+        name = re.search(r"naps/[0-9a-f-]{36}", shown)[0]
+        self.assertEqual(self.get(f"/batches/{name}"),
+                         {"queue": "naps", "id": name.split("/")[1], "added": 3, "done": 2, "dead": 0, "cancelled": 1,
+                          "open": 0, "is_closed": True, "is_ended": True, "is_expired": False})
+        self.refused(self.get(f"/batches/naps/{NOBODY}", 404), "not_found")
+        self.refused(self.get(f"/batches/nops/{NOBODY}", 404), "not_found")
+        for bad in ("naps/5", "naps/" + "x" * 255, "n%20ps/" + NOBODY, "q" * 65 + "/" + NOBODY):
+            self.refused(self.get(f"/batches/{bad}", 400), "invalid", "id")
+
+    def test_limits(self):
+        """What a schema that is told to the store declares: a rate that counts by a param."""
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.assertEqual(self.get("/limits"), {"queues": [{"queue": "naps", "limits": []}]})
+        schema = self.folder / "tell.json"
+        limits = [{"kind": "rate", "name": "tell:rate", "count": 1, "per_ms": 3600000, "burst": 1, "by": ["words"]}]
+        schema.write_text(json.dumps(json.loads(self.nap("schema", "tell")) | {"limits": limits}))
+        for words in ("a", "a", "a", "b", "c"):
+            self.nap("tell", schema, json.dumps({"words": words}), program=HELD)
+        held = self.post("/queues/naps/claim", {"jobs": ["tell"], "wait": "5s"})["claim"]
+        self.assertIsNotNone(held)
+        [its] = self.get("/limits?queue=naps")["queues"][0]["limits"]
+        declared = {"count": 1, "per_ms": 3600000, "burst": 1}
+        self.assertEqual([its[name] for name in ("limit", "kind", "declared", "in_force", "is_set", "keys", "active")],
+                         ["tell:rate", "rate", declared, declared, False, 3, 1])
+        self.assertGreaterEqual(its["parked"], 2)
+        shown = subprocess.run([CULEX, "limit", "naps", "--json"], env=self.env, capture_output=True, text=True, check=True)
+        self.assertEqual(json.loads(shown.stdout), its)
+        path = "/limits/naps/tell:rate"
+        first = self.get(path + "/keys?limit=2")
+        rest = self.get(path + "/keys?limit=2&cursor=" + first["next_cursor"])
+        keys = first["keys"] + rest["keys"]
+        self.assertEqual(([each["key"] for each in keys], "next_cursor" in rest), (["a", "b", "c"], False))
+        self.assertEqual([each["key"] for each in self.get(path + "/keys")["keys"]], ["a", "b", "c"])
+        self.assertGreater(keys[0]["next_ms"], 3000000)
+        shown = subprocess.run([CULEX, "limit", "naps", "tell:rate", "--json"], env=self.env, capture_output=True, text=True,
+                               check=True).stdout.splitlines()
+        self.assertEqual([set(json.loads(line)) for line in shown], [set(each) for each in keys])
+        for query, param in (("limit=0", "limit"), ("limit=1001", "limit"), ("cursor=" + "x" * 65, None), ("curser=a", "curser")):
+            self.refused(self.get(f"{path}/keys?{query}", 400), "invalid", param)
+        for name in ("tell:rat", "x"):
+            self.refused(self.get(f"/limits/naps/{name}/keys", 404), "not_found", None, "no limit")
+        self.refused(self.get("/limits?queue=nops", 404), "not_found", None, "did you mean naps?")
+
+    def test_a_limit_set_by_hand(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        worker = self.held()
+        worker.kill()
+        self.post("/jobs/held/pen", None, 201)
+        path = "/limits/held/pen:concurrency"
+        one, three = ({"count": count, "per_ms": 0, "burst": 0} for count in (1, 3))
+        told = self.post(path + "/set", {"count": 3})
+        self.assertEqual([told[name] for name in ("limit", "declared", "in_force", "is_set")],
+                         ["pen:concurrency", one, three, True])
+        self.assertEqual([each for each in self.get("/limits?queue=held")["queues"][0]["limits"] if each["is_set"]], [told])
+        told = self.post(path + "/reset")
+        self.assertEqual([told[name] for name in ("in_force", "is_set")], [one, False])
+        for body, param, part in (({}, "count", ""), ({"count": 0}, "count", ""), ({"count": 1000001}, "count", ""),
+                                  ({"count": 1, "per": "0s"}, "per", "1ms or more"), ({"count": 1, "per": "1"}, "per", "1h30m"),
+                                  ({"count": 1, "per": "1m"}, None, "rate"), ({"count": 1, "burst": 2}, None, "rate"),
+                                  ({"count": 1.5}, "count", ""), ({"cuont": 3}, "cuont", "there are count, burst, per"),
+                                  ({"count": 1, "burst": 0}, "burst", "")):
+            value = self.post(path + "/set", body, 400)
+            self.assertEqual((value["error"]["code"], value["error"].get("param")), ("invalid", param), value)
+            self.assertIn(part, value["error"]["message"])
+        self.refused(self.post(path + "/reset", {"count": 1}, 400), "invalid", "count")
+        self.refused(self.post("/limits/held/pen:concurency/set", {"count": 1}, 404), "not_found", None, "did you mean")
+        lines = [line for line in self.lines_of_audit() if "Limit" in line["what"]]
+        self.assertEqual([(line["what"], line["status"], line.get("limit")) for line in lines[:2]],
+                         [("setLimit", 200, "count 3, per 0 ms, burst 0"), ("resetLimit", 200, None)])
+        self.assertEqual(lines[-1]["status"], 404)
 
     def test_tags(self):
         self.fill()

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 import jsonschema
-from served import CONSOLE, HELD, Served
+from served import CONSOLE, CULEX, HELD, Served
 
 KEPT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -109,6 +109,15 @@ class Answers(Served):
         self.until(lambda: self.get("/workers")["workers"])
         self.until(lambda: any(queue["schedules"] for queue in self.get("/schedules")["queues"]))
 
+    def batch(self):
+        """The id of one: a callback has it in its params."""
+        self.nap("batch", "1")
+        self.drain()
+        [run] = self.get("/runs?queue=claps&limit=1")["runs"]
+        shown = subprocess.run([CULEX, "show", f"claps/{run['id']}", "--params", "--json"], env=self.env,
+                               capture_output=True, text=True, check=True).stdout
+        return re.search(r"naps/([0-9a-f-]{36})", shown)[1]
+
     def test_each_route_answers_as_it_is_told(self):
         self.worker()
         self.seen.add(("get", "/api/v1/stream"))  # has no end: see stream_test.py
@@ -150,6 +159,15 @@ class Answers(Served):
         self.ask("post", "/api/v1/queues/{queue}/pause", {"for": "1h"}, queue="naps")
         self.ask("post", "/api/v1/queues/{queue}/resume", queue="naps")
         self.ask("get", "/api/v1/queues/{queue}", queue="nops", code=404)
+        self.ask("get", "/api/v1/queues/{queue}/figures", queue="naps")
+        self.ask("get", "/api/v1/limits")
+        self.post("/jobs/held/pen", {}, 201)
+        limit = {"queue": "held", "limit": "pen:concurrency"}
+        self.ask("get", "/api/v1/limits", query="?queue=held")
+        self.ask("get", "/api/v1/limits/{queue}/{limit}/keys", **limit)
+        self.ask("post", "/api/v1/limits/{queue}/{limit}/set", {"count": 2}, **limit)
+        self.ask("post", "/api/v1/limits/{queue}/{limit}/reset", {}, **limit)
+        self.ask("get", "/api/v1/batches/{queue}/{id}", queue="naps", id=self.batch())
         self.assertEqual(self.seen, {(method, path) for method, path, _ in operations(self.document)})
 
     def test_each_parameter_is_taken(self):
