@@ -14,6 +14,7 @@
 #include "console/audit.h"
 #include "console/guard.h"
 #include "console/stream.h"
+#include "console/tally.h"
 
 enum {
     REQUEST_BYTES = 16 * 1024, /* line and headers */
@@ -177,6 +178,7 @@ static enum MHD_Result text_send(struct request *request, const struct failure *
     if (failure == NULL && request->is_bare)
         location_add(response, request->console->base);
     watch_set(watch_of(request->connection), SEND_S);
+    tally_note(request->console->tally, request->route, request->status);
     enum MHD_Result result = MHD_queue_response(request->connection, request->status, response);
     MHD_destroy_response(response);
     return result;
@@ -257,6 +259,7 @@ static enum MHD_Result stream_send(struct request *request)
     request->type = request->route->type;
     headers_add(response, request);
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    tally_note(request->console->tally, request->route, request->status);
     enum MHD_Result result = MHD_queue_response(request->connection, request->status, response);
     MHD_destroy_response(response);
     return result;
@@ -295,7 +298,7 @@ static culex_status route_run_with(struct request *request, culex_error *error)
     const struct route *route = request->route;
     struct pool *pool = request->console->pool;
     culex_status status = CULEX_OK;
-    if (!route->is_storeless)
+    if (!route->is_storeless && !route->is_lone)
         status = pool_take(pool, route->use, &request->ops.client, error);
     if (status == CULEX_OK)
         status = route->run(request, error);

@@ -16,6 +16,7 @@
 #include "console/listen.h"
 #include "console/openapi.h"
 #include "console/stream.h"
+#include "console/tally.h"
 
 enum { CONNECTIONS = 512, CONNECTIONS_MAX = 10000 };
 
@@ -172,8 +173,10 @@ static culex_status console_run(const struct ops_options *options, culex_error *
         console.pool = pool_make(options->url, &store);
         console.schemas = schema_cache_make();
         console.streams = streams_make(&console);
+        console.tally = tally_make();
         status = listen_and_serve(options->listen != NULL ? options->listen : default_place,
                                   &console, error);
+        tally_free(console.tally);
         streams_free(console.streams);
         schema_cache_free(console.schemas);
         pool_free(console.pool);

@@ -21,6 +21,7 @@ struct console {
     struct pool *pool;
     struct schema_cache *schemas;
     struct streams *streams;
+    struct tally *tally;
     uint64_t mark; /* of this life of the server, in the cursors that it gives out */
     unsigned connections;
     atomic_bool is_ending; /* whoever waits answers now */

@@ -40,6 +40,8 @@ const struct route routes[] = {
      .status = 200},
     {"GET", "/page/{file}", "page", "What the page is made of", .run = route_page,
      .is_storeless = true, .status = 200},
+    {"GET", "/metrics", "metrics", "What Prometheus asks for", .run = route_metrics,
+     .roles = ROLE_READ, .is_lone = true, .status = 200},
     {"GET", "/api/v1/openapi.json", "openapi", "This document", .run = route_openapi,
      .is_storeless = true, .status = 200},
     {"GET", "/api/v1/health", "health", "Whether the store answers", .run = route_health,

@@ -22,7 +22,8 @@ struct route {
     route_fn run;
     int roles; /* bits of enum role that may; 0: anybody, without a token */
     enum pool_use use;
-    bool is_storeless;
+    bool is_storeless; /* it is for anybody */
+    bool is_lone;      /* it takes a client itself, and answers without one, too */
     bool
         is_work; /* the worker's side: what becomes of a run stands with the run, and in no audit */
     const char *body;   /* shape of what is sent, NULL for nothing; see shapes.h */
@@ -88,6 +89,9 @@ culex_status route_batch(struct request *request, culex_error *error);
 culex_status route_limit_keys(struct request *request, culex_error *error);
 culex_status route_limit_set(struct request *request, culex_error *error);
 culex_status route_limit_reset(struct request *request, culex_error *error);
+
+/* ---- metrics.c */
+culex_status route_metrics(struct request *request, culex_error *error);
 
 /* ---- lists.c */
 culex_status route_schemas(struct request *request, culex_error *error);

@@ -58,6 +58,8 @@ SHARED = {"runtime/include/culex", "runtime/base", "runtime/core"}
 # The rooms of operators' programs, each with the others that it may include from. Of the runtime
 # they see what any program does.
 OPS = {"command": [], "console": ["command"]}
+# And what is pure, and compiled once more for them.
+OPS_FILES = {"ops/console": {"core/exposition.h"}}
 
 # The folders of the stores. Each sees itself and what all stores share; nobody sees into one.
 STORES = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "runtime/store").glob("*/meson.build"))
@@ -70,7 +72,7 @@ ALLOWED = {
     **{f"codegen/{room}": SHARED | {f"codegen/{name}" for name in [room, *seen]} for room, seen in CODEGEN.items()},
 }
 # Folder -> single headers that it may include besides.
-ALLOWED_FILES = {f"runtime/{room}": {f"store/{name}" for name in headers} for room, (_, headers) in RUNTIME.items()}
+ALLOWED_FILES = {f"runtime/{room}": {f"store/{name}" for name in headers} for room, (_, headers) in RUNTIME.items()} | OPS_FILES
 # culex/sqlite.h is of one store by name: a run enqueued in a transaction of the caller's own.
 # And a client's spool is a file, whatever its store is.
 SINGLE_FILES = {"runtime/client/sqlite_enqueue.c": {"store/sqlite/borrow.h"},

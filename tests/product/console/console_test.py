@@ -16,6 +16,8 @@ import threading
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "process"))
+import metrics_check
 from served import CONSOLE, CULEX, HELD, STORE, Served
 
 NOBODY = "01a22d7f-4f59-7826-b394-100000000fff"
@@ -692,7 +694,8 @@ class Access(Served):
         one = f"/api/v1/runs/naps/{run['id']}"
         table = (("GET", "/api/v1/queues", "ro"), ("GET", "/api/v1/runs", "ro"), ("GET", one, "reo"),
                  ("GET", one + "/wait", "reo"), ("GET", "/api/v1/workers", "ro"), ("GET", "/api/v1/schemas", "reo"),
-                 ("GET", "/api/v1/health", "reow"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
+                 ("GET", "/api/v1/health", "reow"), ("GET", "/metrics", "ro"), ("GET", "/api/v1/limits", "ro"),
+                 ("GET", "/api/v1/queues/naps/figures", "ro"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
                  ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", "/api/v1/queues/naps/claim", "wo"), ("POST", one + "/delete", "o"))
         for method, path, allowed in table:
             body = [] if path == "/api/v1/jobs" else None
@@ -835,6 +838,106 @@ class Access(Served):
             self.assertFalse(place.exists())
             with socket.socket(socket.AF_UNIX) as left:  # of one that was killed
                 left.bind(str(place))
+
+
+class Metrics(Served):
+    """What Prometheus is told, read as strictly as that of a worker."""
+
+    def scrape(self, accept=None, code=200, **headers):
+        if accept:
+            headers["Accept"] = accept
+        status, told, text = self.send("GET", "/metrics", **headers)
+        self.assertEqual(status, code, text)
+        return told["Content-Type"], text.decode() if isinstance(text, bytes) else text
+
+    def queues(self, *names):
+        """Begins them, each with a run that waits for an hour."""
+        schema = self.folder / "wink.json"
+        schema.write_text(self.nap("schema", "wink"))
+        for name in names:
+            subprocess.run([CULEX, "enqueue", "wink", "--queue", name, "--schema", schema, "--delay", "1h"], env=self.env,
+                           check=True, stdout=subprocess.DEVNULL)
+
+    def samples(self, name):
+        """Of a family: values by the labels."""
+        kind, text = self.scrape(metrics_check.OPEN)
+        self.assertEqual(kind, metrics_check.OPEN)
+        return {tuple(value for _, value in labels): value
+                for (_, labels), value in metrics_check.read(text).get(name, ("", {}))[1].items()}
+
+    def test_what_is_told(self):
+        self.fill()
+        self.serve()
+        self.queues("other", "a.b-c_d", "third")
+        self.post("/queues/naps/pause")
+        subprocess.run([CULEX, "capacity", "naps", "7"], env=self.env, check=True, stdout=subprocess.DEVNULL)
+        runs = self.samples("culex_queue_runs")
+        self.assertEqual({state: runs["naps", state] for state in ("scheduled", "waiting", "active", "done", "dead", "cancelled")},
+                         {"scheduled": 0, "waiting": 1, "active": 0, "done": 1, "dead": 3, "cancelled": 0})
+        self.assertEqual({queue for queue, _ in runs}, {"naps", "other", "a.b-c_d", "third"})
+        self.assertEqual(self.samples("culex_queue_paused")["naps",], 1)
+        self.assertEqual(self.samples("culex_queue_capacity")["naps",], 7)
+        self.assertGreater(self.samples("culex_queue_oldest_waiting_seconds")["naps",], 0)
+        self.assertEqual(self.samples("culex_queue_oldest_waiting_seconds")["third",], 0)
+        self.assertEqual(self.samples("culex_queue_enqueued")["naps",], 5)
+        ended = self.samples("culex_queue_ended")
+        self.assertEqual([ended["naps", state] for state in ("done", "dead", "cancelled")], [1, 3, 0])
+        self.assertEqual(self.samples("culex_queue_failed_attempts")["naps", "failed"], 3)
+        for name, value in (("culex_store_up", 1), ("culex_queues", 4), ("culex_workers", 0), ("culex_console_requests_active", 1)):
+            self.assertEqual(self.samples(name), {(): value}, name)
+        [version] = self.samples("culex_build")
+        self.assertIn(version[0], subprocess.run([CONSOLE, "--version"], capture_output=True, text=True, check=True).stdout)
+
+    def test_both_formats(self):
+        self.fill()
+        self.serve()
+        for accept in (None, "text/plain", "*/*", "text/plain;version=0.0.4;q=0.5"):
+            kind, text = self.scrape(accept)
+            self.assertEqual(kind, metrics_check.PLAIN)
+            metrics_check.read(text, is_plain=True)
+        both = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3"
+        self.assertEqual(self.scrape(both)[0], metrics_check.OPEN)
+        if not shutil.which("promtool"):
+            self.skipTest("no promtool")
+        metrics_check.promtool_check(self.scrape()[1])
+
+    def test_requests_are_counted(self):
+        self.fill()
+        self.serve()
+        for _ in range(3):
+            self.get("/queues")
+        self.get("/runs/naps/5", 400)
+        self.get("/nothing", 404)
+        self.post("/queues/naps/pause", " " * 5000, 413)
+        with socket.create_connection(("127.0.0.1", self.port)) as link:
+            link.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            link.recv(1)
+        self.scrape()
+        told = self.samples("culex_console_requests")
+        self.assertEqual(told, {("queues", "200"): 3, ("run", "400"): 1, ("none", "404"): 1, ("pauseQueue", "413"): 1,
+                                ("stream", "200"): 1, ("metrics", "200"): 1})
+
+    def test_a_store_that_is_away(self):
+        if STORE == "redis":
+            self.server.terminate()
+            self.server.wait()
+        self.serve()
+        self.assertEqual(self.samples("culex_store_up"), {(): 0})
+        self.assertEqual(self.samples("culex_queue_runs"), {})
+        metrics_check.promtool_check(self.scrape()[1]) if shutil.which("promtool") else None
+
+    def test_how_long_a_scrape_takes(self):
+        self.fill()
+        self.serve()
+        self.queues("one", "two", "three", "four")
+        connection, spans = self.connect(), []
+        for _ in range(50):
+            begun = time.monotonic()
+            self.assertEqual(self.send("GET", "/metrics", connection=connection)[0], 200)
+            spans.append(time.monotonic() - begun)
+        spans.sort()
+        print(f"a scrape of five queues took {spans[25] * 1000:.2f} ms, of 50 the slowest {spans[-1] * 1000:.2f} ms")
+        self.assertLess(spans[25], 0.1)
 
 
 class Bounds(Served):

@@ -18,7 +18,7 @@ SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*)\})
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"')
 SUFFIXES = {"counter": ["_total"], "gauge": [""], "info": ["_info"], "histogram": ["_bucket", "_count", "_sum"]}
 BOUND = re.compile(r"\d+\.\d+|\+Inf")
-LABELS = {"job_name", "queue", "outcome", "state", "version", "le"}
+LABELS = {"job_name", "queue", "outcome", "state", "version", "le", "route", "status"}
 
 
 def connect(address):
@@ -230,4 +230,5 @@ def main():
     print(f"a scrape took {(time.monotonic() - begin) * 10:.2f} ms")
 
 
-main()
+if __name__ == "__main__":
+    main()
