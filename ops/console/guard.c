@@ -104,16 +104,15 @@ static bool role_pass(struct request *request, struct failure *ret_failure)
 /* ---- what --------------------------------------------------------------------------------------
  */
 
-static bool route_pass(struct request *request, struct failure *ret_failure)
+static bool route_pass(const struct request *request, const char allowed[ROUTE_ALLOWED_SIZE],
+                       struct failure *ret_failure)
 {
-    char allowed[ROUTE_ALLOWED_SIZE] = "";
-    request->route = request->path != NULL ? route_find(request, allowed) : NULL;
     if (request->route != NULL)
         return true;
     if (allowed[0] != '\0') {
         *ret_failure = failure_make(405, "method", NULL, "this path is for %s, not for %.20s",
                                     allowed, request->method);
-        memcpy(ret_failure->allow, allowed, sizeof ret_failure->allow);
+        snprintf(ret_failure->allow, sizeof ret_failure->allow, "%s", allowed);
     } else {
         *ret_failure =
             failure_make(404, "no_such_path", "/api/v1/openapi.json tells which paths there are",
@@ -216,10 +215,27 @@ static bool body_pass(struct request *request, struct failure *ret_failure)
     return true;
 }
 
+/* Of two, somebody between here and there may go by the other one. libmicrohttpd ends a connection
+ * that is answered before its request is read. */
+static bool headers_pass(const struct request *request, struct failure *ret_failure)
+{
+    static const char *const names[] = {"Host", "Content-Length"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (request_header_count(request, names[i]) <= 1)
+            continue;
+        *ret_failure = failure_make(400, "invalid", NULL, "the header %s is there twice", names[i]);
+        return false;
+    }
+    return true;
+}
+
+/* Its route is known even where it may not go on, for the audit. */
 bool guard_pass(struct request *request, struct failure *ret_failure)
 {
-    return host_pass(request, ret_failure) && route_pass(request, ret_failure) &&
-           role_pass(request, ret_failure) &&
+    char allowed[ROUTE_ALLOWED_SIZE] = "";
+    request->route = request->path != NULL ? route_find(request, allowed) : NULL;
+    return headers_pass(request, ret_failure) && host_pass(request, ret_failure) &&
+           route_pass(request, allowed, ret_failure) && role_pass(request, ret_failure) &&
            (!route_is_change(request->route) || change_pass(request, ret_failure)) &&
            queries_pass(request, ret_failure) && body_pass(request, ret_failure);
 }

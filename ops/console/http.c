@@ -292,6 +292,20 @@ static void request_audit(struct request *request)
     audit_write(request, peer);
 }
 
+/* Somebody wanted a change who may not. */
+static void refusal_audit(struct request *request, const struct failure *failure)
+{
+    char peer[64];
+    if ((failure->status != MHD_HTTP_UNAUTHORIZED && failure->status != MHD_HTTP_FORBIDDEN) ||
+        request->route == NULL || !route_is_change(request->route))
+        return;
+    request->status = failure->status;
+    request->audited_as = "refused";
+    snprintf(request->audited, sizeof request->audited, "%s", failure->code);
+    peer_format(request, peer, sizeof peer);
+    audit_write(request, peer);
+}
+
 /* With a client of the store, where the route needs one. */
 static culex_status route_run_with(struct request *request, culex_error *error)
 {
@@ -394,6 +408,7 @@ static enum MHD_Result request_begin(struct request *request)
         watch_set(watch_of(request->connection), BODY_S);
         return MHD_YES;
     }
+    refusal_audit(request, &failure);
     return failure_send(request, &failure);
 }
 
