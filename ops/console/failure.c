@@ -25,7 +25,7 @@ static const struct row rows[] = {
     {CULEX_ESTALE, 409, "stale", "the run may be another's by now: stop, and claim another", 0},
     {CULEX_EUNIQUE, 409, "unique", NULL, 0},
     {CULEX_ECONFLICT, 409, "conflict",
-     "this Idempotency-Key came with another job or other params before: take another key", 0},
+     "what came first stands: enqueue with another Idempotency-Key; drop another end of a run", 0},
     {CULEX_ELIMIT, 413, "too_large", NULL, 0},
     {CULEX_EFULL, 429, "full", "the queue takes no more runs until some have ended", 5},
     {CULEX_EUNSUPPORTED, 501, "unsupported", NULL, 0},

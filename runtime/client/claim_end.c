@@ -41,6 +41,24 @@ static culex_status unknown_tell(culex_error *error)
                        "first answer was lost");
 }
 
+static culex_status gone_tell(const struct word *word, const char *id, culex_error *error)
+{
+    return culex__fail(error, CULEX_ENOTFOUND,
+                       "queue %s has no run %s any more: it has ended and its record is "
+                       "forgotten, or somebody has deleted it",
+                       word->token.queue, id);
+}
+
+static culex_status conflict_tell(const struct word *word, culex_error *error)
+{
+    char id[CULEX_UUID_TEXT_SIZE];
+    culex_uuid_format(word->token.id, id);
+    return culex__fail(error, CULEX_ECONFLICT,
+                       "run %s has already ended with another result: attempt %u was completed, "
+                       "and that stands; drop what is said now",
+                       id, (unsigned)word->token.attempt);
+}
+
 static culex_status refusal_tell(const struct word *word, culex_error *error)
 {
     char id[CULEX_UUID_TEXT_SIZE];
@@ -48,10 +66,7 @@ static culex_status refusal_tell(const struct word *word, culex_error *error)
     if (word->step.was_repeated && !word->is_beat)
         return unknown_tell(error);
     if (word->answer == CULEX_ANSWER_GONE)
-        return culex__fail(error, CULEX_ENOTFOUND,
-                           "queue %s has no run %s any more: it has ended and its record is "
-                           "forgotten, or somebody has deleted it",
-                           word->token.queue, id);
+        return gone_tell(word, id, error);
     return culex__fail(error, CULEX_ESTALE,
                        "attempt %u of run %s does not hold it any more: it has ended, or its lease "
                        "was over and another may have the run; drop the result",
@@ -153,6 +168,30 @@ static culex_status ack_say(culex_client *client, struct word *word, const struc
     return word_say(client, word, error);
 }
 
+/* This attempt was completed before. The store does not look at what is said again. */
+static culex_status repeat_judge(culex_client *client, const struct word *word, const void *result,
+                                 size_t len, culex_error *error)
+{
+    char id[CULEX_UUID_TEXT_SIZE];
+    bool is_same;
+    culex_status status =
+        culex__claim_result_compare(client, &word->token, result, len, &is_same, error);
+    culex_uuid_format(word->token.id, id);
+    if (status == CULEX_ENOTFOUND)
+        return gone_tell(word, id, error);
+    return status != CULEX_OK || is_same ? status : conflict_tell(word, error);
+}
+
+/* Any end but a completion. Refused behind one it is told so, for that is no matter of leases. */
+static culex_status end_say(culex_client *client, struct word *word, const struct culex_ack *ack,
+                            culex_error *error)
+{
+    culex_status status = ack_say(client, word, ack, error);
+    if (word->answer == CULEX_ANSWER_STALE && culex__claim_is_complete(client, &word->token))
+        return conflict_tell(word, error);
+    return status;
+}
+
 culex_status culex_claim_complete(culex_client *client, const char *token, const void *result,
                                   size_t len, culex_error *error)
 {
@@ -162,7 +201,11 @@ culex_status culex_claim_complete(culex_client *client, const char *token, const
         status = culex__claim_result_check(client, &word.token, result, len, error);
     const struct culex_ack done = {
         .event = CULEX_EVENT_DONE, .result = result, .result_len = result != NULL ? len : 0};
-    return status == CULEX_OK ? ack_say(client, &word, &done, error) : status;
+    if (status == CULEX_OK)
+        status = ack_say(client, &word, &done, error);
+    return status == CULEX_OK && word.answer == CULEX_ANSWER_REPEATED
+               ? repeat_judge(client, &word, result, len, error)
+               : status;
 }
 
 static culex_status delay_check(culex_duration delay, int64_t *ret_delay_ms, culex_error *error)
@@ -205,7 +248,7 @@ culex_status culex_claim_fail(culex_client *client, const char *token,
                                          failure->is_final ? CULEX_EVENT_DISCARD : CULEX_EVENT_FAIL,
                                      .delay_ms = delay_ms,
                                      .text = text};
-    return status == CULEX_OK ? ack_say(client, &word, &failed, error) : status;
+    return status == CULEX_OK ? end_say(client, &word, &failed, error) : status;
 }
 
 culex_status culex_claim_release(culex_client *client, const char *token, culex_duration delay,
@@ -218,5 +261,5 @@ culex_status culex_claim_release(culex_client *client, const char *token, culex_
         status = delay_check(delay, &delay_ms, error);
     const struct culex_ack released = {
         .event = CULEX_EVENT_RELEASE, .delay_ms = delay_ms, .has_begun = true};
-    return status == CULEX_OK ? ack_say(client, &word, &released, error) : status;
+    return status == CULEX_OK ? end_say(client, &word, &released, error) : status;
 }

@@ -108,6 +108,109 @@ culex_status culex__claim_result_check(culex_client *client, const struct culex_
     return status;
 }
 
+/* --- said again ------------------------------------------------------------------------------ */
+
+/* A text that is read without the white space between its tokens. It is well formed. */
+struct squeeze {
+    const char *at, *end;
+    bool is_string, is_escaped;
+};
+
+/* -1 at the end. */
+static int squeeze_next(struct squeeze *squeeze)
+{
+    while (squeeze->at < squeeze->end) {
+        char byte = *squeeze->at++;
+        if (!squeeze->is_string && strchr(" \t\r\n", byte) != NULL)
+            continue;
+        if (byte == '"' && !squeeze->is_escaped)
+            squeeze->is_string = !squeeze->is_string;
+        squeeze->is_escaped = byte == '\\' && !squeeze->is_escaped;
+        return (unsigned char)byte;
+    }
+    return -1;
+}
+
+static bool texts_are_alike(const char *text, size_t len, const char *other, size_t other_len)
+{
+    struct squeeze one = {.at = text, .end = text + len};
+    struct squeeze two = {.at = other, .end = other + other_len};
+    int byte;
+    do {
+        byte = squeeze_next(&one);
+        if (byte != squeeze_next(&two))
+            return false;
+    } while (byte >= 0);
+    return true;
+}
+
+/* As a worker would have written it: all members, in their order. */
+static culex_status result_rewrite(const culex_struct_type *type, const void *result, size_t len,
+                                   culex_buf *ret_text, culex_error *error)
+{
+    const void *value;
+    culex_arena *arena = culex_arena_create();
+    if (arena == NULL)
+        return culex__fail(error, CULEX_ENOMEM, "no memory to read the result");
+    culex_status status = culex_decode(type, arena, result, len, &value, error);
+    if (status == CULEX_OK)
+        status = culex_encode(type, value, ret_text, error);
+    culex_arena_free(arena);
+    return status;
+}
+
+/* One that the schema does not read is another. */
+static culex_status results_compare(const culex_struct_type *type, culex_bytes kept,
+                                    const void *result, size_t len, bool *ret_is_same,
+                                    culex_error *error)
+{
+    culex_buf one, two;
+    culex_buf_init(&one, 0);
+    culex_buf_init(&two, 0);
+    culex_status status = result_rewrite(type, kept.data, kept.len, &one, error);
+    if (status == CULEX_OK)
+        status = result_rewrite(type, result, len, &two, error);
+    *ret_is_same =
+        status == CULEX_OK && one.len == two.len && memcmp(one.data, two.data, one.len) == 0;
+    culex_buf_release(&one);
+    culex_buf_release(&two);
+    return status == CULEX_ENOMEM ? status : CULEX_OK;
+}
+
+culex_status culex__claim_result_compare(culex_client *client,
+                                         const struct culex_claim_token *token, const void *result,
+                                         size_t len, bool *ret_is_same, culex_error *error)
+{
+    struct subject subject;
+    *ret_is_same = false;
+    culex_status status = subject_read(client, token, &subject, error);
+    if (status != CULEX_OK)
+        return status;
+    if (subject.run == NULL)
+        return CULEX_ENOTFOUND;
+    const culex_job_type *type = culex_schema_type(subject.schema);
+    culex_bytes kept = subject.run->result;
+    bool has_both = kept.len > 0 && result != NULL;
+    *ret_is_same = has_both ? texts_are_alike((const char *)kept.data, kept.len, result, len)
+                            : kept.len == 0 && result == NULL;
+    if (has_both && !*ret_is_same && type != NULL && type->result != NULL)
+        status = results_compare(type->result, kept, result, len, ret_is_same, error);
+    subject_release(&subject);
+    return status;
+}
+
+bool culex__claim_is_complete(culex_client *client, const struct culex_claim_token *token)
+{
+    culex_run_info *run = NULL;
+    if (culex_client_get(client, token->queue, token->id, &run, NULL) != CULEX_OK)
+        return false;
+    bool is_complete = run->state == CULEX_RUN_DONE && run->attempt == token->attempt;
+    culex_run_info_free(run);
+    return is_complete;
+}
+
+/* --- the next attempt ------------------------------------------------------------------------ */
+
 culex_status culex__claim_backoff_ms(culex_client *client, const struct culex_claim_token *token,
                                      int64_t *ret_delay_ms, culex_error *error)
 {

@@ -9,6 +9,15 @@
 culex_status culex__claim_result_check(culex_client *client, const struct culex_claim_token *token,
                                        const void *result, size_t len, culex_error *error);
 
+/* Whether the run, whose end is DONE, has ended with that very result, be it written otherwise;
+ * NULL is none. CULEX_ENOTFOUND: its record is no more. */
+culex_status culex__claim_result_compare(culex_client *client,
+                                         const struct culex_claim_token *token, const void *result,
+                                         size_t len, bool *ret_is_same, culex_error *error);
+
+/* Whether this attempt has completed the run. False where that cannot be asked. */
+bool culex__claim_is_complete(culex_client *client, const struct culex_claim_token *token);
+
 /* How long the run waits after the failure of this attempt. */
 culex_status culex__claim_backoff_ms(culex_client *client, const struct culex_claim_token *token,
                                      int64_t *ret_delay_ms, culex_error *error);

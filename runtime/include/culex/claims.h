@@ -126,11 +126,24 @@ CULEX_API CULEX_MUST_USE culex_status culex_claim_heartbeat(culex_client *client
                                                             culex_claim_pulse *ret_pulse,
                                                             culex_error *error);
 
+/* How an attempt ends is said by one of the three calls below. Said again, or after another one, by
+ * the same token, nothing is changed, and the answer is
+ *
+ *     first       then complete        then fail, release   then heartbeat
+ *     complete    OK, or ECONFLICT     ECONFLICT            ESTALE
+ *     fail        ESTALE               ESTALE               ESTALE
+ *     release     ESTALE               ESTALE               ESTALE
+ *
+ * A completion said again is CULEX_OK when it says the same: results are compared by what the
+ * schema reads in them, where the queue keeps it, and elsewhere as texts, but for white space
+ * between tokens. CULEX_ECONFLICT: the run has already ended with another result, and that stands.
+ * So it is as long as the record of the run is kept, and CULEX_ENOTFOUND after that. Nothing is
+ * remembered of who has failed or given back, so that is as behind the end of a lease. */
+
 /* The run is done. `result`, of `len` bytes, is a JSON object as the job's schema has it, NULL for
  * none. Where the queue keeps the schema that the run was enqueued with (culex/schemas.h) the
  * result is read by it first: CULEX_EDECODE names what does not fit, and the run stays claimed;
- * CULEX_EINVAL: the job returns nothing. Said again it is CULEX_OK as long as the record of the run
- * is kept, and CULEX_ENOTFOUND after that. */
+ * CULEX_EINVAL: the job returns nothing. */
 CULEX_API CULEX_MUST_USE culex_status culex_claim_complete(culex_client *client, const char *token,
                                                            const void *result, size_t len,
                                                            culex_error *error);
@@ -145,7 +158,7 @@ typedef struct culex_claim_failure {
 } culex_claim_failure;
 
 /* The attempt has failed. There is another one while the run has any left. `failure` may be NULL.
- * Said again it is CULEX_ESTALE. */
+ */
 CULEX_API CULEX_MUST_USE culex_status culex_claim_fail(culex_client *client, const char *token,
                                                        const culex_claim_failure *failure,
                                                        culex_error *error);

@@ -15,6 +15,7 @@
 #include <culex/claims.h>
 #include <culex/schema.h>
 
+#include "base/error.h"
 #include "failing_malloc.h"
 #include "world.h"
 
@@ -174,7 +175,7 @@ static void test_result_is_kept_and_may_be_said_twice(void **state)
     assert_int_equal(run->result.len, 7);
     assert_memory_equal(run->result.data, "{\"n\":9}", 7);
     culex_run_info_free(run);
-    assert_int_equal(culex_claim_fail(world->client, claim->token, NULL, NULL), CULEX_ESTALE);
+    assert_int_equal(culex_claim_fail(world->client, claim->token, NULL, NULL), CULEX_ECONFLICT);
     culex_claim_free(claim);
 }
 
@@ -686,7 +687,8 @@ enum { WAITERS = 20 };
 static struct {
     const struct culex_store_ops *inner;
     struct culex_store_ops ops;
-    atomic_uint steps;
+    atomic_uint steps, looks;
+    culex_status look_status; /* of looks */
 } sight;
 
 static culex_status seen_step(struct culex_store *store, const struct culex_step *step,
@@ -696,6 +698,15 @@ static culex_status seen_step(struct culex_store *store, const struct culex_step
     return sight.inner->step(store, step, ret_reply, error);
 }
 
+static culex_status seen_get(struct culex_store *store, const char *queue, culex_uuid id,
+                             culex_run_info **ret_run, culex_error *error)
+{
+    sight.looks++;
+    if (sight.look_status != CULEX_OK)
+        return culex__fail(error, sight.look_status, "not now");
+    return sight.inner->get(store, queue, id, ret_run, error);
+}
+
 static culex_client *seen_client(void)
 {
     culex_client *client = NULL;
@@ -703,7 +714,9 @@ static culex_client *seen_client(void)
     sight.inner = client->store->ops;
     sight.ops = *client->store->ops;
     sight.ops.step = seen_step;
-    sight.steps = 0;
+    sight.ops.get = seen_get;
+    sight.steps = sight.looks = 0;
+    sight.look_status = CULEX_OK;
     client->store->ops = &sight.ops;
     return client;
 }
@@ -777,6 +790,46 @@ static void test_each_who_waits_is_given_a_run(void **state)
     culex_client_close(client);
 }
 
+/* Only who says it again has the run looked at. */
+static void test_first_word_costs_one_step(void **state)
+{
+    (void)state;
+    culex_client *client = seen_client();
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_claim *claim = NULL;
+    assert_int_equal(culex_client_enqueue(client, &type, &params, NULL, NULL, NULL), CULEX_OK);
+    assert_int_equal(culex_client_claim(client, "numbers", NULL, &claim, NULL), CULEX_OK);
+    assert_int_equal(culex_claim_complete(client, claim->token, NULL, 0, NULL), CULEX_OK);
+    assert_int_equal(sight.steps, 2);
+    assert_int_equal(sight.looks, 0);
+    assert_int_equal(culex_claim_complete(client, claim->token, NULL, 0, NULL), CULEX_OK);
+    assert_int_equal(sight.steps, 3);
+    assert_int_equal(sight.looks, 1);
+    culex_claim_free(claim);
+    culex_client_close(client);
+}
+
+/* What it ended with cannot be asked, or its record was forgotten in that moment. */
+static void test_word_said_again_is_not_taken_unseen(void **state)
+{
+    (void)state;
+    culex_client *client = seen_client();
+    culex_job_type type = number_type();
+    struct number params = {1};
+    culex_claim *claim = NULL;
+    assert_int_equal(culex_client_enqueue(client, &type, &params, NULL, NULL, NULL), CULEX_OK);
+    assert_int_equal(culex_client_claim(client, "numbers", NULL, &claim, NULL), CULEX_OK);
+    assert_int_equal(culex_claim_complete(client, claim->token, NULL, 0, NULL), CULEX_OK);
+    sight.look_status = CULEX_EREADONLY;
+    assert_int_equal(culex_claim_complete(client, claim->token, NULL, 0, NULL), CULEX_EREADONLY);
+    assert_int_equal(culex_claim_release(client, claim->token, 0, NULL), CULEX_ESTALE);
+    sight.look_status = CULEX_ENOTFOUND;
+    assert_int_equal(culex_claim_complete(client, claim->token, NULL, 0, NULL), CULEX_ENOTFOUND);
+    culex_claim_free(claim);
+    culex_client_close(client);
+}
+
 static void test_handlers_client_claims_nothing(void **state)
 {
     struct world *world = *state;
@@ -790,7 +843,18 @@ static void test_handlers_client_claims_nothing(void **state)
 
 /* --- failures, each in its turn -------------------------------------------------------------- */
 
-/* A gateway's day: two runs, one of which fails once. True when all calls were answered. */
+/* With another result than the first, which is refused. */
+static culex_status completion_repeat(culex_client *client, const culex_claim *claim)
+{
+    culex_status status = culex_claim_complete(client, claim->token, "{\"n\":2}", 7, NULL);
+    assert_int_not_equal(status, CULEX_OK);
+    if (status == CULEX_ECONFLICT)
+        status = culex_claim_complete(client, claim->token, "{\"n\": 1}", 8, NULL);
+    return status;
+}
+
+/* A gateway's day: two runs, one of which fails once; each completion is said three times. True
+ * when all calls were answered. */
 static bool day_live(culex_client *client)
 {
     static const culex_claim_failure at_once = {.text = "once", .has_delay = true};
@@ -810,6 +874,8 @@ static bool day_live(culex_client *client)
         if (status == CULEX_OK)
             status = is_first ? culex_claim_fail(client, claim->token, &at_once, NULL)
                               : culex_claim_complete(client, claim->token, "{\"n\":1}", 7, NULL);
+        if (status == CULEX_OK && !is_first)
+            status = completion_repeat(client, claim);
         culex_claim_free(claim);
         if (status != CULEX_OK)
             return false;
@@ -861,8 +927,8 @@ static void test_every_step_fails_once_or_for_long(void **state)
             nth++;
         while (day_of_faults(faults[i], long_nth, 1000000))
             long_nth++;
-        assert_int_equal(nth, 9);
-        assert_int_equal(long_nth, 9);
+        assert_int_equal(nth, 13);
+        assert_int_equal(long_nth, 13);
     }
 }
 
@@ -921,6 +987,8 @@ int main(void)
         TEST(test_lost_answer_is_told_as_such_where_others_speak_meanwhile),
         cmocka_unit_test(test_those_who_wait_look_for_each_other),
         cmocka_unit_test(test_each_who_waits_is_given_a_run),
+        cmocka_unit_test(test_first_word_costs_one_step),
+        cmocka_unit_test(test_word_said_again_is_not_taken_unseen),
         TEST(test_handlers_client_claims_nothing),
         cmocka_unit_test(test_every_step_fails_once_or_for_long),
         cmocka_unit_test(test_every_allocation_fails_once),

@@ -602,6 +602,14 @@ class Working(Served):
         for verb in "complete", "fail", "heartbeat", "release":
             self.refused(self.post(f"/claims/{held['token']}/{verb}", {}, 409), "stale")
 
+    def test_a_run_that_is_done_twice(self):
+        self.nap("enqueue", "ox")
+        held = self.claim()
+        for _ in range(2):
+            self.assertEqual(self.post(f"/claims/{held['token']}/complete", {}), {"told": "completed"})
+        for verb in "fail", "release":
+            self.refused(self.post(f"/claims/{held['token']}/{verb}", {}, 409), "conflict", None, "has already ended")
+
     def test_a_run_that_is_given_back_or_lost(self):
         self.tell("hello")
         first = self.claim()
