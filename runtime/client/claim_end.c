@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "client/claim_schema.h"
 #include "client/claim_step.h"
+#include "client/claim_text.h"
 #include "client/claim_token.h"
 #include "core/end_text.h"
 
@@ -96,19 +96,22 @@ static culex_status word_begin(const culex_client *client, const char *token, st
 
 /* --- it goes on ------------------------------------------------------------------------------ */
 
-static culex_status progress_write(const culex_claim_beat *beat,
+static culex_status progress_write(culex_client *client, const struct culex_claim_token *token,
+                                   const culex_claim_beat *beat,
                                    char ret_text[CULEX_PROGRESS_MAX + 1], culex_error *error)
 {
     enum { TEXT_MAX = 250 };
-    char clean[TEXT_MAX + 1];
-    const char *text = beat->progress_text != NULL ? beat->progress_text : "";
+    char clean[TEXT_MAX + 1] = "";
+    culex_status status = CULEX_OK;
     if (beat->progress < -1 || beat->progress > 100)
         return culex__fail(error, CULEX_EINVAL,
                            "a progress of %d: it is a number of percent, or -1 for unknown",
                            beat->progress);
-    culex__utf8_clean(clean, sizeof clean, text, strlen(text));
+    if (beat->progress_text != NULL && beat->progress_text[0] != '\0')
+        status = culex__claim_text_hide(client, token, NULL, beat->progress_text, clean,
+                                        sizeof clean, error);
     snprintf(ret_text, CULEX_PROGRESS_MAX + 1, "%d %s", beat->progress, clean);
-    return CULEX_OK;
+    return status;
 }
 
 static culex_claim_pulse pulse_make(const struct word *word, int64_t lease_ms)
@@ -140,7 +143,7 @@ culex_status culex_claim_heartbeat(culex_client *client, const char *token,
     if (status == CULEX_OK)
         status = culex__claim_lease_check(beat->lease, &lease_ms, error);
     if (status == CULEX_OK && beat->has_progress)
-        status = progress_write(beat, progress, error);
+        status = progress_write(client, &word.token, beat, progress, error);
     if (status != CULEX_OK)
         return status;
     const struct culex_beat said = {.id = word.token.id,
@@ -165,6 +168,7 @@ static culex_status ack_say(culex_client *client, struct word *word, const struc
     said.attempt = word->token.attempt;
     said.claim_ms = word->token.claim_ms;
     word->step.step = (struct culex_step){.acks = &said, .ack_count = 1};
+    culex__claim_text_end(client, said.id);
     return word_say(client, word, error);
 }
 
@@ -216,38 +220,53 @@ static culex_status delay_check(culex_duration delay, int64_t *ret_delay_ms, cul
     return culex__client_timeout_check(delay, error);
 }
 
-static culex_status failure_delay(culex_client *client, const struct culex_claim_token *token,
-                                  const culex_claim_failure *failure, int64_t *ret_delay_ms,
+/* What is told of a failure, and when the next attempt is. The run is read once for both. */
+static culex_status failure_tell(culex_client *client, const struct culex_claim_token *token,
+                                 const culex_claim_failure *failure, struct culex_ack *ack,
+                                 char ret_text[CULEX_CLAIM_TEXT_MAX + 1], culex_error *error)
+{
+    struct culex_claim_subject subject = {NULL, NULL};
+    bool is_read = !failure->is_final && !failure->has_delay;
+    culex_status status =
+        is_read ? culex__claim_subject_read(client, token, &subject, error) : CULEX_OK;
+    if (status != CULEX_OK)
+        return status;
+    if (is_read)
+        ack->delay_ms = culex__claim_backoff_ms(client, &subject);
+    if (failure->text != NULL && failure->text[0] != '\0')
+        status = culex__claim_text_hide(client, token, is_read ? &subject : NULL, failure->text,
+                                        ret_text, CULEX_CLAIM_TEXT_MAX + 1, error);
+    culex__claim_subject_release(&subject);
+    return status;
+}
+
+static culex_status failure_check(const culex_claim_failure *failure, int64_t *ret_delay_ms,
                                   culex_error *error)
 {
     *ret_delay_ms = 0;
     if (failure->is_final && failure->has_delay)
         return culex__fail(error, CULEX_EINVAL,
                            "a failure that is final has no delay: nothing comes after it");
-    if (failure->is_final)
-        return CULEX_OK;
-    return failure->has_delay ? delay_check(failure->delay, ret_delay_ms, error)
-                              : culex__claim_backoff_ms(client, token, ret_delay_ms, error);
+    return failure->has_delay ? delay_check(failure->delay, ret_delay_ms, error) : CULEX_OK;
 }
 
 culex_status culex_claim_fail(culex_client *client, const char *token,
                               const culex_claim_failure *failure, culex_error *error)
 {
     const culex_claim_failure none = {0};
-    char text[CULEX_ERROR_TEXT_MAX + 1] = CULEX__NO_REASON_TEXT;
+    char text[CULEX_CLAIM_TEXT_MAX + 1] = CULEX__NO_REASON_TEXT;
+    struct culex_ack failed = {.text = text};
     struct word word;
-    int64_t delay_ms = 0;
     if (failure == NULL)
         failure = &none;
-    if (failure->text != NULL)
-        culex__utf8_clean(text, sizeof text, failure->text, strlen(failure->text));
+    failed.event = failure->is_final ? CULEX_EVENT_DISCARD : CULEX_EVENT_FAIL;
+    if (failure->text != NULL && failure->text[0] == '\0')
+        text[0] = '\0';
     culex_status status = word_begin(client, token, &word, error);
     if (status == CULEX_OK)
-        status = failure_delay(client, &word.token, failure, &delay_ms, error);
-    const struct culex_ack failed = {.event =
-                                         failure->is_final ? CULEX_EVENT_DISCARD : CULEX_EVENT_FAIL,
-                                     .delay_ms = delay_ms,
-                                     .text = text};
+        status = failure_check(failure, &failed.delay_ms, error);
+    if (status == CULEX_OK)
+        status = failure_tell(client, &word.token, failure, &failed, text, error);
     return status == CULEX_OK ? end_say(client, &word, &failed, error) : status;
 }
 

@@ -18,13 +18,7 @@
 static const culex_retry_policy RETRY_DEFAULT = {
     .max = 4, .backoff = CULEX_BACKOFF_POLYNOMIAL, .base_ms = 2000, .factor = 2};
 
-/* A run, and the schema that it was enqueued with. */
-struct subject {
-    culex_run_info *run;  /* NULL: there is none */
-    culex_schema *schema; /* NULL: the queue does not keep it, or it is of a later version */
-};
-
-static void subject_release(struct subject *subject)
+void culex__claim_subject_release(struct culex_claim_subject *subject)
 {
     culex_run_info_free(subject->run);
     culex_schema_free(subject->schema);
@@ -53,10 +47,10 @@ static bool schema_is_lacking(culex_status status)
     return status == CULEX_ENOTFOUND || status == CULEX_EUNDERSTAND || status == CULEX_EDECODE;
 }
 
-static culex_status subject_read(culex_client *client, const struct culex_claim_token *token,
-                                 struct subject *ret_subject, culex_error *error)
+culex_status culex__claim_subject_read(culex_client *client, const struct culex_claim_token *token,
+                                       struct culex_claim_subject *ret_subject, culex_error *error)
 {
-    *ret_subject = (struct subject){NULL, NULL};
+    *ret_subject = (struct culex_claim_subject){NULL, NULL};
     culex_status status =
         culex_client_get(client, token->queue, token->id, &ret_subject->run, error);
     if (status == CULEX_ENOTFOUND)
@@ -67,7 +61,7 @@ static culex_status subject_read(culex_client *client, const struct culex_claim_
                              error);
     if (status == CULEX_OK || (run != NULL && schema_is_lacking(status)))
         return CULEX_OK;
-    subject_release(ret_subject);
+    culex__claim_subject_release(ret_subject);
     return status;
 }
 
@@ -94,17 +88,17 @@ static culex_status result_decode(const culex_job_type *type, const void *result
 culex_status culex__claim_result_check(culex_client *client, const struct culex_claim_token *token,
                                        const void *result, size_t len, culex_error *error)
 {
-    struct subject subject;
+    struct culex_claim_subject subject;
     if (len > CULEX_PAYLOAD_MAX)
         return culex__fail(error, CULEX_ELIMIT, "a result has at most %d bytes", CULEX_PAYLOAD_MAX);
     if (!culex__payload_is_well_formed(result, len))
         return culex__fail(error, CULEX_EDECODE, "the result is no JSON object");
-    culex_status status = subject_read(client, token, &subject, error);
+    culex_status status = culex__claim_subject_read(client, token, &subject, error);
     if (status != CULEX_OK)
         return status;
     if (subject.schema != NULL)
         status = result_decode(culex_schema_type(subject.schema), result, len, error);
-    subject_release(&subject);
+    culex__claim_subject_release(&subject);
     return status;
 }
 
@@ -181,9 +175,9 @@ culex_status culex__claim_result_compare(culex_client *client,
                                          const struct culex_claim_token *token, const void *result,
                                          size_t len, bool *ret_is_same, culex_error *error)
 {
-    struct subject subject;
+    struct culex_claim_subject subject;
     *ret_is_same = false;
-    culex_status status = subject_read(client, token, &subject, error);
+    culex_status status = culex__claim_subject_read(client, token, &subject, error);
     if (status != CULEX_OK)
         return status;
     if (subject.run == NULL)
@@ -195,7 +189,7 @@ culex_status culex__claim_result_compare(culex_client *client,
                             : kept.len == 0 && result == NULL;
     if (has_both && !*ret_is_same && type != NULL && type->result != NULL)
         status = results_compare(type->result, kept, result, len, ret_is_same, error);
-    subject_release(&subject);
+    culex__claim_subject_release(&subject);
     return status;
 }
 
@@ -211,19 +205,13 @@ bool culex__claim_is_complete(culex_client *client, const struct culex_claim_tok
 
 /* --- the next attempt ------------------------------------------------------------------------ */
 
-culex_status culex__claim_backoff_ms(culex_client *client, const struct culex_claim_token *token,
-                                     int64_t *ret_delay_ms, culex_error *error)
+int64_t culex__claim_backoff_ms(culex_client *client, const struct culex_claim_subject *subject)
 {
-    struct subject subject;
-    culex_status status = subject_read(client, token, &subject, error);
-    if (status != CULEX_OK)
-        return status;
-    const culex_job_type *type = culex_schema_type(subject.schema);
-    uint32_t failures = subject.run != NULL ? subject.run->failures + subject.run->crashes : 0;
-    *ret_delay_ms = culex__backoff_delay_ms(type != NULL ? &type->retry : &RETRY_DEFAULT,
-                                            failures + 1, culex__env_random(client->env));
-    subject_release(&subject);
-    return CULEX_OK;
+    const culex_job_type *type = culex_schema_type(subject->schema);
+    const culex_run_info *run = subject->run;
+    uint32_t failures = run != NULL ? run->failures + run->crashes : 0;
+    return culex__backoff_delay_ms(type != NULL ? &type->retry : &RETRY_DEFAULT, failures + 1,
+                                   culex__env_random(client->env));
 }
 
 /* --- params ---------------------------------------------------------------------------------- */

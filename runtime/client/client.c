@@ -1,4 +1,5 @@
 /* client/client.c - the life of a client: opening it, lending it, its clock and its tickets. */
+#include "client/claim_secrets.h"
 #include "client/client_private.h"
 
 #include <assert.h>
@@ -200,6 +201,9 @@ void culex__client_free(culex_client *client)
         culex__store_abandon(client->store); /* its turn may be taken, by nobody who is here */
         culex__spooling_abandon(client->spooling);
     }
+#ifndef CULEX_PRODUCER_ONLY /* which has no claims */
+    culex__claim_secrets_drop(&client->claiming);
+#endif
     culex_buf_release(&client->payloads);
     free(client->publishing);
     culex__keys_free(client->own_keys);

@@ -15,11 +15,12 @@
 #include "platform/storeclock.h"
 #include "base/turn.h"
 
+struct culex_claim_secrets;
 struct culex_keys;
 struct culex_publishing;
 struct culex_spooling;
 
-enum { CULEX_CLAIM_LOOKS = 16 };
+enum { CULEX_CLAIM_LOOKS = 16, CULEX_CLAIM_SECRETS = 64 };
 
 /* What a client that claims runs has said in their names: see client/claim_step.h. */
 struct culex_claiming {
@@ -28,6 +29,7 @@ struct culex_claiming {
     unsigned next;  /* whose turn it is */
     /* At any time: see client/claim_rest.h. */
     atomic_uint_fast64_t looks[CULEX_CLAIM_LOOKS];
+    _Atomic(struct culex_claim_secrets *) secrets[CULEX_CLAIM_SECRETS]; /* client/claim_secrets.h */
 };
 
 struct culex_client {

@@ -20,11 +20,18 @@
  * client, too: who has one token and knows id and attempt of another run can speak for that one. So
  * all who are given tokens of one gateway trust each other, and it checks who calls it.
  *
+ * Values of [[secret]] params are hidden in error texts and progress texts, as a worker hides them
+ * (culex/worker.h), where the queue keeps the schema that the run was enqueued with
+ * (culex/schemas.h), of several the one that was told last: for the first text about a run the
+ * client reads run and schema, two questions to the store, and knows the values for those to come.
+ * Where the queue keeps no such schema nobody knows what is secret, and texts are kept as they are;
+ * one that is told later counts ten seconds later at the most. All of a text is hidden where the
+ * payload is not as its schema has it.
+ *
  * What a worker of Culex does and a claim does not: figures and the registry of workers know
  * nothing of claims; nothing enforces a run's timeout but the end of its lease; steps of chains are
  * not claimed, as what comes next is made by a worker that has the chain; encrypted params are
- * sealed in the payload (but see culex_claim_params), and an encrypted result cannot be given;
- * and values of [[secret]] params that stand in an error text or a progress are kept as they are.
+ * sealed in the payload (but see culex_claim_params), and an encrypted result cannot be given.
  * Members of a payload whose names begin with '!' must be understood by whoever executes it.
  *
  * Clients, threads and errors are as in culex/client.h. A handler's client cannot claim

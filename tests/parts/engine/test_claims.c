@@ -116,15 +116,44 @@ static void is_refused(struct world *world, const char *token, culex_status stat
     assert_string_not_equal(error.text, "");
 }
 
-static void publish(struct world *world, const culex_job_type *type)
+static void publish_in(struct culex_store *store, const culex_job_type *type)
 {
     char *text = NULL;
     size_t len = 0;
     assert_int_equal(culex_schema_write(type, &text, &len, NULL), CULEX_OK);
     const struct culex_schema_text schema = {{type->wire, type->fingerprint, 1}, text, len};
-    assert_int_equal(world->store->ops->schema_publish(world->store, type->queue, &schema, NULL),
-                     CULEX_OK);
+    assert_int_equal(store->ops->schema_publish(store, type->queue, &schema, NULL), CULEX_OK);
     free(text);
+}
+
+static void publish(struct world *world, const culex_job_type *type)
+{
+    publish_in(world->store, type);
+}
+
+/* As number_type(), but what the number is nobody shall read. */
+static culex_job_type secret_type(void)
+{
+    static culex_field field;
+    static const culex_struct_type params = {"t.number", sizeof(struct number), &field, 1};
+    culex_job_type type = number_type();
+    field = number_struct.fields[0];
+    field.flags |= CULEX_FIELD_SECRET;
+    type.params = &params;
+    return type;
+}
+
+/* What is kept of a progress' text. */
+static void text_is_kept(struct world *world, const culex_claim *claim, const char *text,
+                         const char *kept)
+{
+    const culex_claim_beat said = {.has_progress = true, .progress_text = text};
+    culex_claim_pulse pulse;
+    assert_int_equal(culex_claim_heartbeat(world->client, claim->token, &said, &pulse, NULL),
+                     CULEX_OK);
+    culex_run_info *run = world_get(world, claim->id);
+    assert_string_equal(run->progress_text, kept);
+    culex_run_info_free(run);
 }
 
 /* --- what is handed over --------------------------------------------------------------------- */
@@ -426,6 +455,60 @@ static void test_encrypted_result_is_a_workers(void **state)
     culex_claim_free(claim);
 }
 
+/* --- secrets --------------------------------------------------------------------------------- */
+
+static void test_secrets_are_those_of_the_run(void **state)
+{
+    enum { RUNS = 3 * CULEX_CLAIM_SECRETS / 2 }; /* some share a place */
+    struct world *world = *state;
+    culex_job_type type = secret_type();
+    culex_claim *claims[RUNS];
+    char text[40];
+    world_enqueue(world, &type, 0);
+    publish(world, &type);
+    culex_claim_free(claim_by(world, NULL));
+    for (int64_t i = 0; i < RUNS; i++)
+        claims[i] = claim_run(world, world_enqueue(world, &type, 1000000 + i));
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < RUNS; i++) {
+            snprintf(text, sizeof text, "%d of 999999", 1000000 + i);
+            text_is_kept(world, claims[i], text, "[secret] of 999999");
+        }
+    }
+    for (int i = 0; i < RUNS; i++) {
+        complete(world, claims[i]);
+        culex_claim_free(claims[i]);
+    }
+    for (int i = 0; i < CULEX_CLAIM_SECRETS; i++)
+        assert_null(world->client->claiming.secrets[i]);
+}
+
+static void test_schema_that_comes_later_is_asked_for_again(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = secret_type();
+    culex_claim *claim = claim_run(world, world_enqueue(world, &type, 1234567));
+    text_is_kept(world, claim, "it is 1234567", "it is 1234567");
+    publish(world, &type);
+    text_is_kept(world, claim, "now 1234567", "now 1234567");
+    world_pass(world, 10001);
+    text_is_kept(world, claim, "then 1234567", "then [secret]");
+    complete(world, claim);
+    culex_claim_free(claim);
+}
+
+/* Nobody knows what is secret in it, so any text may show it. */
+static void test_run_that_its_schema_does_not_read_has_no_texts(void **state)
+{
+    struct world *world = *state;
+    culex_job_type type = secret_type();
+    culex_claim *claim = claim_run(world, put_text(world, "{\"n\":\"seven\"}"));
+    publish(world, &type);
+    text_is_kept(world, claim, "it is seven", "[secret]");
+    complete(world, claim);
+    culex_claim_free(claim);
+}
+
 /* --- whose turn it is ------------------------------------------------------------------------ */
 
 static void test_pause_priority_and_time_are_kept(void **state)
@@ -687,7 +770,7 @@ enum { WAITERS = 20 };
 static struct {
     const struct culex_store_ops *inner;
     struct culex_store_ops ops;
-    atomic_uint steps, looks;
+    atomic_uint steps, looks, schemas;
     culex_status look_status; /* of looks */
 } sight;
 
@@ -707,6 +790,14 @@ static culex_status seen_get(struct culex_store *store, const char *queue, culex
     return sight.inner->get(store, queue, id, ret_run, error);
 }
 
+static culex_status seen_schema_text(struct culex_store *store, const char *queue,
+                                     const struct culex_schema_id *schema, culex_buf *ret_text,
+                                     culex_error *error)
+{
+    sight.schemas++;
+    return sight.inner->schema_text(store, queue, schema, ret_text, error);
+}
+
 static culex_client *seen_client(void)
 {
     culex_client *client = NULL;
@@ -715,7 +806,8 @@ static culex_client *seen_client(void)
     sight.ops = *client->store->ops;
     sight.ops.step = seen_step;
     sight.ops.get = seen_get;
-    sight.steps = sight.looks = 0;
+    sight.ops.schema_text = seen_schema_text;
+    sight.steps = sight.looks = sight.schemas = 0;
     sight.look_status = CULEX_OK;
     client->store->ops = &sight.ops;
     return client;
@@ -810,6 +902,53 @@ static void test_first_word_costs_one_step(void **state)
     culex_client_close(client);
 }
 
+/* The run and its schema are read for the first text about it, and never for none. */
+static void test_texts_cost_one_look(void **state)
+{
+    static const struct {
+        culex_claim_beat beat;
+        unsigned looks;
+    } beats[] = {{{.lease = 0}, 0},
+                 {{.has_progress = true, .progress = 5}, 0},
+                 {{.has_progress = true, .progress_text = ""}, 0},
+                 {{.has_progress = true, .progress_text = "now"}, 1},
+                 {{.has_progress = true, .progress_text = "still"}, 1}};
+    static const struct {
+        culex_claim_failure failure;
+        unsigned looks;
+    } failures[] = {{{.text = "no use", .is_final = true}, 0}, /* they are known */
+                    {{.is_final = true}, 0},
+                    {{.has_delay = true}, 0},
+                    {{.text = "no"}, 1},
+                    {{.text = "no use", .is_final = true}, 1}};
+    (void)state;
+    culex_client *client = seen_client();
+    culex_job_type type = secret_type();
+    struct number params = {1234567};
+    culex_claim *claim;
+    culex_claim_pulse pulse;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        assert_int_equal(culex_client_enqueue(client, &type, &params, NULL, NULL, NULL), CULEX_OK);
+        publish_in(client->store, &type);
+        assert_int_equal(culex_client_claim(client, "numbers", NULL, &claim, NULL), CULEX_OK);
+        for (size_t k = 0; i == 0 && k < sizeof beats / sizeof beats[0]; k++) {
+            assert_int_equal(
+                culex_claim_heartbeat(client, claim->token, &beats[k].beat, &pulse, NULL),
+                CULEX_OK);
+            assert_int_equal(sight.looks, beats[k].looks);
+        }
+        sight.looks = sight.schemas = 0;
+        assert_int_equal(culex_claim_fail(client, claim->token, &failures[i].failure, NULL),
+                         CULEX_OK);
+        assert_int_equal(sight.looks, failures[i].looks);
+        assert_int_equal(sight.schemas, failures[i].looks);
+        assert_int_equal(culex_client_cancel(client, "numbers", claim->id, NULL, NULL),
+                         failures[i].failure.is_final ? CULEX_ESTATE : CULEX_OK);
+        culex_claim_free(claim);
+    }
+    culex_client_close(client);
+}
+
 /* What it ended with cannot be asked, or its record was forgotten in that moment. */
 static void test_word_said_again_is_not_taken_unseen(void **state)
 {
@@ -843,6 +982,8 @@ static void test_handlers_client_claims_nothing(void **state)
 
 /* --- failures, each in its turn -------------------------------------------------------------- */
 
+#define SECRET "1000001"
+
 /* With another result than the first, which is refused. */
 static culex_status completion_repeat(culex_client *client, const culex_claim *claim)
 {
@@ -857,7 +998,8 @@ static culex_status completion_repeat(culex_client *client, const culex_claim *c
  * when all calls were answered. */
 static bool day_live(culex_client *client)
 {
-    static const culex_claim_failure at_once = {.text = "once", .has_delay = true};
+    static const culex_claim_failure at_once = {.text = "no " SECRET, .has_delay = true};
+    static const culex_claim_beat beat = {.has_progress = true, .progress_text = "at " SECRET};
     culex_claim *claim = NULL;
     culex_claim_pulse pulse;
     for (int i = 0; i < 3; i++) {
@@ -865,7 +1007,8 @@ static bool day_live(culex_client *client)
             return false;
         bool is_first = i == 0;
         char *text = NULL;
-        culex_status status = culex_claim_heartbeat(client, claim->token, NULL, &pulse, NULL);
+        culex_status status =
+            culex_claim_heartbeat(client, claim->token, is_first ? NULL : &beat, &pulse, NULL);
         if (status == CULEX_OK)
             status = culex_claim_params(client, claim, &text, NULL, NULL);
         if (status == CULEX_ENOTFOUND) /* not all days have a schema */
@@ -935,15 +1078,19 @@ static void test_every_step_fails_once_or_for_long(void **state)
 static bool day_without_memory(long n, long *refusals)
 {
     struct world *world = world_open();
-    culex_job_type type = number_type();
+    culex_job_type type = secret_type();
     type.result = &number_struct;
-    put(world, 1);
-    put(world, 2);
+    culex_uuid first = world_enqueue(world, &type, 1000001);
+    world_enqueue(world, &type, 1000001);
     publish(world, &type);
     countdown = n;
     *refusals += !day_live(world->client);
     bool is_over = countdown >= 0;
     countdown = -1;
+    culex_run_info *run = world_get(world, first);
+    assert_null(strstr(run->error_text, SECRET));
+    assert_null(strstr(run->progress_text, SECRET));
+    culex_run_info_free(run);
     rest_do(world);
     world_close(world);
     return is_over;
@@ -977,6 +1124,9 @@ int main(void)
         TEST(test_release_charges_nothing),
         TEST(test_result_must_be_one_of_the_job),
         TEST(test_encrypted_result_is_a_workers),
+        TEST(test_secrets_are_those_of_the_run),
+        TEST(test_schema_that_comes_later_is_asked_for_again),
+        TEST(test_run_that_its_schema_does_not_read_has_no_texts),
         TEST(test_pause_priority_and_time_are_kept),
         TEST(test_limits_and_needs_are_kept),
         TEST(test_other_jobs_go_back_for_some_seconds),
@@ -989,6 +1139,7 @@ int main(void)
         cmocka_unit_test(test_each_who_waits_is_given_a_run),
         cmocka_unit_test(test_first_word_costs_one_step),
         cmocka_unit_test(test_word_said_again_is_not_taken_unseen),
+        cmocka_unit_test(test_texts_cost_one_look),
         TEST(test_handlers_client_claims_nothing),
         cmocka_unit_test(test_every_step_fails_once_or_for_long),
         cmocka_unit_test(test_every_allocation_fails_once),

@@ -68,12 +68,14 @@ static int teardown(void **state)
 /* In a queue that begins with a run. */
 static void publish(struct place *place, const culex_job_type *type)
 {
+    const culex_job_type first = number_type();
     const struct number params = {0};
     culex_uuid id;
     char *text = NULL;
     size_t len = 0;
     struct culex_store *store = place->client->store;
-    assert_int_equal(culex_client_enqueue(place->client, type, &params, NULL, &id, NULL), CULEX_OK);
+    assert_int_equal(culex_client_enqueue(place->client, &first, &params, NULL, &id, NULL),
+                     CULEX_OK);
     assert_int_equal(culex_client_cancel(place->client, type->queue, id, NULL, NULL), CULEX_OK);
     assert_int_equal(culex_schema_write(type, &text, &len, NULL), CULEX_OK);
     const struct culex_schema_text schema = {{type->wire, type->fingerprint, 1}, text, len};
@@ -232,6 +234,113 @@ static void test_late_words_are_stale(void **state)
     culex_claim_free(second);
 }
 
+/* --- secrets --------------------------------------------------------------------------------- */
+
+struct login {
+    const char *user, *word;
+    int64_t pin;
+};
+
+static const culex_field login_fields[] = {
+    {.name = "user",
+     .wire = "user",
+     .kind = CULEX_KIND_STRING,
+     .offset = offsetof(struct login, user)},
+    {.name = "word",
+     .wire = "word",
+     .kind = CULEX_KIND_STRING,
+     .flags = CULEX_FIELD_SECRET,
+     .offset = offsetof(struct login, word)},
+    {.name = "pin",
+     .wire = "pin",
+     .kind = CULEX_KIND_INT64,
+     .flags = CULEX_FIELD_SECRET,
+     .offset = offsetof(struct login, pin)},
+};
+static const culex_struct_type login_struct = {"t.number", sizeof(struct login), login_fields, 3};
+
+static culex_claim *login_claim(struct place *place, const culex_job_type *type)
+{
+    const struct login params = {"ann", "hunter2", 123456};
+    culex_claim *claim = NULL;
+    assert_int_equal(culex_client_enqueue(place->client, type, &params, NULL, NULL, NULL),
+                     CULEX_OK);
+    assert_int_equal(culex_client_claim(place->client, type->queue, NULL, &claim, NULL), CULEX_OK);
+    assert_non_null(claim);
+    return claim;
+}
+
+/* A progress and an error text, and what is kept of each. */
+static void texts_say(struct place *place, const culex_claim *claim, culex_claim_failure failure,
+                      const char *progress, const char *text)
+{
+    const culex_claim_beat beat = {.has_progress = true,
+                                   .progress = 50,
+                                   .progress_text = "ann logs in with hunter2, hunter2 or 123456"};
+    culex_claim_pulse pulse;
+    failure.text = "ann: no hunter2\nnor \"123456\"";
+    assert_int_equal(culex_claim_heartbeat(place->client, claim->token, &beat, &pulse, NULL),
+                     CULEX_OK);
+    culex_run_info *run = run_of(place, claim);
+    assert_string_equal(run->progress_text, progress);
+    culex_run_info_free(run);
+    assert_int_equal(culex_claim_fail(place->client, claim->token, &failure, NULL), CULEX_OK);
+    run = run_of(place, claim);
+    assert_string_equal(run->error_text, text);
+    culex_run_info_free(run);
+}
+
+static void test_secret_params_are_hidden_in_texts(void **state)
+{
+    static const culex_claim_failure failures[] = {
+        {.is_final = false},
+        {.has_delay = true, .delay = CULEX_MINUTE},
+        {.is_final = true},
+    };
+    struct place *place = *state;
+    culex_job_type type = number_type();
+    type.params = &login_struct;
+    publish(place, &type);
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        culex_claim *claim = login_claim(place, &type);
+        texts_say(place, claim, failures[i], "ann logs in with [secret], [secret] or [secret]",
+                  "ann: no [secret]\nnor \"[secret]\"");
+        culex_claim_free(claim);
+    }
+}
+
+static void test_secrets_that_nobody_knows_are_kept_in_texts(void **state)
+{
+    struct place *place = *state;
+    culex_job_type type = number_type();
+    type.params = &login_struct;
+    culex_claim *claim = login_claim(place, &type);
+    texts_say(place, claim, (culex_claim_failure){0}, "ann logs in with hunter2, hunter2 or 123456",
+              "ann: no hunter2\nnor \"123456\"");
+    culex_claim_free(claim);
+}
+
+/* A secret at the border of what is kept is hidden as a whole. */
+static void test_secrets_are_hidden_before_texts_are_cut(void **state)
+{
+    enum { LEN = CULEX_ERROR_TEXT_MAX };
+    struct place *place = *state;
+    culex_job_type type = number_type();
+    char text[LEN + 100];
+    const culex_claim_failure failure = {.text = text, .is_final = true};
+    type.params = &login_struct;
+    publish(place, &type);
+    culex_claim *claim = login_claim(place, &type);
+    memset(text, 'x', sizeof text);
+    strcpy(text + LEN - 5, "hunter2 and more");
+    assert_int_equal(culex_claim_fail(place->client, claim->token, &failure, NULL), CULEX_OK);
+    culex_run_info *run = run_of(place, claim);
+    assert_int_equal(strlen(run->error_text), LEN);
+    assert_string_equal(run->error_text + LEN - 5, "[secr");
+    culex_run_info_free(run);
+    culex_claim_free(claim);
+}
+
 int main(void)
 {
 #define ON(store, name)                                                                            \
@@ -245,6 +354,12 @@ int main(void)
         ON(redis, test_results_are_compared_by_the_schema),
         ON(sqlite, test_late_words_are_stale),
         ON(redis, test_late_words_are_stale),
+        ON(sqlite, test_secret_params_are_hidden_in_texts),
+        ON(redis, test_secret_params_are_hidden_in_texts),
+        ON(sqlite, test_secrets_that_nobody_knows_are_kept_in_texts),
+        ON(redis, test_secrets_that_nobody_knows_are_kept_in_texts),
+        ON(sqlite, test_secrets_are_hidden_before_texts_are_cut),
+        ON(redis, test_secrets_are_hidden_before_texts_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -602,6 +602,14 @@ class Working(Served):
         for verb in "complete", "fail", "heartbeat", "release":
             self.refused(self.post(f"/claims/{held['token']}/{verb}", {}, 409), "stale")
 
+    def test_a_run_whose_texts_have_its_secret(self):
+        self.tell("hello", "hunter2")
+        held = self.claim()
+        self.post(f"/claims/{held['token']}/heartbeat", {"progress_text": "hello hunter2"})
+        self.assertEqual(self.get(f"/runs/naps/{held['id']}")["progress_text"], "hello [secret]")
+        self.post(f"/claims/{held['token']}/fail", {"error": "hunter2 is wrong", "final": True})
+        self.assertEqual(self.get(f"/runs/naps/{held['id']}")["error"], "[secret] is wrong")
+
     def test_a_run_that_is_done_twice(self):
         self.nap("enqueue", "ox")
         held = self.claim()
