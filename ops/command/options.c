@@ -97,7 +97,8 @@ static const struct option table[] = {
 };
 
 enum { TABLE_COUNT = sizeof table / sizeof table[0] };
-static_assert(TABLE_COUNT <= 64, "a bit of `given` for each");
+static_assert(sizeof table / sizeof table[0] <= OPS_OPTIONS_MAX,
+              "an element of `is_given` for each");
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -110,15 +111,10 @@ static const struct option *option_find(const char *name, size_t len)
     return NULL;
 }
 
-static uint64_t option_bit(const struct option *option)
-{
-    return UINT64_C(1) << (option - table);
-}
-
 bool ops_is_given(const struct ops_options *options, const char *name)
 {
     const struct option *option = option_find(name, strlen(name));
-    return option != NULL && (options->given & option_bit(option)) != 0;
+    return option != NULL && options->is_given[option - table];
 }
 
 static bool is_among(const char *name, const char *names)
@@ -152,7 +148,7 @@ culex_status ops_options_check(const struct ops_options *options, const char *co
         (options->store_timeout < 10 * CULEX_MILLISECOND || options->store_timeout > CULEX_DAY))
         return ops_usage(error, "--store-timeout: 10ms to 1d");
     for (size_t i = GLOBAL_COUNT; i < TABLE_COUNT; i++) {
-        if ((options->given & option_bit(&table[i])) != 0 && !is_among(table[i].name, names))
+        if (options->is_given[i] && !is_among(table[i].name, names))
             return ops_usage(error, "%s does not take --%s: see culex %s --help", command,
                              table[i].name, command);
     }
@@ -199,9 +195,10 @@ static culex_status option_read(int argc, char **argv, int *at, struct ops_optio
         return unknown_tell(name, len, error);
     if (option->kind == FLAG && value != NULL)
         return ops_usage(error, "--%s takes no value", option->name);
-    if ((options->given & option_bit(option)) != 0 && option->kind != FLAG)
+    bool *is_given = &options->is_given[option - table];
+    if (*is_given && option->kind != FLAG)
         return ops_usage(error, "--%s is given twice", option->name);
-    options->given |= option_bit(option);
+    *is_given = true;
     if (option->kind != FLAG && value == NULL && *at + 1 == argc)
         return ops_usage(error, "--%s wants a value: --%s %s", option->name, option->name,
                          option->value);

@@ -8,6 +8,9 @@
 
 #include <culex/client.h>
 
+/* At least as many as there are options; a few bytes more cost nothing. */
+enum { OPS_OPTIONS_MAX = 128 };
+
 /* What was given; {0} is nothing. Texts are those of the command line. */
 struct ops_options {
     const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by, *waiting_age,
@@ -20,7 +23,7 @@ struct ops_options {
     bool wants_json, wants_help, wants_version, is_all, is_dry, is_sure, wants_params, is_of_dead,
         is_watching, is_following, is_repairing, with_ended, is_wide, is_once, is_verbose, is_move,
         is_copy, is_old, is_read_only, wants_openapi;
-    uint64_t given; /* a bit for each of OPS_OPTIONS, in that order: see ops_is_given */
+    bool is_given[OPS_OPTIONS_MAX]; /* by the row of the table: see ops_is_given */
 };
 
 /* Those of `culex console`, which another program reads. */
