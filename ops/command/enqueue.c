@@ -8,6 +8,7 @@
 #include "command/print.h"
 #include "command/schema_find.h"
 #include "command/shape.h"
+#include "command/trace.h"
 #include "command/values.h"
 
 enum { PAYLOAD_MAX = 1024 * 1024, TAGS_MAX = 16 };
@@ -94,13 +95,18 @@ static culex_status tags_split(char *copy, const char *ret_tags[TAGS_MAX], size_
     return CULEX_OK;
 }
 
-/* As programs hand it on that start others; NULL: none. */
-static const char *traceparent_of(const struct ops_options *given)
+/* What the environment has of no use is ignored, as W3C has it: whoever set it did not mean this
+ * program. NULL: none. */
+static const char *traceparent_inherited(void)
 {
     const char *inherited = getenv("TRACEPARENT");
-    if (given->traceparent != NULL)
-        return given->traceparent;
-    return inherited != NULL && inherited[0] != '\0' ? inherited : NULL;
+    if (inherited == NULL || inherited[0] == '\0')
+        return NULL;
+    if (ops_traceparent_is_good(inherited))
+        return inherited;
+    ops_failure_print("TRACEPARENT of the environment is no traceparent as W3C writes it, "
+                      "00-TRACE_ID-PARENT_ID-FLAGS, and is ignored: the run is of no trace");
+    return NULL;
 }
 
 static culex_status options_make(const struct ops *ops, culex_enqueue_options *ret_options,
@@ -115,7 +121,8 @@ static culex_status options_make(const struct ops *ops, culex_enqueue_options *r
     ret_options->has_priority = ops_is_given(given, "priority");
     ret_options->priority = given->priority > 9 ? 10 : (int)given->priority;
     ret_options->idempotency_key = given->key;
-    ret_options->traceparent = traceparent_of(given);
+    ret_options->traceparent =
+        given->traceparent != NULL ? given->traceparent : traceparent_inherited();
     ret_options->queue = given->queue; /* else its own, as of a program that was compiled with it */
     if (ret_options->has_delay && ret_options->has_at)
         return ops_usage(error, "--delay and --at: one of them");
@@ -130,6 +137,18 @@ static culex_status options_make(const struct ops *ops, culex_enqueue_options *r
 static const char *queue_of(const culex_job_type *type, const culex_enqueue_options *options)
 {
     return options->queue != NULL ? options->queue : type->queue != NULL ? type->queue : type->wire;
+}
+
+/* What the client and its rules say of the run, by a store that is gone with this program. */
+static culex_status dry_enqueue(const culex_job_type *type, const void *params,
+                                const culex_enqueue_options *options, culex_error *error)
+{
+    culex_client *client = NULL;
+    culex_status status = culex_client_open("memory:", NULL, &client, error);
+    if (status == CULEX_OK)
+        status = culex_client_enqueue(client, type, params, options, NULL, error);
+    culex_client_close(client);
+    return status;
 }
 
 static void dry_print(const struct ops *ops, const culex_job_type *type, const char *queue,
@@ -206,8 +225,10 @@ static culex_status run_enqueue(struct ops *ops, const struct ops_schema *schema
     if (status != CULEX_OK)
         return status;
     if (ops->options.is_dry) {
-        dry_print(ops, type, queue_of(type, options), params);
-        return CULEX_OK;
+        status = dry_enqueue(type, params, options, error);
+        if (status == CULEX_OK)
+            dry_print(ops, type, queue_of(type, options), params);
+        return status;
     }
     options->ret_outcomes = &outcome;
     status = culex_client_enqueue(ops->client, type, params, options, &id, error);

@@ -397,6 +397,41 @@ class Command(unittest.TestCase):
         self.assertIn("traceparent has a trace-id of zeroes alone",
                       self.culex(*wink, "--traceparent", one.replace("a" * 32, "0" * 32), code=2))
 
+    def test_a_trace_of_no_use_is_ignored_when_it_is_inherited_and_refused_when_it_is_given(self):
+        self.nap("enqueue", "wink", "1")
+        wink = ("enqueue", "wink", "length=1s", *self.schema("wink"))
+        (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
+        for text, is_good in ((f"00-{trace}-{parent}-01", True), (f"cc-{trace}-{parent}-01", True), (f"cc-{trace}-{parent}-01-what", True),
+                              (f"00-{trace}-{parent}-01-what", False), (f"cc-{trace}-{parent}-01what", False), (f"ff-{trace}-{parent}-01", False),
+                              (f"00-{'0' * 32}-{parent}-01", False), (f"00-{trace}-{'0' * 16}-01", False), (f"00-{trace.upper()}-{parent}-01", False),
+                              (f"00-{trace}-{parent}-0", False), (f"00-{trace}-{parent}", False), (f"0-{trace}-{parent}-01", False),
+                              (f"00_{trace}-{parent}-01", False), ("nonsense", False), ("00", False), ("\x1b[31m", False)):
+            self.env["TRACEPARENT"] = text
+            for words in ([], ["--dry-run"]):
+                told = self.told(*wink, *words)
+                self.assertEqual(told.startswith("culex: TRACEPARENT of the environment"), not is_good, (text, words))
+                self.assertNotIn("\x1b", told)
+            run = self.culex(*wink).strip()
+            self.assertEqual("traceparent" in self.lines("show", run)[0], is_good, text)
+            self.env["TRACEPARENT"] = ""
+            count = len(self.ids())
+            for words in ([], ["--dry-run"]):
+                told = self.told(*wink, *words, "--traceparent", text, code=0 if is_good else 2)
+                self.assertEqual("traceparent" in told, not is_good, (text, words))
+            self.assertEqual(len(self.ids()), count + is_good)
+        self.env["TRACEPARENT"] = "nonsense"
+        self.assertEqual(self.told(*wink, "--traceparent", f"00-{trace}-{parent}-01"), "")
+
+    def test_a_dry_run_is_refused_what_an_enqueue_is_refused(self):
+        self.nap("enqueue", "wink", "1")
+        wink = ("enqueue", "wink", "length=1s", *self.schema("wink"))
+        for words in (["--tag", "a,,b"], ["--tag", "x" * 2000], ["--key", "x" * 2000], ["--queue", "no queue"], ["--delay", "99999d"],
+                      ["--at", "2500-01-01"], ["--traceparent", "x"]):
+            told = self.told(*wink, *words, code=2)
+            self.assertTrue(told.startswith("culex: "), told)
+            self.assertEqual(self.told(*wink, *words, "--dry-run", code=2), told)
+        self.assertEqual(len(self.ids()), 1)
+
     def test_a_secret_default_is_left_to_the_worker(self):
         self.nap("enqueue", "wink", "1")
         run = self.culex("enqueue", "tell", "words=x", *self.schema("tell")).strip()
