@@ -3,6 +3,7 @@
  * Each row calls for as long as --for says, with one connection and one thread. The floor is the
  * least that a store can be asked to write; what enqueues and runs take is a ratio to that, which
  * says the same on a quiet machine and on a busy one. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,17 +19,20 @@ enum {
     CALLS_MAX = 200000, /* of a row, and as many runs: memory and stores are bounded */
     TOGETHER = 100,
     BYTES_MAX = 65536,
-    PURGE_PAGE = 10000
+    PURGE_PAGE = 10000,
+    LIST_PAGE = 1000
 };
+
+#define JOB "culex_bench"
 
 static const char default_queue[] = "culex.bench";
 
 static const char schema_text[] =
-    "{\"schema\":1,\"name\":\"culex_bench\",\"wire\":\"culex_bench\",\"fingerprint\":"
+    "{\"schema\":1,\"name\":\"" JOB "\",\"wire\":\"" JOB "\",\"fingerprint\":"
     "\"6265636e63756c78\",\"priority\":0,\"timeout_ms\":0,\"expires_ms\":0,\"keep_success_ms\":0,"
     "\"keep_failure_ms\":0,\"keep_log\":0,\"memory_bytes\":0,\"retry\":{\"max\":0,\"for_ms\":0,"
     "\"backoff\":\"constant\",\"base_ms\":0,\"factor\":1,\"cap_ms\":0,\"jitter\":\"none\","
-    "\"jitter_ratio\":0},\"params\":{\"name\":\"culex_bench\",\"fields\":[{\"name\":\"body\","
+    "\"jitter_ratio\":0},\"params\":{\"name\":\"" JOB "\",\"fields\":[{\"name\":\"body\","
     "\"kind\":\"string\",\"shape\":\"single\",\"flags\":[\"required\"]}]}}";
 
 struct params {
@@ -54,6 +58,7 @@ struct bench {
     double floor; /* calls a second */
     culex_worker *worker;
     uint64_t begun; /* runs of the worker, one after the other */
+    bool is_wanted; /* false: somebody was asked, and said no */
     struct ops_table table;
 };
 
@@ -278,25 +283,6 @@ static culex_status row_make(struct bench *bench, const char *what, call_fn call
 /* ---- the queue --------------------------------------------------------------------------------
  */
 
-/* Nothing of somebody else's may be run or deleted. */
-static culex_status queue_check(struct bench *bench, culex_error *error)
-{
-    culex_queue_stats stats;
-    culex_status status = culex_client_stats(bench->ops->client, bench->queue, &stats, error);
-    if (status == CULEX_ENOTFOUND)
-        return CULEX_OK;
-    for (size_t i = 0; i < CULEX_RUN_STATE_COUNT && status == CULEX_OK; i++) {
-        if (stats.count[i] > 0)
-            status = ops_usage(error,
-                               "queue %.64s has runs: name one by --queue that is empty, or has "
-                               "never been",
-                               bench->queue);
-    }
-    return status == CULEX_OK && stats.paused
-               ? ops_usage(error, "queue %.64s is paused: resume it first", bench->queue)
-               : status;
-}
-
 static culex_status queue_empty(struct bench *bench, culex_error *error)
 {
     culex_status status = culex_client_resume(bench->ops->client, bench->queue, error);
@@ -307,6 +293,85 @@ static culex_status queue_empty(struct bench *bench, culex_error *error)
                                         PURGE_PAGE, &deleted, error);
     }
     return status;
+}
+
+/* All that there are, active ones too. */
+static culex_status runs_count(struct bench *bench, uint64_t *ret_count, bool *ret_is_paused,
+                               culex_error *error)
+{
+    culex_queue_stats stats;
+    culex_status status = culex_client_stats(bench->ops->client, bench->queue, &stats, error);
+    *ret_count = 0;
+    for (size_t i = 0; i < CULEX_RUN_STATE_COUNT && status == CULEX_OK; i++)
+        *ret_count += stats.count[i];
+    *ret_is_paused = status == CULEX_OK && stats.paused;
+    return status == CULEX_ENOTFOUND ? CULEX_OK : status;
+}
+
+static bool job_see(const culex_run_info *run, void *user)
+{
+    bool *is_other = user;
+    *is_other = strcmp(run->job, JOB) != 0;
+    return !*is_other;
+}
+
+/* Nothing of somebody else's may be run or deleted. */
+static culex_status owner_check(struct bench *bench, culex_error *error)
+{
+    culex_list_cursor cursor = {.place = 0};
+    culex_status status;
+    bool is_other = false;
+    do {
+        status = culex_client_find(bench->ops->client, bench->queue, NULL, &cursor, LIST_PAGE,
+                                   job_see, &is_other, error);
+    } while (status == CULEX_OK && !is_other && cursor.place != 0);
+    return status == CULEX_OK && is_other
+               ? ops_usage(error,
+                           "queue %.64s has runs: name one by --queue that is empty, or has never "
+                           "been",
+                           bench->queue)
+               : status;
+}
+
+/* What a killed worker had begun is purged by nobody: a worker runs it when its lease is over, and
+ * ends when there is no more. */
+static culex_status begun_empty(struct bench *bench, culex_error *error)
+{
+    struct row ignored = {.what = ""};
+    culex_status status = worker_measure(bench, &ignored, error);
+    bench->begun = 0;
+    return status == CULEX_OK ? queue_empty(bench, error) : status;
+}
+
+/* A bench that was killed leaves its runs, and maybe a pause. */
+static culex_status leavings_clear(struct bench *bench, uint64_t count, culex_error *error)
+{
+    bool is_paused;
+    uint64_t left = 0;
+    culex_status status = owner_check(bench, error);
+    if (status == CULEX_OK)
+        status = ops_ask(bench->ops, &bench->is_wanted, error,
+                         "queue %.64s has %" PRIu64
+                         " runs of a bench that was killed, or is at work; delete them",
+                         bench->queue, count);
+    if (status != CULEX_OK || !bench->is_wanted)
+        return status;
+    status = queue_empty(bench, error);
+    if (status == CULEX_OK)
+        status = runs_count(bench, &left, &is_paused, error);
+    return status == CULEX_OK && left > 0 ? begun_empty(bench, error) : status;
+}
+
+static culex_status queue_check(struct bench *bench, culex_error *error)
+{
+    uint64_t count;
+    bool is_paused;
+    culex_status status = runs_count(bench, &count, &is_paused, error);
+    if (status == CULEX_OK && count > 0)
+        return leavings_clear(bench, count, error);
+    return status == CULEX_OK && is_paused
+               ? ops_usage(error, "queue %.64s is paused: resume it first", bench->queue)
+               : status;
 }
 
 static culex_status rows_make(struct bench *bench, culex_error *error)
@@ -347,8 +412,8 @@ static culex_status bench_begin(struct bench *bench, culex_error *error)
     bench->each = ops_is_given(given, "for") ? given->duration : 2 * CULEX_SECOND;
     if (bytes > BYTES_MAX)
         return ops_usage(error, "--bytes: at most %d", BYTES_MAX);
-    if (bench->each > CULEX_MINUTE)
-        return ops_usage(error, "--for: at most 1m");
+    if (bench->each < CULEX_MILLISECOND || bench->each > CULEX_MINUTE)
+        return ops_usage(error, "--for: 1ms to 1m");
     char *body = ops_alloc(NULL, bytes + 1);
     memset(body, 'x', bytes);
     body[bytes] = '\0';
@@ -362,10 +427,10 @@ static culex_status bench_begin(struct bench *bench, culex_error *error)
 culex_status ops_bench(struct ops *ops, culex_error *error)
 {
     static const char *const heads[] = {"WHAT", ">A SECOND", ">P50", ">P99", ">OF A WRITE", NULL};
-    struct bench bench = {.ops = ops};
-    ops_interrupts_catch();
+    struct bench bench = {.ops = ops, .is_wanted = true};
     culex_status status = bench_begin(&bench, error);
-    if (status == CULEX_OK) {
+    if (status == CULEX_OK && bench.is_wanted) {
+        ops_interrupts_catch();
         ops_table_begin(&bench.table, heads);
         status = bench_go(&bench, error);
         if (!ops->options.wants_json)

@@ -239,8 +239,10 @@ const struct ops_command ops_commands[] = {
          "\nReads, writes the least there is to write, enqueues one run and a hundred at a time,\n"
          "and runs them in a worker of its own: each for 2 s, or as --for says. The store has to\n"
          "be there. Runs come into the queue culex.bench, or that of --queue, which has to be\n"
-         "empty and is left so. OF A WRITE: runs a second, to such writes a second.",
-     .options = "for queue bytes",
+         "empty and is left so; it stays listed, as all queues do. What a bench left that was\n"
+         "killed is deleted first, when you say so. OF A WRITE: runs a second, to such writes a\n"
+         "second.",
+     .options = "for queue bytes yes",
      .run = ops_bench},
     {.name = "console",
      .arguments = "",

@@ -835,7 +835,8 @@ class Command(unittest.TestCase):
         self.assertEqual(self.culex("bench", "--for", "1ms", "--bytes", "0").splitlines()[-1].split()[0], "run")
         self.assertIn("queue naps has runs", self.culex("bench", "--queue", "naps", code=2))
         self.assertIn("at most 65536", self.culex("bench", "--bytes", "65537", code=2))
-        self.assertIn("at most 1m", self.culex("bench", "--for", "2m", code=2))
+        for span in ("0s", "999us", "2m"):
+            self.assertIn("--for: 1ms to 1m", self.culex("bench", "--for", span, code=2))
         self.culex("pause", "culex.bench")
         self.assertIn("is paused", self.culex("bench", code=2))
         self.assertEqual(len(self.ids()), 1)
@@ -849,6 +850,54 @@ class Command(unittest.TestCase):
         self.assertIn("queue culex.bench is empty again", bench.communicate(timeout=60)[1])
         self.assertEqual(bench.returncode, 1)
         self.assertEqual(self.ids_of("culex.bench"), [])
+
+    def count_of_bench(self):
+        return sum(queue[state] for queue in self.lines("queues") if queue["queue"] == "culex.bench"
+                   for state in ("scheduled", "waiting", "active", "done", "dead", "cancelled"))
+
+    def test_what_a_killed_measurement_leaves_is_cleared(self):
+        self.nap("enqueue", "wink", "1")
+        bench = subprocess.Popen([CULEX, "bench", "--for", "1m"], env=self.env, stdout=subprocess.DEVNULL)
+        self.until(lambda: self.count_of_bench() > 0)
+        bench.kill()
+        bench.wait()
+        left = self.count_of_bench()
+        told = self.culex("bench", "--for", "1ms", code=2)
+        self.assertIn(f"queue culex.bench has {left} runs of a bench that was killed, or is at work; delete them? Nobody is there to ask: say --yes", told)
+        self.assertEqual(self.answer("n\n", "bench", "--for", "1ms"), 1)
+        self.assertEqual(self.count_of_bench(), left)
+        text, code = self.shown("bench", "--for", "1ms", until=r"\[y/N\]", meanwhile=lambda begun: begun.send_signal(signal.SIGINT))
+        self.assertEqual((code, self.count_of_bench()), (-signal.SIGINT, left), text)
+        self.culex("pause", "culex.bench")  # as one is that is killed while it writes
+        self.assertEqual(len(self.lines("bench", "--for", "1ms", "--yes")), 5)
+        self.assertEqual(self.count_of_bench(), 0)
+        self.assertEqual(len(self.ids()), 1)
+        self.assertIn("queue naps has runs", self.culex("bench", "--queue", "naps", "--yes", code=2))
+
+    def stopped_bench(self):
+        """One that stands still with runs that it has begun, and holds no lock of the store."""
+        for _ in range(50):
+            bench = subprocess.Popen([CULEX, "bench", "--for", "100ms", "--yes"], env=self.env, stdout=subprocess.DEVNULL)
+            while bench.poll() is None:
+                if any(queue["active"] for queue in self.lines("queues") if queue["queue"] == "culex.bench"):
+                    bench.send_signal(signal.SIGSTOP)
+                    written = subprocess.run([CULEX, "capacity", "culex.bench", "0", "--store-timeout", "500ms"], env=self.env,
+                                             capture_output=True, check=False)
+                    if written.returncode == 0 and self.lines("queues", "culex.bench")[0]["active"] > 0:
+                        return bench
+                    bench.kill()
+            bench.wait()
+        self.fail("none is seen at its runs")
+
+    def test_what_a_killed_measurement_had_begun_is_cleared(self):
+        self.nap("enqueue", "wink", "1")
+        bench = self.stopped_bench()
+        bench.kill()
+        bench.wait()
+        self.assertGreater(self.lines("queues", "culex.bench")[0]["active"], 0)
+        rows = self.lines("bench", "--for", "1ms", "--yes")
+        self.assertEqual(rows[-1]["runs"], 1 + rows[2]["runs"] + rows[3]["runs"])
+        self.assertEqual(self.count_of_bench(), 0)
 
     def test_a_retired_job_is_not_enqueued(self):
         self.nap("enqueue", "wink", "1")
