@@ -226,7 +226,7 @@ const struct ops_command ops_commands[] = {
      .arguments = "[QUEUE...]",
      .summary = "whether all is well, for monitors: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
      .details =
-         "\nW,C: warn beyond W, critical beyond C. Each is a number, of a time with its units,\n"
+         "\nW,C: warn beyond W, critical beyond C. Each is a number, of a time with its unit,\n"
          "or a range as Nagios has them: 10: ~:10 1:10 @1:10. A store that is away is CRITICAL.",
      .options = "waiting-age dead-runs overdue no-worker full paused unoffered timeout",
      .most = 1000,

@@ -20,7 +20,7 @@ static bool time_take(const char **at, double *ret_number)
     return true;
 }
 
-/* Passes digits with one point among them, or a time. */
+/* Passes digits with one point among them, or a time. Of times only 0 needs no unit. */
 static bool number_take(const char **at, bool is_time, double *ret_number)
 {
     char digits[24];
@@ -34,7 +34,7 @@ static bool number_take(const char **at, bool is_time, double *ret_number)
     char *end;
     *ret_number = strtod(digits, &end);
     *at += len;
-    return *end == '\0';
+    return *end == '\0' && (!is_time || *ret_number == 0);
 }
 
 static bool bounds_read(const char *at, bool is_time, struct ops_range *range)
@@ -72,6 +72,27 @@ static bool range_read(const char *text, size_t len, bool is_time, struct ops_ra
     return len == 0 || bounds_read(word + is_reverse, is_time, ret_range);
 }
 
+static bool is_within(const struct ops_range *one, const struct ops_range *other)
+{
+    bool is_low = !other->has_low || (one->has_low && one->low >= other->low);
+    return is_low && (!other->has_high || (one->has_high && one->high <= other->high));
+}
+
+static bool is_equal(const struct ops_range *one, const struct ops_range *other)
+{
+    return is_within(one, other) && is_within(other, one);
+}
+
+/* Whether each value that is a reason to warn is critical, so that nobody is ever warned. Equal
+ * ones say that on purpose. */
+static bool is_hidden(const struct ops_range *warning, const struct ops_range *critical)
+{
+    if (!warning->is_set || !critical->is_set || warning->is_reverse != critical->is_reverse ||
+        is_equal(warning, critical))
+        return false;
+    return warning->is_reverse ? is_within(warning, critical) : is_within(critical, warning);
+}
+
 culex_status ops_threshold_read(const char *name, const char *text, bool is_time,
                                 struct ops_threshold *ret_threshold, culex_error *error)
 {
@@ -81,17 +102,23 @@ culex_status ops_threshold_read(const char *name, const char *text, bool is_time
         !range_read(second, strlen(second), is_time, &ret_threshold->critical) ||
         (!ret_threshold->warning.is_set && !ret_threshold->critical.is_set))
         return ops_usage(error,
-                         "--%s: %s is no threshold; write %s: warn beyond the first, "
-                         "critical beyond the second; each may be a range, as 1:20",
-                         name, text, is_time ? "5m,1h" : "10,100");
+                         "--%s: %s is no threshold; write %s: warn beyond the first, critical "
+                         "beyond the second; each may be a range, as %s",
+                         name, text, is_time ? "5m,1h, with units" : "10,100",
+                         is_time ? "1m:20m" : "1:20");
+    if (is_hidden(&ret_threshold->warning, &ret_threshold->critical))
+        return ops_usage(error,
+                         "--%s: %.*s warns of nothing that is not critical by %s; the bound that "
+                         "warns comes first: %s,%.*s",
+                         name, (int)len, text, second, second, (int)len, text);
     return CULEX_OK;
 }
 
 bool ops_range_alerts(const struct ops_range *range, double value)
 {
-    bool is_within =
+    bool is_in =
         (!range->has_low || value >= range->low) && (!range->has_high || value <= range->high);
-    return range->is_set && is_within == range->is_reverse;
+    return range->is_set && is_in == range->is_reverse;
 }
 
 const char *ops_range_format(const struct ops_range *range, char ret_text[OPS_RANGE_SIZE])

@@ -7,20 +7,20 @@
 #include <culex/error.h>
 
 /* A range as monitors write it: "10" is 0 to 10, "10:" 10 and more, "~:10" 10 and less, "10:20",
- * and
- * "@10:20" the reverse. A value outside of it is a reason, of the reverse one within it. */
+ * and "@10:20" the reverse. A value outside of it is a reason, of the reverse one within it. */
 struct ops_range {
     bool is_set, is_reverse, has_low, has_high;
     double low, high;
 };
 
 /* The values at which to warn and at which things are critical: "W,C", each of which may be empty.
- * Of times a number has ms, s, m, h or d behind it, or is of seconds; of others it is plain. */
+ * Of times a number has its unit behind it, but for 0; of others it is plain. */
 struct ops_threshold {
     struct ops_range warning, critical;
 };
 
-/* CULEX_EUSAGE for any other text. `name` is the option's. */
+/* CULEX_EUSAGE for any other text, and where all that is a reason to warn is critical. `name` is
+ * the option's. */
 culex_status ops_threshold_read(const char *name, const char *text, bool is_time,
                                 struct ops_threshold *ret_threshold, culex_error *error);
 bool ops_range_alerts(const struct ops_range *range, double value);

@@ -1094,7 +1094,9 @@ class Command(unittest.TestCase):
         self.assertIn("'naps dead'=3;2;1:10;0", self.checked(*quiet, "--dead-runs", "2,1:10", code=1))
         self.assertIn("'naps waiting_age'=", self.checked(*quiet, "--waiting-age", "1h,1d", code=0))
         self.assertIn("s;3600;86400;0", self.checked(*quiet, "--waiting-age", "1h,1d", code=0))
-        self.assertIn("the oldest run waits for", self.checked(*quiet, "--waiting-age", "1d,0s", code=2))
+        self.assertIn("the oldest run waits for", self.checked(*quiet, "--waiting-age", ",0s", code=2))
+        self.assertIn("the oldest run waits for", self.checked(*quiet, "--waiting-age", "0,1d", code=1))
+        self.checked(*quiet, "--dead-runs", "5,5", code=0)
         self.culex("capacity", "naps", "1")
         self.assertIn("full, as 1 runs are bounded by 1", self.checked(*quiet, code=2))
         self.assertIn("'naps open'=1;;;0;1", self.checked(*quiet, "--full", "warning", code=1))
@@ -1112,7 +1114,7 @@ class Command(unittest.TestCase):
         self.until(lambda: self.lines("workers")[0]["is_quiet"])
         self.assertIn("no worker claims any", self.checked(code=2))
         self.culex("workers", "go", "one")
-        self.assertIn("is overdue by", self.checked("--overdue", "@0:1000000,", "--unoffered", "ok", "--no-worker", "ok", code=1))
+        self.assertIn("is overdue by", self.checked("--overdue", "@0:10d,", "--unoffered", "ok", "--no-worker", "ok", code=1))
         worker.terminate()
         worker.wait(60)
 
@@ -1168,6 +1170,12 @@ class Command(unittest.TestCase):
         for words in (["nops"], ["--dead-runs", "x"], ["--dead-runs", ","], ["--dead-runs", "5:1,"], ["--dead-runs", "1h,"], ["--waiting-age", "5x,"],
                       ["--no-worker", "bad"], ["--ful", "ok"], ["--tag", "x"], ["--url", "rdis://x"], ["--timeout"]):
             self.assertTrue(self.checked(*words, code=3).startswith("CULEX UNKNOWN - "), words)
+        self.assertIn("--dead-runs: 5 warns of nothing that is not critical by 1; the bound that warns comes first: 1,5",
+                      self.checked("--dead-runs", "5,1", code=3))
+        for given in ("1:10,2:5", "@2:5,@1:10", "~:10,~:9", "5:,6:", "5:,6:9", "~:,3"):
+            self.assertIn("warns of nothing", self.checked("--dead-runs", given, code=3), given)
+        for given in ("5", "5,1h", "5m,1", "1:20m", "@5:"):
+            self.assertIn("write 5m,1h, with units", self.checked("--waiting-age", given, code=3), given)
         self.assertIn("did you mean naps?", self.checked("nops", code=3))
         self.assertEqual(self.told("pause", "check", code=1)[:7], "culex: ")
 
