@@ -5,7 +5,7 @@ export class Failure extends Error {
     super(message);
     Object.assign(this, {status, code, param, hint});
   }
-  get whole() { return this.hint ? `${this.message} (${this.hint})` : this.message; }
+  get whole() { return this.code === "store_away" ? `The store is away: ${this.message}` : this.hint ? `${this.message} (${this.hint})` : this.message; }
   get isAway() { return this.status === 0 || this.status === 503; }
 }
 
@@ -69,6 +69,9 @@ const joined = (parts) => parts.map(encodeURIComponent).join("/");
 
 export const get = (parts, query, signal) => send(joined(parts), {signal}, query);
 export const post = (parts, body = {}) => send(joined(parts), {method: "POST", body: JSON.stringify(body), headers: {"Content-Type": "application/json"}});
+
+/** Calls it after a while, unless what it is for has ended by then. */
+export const later = (work, signal, ms = 3000) => setTimeout(() => signal.aborted || work(), ms);
 
 /** Each of the items through `work`, a few at a time. */
 export async function each(items, work, width = 6) {

@@ -3,12 +3,12 @@ import {onToken, token} from "./api.js";
 import {dead} from "./dead.js";
 import {el, path, plain, say} from "./dom.js";
 import {enqueue} from "./enqueue.js";
-import {begin, listen} from "./live.js";
+import {begin, fail, listen, watch} from "./live.js";
 import {schedules, schema, schemas, workers} from "./lists.js";
 import {overview, queue} from "./queues.js";
 import {run} from "./run.js";
 import {runFind, search} from "./runs.js";
-import {mayEnqueue, mayRead, session, sessionRead} from "./session.js";
+import {mayEnqueue, mayOperate, mayRead, session, sessionRead} from "./session.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -145,12 +145,20 @@ function themeTurn() {
 function status({failure, at, way}) {
   const banner = $("banner");
   const text = failure ? `${failure.whole ?? failure.message}${at ? ` — what is shown is old: of ${new Date(at).toLocaleTimeString()}` : ""}` : "";
-  const label = failure ? "old" : way;
+  const label = !failure ? way : at ? "old" : "away";
   document.body.classList.toggle("is-old", Boolean(failure));
   if ($("live").textContent !== label) $("live").textContent = label;
   $("live").className = `live ${label}`;
   banner.hidden = !failure;
   if (banner.textContent !== text) banner.textContent = plain(text);
+}
+
+/** Whether the server has told who looks. Until then this is the page of an operator, whom the server refuses what he may not. */
+async function known() {
+  try { await sessionRead(); } catch (failure) { fail(failure); return false; }
+  nav();
+  $("footer").replaceChildren(`Culex ${session.version}${session.readOnly ? ", read-only" : ""}. `, el("a", {href: "api/v1/openapi.json"}, "API"));
+  return true;
 }
 
 async function start() {
@@ -166,14 +174,14 @@ async function start() {
   onToken(tokenAsk);
   nav();
   listen(status);
-  let failure = null;
-  try { await sessionRead(); } catch (error) { failure = error; }
-  nav();
-  $("footer").replaceChildren(session.version ? `Culex ${session.version}${session.readOnly ? ", read-only" : ""}. ` : "", el("a", {href: "api/v1/openapi.json"}, "API"));
   window.addEventListener("hashchange", show);
+  const isKnown = await known();
   show();
-  if (failure) status({failure, at: 0, way: "connecting"});
-  if (mayRead()) begin();
+  if (!isKnown) {
+    do await new Promise((resolve) => setTimeout(resolve, 3000)); while (!await known());
+    if (!mayOperate()) show();
+  }
+  (mayRead() ? begin : watch)();
 }
 
 start();

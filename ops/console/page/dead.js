@@ -1,7 +1,7 @@
 // Dead letters: runs that failed for good, by their errors, and what is done to several of them.
-import {each, get, post} from "./api.js";
+import {each, get, later, post} from "./api.js";
 import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
-import {wrongText} from "./runs.js";
+import {wrongTell, wrongText} from "./runs.js";
 import {mayOperate} from "./session.js";
 
 const PAGE = 100;
@@ -29,7 +29,7 @@ async function errorsRead(runs, signal) {
 export function dead({query}) {
   const control = new AbortController(), chosen = new Set();
   const queue = query.get("queue");
-  let runs = [], cursor = null, isBusy = false;
+  let runs = [], cursor = null, isBusy = false, timer;
   const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div");
   const count = el("span", {role: "status"}, "");
   const box = (name, ids) => {
@@ -97,6 +97,7 @@ export function dead({query}) {
     next.hidden = cursor === null;
   }
   async function load(isNew = false) {
+    clearTimeout(timer);
     if (isNew) cursor = null;
     try {
       const page = await get(["runs"], {queue, state: "dead", limit: PAGE, cursor}, control.signal);
@@ -112,7 +113,8 @@ export function dead({query}) {
     } catch (failure) {
       if (failure.name === "AbortError") return;
       status.textContent = runs.length ? "what is shown is old" : "";
-      wrong.replaceChildren(wrongText(failure));
+      wrongTell(wrong, failure);
+      if (failure.isAway) timer = later(() => load(isNew), control.signal);
     }
   }
   draw();

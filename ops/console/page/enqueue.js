@@ -1,8 +1,8 @@
 // A form made from a job's schema. The server checks what is sent; what it refuses is told beside the param.
-import {get, parse, post} from "./api.js";
+import {get, later, parse, post} from "./api.js";
 import {el, path, plain, say, short} from "./dom.js";
 import {typeName} from "./run.js";
-import {wrongText} from "./runs.js";
+import {wrongTell, wrongText} from "./runs.js";
 import {mayEnqueue} from "./session.js";
 
 const INTEGER = /^u?int(8|16|32|64|128)$/, FLOAT = /^float/;
@@ -153,7 +153,11 @@ export function enqueue({parts: [queue, job], query}) {
       if (job === undefined) { body.replaceChildren(chooser((await get(["schemas"], {}, control.signal)).schemas, query.get("queue"))); return; }
       const schema = await get(["schemas", queue, job], {}, control.signal);
       body.replaceChildren(schema.doc ? el("p", {}, short(schema.doc, 1000)) : "", el("p", {class: "note"}, "Into queue ", short(queue, 64), "."), form(schema, queue, job));
-    } catch (failure) { if (failure.name !== "AbortError") body.replaceChildren(wrongText(failure)); }
+    } catch (failure) {
+      if (failure.name === "AbortError") return;
+      wrongTell(body, failure);
+      if (failure.isAway) later(show, control.signal);
+    }
   };
   if (mayEnqueue()) show();
   else body.replaceChildren(el("p", {class: "empty"}, "You may look, not enqueue."));

@@ -1,8 +1,8 @@
 // Schedules, workers and schemas: lists that come whole and are asked for again every few seconds.
-import {get} from "./api.js";
+import {get, later} from "./api.js";
 import {bytes, el, number, path, plain, short, span, table, time} from "./dom.js";
 import {typeName} from "./run.js";
-import {wrongText} from "./runs.js";
+import {wrongTell} from "./runs.js";
 import {mayEnqueue} from "./session.js";
 
 /** A page that asks again each 3 s, keeping what it has while nobody answers. */
@@ -19,7 +19,7 @@ function page(title, about, parts, node, take) {
     } catch (failure) {
       if (failure.name === "AbortError") return;
       node.classList.add("old");
-      if (node.hidden) wrong.replaceChildren(wrongText(failure));
+      if (node.hidden) wrongTell(wrong, failure);
     }
     timer = setTimeout(load, 3000);
   }
@@ -107,12 +107,17 @@ function fields(title, struct) {
 
 export function schema({parts: [queue, job], query}) {
   const control = new AbortController(), body = el("div", {}, el("p", {}, "Looking…"));
-  get(["schemas", queue, job], {fingerprint: query.get("fingerprint")}, control.signal).then((of) => body.replaceChildren(
+  const load = () => get(["schemas", queue, job], {fingerprint: query.get("fingerprint")}, control.signal).then((of) => body.replaceChildren(
     of.doc ? el("p", {}, short(of.doc, 1000)) : "", fields("Params", of.params), fields("Result", of.result),
     ...(of.enums ?? []).map((each) => el("section", {}, el("h2", {}, "Enum ", short(each.name)), el("ul", {}, each.values.map((value) => el("li", {}, el("code", {}, value.name), value.doc ? [" ", short(value.doc, 200)] : ""))))),
     ...(of.structs ?? []).map((each) => fields(`Struct ${plain(each.name)}`, each)),
     el("details", {}, el("summary", {}, "All that the store has of it"), el("pre", {class: "value", tabindex: 0}, plain(JSON.stringify(of, null, 2))))),
-  (failure) => { if (failure.name !== "AbortError") body.replaceChildren(wrongText(failure)); });
+  (failure) => {
+    if (failure.name === "AbortError") return;
+    wrongTell(body, failure);
+    if (failure.isAway) later(load, control.signal);
+  });
+  load();
   const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/schemas"}, "Schemas")), el("div", {class: "head"}, el("h1", {}, "Job ", short(job, 80)),
     mayEnqueue() ? el("a", {class: "button", href: path("enqueue", queue, job)}, "Enqueue a run") : ""), body);
   return {title: `Job ${job}`, node, end: () => control.abort()};

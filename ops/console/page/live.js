@@ -1,7 +1,7 @@
 // The queues' figures, once a second: by the server's stream, or by asking where that does not come.
-import {address, failureOf, get, headers, parse, tokenWanted} from "./api.js";
+import {address, Failure, failureOf, get, headers, parse, tokenWanted} from "./api.js";
 
-const KEPT = 120, POLL_MS = 2000, WAIT_MAX_MS = 15000, SILENCE_MS = 20000;
+const KEPT = 120, POLL_MS = 2000, HEALTH_MS = 5000, WAIT_MAX_MS = 15000, SILENCE_MS = 20000;
 
 const listeners = new Set();
 export const live = {queues: null, at: 0, failure: null, way: "connecting", history: new Map()};
@@ -39,7 +39,7 @@ function take(reading) {
   tell();
 }
 
-function fail(failure) {
+export function fail(failure) {
   live.failure = failure;
   tell();
 }
@@ -54,7 +54,7 @@ function event(text) {
   }
   if (data === "") return;
   if (name === "queues") take(parse(data));
-  else if (name === "failure") { const {error} = parse(data); fail(Object.assign(new Error(error.message), error, {status: 503, isAway: true, whole: error.message})); }
+  else if (name === "failure") { const {error} = parse(data); fail(new Failure(503, error)); }
 }
 
 /** Reads the stream until it ends; EventSource could not send the token. */
@@ -125,5 +125,21 @@ export async function begin() {
     const end = Date.now() + wait;
     do { await seen(); await poll(); } while (Date.now() < end);
     wait = Math.min(WAIT_MAX_MS, wait * 2);
+  }
+}
+
+/** For ever, for whoever may not see the figures: whether the store is there. */
+export async function watch() {
+  for (;;) {
+    await seen();
+    try {
+      await get(["health"]);
+      live.way = "ready";
+      live.failure = null;
+      tell();
+    } catch (failure) {
+      fail(failure);
+    }
+    await pause(HEALTH_MS);
   }
 }

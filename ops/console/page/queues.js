@@ -1,7 +1,7 @@
 // The overview, and one queue.
 import {post} from "./api.js";
 import {chart} from "./chart.js";
-import {el, facts, number, path, rate, say, short, span, table, time} from "./dom.js";
+import {el, facts, number, path, plain, rate, say, short, span, table, time} from "./dom.js";
 import {listen, live} from "./live.js";
 import {listing} from "./runs.js";
 import {mayEnqueue, mayOperate} from "./session.js";
@@ -48,6 +48,18 @@ function oldest(queues) {
   return ages.length ? span(Math.max(...ages)) : "–";
 }
 
+/** What stands there until there is a reading. The banner is what is read out. */
+function unread() {
+  const text = el("p", {}, "Looking…"), node = el("div", {}, text);
+  node.update = ({queues, failure}) => {
+    const told = failure ? `${plain(failure.whole)}. What there is comes by itself, once there is an answer.` : "Looking…";
+    node.hidden = Boolean(queues);
+    text.className = failure ? "wrong" : "";
+    if (text.textContent !== told) text.textContent = told;
+  };
+  return node;
+}
+
 export function overview() {
   const summary = el("section", {class: "figures", "aria-label": "All queues together"});
   const moving = charts();
@@ -67,8 +79,11 @@ export function overview() {
       {name: "workers", number: true, cell: (q) => (q.workers === 0 && q.waiting > 0 ? el("span", {class: "state full"}, "none") : number(q.workers))},
     ],
   });
-  const node = el("div", {}, el("h1", {}, "Overview"), summary, moving, el("h2", {}, "Queues"), list);
-  const end = listen(({queues}) => {
+  const before = unread(), found = el("div", {hidden: true}, summary, moving, el("h2", {}, "Queues"), list);
+  const node = el("div", {}, el("h1", {}, "Overview"), before, found);
+  const end = listen(({queues, failure}) => {
+    before.update({queues, failure});
+    found.hidden = !queues;
     if (!queues) return;
     summary.replaceChildren(figures(queues));
     moving.update(queues.map((queue) => queue.queue));
@@ -102,10 +117,11 @@ export function queue({parts: [name], query}) {
   const about = el("div"), moving = charts(), controls = mayOperate() ? pauseForm(name) : el("p", {class: "note"}, "You may look, not change.");
   const tabs = el("nav", {"aria-label": "Runs by state"}, el("ul", {class: "tabs"}));
   const missing = el("p", {class: "empty", hidden: true}, "The store has no such queue. One begins with its first run or its first worker.");
-  const found = el("div", {}, about, controls, moving, el("h2", {}, "Runs"), tabs);
+  const before = unread(), found = el("div", {hidden: true}, about, controls, moving, el("h2", {}, "Runs"), tabs);
   const runs = listing({queue: name, state: shown}, {isQueue: true});
   found.append(runs.node);
-  const end = listen(({queues}) => {
+  const end = listen(({queues, failure}) => {
+    before.update({queues, failure});
     if (!queues) return;
     const its = queues.find((each) => each.queue === name);
     found.hidden = !its;
@@ -128,6 +144,6 @@ export function queue({parts: [name], query}) {
     }
   });
   const enqueue = mayEnqueue() ? el("a", {class: "button", href: `#/enqueue?queue=${encodeURIComponent(name)}`}, "Enqueue a run") : "";
-  const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/"}, "Overview")), el("div", {class: "head"}, el("h1", {}, "Queue ", short(name, 64)), enqueue), missing, found);
+  const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/"}, "Overview")), el("div", {class: "head"}, el("h1", {}, "Queue ", short(name, 64)), enqueue), before, missing, found);
   return {title: `Queue ${name}`, node, end: () => { end(); runs.end(); }};
 }

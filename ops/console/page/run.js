@@ -1,7 +1,7 @@
 // One run.
 import {get, post} from "./api.js";
 import {el, facts, number, path, plain, say, short, state, sure, table, time} from "./dom.js";
-import {wrongText} from "./runs.js";
+import {wrongTell} from "./runs.js";
 import {mayOperate} from "./session.js";
 
 const LEVELS = ["", "error", "warning", "info", "debug"];
@@ -139,7 +139,8 @@ export function run({parts: [queue, id]}) {
     } catch (failure) {
       if (failure.name === "AbortError") return;
       isOver = failure.status === 404;
-      if (isOver || was === "") body.replaceChildren(wrongText(failure), el("p", {}, isOver ? "A run is forgotten some time after its end, as its schema says under keep." : ""));
+      if (isOver || was === "") wrongTell(body, failure);
+      if (isOver) body.append(el("p", {}, "A run is forgotten some time after its end, as its schema says under keep."));
       if (!isOver) { body.classList.add("old"); was ||= ""; }
     }
     if (!isOver && !control.signal.aborted) timer = setTimeout(load, 2000);

@@ -1,8 +1,13 @@
 // Lists of runs, and the search.
-import {get} from "./api.js";
-import {el, number, path, runLink, short, state, table, time} from "./dom.js";
+import {get, later} from "./api.js";
+import {el, number, path, plain, runLink, short, state, table, time} from "./dom.js";
 
-export const wrongText = (failure) => el("p", {class: "wrong", role: "alert"}, failure.whole ?? failure.message);
+export const wrongText = (failure) => el("p", {class: "wrong", role: "alert"}, plain(failure.whole ?? failure.message));
+
+/** The same in a place; what stands there already is not read out again. */
+export function wrongTell(place, failure) {
+  if (place.textContent !== plain(failure.whole ?? failure.message)) place.replaceChildren(wrongText(failure));
+}
 
 const tags = (run) => run.tags.map((tag) => [el("a", {href: `#/runs?tag=${encodeURIComponent(tag)}`, class: "tag"}, short(tag, 30)), " "]);
 
@@ -38,9 +43,10 @@ export function listing(question, {isQueue = false} = {}) {
   const next = el("button", {type: "button", hidden: true, click: () => load()}, "Show more");
   const again = el("button", {type: "button", click: () => load(true)}, "Look again");
   const node = el("div", {}, wrong, list, el("p", {class: "row"}, next, again, status));
-  let rows = [], cursor = null;
+  let rows = [], cursor = null, timer;
   list.hidden = true;
   async function load(isNew = false) {
+    clearTimeout(timer);
     if (isNew) cursor = null;
     next.disabled = again.disabled = true;
     try {
@@ -56,7 +62,8 @@ export function listing(question, {isQueue = false} = {}) {
     } catch (failure) {
       if (failure.name === "AbortError") return;
       status.textContent = rows.length ? "what is shown is old" : "";
-      wrong.replaceChildren(wrongText(failure));
+      wrongTell(wrong, failure);
+      if (failure.isAway) timer = later(() => load(isNew), control.signal);
     }
     next.disabled = again.disabled = false;
   }

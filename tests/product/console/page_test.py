@@ -6,6 +6,7 @@ Ends with 77 where chromium, its driver or selenium is missing.
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,10 @@ class Page(Served):
 
     def away(self):
         if STORE == "redis":
+            with socket.socket(socket.AF_UNIX) as link:  # what it has is there again when it is back
+                link.connect(str(self.folder / "redis.sock"))
+                link.sendall(b"SAVE\r\n")
+                self.assertEqual(link.recv(100), b"+OK\r\n")
             self.server.terminate()
             self.server.wait()
             (self.folder / "redis.sock").unlink(missing_ok=True)
@@ -282,6 +287,35 @@ class Views(Page):
         self.assertFalse(self.one("#banner").is_displayed())
         self.calm()
 
+    def test_a_store_that_was_never_there(self):
+        self.fill()
+        self.serve()
+        self.faults = (503, 404)
+        self.away()
+        for view in ("", "queue/naps", "enqueue", "enqueue/naps/scribe", "schema/naps/tell", "runs", "dead"):
+            self.open(view, lambda: self.text("#banner"))
+            self.sees("The store is away")
+            for lie in ("There is no queue yet", "no such queue", "No run is", "knows no job", "oldest waits"):
+                self.assertNotIn(lie, self.text(), view)
+        self.screen(320, "dark")
+        self.assertEqual(self.browser.execute_script(CONTRAST), [])
+        self.fits()
+        self.calm()
+
+    def test_views_come_back_with_the_store(self):
+        self.fill()
+        self.serve()
+        self.faults = (503, 404)
+        for view, part in (("", "naps"), ("queue/naps", "oldest waits"), ("enqueue", "Go on"), ("enqueue/naps/scribe", "last *"),
+                           ("schema/naps/tell", "required"), ("dead", "3 dead runs")):
+            self.away()
+            self.open(view, lambda: self.text("#banner"))
+            self.sees("The store is away")
+            self.back()
+            self.sees(part)
+            self.until(lambda: not self.one("main .wrong") or not self.one("main .wrong").text)
+        self.calm()
+
     def test_hostile_texts(self):
         self.nap("enqueue", "tell", HOSTILE, "hush")
         self.drain()
@@ -464,6 +498,12 @@ class Access(Page):
         self.one("#token-forget").click()
         self.enter("enqueue-0123456789abcdef")
         self.until(lambda: self.text("nav") == "Enqueue")
+        self.sees("ready", selector="#live")
+        self.faults = (401, 503)
+        self.away()
+        self.sees("The store is away", selector="#banner")
+        self.back()
+        self.until(lambda: not self.one("#banner").is_displayed())
         self.browser.execute_script("sessionStorage.clear()")
         self.calm()
 
