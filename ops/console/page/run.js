@@ -1,7 +1,7 @@
 // One run.
 import {get, post} from "./api.js";
 import {el, facts, number, path, plain, say, short, state, sure, table, time} from "./dom.js";
-import {wrongTell} from "./runs.js";
+import {failures, wrongTell} from "./runs.js";
 import {mayOperate} from "./session.js";
 
 const LEVELS = ["", "error", "warning", "info", "debug"];
@@ -50,8 +50,8 @@ function about(run, holder) {
     run.state === "active" && ["lease ends", time(run.at_ms)],
     run.state === "active" && ["holder", holder ? [short(holder.name, 60), ` on ${plain(holder.host)}, process ${holder.pid}`] : "no worker tells that it has it"],
     ["done", "dead", "cancelled"].includes(run.state) && ["forgotten", time(run.at_ms)],
-    ["attempt", `${run.attempt} of ${run.attempts_max}${ATTEMPTS[run.state] ? `, ${ATTEMPTS[run.state]}` : ""}`],
-    ["failures", number(run.failures)], ["crashes", number(run.crashes)], ["lost workers", number(run.losses)],
+    ["attempt", `${number(run.attempt)}${ATTEMPTS[run.state] ? `, ${ATTEMPTS[run.state]}` : ""}`],
+    ["failed and crashed", failures(run)], ["of these crashes", number(run.crashes)], ["lost workers", number(run.losses)],
     ["priority", String(run.priority)],
     run.expires_at_ms !== 0 && ["expires", time(run.expires_at_ms)],
     run.cancel_requested && ["asked to stop", "yes"],

@@ -17,6 +17,9 @@ function due(run) {
   return run.at_ms && run.state !== "waiting" ? ["kept to ", time(run.at_ms)] : "";
 }
 
+/** By these a run dies, and a retry by hand lets them begin anew; attempts are counted for ever. */
+export const failures = (run) => `${number(run.failures + run.crashes)} of ${number(run.attempts_max)}`;
+
 export function runTable(more = {}) {
   return table({
     caption: "Runs", key: (run) => run.id, empty: el("p", {}, more.empty ?? "No run is like that."),
@@ -26,7 +29,8 @@ export function runTable(more = {}) {
       ...(more.isQueue ? [] : [{name: "Queue", cell: (run) => el("a", {href: path("queue", run.queue)}, short(run.queue, 30))}]),
       {name: "Job", cell: (run) => short(run.job, 40)},
       {name: "State", cell: (run) => state(run.state)},
-      {name: "Attempt", number: true, cell: (run) => `${run.attempt} of ${run.attempts_max}`},
+      {name: "Attempt", number: true, cell: (run) => number(run.attempt)},
+      {name: "Failed", number: true, cell: failures},
       {name: "Enqueued", cell: (run) => time(run.created_at_ms)},
       {name: "Then", cell: due},
       {name: "Tags", cell: tags},

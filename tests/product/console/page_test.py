@@ -316,6 +316,20 @@ class Views(Page):
             self.until(lambda: not self.one("main .wrong") or not self.one("main .wrong").text)
         self.calm()
 
+    def test_attempts_of_a_retried_run(self):
+        self.fill()
+        self.serve()
+        run = self.newest("dead")
+        self.post(f"/runs/naps/{run}/retry")
+        self.drain()
+        self.assertEqual(self.get(f"/runs/naps/{run}")["attempt"], 2)
+        self.open(f"run/naps/{run}")
+        self.sees("2, failed for good", "1 of 1")
+        self.assertNotIn("2 of 1", self.text())
+        self.open("runs?state=dead")
+        self.sees("3 runs")
+        self.assertNotIn("2 of 1", self.text())
+
     def test_hostile_texts(self):
         self.nap("enqueue", "tell", HOSTILE, "hush")
         self.drain()
