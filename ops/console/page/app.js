@@ -1,7 +1,7 @@
 // The page itself: which view is shown, keys, dialogs, the banner.
 import {onToken, token} from "./api.js";
 import {dead} from "./dead.js";
-import {el, path, plain, say} from "./dom.js";
+import {clock, el, path, plain, say} from "./dom.js";
 import {enqueue} from "./enqueue.js";
 import {begin, fail, listen, watch} from "./live.js";
 import {schedules, schema, schemas, workers} from "./lists.js";
@@ -144,7 +144,7 @@ function themeTurn() {
 
 function status({failure, at, way}) {
   const banner = $("banner");
-  const text = failure ? `${failure.whole ?? failure.message}${at ? ` — what is shown is old: of ${new Date(at).toLocaleTimeString()}` : ""}` : "";
+  const text = failure ? `${failure.whole ?? failure.message}${at ? ` — what is shown is old: of ${clock(at)}` : ""}` : "";
   const label = !failure ? way : at ? "old" : "away";
   document.body.classList.toggle("is-old", Boolean(failure));
   if ($("live").textContent !== label) $("live").textContent = label;

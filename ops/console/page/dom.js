@@ -54,9 +54,14 @@ export function span(ms) {
   return `${Math.round(s / 86400)} d`;
 }
 
-const local = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "medium"});
+const clockParts = {hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "shortOffset"};
+const local = new Intl.DateTimeFormat(undefined, {year: "numeric", month: "short", day: "numeric", ...clockParts});
+const ofDay = new Intl.DateTimeFormat(undefined, clockParts);
 
-/** A time of here, with that of UTC in its title; "never" without one. */
+/** The time of a day here, with the zone. */
+export const clock = (ms) => ofDay.format(new Date(ms));
+
+/** A time of here with its zone, and with that of UTC in its title; "never" without one. */
 export function time(ms, never = "–") {
   if (!ms) return never;
   const at = new Date(ms);

@@ -170,6 +170,8 @@ class Page(Served):
     def fits(self):
         width, room = self.browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
         self.assertLessEqual(width, room, self.browser.current_url)
+        wide = self.browser.execute_script("return [...document.querySelectorAll('main dd')].filter((n) => n.scrollWidth > n.clientWidth).map((n) => n.innerText)")
+        self.assertEqual(wide, [], self.browser.current_url)
 
     def newest(self, state):
         return self.get(f"/runs?state={state}")["runs"][0]["id"]
@@ -329,6 +331,19 @@ class Views(Page):
         self.open("runs?state=dead")
         self.sees("3 runs")
         self.assertNotIn("2 of 1", self.text())
+
+    def test_times_say_their_zone(self):
+        self.fill()
+        self.serve()
+        for zone, offset in (("Asia/Kolkata", "GMT+5:30"), ("America/St_Johns", "GMT-3:30")):
+            self.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
+            self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setTimezoneOverride", {"timezoneId": ""})
+            self.open("runs")
+            self.sees("5 runs")
+            at = self.one("main time")
+            self.assertTrue(at.text.endswith(offset), at.text)
+            self.assertRegex(at.get_attribute("title"), r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$")
+            self.assertRegex(at.get_attribute("datetime"), r"^\d{4}-\d\d-\d\dT[\d:.]+Z$")
 
     def test_hostile_texts(self):
         self.nap("enqueue", "tell", HOSTILE, "hush")
