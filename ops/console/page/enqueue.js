@@ -63,10 +63,10 @@ function input(field, schema) {
 }
 
 function row(name, label, node, about, doc) {
-  const wrong = el("span", {class: "wrong", id: `w-${name}`, role: "alert"});
-  node.setAttribute("aria-describedby", `d-${name} w-${name}`);
+  const wrong = el("span", {class: "wrong", id: `w-${node.id}`, role: "alert"});
+  node.setAttribute("aria-describedby", `d-${node.id} w-${node.id}`);
   node.addEventListener("input", () => { node.dataset.touched = "1"; wrong.textContent = ""; node.removeAttribute("aria-invalid"); });
-  return {name, node, wrong, line: el("div", {class: "field"}, el("label", {for: node.id}, label), node, el("span", {class: "hint", id: `d-${name}`}, about, doc ? [" ", short(doc, 300)] : ""), wrong)};
+  return {name, node, wrong, line: el("div", {class: "field"}, el("label", {for: node.id}, label), node, el("span", {class: "hint", id: `d-${node.id}`}, about, doc ? [" ", short(doc, 300)] : ""), wrong)};
 }
 
 const EXTRAS = [["delay", "Delay", "as 90s, 5m or 2h; empty: at once"], ["at", "At", "in place of a delay: 2026-11-30T09:30:00Z"], ["priority", "Priority", "0 to 9, the greater the sooner"],
@@ -92,26 +92,32 @@ function form(schema, queue, job) {
     const need = has(field, "required") ? "required" : has(field, "default_withheld") || field.default !== undefined ? "has a default" : "may be left out";
     const about = [el("code", {}, typeName(field)), ` ${[need, bounds(field), has(field, "secret") ? "secret: it is not shown again" : "", has(field, "encrypted") ? "encrypted: only programs that have its key can give it" : "", has(field, "deprecated") ? "deprecated" : ""].filter(Boolean).join("; ")}.`];
     if (has(field, "required")) node.setAttribute("aria-required", "true");
-    return {...row(wire(field), [short(field.name, 60), has(field, "required") ? el("span", {class: "star", "aria-hidden": "true"}, " *") : ""], node, about, field.doc), read};
+    return {...row(wire(field), [short(field.name, 60), has(field, "required") ? el("span", {class: "star", "aria-hidden": "true"}, " *") : ""], node, about, field.doc), read, called: field.name, isRequired: has(field, "required")};
   });
   const more = extras(), all = [...fields, ...more], general = el("div", {role: "alert"}), told = el("div", {role: "status"});
   const send = el("button", {class: "main"}, "Enqueue");
   let key = keyMake();
+  const given = new Set();
+  // The answer does not tell a param from an option of its name: it is that which can be wrong, and neither where both can.
   const blame = (failure) => {
-    const name = failure.param?.match(/^[^.[]+/)?.[0];
-    const at = fields.find((each) => each.name === name) ?? more.find((each) => each.name === name);
-    if (!at) { general.replaceChildren(wrongText(failure)); return; }
+    const name = failure.param?.match(/^[^.[]+/)?.[0], isIt = (each) => each.name === name || each.called === name;
+    const may = [...fields.filter((each) => isIt(each) && (given.has(each) || each.isRequired)), ...more.filter((each) => isIt(each) && given.has(each))];
+    const [at] = may.length ? may : fields.filter(isIt);
+    if (!at || may.length > 1) { general.replaceChildren(wrongText(may.length ? {message: `the option or the param ${name}: ${failure.whole}`} : failure)); return; }
     at.wrong.textContent = plain(failure.whole ?? failure.message);
     at.node.setAttribute("aria-invalid", "true");
     if (more.includes(at)) details.open = true;
     at.node.focus();
   };
   const collect = () => {
-    const params = {}, body = {params};
+    const params = Object.create(null), body = {params}; // a param may be named __proto__
+    given.clear();
     for (const each of all) {
       let value;
-      try { value = each.read(); } catch (error) { blame({param: each.name, message: `this is no JSON: ${error.message}`}); return null; }
-      if (value !== undefined) (fields.includes(each) ? params : body)[each.name] = value;
+      try { value = each.read(); } catch (error) { given.add(each); blame({param: each.name, message: `this is no JSON: ${error.message}`}); return null; }
+      if (value === undefined) continue;
+      given.add(each);
+      (fields.includes(each) ? params : body)[each.name] = value;
     }
     body.idempotency_key ??= key;
     return body;

@@ -173,6 +173,13 @@ class Page(Served):
         wide = self.browser.execute_script("return [...document.querySelectorAll('main dd')].filter((n) => n.scrollWidth > n.clientWidth).map((n) => n.innerText)")
         self.assertEqual(wide, [], self.browser.current_url)
 
+    def tell(self, fields, params, **changes):
+        """A job with those fields, told by a worker of queue naps, with a run of it."""
+        text = json.loads(self.nap("schema", "tell")) | changes
+        path = self.folder / "told.json"
+        path.write_text(json.dumps(text | {"params": {"name": text["name"], "fields": fields}}), encoding="utf-8")
+        self.nap("tell", path, json.dumps(params), program=HELD)
+
     def newest(self, state):
         return self.get(f"/runs?state={state}")["runs"][0]["id"]
 
@@ -376,16 +383,16 @@ class Acting(Page):
         self.assertEqual(self.one("#p-how").get_attribute("value"), "done")
         self.assertEqual(self.one("#p-token").get_attribute("type"), "password")
         self.one("#p-last").send_keys("many", Keys.ENTER)
-        self.until(lambda: self.one("#w-last").text)
+        self.until(lambda: self.one("#w-p-last").text)
         self.assertEqual((self.focused(), self.one("#p-last").get_attribute("aria-invalid")), ("p-last", "true"))
         self.one("#p-last").clear()
         self.press("Enqueue")
-        self.until(lambda: "required" in self.one("#w-last").text)
+        self.until(lambda: "required" in self.one("#w-p-last").text)
         self.one("#p-last").send_keys("7")
         self.one("summary").click()
         self.one("#x-priority").send_keys("12")
         self.press("Enqueue")
-        self.until(lambda: "0 to 9" in self.one("#w-priority").text)
+        self.until(lambda: "0 to 9" in self.one("#w-x-priority").text)
         self.one("#x-priority").clear()
         self.one("#x-priority").send_keys("4")
         self.one("#x-tags").send_keys("red, blue")
@@ -397,6 +404,32 @@ class Acting(Page):
         self.open("enqueue")
         self.press("Go on")
         self.sees("Into queue naps")
+        self.calm()
+
+    def test_names_of_params(self):
+        """A param may be named as an option is, or as nothing in JavaScript should be."""
+        self.nap("enqueue", "wink", "1")
+        text = {"kind": "string", "shape": "single", "flags": ["optional"]}
+        self.tell([{"name": "delay", **text}, {"name": "__proto__", **text}, {"name": "age", "kind": "int32", "shape": "single", "default": "1"}],
+                  {}, name="odd", wire="odd")
+        self.serve()
+        self.faults = (400,)
+        self.open("enqueue/naps/odd")
+        self.one("summary").click()
+        self.one("#x-delay").send_keys("soon", Keys.ENTER)
+        self.until(lambda: self.one("#w-x-delay").text)
+        self.assertEqual((self.focused(), self.text("#w-p-delay")), ("x-delay", ""))
+        self.one("#p-delay").send_keys("late", Keys.ENTER)
+        self.sees("the option or the param delay", "soon")
+        self.assertEqual((self.text("#w-p-delay"), self.text("#w-x-delay")), ("", ""))
+        self.one("#x-delay").clear()
+        self.one("#p-__proto__").send_keys("kept")
+        self.press("Enqueue")
+        self.sees("Enqueued: ")
+        run = self.get(f"/runs/naps/{self.one('main .good a').text}")
+        self.assertEqual(run["param_values"], {"delay": "late", "__proto__": "kept", "age": 1})
+        self.open(f"run/naps/{run['id']}")
+        self.sees("__proto__", "kept")
         self.calm()
 
     def test_numbers_as_they_are(self):
