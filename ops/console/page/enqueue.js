@@ -1,9 +1,11 @@
 // A form made from a job's schema. The server checks what is sent; what it refuses is told beside the param.
-import {get, later, parse, post} from "./api.js";
+import {each, get, later, parse, post} from "./api.js";
 import {el, path, plain, say, short} from "./dom.js";
 import {typeName} from "./run.js";
 import {wrongTell, wrongText} from "./runs.js";
 import {mayEnqueue} from "./session.js";
+
+const READ_MAX = 300; // schemas, to know the queues of their jobs
 
 const INTEGER = /^u?int(8|16|32|64|128)$/, FLOAT = /^float/;
 const HINTS = {duration: "1.5s", timestamp: "2026-11-30T09:30:00Z", uuid: "36 characters", bytes: "base64", float64: "0.1", float32: "0.1"};
@@ -144,10 +146,22 @@ function form(schema, queue, job) {
   }}, fields.length ? el("div", {class: "fields wide"}, fields.map((each) => each.line)) : el("p", {class: "note"}, "This job takes no params."), details, general, el("p", {class: "row"}, send), told);
 }
 
-function chooser(schemas, queue) {
-  const seen = new Set(), rows = schemas.filter((row) => { const key = `${row.queue}\n${row.job}`; const isNew = !seen.has(key) && (!queue || row.queue === queue); seen.add(key); return isNew; });
+const ownQueue = (schema) => schema.queue ?? schema.wire ?? schema.name;
+
+/** Of each queue the jobs that workers have told there. A worker tells all its jobs in each queue that it serves: those of other queues come last. */
+async function choices(queue, signal) {
+  const known = new Map();
+  for (const row of (await get(["schemas"], {}, signal)).schemas) if (!queue || row.queue === queue) known.set(`${row.queue}\n${row.job}`, row);
+  const rows = [...known.values()];
+  await each(rows.slice(0, READ_MAX), async (row) => {
+    try { row.own = ownQueue(await get(["schemas", row.queue, row.job], {}, signal)); } catch (failure) { if (failure.status !== 404) throw failure; }
+  });
+  return rows.map((row) => ({...row, isForeign: row.own !== undefined && row.own !== row.queue})).sort((one, other) => one.isForeign - other.isForeign);
+}
+
+function chooser(rows) {
   if (!rows.length) return el("div", {class: "empty"}, el("p", {}, "The store knows no job here. A worker tells the schemas of its jobs when it starts; then the form is made from them."));
-  const select = el("select", {id: "job"}, rows.map((row, at) => el("option", {value: at}, `${plain(row.job)} (${plain(row.queue)})`)));
+  const select = el("select", {id: "job"}, rows.map((row, at) => el("option", {value: at}, `${plain(row.job)} (${plain(row.queue)}${row.isForeign ? ", not its own queue" : ""})`)));
   return el("form", {class: "row", submit: (event) => { event.preventDefault(); const row = rows[Number(select.value)]; location.hash = path("enqueue", row.queue, row.job); }},
     el("label", {for: "job"}, "Job"), select, el("button", {class: "main"}, "Go on"));
 }
@@ -156,9 +170,9 @@ export function enqueue({parts: [queue, job], query}) {
   const control = new AbortController(), body = el("div", {}, el("p", {}, "Looking…"));
   const show = async () => {
     try {
-      if (job === undefined) { body.replaceChildren(chooser((await get(["schemas"], {}, control.signal)).schemas, query.get("queue"))); return; }
-      const schema = await get(["schemas", queue, job], {}, control.signal);
-      body.replaceChildren(schema.doc ? el("p", {}, short(schema.doc, 1000)) : "", el("p", {class: "note"}, "Into queue ", short(queue, 64), "."), form(schema, queue, job));
+      if (job === undefined) { body.replaceChildren(chooser(await choices(query.get("queue"), control.signal))); return; }
+      const schema = await get(["schemas", queue, job], {}, control.signal), own = ownQueue(schema);
+      body.replaceChildren(schema.doc ? el("p", {}, short(schema.doc, 1000)) : "", el("p", {class: "note"}, "Into queue ", short(queue, 64), own === queue ? "" : ["; the job's own is ", short(own, 64)], "."), form(schema, queue, job));
     } catch (failure) {
       if (failure.name === "AbortError") return;
       wrongTell(body, failure);

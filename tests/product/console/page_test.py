@@ -432,6 +432,21 @@ class Acting(Page):
         self.sees("__proto__", "kept")
         self.calm()
 
+    def test_a_job_is_offered_in_its_own_queue_first(self):
+        """A worker tells all its jobs in each queue that it serves."""
+        self.nap("--drain", "--queues", "claps,naps", "--isolation", "none", "--log-level", "error")
+        self.serve()
+        self.open("enqueue")
+        texts = [each.text for each in self.browser.find_elements(By.CSS_SELECTOR, "#job option")]
+        own = [text for text in texts if "not its own queue" not in text]
+        self.assertEqual(texts[:len(own)], own)
+        self.assertIn("wink (naps)", own)
+        self.assertIn("clap (claps)", own)
+        self.assertIn("wink (claps, not its own queue)", texts)
+        self.open("enqueue/claps/wink")
+        self.sees("Into queue claps; the job's own is naps.")
+        self.calm()
+
     def test_numbers_as_they_are(self):
         """Neither long integers nor fractions come to harm in the page."""
         self.nap("enqueue", "wink", "1")
