@@ -20,12 +20,14 @@ enum {
     REQUEST_BYTES = 16 * 1024, /* line and headers */
     STREAM_BYTES = 8 * 1024,   /* that are sent at once */
     STACK_BYTES = 512 * 1024,
-    BODIES_BYTES = 256 * 1024 * 1024, /* of all that are being read */
-    HEAD_S = 30,                      /* for line and headers, after those of the one before */
-    BODY_S = 60,                      /* for the body */
-    SEND_S = 60,                      /* for the answer to be taken */
-    READING_S = 10,                   /* for each reading of a stream */
-    IDLE_S = 180,                     /* more than any of these, and the longest wait */
+    SMALL_BYTES = 64 * 1024,         /* of a body that the number of connections bounds */
+    BODIES_BYTES = 64 * 1024 * 1024, /* of all others that are being read or answered; what is made
+                                        of one takes as much once or twice more */
+    HEAD_S = 30,                     /* for line and headers, after those of the one before */
+    BODY_S = 60,                     /* for the body */
+    SEND_S = 60,                     /* for the answer to be taken */
+    READING_S = 10,                  /* for each reading of a stream */
+    IDLE_S = 180,                    /* more than any of these, and the longest wait */
     STOP_S = 5
 };
 
@@ -371,14 +373,15 @@ static struct request *request_make(struct console *console, struct MHD_Connecti
     return request;
 }
 
-/* All bodies together have a bound, too. */
+/* All large bodies together have a bound, too. */
 static bool body_reserve(struct request *request, struct failure *ret_failure)
 {
     struct console *console = request->console;
-    size_t before = atomic_fetch_add(&console->body_bytes, request->body_size);
-    if (before + request->body_size > BODIES_BYTES) {
-        atomic_fetch_sub(&console->body_bytes, request->body_size);
-        request->body_size = 0;
+    request->reserved = request->body_size > SMALL_BYTES ? request->body_size : 0;
+    if (atomic_fetch_add(&console->body_bytes, request->reserved) + request->reserved >
+        BODIES_BYTES) {
+        atomic_fetch_sub(&console->body_bytes, request->reserved);
+        request->reserved = 0;
         *ret_failure = failure_make(503, "busy", NULL, "too many large bodies are being read");
         ret_failure->retry_after_s = 1;
         return false;
@@ -439,7 +442,7 @@ static void request_end(void *user, struct MHD_Connection *connection, void **pl
     if (request == NULL)
         return;
     atomic_fetch_sub(&request->console->at_work, request->is_at_work);
-    atomic_fetch_sub(&request->console->body_bytes, request->body_size);
+    atomic_fetch_sub(&request->console->body_bytes, request->reserved);
     free(request->body);
     free(request);
 }

@@ -4,6 +4,7 @@
  * where there is no libmicrohttpd. Both read their options by one table. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,15 @@ static culex_status store_try(struct pool *pool, culex_error *error)
     return CULEX_OK;
 }
 
+/* What is made of a large body is given back to the system with it: the allocator's own rule would
+ * keep as much as ever was needed at once, in each of its arenas. */
+static void memory_bound(void)
+{
+    enum { LARGE_BYTES = 128 * 1024, ARENAS = 4 };
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    mallopt(M_ARENA_MAX, ARENAS);
+}
+
 /* ---- the program ------------------------------------------------------------------------------
  */
 
@@ -169,6 +179,7 @@ static culex_status console_run(const struct ops_options *options, culex_error *
                                         .must_exist = true};
     struct console console;
     culex_status status = console_make(options, &console, error);
+    memory_bound();
     if (status == CULEX_OK) {
         console.pool = pool_make(options->url, &store);
         console.schemas = schema_cache_make();

@@ -24,10 +24,10 @@ struct console {
     struct tally *tally;
     uint64_t mark; /* of this life of the server, in the cursors that it gives out */
     unsigned connections;
-    atomic_bool is_ending; /* whoever waits answers now */
-    atomic_uint at_work;   /* requests that are being answered */
-    atomic_size_t body_bytes;
-    atomic_bool is_counting; /* somebody has the runs of a queue read, see lists.c */
+    atomic_bool is_ending;    /* whoever waits answers now */
+    atomic_uint at_work;      /* requests that are being answered */
+    atomic_size_t body_bytes; /* of large bodies */
+    atomic_bool is_counting;  /* somebody has the runs of a queue read, see lists.c */
 };
 
 enum { REQUEST_PARTS = 2, REQUEST_PART_SIZE = 256 };
@@ -40,6 +40,7 @@ struct request {
     char parts[REQUEST_PARTS][REQUEST_PART_SIZE]; /* what stands for {..} in the route's path */
     char *body;                                   /* owned */
     size_t body_len, body_size;
+    size_t reserved;         /* of console->body_bytes */
     const struct token *who; /* NULL: nobody asked */
     bool is_at_work;         /* counted in console->at_work */
 

@@ -996,9 +996,9 @@ class Bounds(Served):
                 pass
         return text
 
-    def memory(self):
+    def memory(self, what="VmRSS"):
         text = pathlib.Path(f"/proc/{self.console.pid}/status").read_text()
-        return int(text.split("VmRSS:")[1].split()[0]) // 1024
+        return int(text.split(what + ":")[1].split()[0]) // 1024
 
     def test_a_body_that_is_too_large(self):
         self.fill()
@@ -1039,6 +1039,39 @@ class Bounds(Served):
             self.raw(data)
         self.assertIn("%s%n", json.dumps(self.get("/runs/naps/%25s%25n", 400)))
         self.assertEqual(self.get("/queues")["queues"][0]["dead"], 3)
+
+    def test_many_large_bodies_at_once(self):
+        """Those that do not fit are told so before they are sent; small ones go on meanwhile."""
+        self.fill()
+        self.serve()
+        body = json.dumps([{"queue": "naps", "job": "tell", "params": {"words": "x" * 1_000_000}}] * 4).encode()
+        head = (f"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                f"Expect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n").encode()
+        before = self.memory("VmHWM")
+        taken, refused = [], 0
+        for _ in range(90):
+            link = socket.create_connection(("127.0.0.1", self.port), 60)
+            self.addCleanup(link.close)
+            link.sendall(head)
+            answer = link.recv(65536)
+            if answer.startswith(b"HTTP/1.1 100 "):
+                link.sendall(body[:-1])
+                taken.append(link)
+            else:
+                self.assertTrue(answer.startswith(b"HTTP/1.1 503 "), answer)
+                self.assertIn(b"Retry-After: 1\r\n", answer)
+                refused += 1
+        self.post("/jobs/naps/wink", None, 201)
+        for link in taken:
+            link.sendall(body[-1:])
+        for link in taken:
+            self.assertTrue(link.recv(65536).startswith(b"HTTP/1.1 200 "))
+        peak = self.memory("VmHWM") - before
+        self.until(lambda: self.memory("VmRSS") < before + 64)
+        print(f"{len(taken)} bodies of 4 MB were taken, {refused} refused: {peak} MB at the most, "
+              f"{self.memory('VmRSS') - before} MB behind them")
+        self.assertEqual((len(taken), refused), (16, 74))
+        self.assertLess(peak, 300)
 
     def test_a_header_that_comes_twice(self):
         """Whoever stands between may go by the other one."""
