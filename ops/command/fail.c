@@ -46,13 +46,8 @@ culex_status ops_name_failure(culex_status status, const char *what, culex_error
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-struct word {
-    const char *of_c, *of_command;
-};
-
-/* Those that stand in messages which a command can bring about; a longer one before its beginning.
- */
-static const struct word words[] = {
+/* Those that stand in messages which a command can bring about. */
+static const struct ops_word words[] = {
     {"filter.error_part", "--error"},
     {"filter.since", "--since"},
     {"filter.before", "--before"},
@@ -65,34 +60,40 @@ static const struct word words[] = {
     {"culex_client_stats", "culex queues"},
     {"culex_client_limits", "culex limit"},
     {"culex_client_metadata_read", "reading metadata"},
+    {NULL, NULL},
 };
 
-static const struct word *word_at(const char *text)
+static const struct ops_word *word_at(const struct ops_word *of, const char *text)
 {
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strncmp(text, words[i].of_c, strlen(words[i].of_c)) == 0)
-            return &words[i];
+    for (; of->of_c != NULL; of++) {
+        if (strncmp(text, of->of_c, strlen(of->of_c)) == 0)
+            return of;
     }
     return NULL;
 }
 
-char *ops_reword(const char *text)
+char *ops_reword_by(const struct ops_word *of, const char *text)
 {
     size_t size = 1;
     for (const char *at = text; *at != '\0'; at++)
-        size += word_at(at) != NULL ? strlen(word_at(at)->of_command) + 1 : 1;
+        size += word_at(of, at) != NULL ? strlen(word_at(of, at)->is) + 1 : 1;
     char *made = ops_alloc(NULL, size), *to = made;
     while (*text != '\0') {
-        const struct word *word = word_at(text);
+        const struct ops_word *word = word_at(of, text);
         if (word == NULL) {
             *to++ = *text++;
             continue;
         }
-        to = stpcpy(to, word->of_command);
+        to = stpcpy(to, word->is);
         text += strlen(word->of_c);
     }
     *to = '\0';
     return made;
+}
+
+char *ops_reword(const char *text)
+{
+    return ops_reword_by(words, text);
 }
 
 void ops_failure_print(const char *text)

@@ -14,6 +14,14 @@ culex_status ops_fail(culex_error *error, culex_status status, const char *forma
 /* The same status; that of a failure is told as one of `what`. */
 culex_status ops_name_failure(culex_status status, const char *what, culex_error *error);
 
+/* A name of C, and what it is for others. */
+struct ops_word {
+    const char *of_c, *is;
+};
+
+/* `text` with each of these words, which end with a row without one, in its place: returned owned.
+ * A longer one stands before its beginning. */
+char *ops_reword_by(const struct ops_word *words, const char *text);
 /* What the library says of its functions and members, in the words of this program: returned owned.
  * "filter.since" is "--since", "culex_client_resume" is "culex resume". */
 char *ops_reword(const char *text);

@@ -5,9 +5,9 @@
 
 #include <culex/claims.h>
 
-#include "command/value.h"
 #include "console/body.h"
 #include "console/routes.h"
+#include "console/span.h"
 #include "console/trace.h"
 
 enum { WAIT_MAX_S = 60, JOBS_MAX = 64 };
@@ -67,12 +67,11 @@ static const culex_struct_type claim_type = TYPE(claim_fields), beat_type = TYPE
                                complete_type = TYPE(complete_fields);
 
 /* A time that may be left out: then it is 0. */
-static culex_status span_read(const char *name, const char *text, bool is_there,
-                              culex_duration *ret_span, culex_error *error)
+static culex_status time_read(const struct span *span, const char *text, bool is_there,
+                              culex_duration *ret_time, culex_error *error)
 {
-    *ret_span = 0;
-    return is_there ? body_blame(ops_value_duration(name, text, ret_span, error), name, error)
-                    : CULEX_OK;
+    *ret_time = 0;
+    return is_there ? span_read(span, text, ret_time, error) : CULEX_OK;
 }
 
 /* ---- a claim ----------------------------------------------------------------------------------
@@ -141,6 +140,9 @@ static culex_status claim_wait(struct request *request, culex_claim_options *opt
     return status;
 }
 
+static const struct span wait_span = {"wait", 0, WAIT_MAX_S *CULEX_SECOND,
+                                      "at most 60s; ask again when it is over"};
+
 static culex_status claim_options_read(const struct order *order, culex_claim_options *ret_options,
                                        culex_error *error)
 {
@@ -150,14 +152,10 @@ static culex_status claim_options_read(const struct order *order, culex_claim_op
         .offers = order->has_offers ? order->offers : NULL,
     };
     culex_status status =
-        span_read("lease", order->lease, order->has_lease, &ret_options->lease, error);
-    if (status == CULEX_OK)
-        status = span_read("wait", order->wait, order->has_wait, &ret_options->wait, error);
-    if (status == CULEX_OK && ret_options->wait > WAIT_MAX_S * CULEX_SECOND)
-        status =
-            body_blame(ops_usage(error, "wait: at most %ds; ask again when it is over", WAIT_MAX_S),
-                       "wait", error);
-    return status;
+        time_read(&span_lease, order->lease, order->has_lease, &ret_options->lease, error);
+    return status == CULEX_OK
+               ? time_read(&wait_span, order->wait, order->has_wait, &ret_options->wait, error)
+               : status;
 }
 
 culex_status route_claim(struct request *request, culex_error *error)
@@ -204,7 +202,8 @@ static culex_status beat(struct request *request, const struct order *order, cul
         .progress = order->has_progress ? order->progress : -1,
         .progress_text = order->has_progress_text ? order->progress_text : NULL,
     };
-    culex_status status = span_read("lease", order->lease, order->has_lease, &given.lease, error);
+    culex_status status =
+        time_read(&span_lease, order->lease, order->has_lease, &given.lease, error);
     if (status == CULEX_OK)
         status =
             culex_claim_heartbeat(request->ops.client, request->parts[0], &given, &pulse, error);
@@ -236,7 +235,8 @@ static culex_status fail(struct request *request, const struct order *order, cul
         .is_final = order->has_is_final && order->is_final,
         .has_delay = order->has_delay,
     };
-    culex_status status = span_read("delay", order->delay, order->has_delay, &failure.delay, error);
+    culex_status status =
+        time_read(&span_delay, order->delay, order->has_delay, &failure.delay, error);
     if (status == CULEX_OK)
         status = culex_claim_fail(request->ops.client, request->parts[0], &failure, error);
     return end_tell(request, status, "failed");
@@ -245,7 +245,7 @@ static culex_status fail(struct request *request, const struct order *order, cul
 static culex_status release(struct request *request, const struct order *order, culex_error *error)
 {
     culex_duration delay;
-    culex_status status = span_read("delay", order->delay, order->has_delay, &delay, error);
+    culex_status status = time_read(&span_delay, order->delay, order->has_delay, &delay, error);
     if (status == CULEX_OK)
         status = culex_claim_release(request->ops.client, request->parts[0], delay, error);
     return end_tell(request, status, "released");

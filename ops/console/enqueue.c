@@ -8,6 +8,7 @@
 #include "console/body.h"
 #include "console/failure.h"
 #include "console/routes.h"
+#include "console/span.h"
 #include "console/trace.h"
 
 /* ---- what stands around the params ------------------------------------------------------------
@@ -121,8 +122,7 @@ static culex_status times_read(const struct envelope *envelope, culex_enqueue_op
     if (envelope->has_delay && envelope->has_at)
         return body_blame(ops_usage(error, "delay and at: one of them"), "at", error);
     if (envelope->has_delay)
-        status = body_blame(ops_value_duration("delay", envelope->delay, &options->delay, error),
-                            "delay", error);
+        status = span_read(&span_delay, envelope->delay, &options->delay, error);
     if (envelope->has_at)
         status =
             body_blame(ops_value_instant("at", envelope->at, &options->at, error), "at", error);

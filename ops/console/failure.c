@@ -2,7 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "command/fail.h"
 
 struct row {
     culex_status status;
@@ -54,14 +57,47 @@ struct failure failure_make(unsigned status, const char *code, const char *hint,
     return failure;
 }
 
-/* The library's name of a filter's member is not that of a parameter. */
-static const char *text_of(culex_status status, const culex_error *error)
+/* What the library calls members and parameters. */
+static const struct ops_word words[] = {
+    {"options.idempotency_key is empty: leave it NULL for none",
+     "idempotency_key is empty: leave it out for none"},
+    {"options.idempotency_key", "idempotency_key"},
+    {"options.delay", "delay"},
+    {"options.at", "at"},
+    {": milliseconds where culex_time_from_unix takes seconds?", ""},
+    {"filter.error_part", "error"},
+    {"filter.since", "since"},
+    {"filter.before", "before"},
+    {"filter.states", "state"},
+    {"filter.tag", "tag"},
+    {"filter.job", "job"},
+    {": a culex_time is in nanoseconds; culex_time_from_unix(seconds) makes one", ""},
+    {"; --delay takes", "; delay takes"},
+    {"; --delay 0s", "; a delay of 0s"},
+    {NULL, NULL}};
+
+/* The library counts those that it was given at a time, which are not all of the request. */
+static const char *item_skip(const char *text)
 {
-    static const char prefix[] = "filter.";
-    if (error->text[0] == '\0')
-        return culex_status_text(status);
-    return strncmp(error->text, prefix, sizeof prefix - 1) == 0 ? error->text + sizeof prefix - 1
-                                                                : error->text;
+    static const char item[] = "item ";
+    size_t digits =
+        strncmp(text, item, strlen(item)) == 0 ? strspn(text + strlen(item), "0123456789") : 0;
+    const char *behind = text + strlen(item) + digits;
+    return digits > 0 && strncmp(behind, ": ", 2) == 0 ? behind + 2 : text;
+}
+
+/* One that begins with a name of the library's is about what is called so here. */
+static void words_take(const char *text, struct failure *failure)
+{
+    char *told = ops_reword_by(words, text);
+    snprintf(failure->message, sizeof failure->message, "%s", told);
+    for (const struct ops_word *word = words; word->of_c != NULL && failure->param[0] == '\0';
+         word++) {
+        if (strncmp(text, word->of_c, strlen(word->of_c)) == 0)
+            snprintf(failure->param, sizeof failure->param, "%.*s", (int)strcspn(word->is, " "),
+                     word->is);
+    }
+    free(told);
 }
 
 struct failure failure_of(culex_status status, const culex_error *error)
@@ -71,10 +107,11 @@ struct failure failure_of(culex_status status, const culex_error *error)
         if (rows[i].status == status)
             row = rows[i];
     }
-    struct failure failure =
-        failure_make(row.http, row.code, row.hint, "%s", text_of(status, error));
+    const char *text = error->text[0] != '\0' ? error->text : culex_status_text(status);
+    struct failure failure = {.status = row.http, .code = row.code, .hint = row.hint};
     failure.retry_after_s = row.retry_after_s;
     snprintf(failure.param, sizeof failure.param, "%s", error->field);
+    words_take(item_skip(text), &failure);
     return failure;
 }
 

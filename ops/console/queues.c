@@ -5,9 +5,9 @@
 #include "command/parked.h"
 #include "command/shape.h"
 #include "command/survey.h"
-#include "command/value.h"
 #include "console/body.h"
 #include "console/routes.h"
+#include "console/span.h"
 
 /* Waiting runs of a queue that are looked at for the oldest, of one and of each of all. */
 enum { LOOKED_AT_ONE = 1000, LOOKED_AT_EACH = 100 };
@@ -82,19 +82,17 @@ static const culex_field pause_fields[] = {{.name = "for",
                                             .has_offset = offsetof(struct pause, has_span)}};
 static const culex_struct_type pause_type = {"the body", sizeof(struct pause), pause_fields, 1};
 
-static culex_status span_read(struct request *request, culex_arena *arena, culex_duration *ret_span,
-                              culex_error *error)
+static culex_status pause_read(struct request *request, culex_arena *arena,
+                               culex_duration *ret_span, culex_error *error)
 {
+    static const struct span span = {"for", CULEX_MILLISECOND, 36525 * CULEX_DAY,
+                                     "1ms to 36525d; without it a pause has no end"};
     const void *value;
     *ret_span = 0;
     culex_status status = body_decode(request, &pause_type, arena, &value, error);
     const struct pause *pause = value;
-    if (status != CULEX_OK || !pause->has_span)
-        return status;
-    status = ops_value_duration("for", pause->span, ret_span, error);
-    if (status == CULEX_OK && *ret_span < CULEX_MILLISECOND)
-        status = ops_usage(error, "for: a pause lasts 1 ms or more");
-    return body_blame(status, "for", error);
+    return status == CULEX_OK && pause->has_span ? span_read(&span, pause->span, ret_span, error)
+                                                 : status;
 }
 
 culex_status route_queue_pause(struct request *request, culex_error *error)
@@ -102,7 +100,7 @@ culex_status route_queue_pause(struct request *request, culex_error *error)
     culex_duration span;
     culex_client *client = request->ops.client;
     culex_arena *arena = culex_arena_create();
-    culex_status status = span_read(request, arena, &span, error);
+    culex_status status = pause_read(request, arena, &span, error);
     culex_arena_free(arena);
     if (status == CULEX_OK)
         status = span > 0 ? culex_client_pause_for(client, request->parts[0], span, error)

@@ -5,9 +5,9 @@
 
 #include "command/run_print.h"
 #include "command/schema_find.h"
-#include "command/value.h"
 #include "console/body.h"
 #include "console/routes.h"
+#include "console/span.h"
 
 enum { WAIT_DEFAULT_S = 30, WAIT_MAX_S = 60 };
 
@@ -56,14 +56,11 @@ culex_status route_run(struct request *request, culex_error *error)
 static culex_status timeout_read(const struct request *request, culex_duration *ret_timeout,
                                  culex_error *error)
 {
+    static const struct span span = {"timeout", 0, WAIT_MAX_S * CULEX_SECOND,
+                                     "at most 60s; ask again when it is over"};
     const char *text = request_query(request, "timeout");
     *ret_timeout = WAIT_DEFAULT_S * CULEX_SECOND;
-    if (text == NULL)
-        return CULEX_OK;
-    culex_status status = ops_value_duration("timeout", text, ret_timeout, error);
-    if (status == CULEX_OK && *ret_timeout > WAIT_MAX_S * CULEX_SECOND)
-        status = ops_usage(error, "timeout: at most %ds; ask again when it is over", WAIT_MAX_S);
-    return body_blame(status, "timeout", error);
+    return text != NULL ? span_read(&span, text, ret_timeout, error) : CULEX_OK;
 }
 
 /* A second at a time: whoever asked may have gone, and the server may be told to end. */

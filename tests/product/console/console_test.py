@@ -88,7 +88,7 @@ class Reading(Served):
                                       ("limit=0", "limit", "1 to 1000"), ("limit=x", "limit", "no number"),
                                       ("since=never", "since", "2h"), ("cursor=x", "cursor", "next_cursor"),
                                       ("cursor=" + "0" * 300, "cursor", ""), ("queue=" + "q" * 65, "queue", "64"),
-                                      ("since=1h&before=2h", None, "")):
+                                      ("since=1h&before=2h", "since", "")):
             self.refused(self.get("/runs?" + question, 400), "invalid", param, part)
         self.refused(self.get("/runs?queue=nops", 404), "not_found", None, "naps")
         self.refused(self.get("/nothing", 404), "no_such_path")
@@ -317,7 +317,7 @@ class Enqueuing(Served):
                                   ({"params": {"words": "x"}, "priority": 12}, "priority", "0 to 9"),
                                   ({"params": {"words": "x"}, "tags": "red"}, "tags", "list"),
                                   ({"params": {"words": "x"}, "tags": ["a b,"]}, None, ""),
-                                  ({"params": {"words": "x"}, "idempotency_key": ""}, None, ""),
+                                  ({"params": {"words": "x"}, "idempotency_key": ""}, "idempotency_key", ""),
                                   ('{"params":{"words":"x"},"params":{}}', None, ""),
                                   ('{"params":{"words":"x"}', None, ""), ('{"params":{"words":"x"}}}', None, ""),
                                   ("[]", None, "object"), ("\0", None, ""), (b"\xff\xfe", None, ""),
@@ -335,6 +335,39 @@ class Enqueuing(Served):
         secret = self.post("/jobs/naps/tell", {"params": {"words": "x", "token": 5551234}}, 400)
         self.assertNotIn("5551234", json.dumps(secret))
         self.assertEqual(self.get("/queues/naps")["totals"]["enqueued"], before)
+
+    def test_the_words_are_those_of_http(self):
+        """Nobody who speaks HTTP has options, filters, flags or NULL."""
+        self.serve()
+        words = {"params": {"words": "x"}}
+        self.post("/jobs/naps/tell", words, 201)
+        token = self.post("/queues/naps/claim", {})["claim"]["token"]
+        jobs = (({"delay": "50us"}, "delay", "whole milliseconds"),
+                ({"delay": "99999d"}, "delay", "at most 36525d"), ({"at": "2001-01-01"}, "at", "past"), ({"at": "x"}, "at", "no time"),
+                ({"at": "2150-01-01"}, "at", "after 2149"), ({"idempotency_key": ""}, "idempotency_key", "leave it out"),
+                ({"idempotency_key": "x" * 300}, "idempotency_key", "1 to 255 bytes"))
+        runs = (("error=", "error", "error has 1 to 4096 bytes"), ("error=" + "x" * 5000, "error", "1 to 4096"),
+                ("tag=", "tag", "no tag"), ("since=2000-01-01", "since", "before 2001"), ("before=1999-01-01", "before", "before 2001"),
+                ("since=1h&before=2h", "since", "since is not before before"))
+        posts = (("/queues/naps/claim", {"lease": "1ms"}, "lease", "200ms to 1d"), ("/queues/naps/claim", {"lease": "2d"}, "lease", "1d"),
+                 ("/queues/naps/claim", {"wait": "1us"}, "wait", "whole milliseconds"),
+                 ("/queues/naps/claim", {"wait": "61s"}, "wait", "at most 60s"),
+                 (f"/claims/{token}/heartbeat", {"lease": "9d"}, "lease", "200ms to 1d"),
+                 (f"/claims/{token}/fail", {"delay": "1ns"}, "delay", "whole milliseconds"),
+                 (f"/claims/{token}/release", {"delay": "99999d"}, "delay", "at most 36525d"),
+                 ("/queues/naps/pause", {"for": "1us"}, "for", "1ms to 36525d"), ("/queues/naps/pause", {"for": "0s"}, "for", "1ms"))
+        told = [(self.post("/jobs/naps/tell", {**words, **body}, 400), param, part) for body, param, part in jobs]
+        told += [(self.post("/jobs", [{**words, **body, "queue": "naps", "job": "tell"}])["results"][0], param, part)
+                 for body, param, part in jobs]
+        told += [(self.get("/runs?" + query, 400), param, part) for query, param, part in runs]
+        told += [(self.post(path, body, 400), param, part) for path, body, param, part in posts]
+        told += [(self.get(f"/runs/naps/{NOBODY}/wait?timeout={span}", 400), "timeout", part)
+                 for span, part in (("1us", "whole milliseconds"), ("2m", "at most 60s"))]
+        pending = self.get(f"/runs/naps/{self.post('/jobs/naps/wink', None, 201)['id']}/wait?timeout=1000050us")
+        self.assertEqual(pending, {"end": "pending"})  # its last piece would be too short
+        for value, param, part in told:
+            self.refused(value, "invalid", param, part)
+            self.assertNotRegex(value["error"]["message"], r"options\.|filter\.|--[a-z]|NULL|culex_|error_part|nanosec|item|\d ns")
 
     def test_what_comes_twice_is_refused(self):
         """It would count once, in silence."""
@@ -659,7 +692,7 @@ class Working(Served):
     def test_what_is_wrong_is_named(self):
         self.refused(self.claim(400, wait="2m"), "invalid", "wait", "at most 60s")
         self.refused(self.claim(400, lease="soon"), "invalid", "lease")
-        self.refused(self.claim(400, lease="1ms"), "invalid", None, "lease")
+        self.refused(self.claim(400, lease="1ms"), "invalid", "lease", "lease")
         self.refused(self.claim(400, job="tell"), "invalid", "job", "did you mean jobs?")
         self.refused(self.post("/claims/nonsense/complete", {}, 400), "invalid", None, "no token of a lease")
         self.tell("hello")
