@@ -3,7 +3,7 @@
 const NS = "http://www.w3.org/2000/svg";
 const WIDTH = 240, HEIGHT = 48;
 
-function shape(tag, attributes) {
+export function shape(tag, attributes) {
   const node = document.createElementNS(NS, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   return node;

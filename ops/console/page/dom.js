@@ -54,6 +54,12 @@ export function span(ms) {
   return `${Math.round(s / 86400)} d`;
 }
 
+/** A measured time: "340 µs", "2.5 ms", "1.3 s", "4 min". */
+export function micros(us) {
+  const most = (value, unit) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+  return us < 1000 ? `${us} µs` : us < 1e6 ? most(us / 1000, "ms") : us < 9e7 ? most(us / 1e6, "s") : span(us / 1000);
+}
+
 const clockParts = {hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "shortOffset"};
 const local = new Intl.DateTimeFormat(undefined, {year: "numeric", month: "short", day: "numeric", ...clockParts});
 const ofDay = new Intl.DateTimeFormat(undefined, clockParts);
@@ -88,7 +94,8 @@ export function say(text) {
   say.timer = setTimeout(() => { said.textContent = ""; }, 8000);
 }
 
-function focusKept(node, change) {
+/** A change of what is in a node; what has the focus keeps it, or what comes in its place takes it. */
+export function focusKept(node, change) {
   const had = node.contains(document.activeElement) ? document.activeElement : null;
   const list = () => [...node.querySelectorAll("a, button, input")];
   const at = had ? list().indexOf(had) : -1;

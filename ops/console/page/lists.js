@@ -1,5 +1,6 @@
 // Schedules, workers and schemas: lists that come whole and are asked for again every few seconds.
 import {get, later} from "./api.js";
+import {asked} from "./asked.js";
 import {bytes, el, number, path, plain, short, span, table, time} from "./dom.js";
 import {typeName} from "./run.js";
 import {wrongTell} from "./runs.js";
@@ -7,24 +8,8 @@ import {mayEnqueue} from "./session.js";
 
 /** A page that asks again each 3 s, keeping what it has while nobody answers. */
 function page(title, about, parts, node, take) {
-  const control = new AbortController(), wrong = el("div");
-  let timer;
-  node.hidden = true;
-  async function load() {
-    try {
-      take(await get(parts, {}, control.signal));
-      node.hidden = false;
-      node.classList.remove("old");
-      wrong.replaceChildren();
-    } catch (failure) {
-      if (failure.name === "AbortError") return;
-      node.classList.add("old");
-      if (node.hidden) wrongTell(wrong, failure);
-    }
-    timer = setTimeout(load, 3000);
-  }
-  load();
-  return {title, node: el("div", {}, el("h1", {}, title), el("p", {class: "note"}, about), wrong, node), end: () => { control.abort(); clearTimeout(timer); }};
+  const moving = asked((signal) => get(parts, {}, signal), node, take);
+  return {title, node: el("div", {}, el("h1", {}, title), el("p", {class: "note"}, about), moving.wrong, node), end: moving.end};
 }
 
 export function schedules() {

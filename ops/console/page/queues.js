@@ -1,10 +1,11 @@
 // The overview, and one queue.
 import {post} from "./api.js";
 import {chart} from "./chart.js";
-import {el, facts, number, path, plain, rate, say, short, span, table, time} from "./dom.js";
+import {el, facts, focusKept, number, path, plain, rate, say, short, span, table, time} from "./dom.js";
 import {listen, live} from "./live.js";
 import {listing} from "./runs.js";
 import {mayEnqueue, mayOperate} from "./session.js";
+import {figures} from "./spread.js";
 
 const sum = (list, of) => list.reduce((all, each) => all + of(each), 0);
 const last = (name) => live.history.get(name)?.at(-1);
@@ -38,7 +39,7 @@ function charts() {
   return node;
 }
 
-const figures = (queues) => facts([
+const sums = (queues) => facts([
   ...["waiting", "active", "scheduled", "dead"].map((state) => [state, number(sum(queues, (queue) => queue[state]))]),
   ["oldest waits", oldest(queues)],
 ]);
@@ -85,7 +86,7 @@ export function overview() {
     before.update({queues, failure});
     found.hidden = !queues;
     if (!queues) return;
-    summary.replaceChildren(figures(queues));
+    summary.replaceChildren(sums(queues));
     moving.update(queues.map((queue) => queue.queue));
     list.update(queues);
   });
@@ -113,13 +114,13 @@ function pauseForm(name) {
 const STATES = ["waiting", "active", "scheduled", "done", "dead", "cancelled"];
 
 export function queue({parts: [name], query}) {
-  const shown = STATES.includes(query.get("state")) ? query.get("state") : "waiting";
+  const isOfFigures = query.get("show") === "figures", shown = isOfFigures ? "" : STATES.includes(query.get("state")) ? query.get("state") : "waiting";
   const about = el("div"), moving = charts(), controls = mayOperate() ? pauseForm(name) : el("p", {class: "note"}, "You may look, not change.");
-  const tabs = el("nav", {"aria-label": "Runs by state"}, el("ul", {class: "tabs"}));
+  const tabs = el("nav", {"aria-label": "Runs by state, and figures"}, el("ul", {class: "tabs"}));
   const missing = el("p", {class: "empty", hidden: true}, "The store has no such queue. One begins with its first run or its first worker.");
-  const before = unread(), found = el("div", {hidden: true}, about, controls, moving, el("h2", {}, "Runs"), tabs);
-  const runs = listing({queue: name, state: shown}, {isQueue: true});
-  found.append(runs.node);
+  const before = unread(), found = el("div", {hidden: true}, about, controls, moving, el("h2", {}, "Runs and figures"), tabs);
+  const part = isOfFigures ? figures(name) : listing({queue: name, state: shown}, {isQueue: true});
+  found.append(part.node);
   const end = listen(({queues, failure}) => {
     before.update({queues, failure});
     if (!queues) return;
@@ -127,16 +128,17 @@ export function queue({parts: [name], query}) {
     found.hidden = !its;
     missing.hidden = Boolean(its);
     if (!its) return;
-    about.replaceChildren(its.paused ? el("p", {}, paused(its)) : "", facts([
+    focusKept(about, () => about.replaceChildren(its.paused ? el("p", {}, paused(its)) : "", facts([
       ["oldest waits", its.oldest_waiting_ms === undefined ? "–" : span(its.oldest_waiting_ms)],
       ["workers", number(its.workers)], ["parked", number(its.parked)],
       ["capacity", its.capacity ? number(its.capacity) : "no bound"],
       ["dead kept", its.dead_capacity ? number(its.dead_capacity) : "no bound"],
       ...Object.entries(its.totals).map(([total, value]) => [`${total}, ever`, number(value)]),
-    ]));
+    ])));
     controls.update?.(its);
     moving.update([name]);
     const links = STATES.map((state) => el("li", {}, el("a", {href: `${path("queue", name)}?state=${state}`, "aria-current": state === shown ? "page" : null}, `${state} `, el("b", {}, number(its[state])))));
+    links.push(el("li", {}, el("a", {href: `${path("queue", name)}?show=figures`, "aria-current": isOfFigures ? "page" : null}, "figures")));
     if (links.some((link, at) => !tabs.firstChild.children[at]?.isEqualNode(link))) {
       const had = [...tabs.querySelectorAll("a")].indexOf(document.activeElement);
       tabs.firstChild.replaceChildren(...links);
@@ -145,5 +147,5 @@ export function queue({parts: [name], query}) {
   });
   const enqueue = mayEnqueue() ? el("a", {class: "button", href: `#/enqueue?queue=${encodeURIComponent(name)}`}, "Enqueue a run") : "";
   const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/"}, "Overview")), el("div", {class: "head"}, el("h1", {}, "Queue ", short(name, 64)), enqueue), before, missing, found);
-  return {title: `Queue ${name}`, node, end: () => { end(); runs.end(); }};
+  return {title: `Queue ${name}`, node, end: () => { end(); part.end(); }};
 }

@@ -29,7 +29,7 @@ from served import HELD, STORE, Served
 
 READ, OPERATE = "read-0123456789abcdef", "operate-0123456789abcdef"
 VIEWS = ["", "runs", "dead", "schedules", "workers", "schemas", "enqueue", "enqueue/naps/scribe", "schema/naps/tell", "queue/naps",
-         "queue/nops", "nothing"]
+         "queue/naps?show=figures", "queue/nops", "nothing"]
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202eevil\u2066" + "W" * 10000
 
 # Pairs of text and ground whose contrast is too small: WCAG 2.1, 1.4.3.
@@ -190,7 +190,8 @@ class Views(Page):
         self.serve()
         self.faults = (400, 404)
         for view, part in (("", "naps"), ("runs", "No run is like that"), ("dead", "No run is dead"), ("schedules", "No job is periodic"),
-                           ("workers", "No worker is alive"), ("queue/naps", "No run is waiting"), ("queue/nops", "no such queue"),
+                           ("workers", "No worker is alive"),
+                           ("queue/naps", "No run is waiting"), ("queue/nops", "no such queue"),
                            ("nothing", "There is no such page"), ("run/naps/01a22d7f-4f59-7826-b394-100000000fff", "no such run"),
                            ("runs?error=%00", ""), ("%zz", "There is no such page")):
             self.open(view)
@@ -359,7 +360,9 @@ class Views(Page):
         [run] = self.get("/runs?state=dead")["runs"]
         self.screen(375, "dark")
         self.faults = (400, 404)
-        for view in ("dead", f"run/naps/{run['id']}", "runs?error=%3Cscript%3E", "runs?tag=%3Cscript%3E", "queue/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):
+        for view in ("dead", f"run/naps/{run['id']}", "runs?error=%3Cscript%3E", "runs?tag=%3Cscript%3E",
+                     "queue/%3Cscript%3E?show=figures",
+                     "queue/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):
             self.open(view)
             if view == "dead" or view.startswith("run/"):
                 self.sees("<script>document.title='owned'</script>")
@@ -538,8 +541,75 @@ class Acting(Page):
         # A store that looks through all of them gives about as many as it is asked for.
         tags = lambda: self.browser.execute_script(
             "return [...document.querySelectorAll('main tbody td[data-name=Tags]')].map((each) => each.innerText)")
-        self.until(lambda: "tag=blue" in self.browser.current_url and "Looking" not in self.text() and tags())
+        self.until(lambda: self.one("#f-tag").get_attribute("value") == "blue" and "Looking" not in self.text() and tags())
         self.assertEqual({text for text in tags() if "blue" not in text}, set())
+        self.calm()
+
+
+class Counted(Page):
+    """Figures."""
+
+    def cell(self, row, name):
+        """Of the row of that head, the text of the cell of that name."""
+        return self.browser.execute_script("""
+            const row = [...document.querySelectorAll("main tbody tr")].find((tr) => tr.querySelector("th").innerText.trim() === arguments[0]);
+            return row?.querySelector(`[data-name="${arguments[1]}"]`)?.innerText.trim()""", row, name)
+
+    def test_figures(self):
+        self.fill()
+        self.serve()
+        self.open("queue/naps")
+        self.press("figures")
+        self.until(lambda: "show=figures" in self.browser.current_url and self.cell("tell", "failed"))
+        self.assertEqual([self.cell("tell", name) for name in ("done", "failed", "then dead")], ["0", "3", "3"])
+        self.assertEqual([self.cell("all jobs", name) for name in ("done", "failed")], ["1", "3"])
+        [tell] = [row for row in self.get("/queues/naps/figures")["jobs"] if row["job"] == "tell"]
+        self.assertEqual(self.text("main table:nth-of-type(1) caption"), "Ends of attempts")
+        labels = [svg.get_attribute("aria-label") for svg in self.browser.find_elements(By.CSS_SELECTOR, "main svg.bars")]
+        self.assertIn("100 % failed", labels)
+        self.assertIn("25.0 % done, 75.0 % failed", labels)
+        self.assertEqual(len([label for label in labels if label.startswith("half within ")]), 6)
+        self.assertEqual(tell["wait"]["count"], 3)
+        self.nap("enqueue", "tell", "again", "hush")
+        self.drain()
+        self.until(lambda: self.cell("tell", "failed") == "4")
+        for width, scheme in ((1440, "light"), (320, "dark")):
+            self.screen(width, scheme)
+            self.fits()
+        choice = self.one("#hours")
+        self.browser.execute_script("arguments[0].focus()", choice)
+        self.keys(Keys.END)
+        self.until(lambda: choice.get_attribute("value") == "48")
+        self.sees("48 hours")
+        self.calm()
+
+    def test_no_figures(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.open("queue/naps?show=figures")
+        self.sees("No worker has brought an attempt to its end here in the last 2 hours")
+        self.one("#hours").send_keys("this")
+        self.sees("to its end here in this hour")
+        self.calm()
+
+    def test_while_the_store_is_away(self):
+        self.fill()
+        self.serve()
+        self.faults = (503,)
+        views = ("queue/naps?show=figures",)
+        self.open("queue/naps?show=figures")
+        self.sees("tell")
+        self.away()
+        self.until(lambda: self.one("main .old"))
+        self.assertIn("tell", self.text())
+        for view in views:
+            self.open(view, lambda: self.text("#banner"))
+            self.sees("The store is away")
+            for lie in ("No run", "No worker", "no such", "no members"):
+                self.assertNotIn(lie, self.text(), view)
+        self.assertEqual(self.browser.execute_script(CONTRAST), [])
+        self.back()
+        self.sees("How attempts ended")
         self.calm()
 
 
@@ -659,7 +729,7 @@ class Reach(Page):
                 self.screen(1440, scheme)
                 self.open(view)
                 self.assertEqual(self.browser.execute_script(CONTRAST), [], (scheme, view))
-                for width in (800, 375, 320):
+                for width in (1440, 800, 375, 320):
                     self.screen(width, scheme)
                     self.fits()
         self.calm()
