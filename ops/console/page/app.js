@@ -4,6 +4,7 @@ import {dead} from "./dead.js";
 import {clock, el, path, plain, say} from "./dom.js";
 import {enqueue} from "./enqueue.js";
 import {begin, fail, listen, watch} from "./live.js";
+import {limit, limits} from "./limits.js";
 import {schedules, schema, schemas, workers} from "./lists.js";
 import {overview, queue} from "./queues.js";
 import {run} from "./run.js";
@@ -15,9 +16,11 @@ const $ = (id) => document.getElementById(id);
 const PAGES = [
   {at: "", name: "Overview", key: "o", view: overview}, {at: "runs", name: "Runs", key: "r", view: search},
   {at: "dead", name: "Dead letters", key: "d", view: dead}, {at: "schedules", name: "Schedules", key: "s", view: schedules},
+  {at: "limits", name: "Limits", key: "l", view: limits},
   {at: "workers", name: "Workers", key: "w", view: workers}, {at: "schemas", name: "Schemas", key: "m", view: schemas},
   {at: "enqueue", name: "Enqueue", key: "e", view: enqueue, parts: [0, 2]},
   {at: "queue", view: queue, parts: [1], of: ""}, {at: "run", view: run, parts: [2], of: "runs"}, {at: "schema", view: schema, parts: [2], of: "schemas"},
+  {at: "limit", view: limit, parts: [2], of: "limits"},
 ];
 
 // ---- which view

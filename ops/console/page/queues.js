@@ -16,6 +16,9 @@ const paused = (queue) => (!queue.paused ? null
 const count = (queue, state) => (queue[state] === 0 ? el("span", {class: "zero"}, "0")
   : el("a", {href: `#/runs?queue=${encodeURIComponent(queue.queue)}&state=${state}`, "aria-label": `${queue[state]} ${state} in ${queue.queue}`}, number(queue[state])));
 
+const parked = (queue) => (queue.parked === 0 ? el("span", {class: "zero"}, "0")
+  : el("a", {href: `#/limits?queue=${encodeURIComponent(queue.queue)}`, "aria-label": `${queue.parked} parked in ${queue.queue}`}, number(queue.parked)));
+
 /** The readings of all queues, added up by their place from the end. */
 function series(names, of) {
   const lists = names.map((name) => live.history.get(name) || []);
@@ -71,7 +74,7 @@ export function overview() {
     columns: [
       {name: "Queue", head: true, cell: (q) => [el("a", {href: path("queue", q.queue)}, short(q.queue, 40)), " ", paused(q), q.is_full ? el("span", {class: "state full"}, "full") : ""]},
       ...["waiting", "active", "scheduled", "done", "dead"].map((name) => ({name, number: true, cell: (q) => count(q, name)})),
-      {name: "parked", number: true, cell: (q) => number(q.parked)},
+      {name: "parked", number: true, cell: parked},
       {name: "oldest waits", number: true, cell: (q) => (q.oldest_waiting_ms === undefined ? "–" : span(q.oldest_waiting_ms))},
       {name: "in / s", number: true, cell: (q) => rate(last(q.queue)?.rates.enqueued)},
       {name: "done / s", number: true, cell: (q) => rate(last(q.queue)?.rates.done)},
@@ -130,7 +133,7 @@ export function queue({parts: [name], query}) {
     if (!its) return;
     focusKept(about, () => about.replaceChildren(its.paused ? el("p", {}, paused(its)) : "", facts([
       ["oldest waits", its.oldest_waiting_ms === undefined ? "–" : span(its.oldest_waiting_ms)],
-      ["workers", number(its.workers)], ["parked", number(its.parked)],
+      ["workers", number(its.workers)], ["parked", parked(its)],
       ["capacity", its.capacity ? number(its.capacity) : "no bound"],
       ["dead kept", its.dead_capacity ? number(its.dead_capacity) : "no bound"],
       ...Object.entries(its.totals).map(([total, value]) => [`${total}, ever`, number(value)]),

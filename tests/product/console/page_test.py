@@ -29,7 +29,7 @@ from served import HELD, STORE, Served
 
 READ, OPERATE = "read-0123456789abcdef", "operate-0123456789abcdef"
 VIEWS = ["", "runs", "dead", "schedules", "workers", "schemas", "enqueue", "enqueue/naps/scribe", "schema/naps/tell", "queue/naps",
-         "queue/naps?show=figures", "queue/nops", "nothing"]
+         "queue/naps?show=figures", "limits", "limit/held/pen:concurrency", "queue/nops", "nothing"]
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202eevil\u2066" + "W" * 10000
 
 # Pairs of text and ground whose contrast is too small: WCAG 2.1, 1.4.3.
@@ -173,6 +173,14 @@ class Page(Served):
         wide = self.browser.execute_script("return [...document.querySelectorAll('main dd')].filter((n) => n.scrollWidth > n.clientWidth).map((n) => n.innerText)")
         self.assertEqual(wide, [], self.browser.current_url)
 
+    def hold(self, runs=3):
+        """A worker that has one run of a job that may have one at a time; the others are parked."""
+        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.nap("enqueue", "pen", str(runs), program=HELD)
+
     def tell(self, fields, params, **changes):
         """A job with those fields, told by a worker of queue naps, with a run of it."""
         text = json.loads(self.nap("schema", "tell")) | changes
@@ -190,7 +198,7 @@ class Views(Page):
         self.serve()
         self.faults = (400, 404)
         for view, part in (("", "naps"), ("runs", "No run is like that"), ("dead", "No run is dead"), ("schedules", "No job is periodic"),
-                           ("workers", "No worker is alive"),
+                           ("workers", "No worker is alive"), ("limits", "No run with a limit"), ("limit/naps/x", "No run with such a limit"),
                            ("queue/naps", "No run is waiting"), ("queue/nops", "no such queue"),
                            ("nothing", "There is no such page"), ("run/naps/01a22d7f-4f59-7826-b394-100000000fff", "no such run"),
                            ("runs?error=%00", ""), ("%zz", "There is no such page")):
@@ -361,6 +369,7 @@ class Views(Page):
         self.screen(375, "dark")
         self.faults = (400, 404)
         for view in ("dead", f"run/naps/{run['id']}", "runs?error=%3Cscript%3E", "runs?tag=%3Cscript%3E",
+                     "limit/naps/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "limits?queue=%3Cscript%3E",
                      "queue/%3Cscript%3E?show=figures",
                      "queue/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):
             self.open(view)
@@ -547,7 +556,7 @@ class Acting(Page):
 
 
 class Counted(Page):
-    """Figures."""
+    """Figures and limits."""
 
     def cell(self, row, name):
         """Of the row of that head, the text of the cell of that name."""
@@ -592,16 +601,72 @@ class Counted(Page):
         self.sees("to its end here in this hour")
         self.calm()
 
+    def test_limits(self):
+        self.hold()
+        self.serve()
+        self.until(lambda: self.get("/queues/held")["parked"] == 2)
+        self.open()
+        self.until(lambda: self.text("main td[data-name=parked]") == "2")
+        self.press("2", "main td[data-name=parked]")
+        self.sees("Of queue held.")
+        [limit] = self.get("/limits?queue=held")["queues"][0]["limits"]
+        name = limit["limit"]
+        self.assertEqual([self.cell(name, head) for head in ("Kind", "In force", "Declared", "At work", "Parked")],
+                         ["concurrency", "1 at a time", "1 at a time", "1", "2"])
+        self.press(name)
+        self.sees("Set it by hand", "all runs together")
+        self.faults = (400,)
+        self.press("Set")
+        self.until(lambda: "how many" in self.text("main form.limit .wrong"))
+        self.assertEqual(self.focused(), "l-count")
+        self.keys("0", Keys.ENTER)
+        self.sees("Set this limit?", selector="#sure")
+        self.press("No, leave it", "#sure")
+        self.press("Set")
+        self.press("Set it", "#sure")
+        self.until(lambda: "1000000" in self.text("main form.limit .wrong"))
+        self.assertEqual((self.focused(), self.one("#l-count").get_attribute("aria-invalid")), ("l-count", "true"))
+        self.one("#l-count").clear()
+        self.one("#l-count").send_keys("2", Keys.ENTER)
+        self.sees("in place of 1 at a time", selector="#sure")
+        self.press("Set it", "#sure")
+        self.sees("2 at a time", "set by hand")
+        self.until(lambda: self.get("/queues/held")["parked"] == 1)
+        self.press("As declared")
+        self.press("As declared", "#sure")
+        self.until(lambda: not self.get("/limits?queue=held")["queues"][0]["limits"][0]["is_set"])
+        self.until(lambda: "set by hand" not in self.text())
+        self.calm()
+
+    def test_a_rate(self):
+        """Its form has a time and a burst; a limit that has no number has no form."""
+        self.nap("enqueue", "wink", "1")
+        self.tell([{"name": "who", "kind": "string", "shape": "single", "default": "\"\""}], {}, name="often", wire="often",
+                  limits=[{"name": "rate", "kind": "rate", "count": 5, "per_ms": 60000, "burst": 2, "by": []}])
+        self.serve()
+        name = self.get("/limits?queue=naps")["queues"][0]["limits"][0]["limit"]
+        self.open(f"limit/naps/{name}")
+        self.sees("5 in 60 s, at most 2 at once")
+        self.one("#l-count").send_keys("9")
+        self.one("#l-per").send_keys("2h", Keys.ENTER)
+        self.sees("9 in 2h", selector="#sure")
+        self.press("Set it", "#sure")
+        self.sees("9 in 2 h, at most 2 at once")
+        self.calm()
+
     def test_while_the_store_is_away(self):
+        self.hold()
         self.fill()
         self.serve()
+        self.until(lambda: self.get("/limits?queue=held")["queues"][0]["limits"])
+        limit = self.get("/limits?queue=held")["queues"][0]["limits"][0]["limit"]
         self.faults = (503,)
-        views = ("queue/naps?show=figures",)
-        self.open("queue/naps?show=figures")
-        self.sees("tell")
+        views = ("queue/naps?show=figures", "limits", f"limit/held/{limit}")
+        self.open("limits")
+        self.sees(limit)
         self.away()
         self.until(lambda: self.one("main .old"))
-        self.assertIn("tell", self.text())
+        self.assertIn(limit, self.text())
         for view in views:
             self.open(view, lambda: self.text("#banner"))
             self.sees("The store is away")
@@ -609,7 +674,7 @@ class Counted(Page):
                 self.assertNotIn(lie, self.text(), view)
         self.assertEqual(self.browser.execute_script(CONTRAST), [])
         self.back()
-        self.sees("How attempts ended")
+        self.sees("Set it by hand")
         self.calm()
 
 
@@ -655,7 +720,12 @@ class Access(Page):
         self.calm()
 
     def test_read_only(self):
+        self.hold()
         self.serve("--read-only")
+        self.until(lambda: self.get("/queues/held")["parked"] == 2)
+        self.open("limit/held/pen:concurrency")
+        self.sees("You may look, not change.", "all runs together")
+        self.assertIsNone(self.one("main form"))
         self.open("queue/naps")
         self.sees("You may look")
         self.sees("read-only", selector="footer")
@@ -699,7 +769,7 @@ class Reach(Page):
         self.assertEqual(self.focused(), "skip")
         self.keys(Keys.ENTER)
         self.assertEqual(self.focused(), "main")
-        for key, title in (("r", "Runs"), ("d", "Dead letters"), ("s", "Schedules"), ("w", "Workers"), ("m", "Schemas"), ("e", "Enqueue"),
+        for key, title in (("r", "Runs"), ("d", "Dead letters"), ("s", "Schedules"), ("w", "Workers"), ("m", "Schemas"), ("e", "Enqueue"), ("l", "Limits"),
                            ("o", "Overview")):
             self.keys("g", key)
             self.until(lambda title=title: self.browser.title == f"{title} · Culex", 10)
