@@ -1,5 +1,6 @@
 // The page itself: which view is shown, keys, dialogs, the banner.
 import {onToken, token} from "./api.js";
+import {batch, batches, batchPath} from "./batch.js";
 import {dead} from "./dead.js";
 import {clock, el, path, plain, say} from "./dom.js";
 import {enqueue} from "./enqueue.js";
@@ -16,7 +17,7 @@ const $ = (id) => document.getElementById(id);
 const PAGES = [
   {at: "", name: "Overview", key: "o", view: overview}, {at: "runs", name: "Runs", key: "r", view: search},
   {at: "dead", name: "Dead letters", key: "d", view: dead}, {at: "schedules", name: "Schedules", key: "s", view: schedules},
-  {at: "limits", name: "Limits", key: "l", view: limits},
+  {at: "limits", name: "Limits", key: "l", view: limits}, {at: "batch", name: "Batches", key: "b", view: (asked) => (asked.parts.length ? batch : batches)(asked), parts: [0, 2]},
   {at: "workers", name: "Workers", key: "w", view: workers}, {at: "schemas", name: "Schemas", key: "m", view: schemas},
   {at: "enqueue", name: "Enqueue", key: "e", view: enqueue, parts: [0, 2]},
   {at: "queue", view: queue, parts: [1], of: ""}, {at: "run", view: run, parts: [2], of: "runs"}, {at: "schema", view: schema, parts: [2], of: "schemas"},
@@ -83,7 +84,7 @@ function key(event) {
 }
 
 function help() {
-  const rows = [["?", "these keys"], ["/", "search: a run's id, or text of an error"], ...PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, page.name]), ["Esc", "closes a dialog"]];
+  const rows = [["?", "these keys"], ["/", "search: a run's id, a batch's name, or text of an error"], ...PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, page.name]), ["Esc", "closes a dialog"]];
   $("help-keys").replaceChildren(...rows.map(([name, does]) => el("tr", {}, el("th", {scope: "row"}, name.split(" ").map((one) => [el("kbd", {}, one), " "]).flat()), el("td", {}, does))));
 }
 
@@ -94,6 +95,7 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 async function find(event) {
   event.preventDefault();
   const text = $("find-text").value.trim();
+  if (batchPath(text)) { location.hash = batchPath(text); return; }
   if (!ID.test(text)) { location.hash = text ? `#/runs?error=${encodeURIComponent(text)}` : "#/runs"; return; }
   try {
     const its = await runFind(text.toLowerCase());

@@ -1,5 +1,6 @@
 // One run.
 import {get, post} from "./api.js";
+import {batchPath} from "./batch.js";
 import {el, facts, number, path, plain, say, short, state, sure, table, time} from "./dom.js";
 import {failures, wrongTell} from "./runs.js";
 import {mayOperate} from "./session.js";
@@ -15,6 +16,8 @@ const unit = (field) => ({duration: "in seconds", timestamp: "UTC", bytes: "as b
 
 function shown(value) {
   const text = plain(typeof value === "string" ? value : JSON.stringify(value, null, 1));
+  const batch = typeof value === "string" && batchPath(value);
+  if (batch) return el("a", {class: "id", href: batch}, value);
   return el("pre", {class: "value", tabindex: text.length > 300 ? 0 : null}, text === "" ? "(empty)" : text);
 }
 

@@ -3,6 +3,7 @@
 usage: page_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
 Ends with 77 where chromium, its driver or selenium is missing.
 """
+import ctypes
 import json
 import os
 import shutil
@@ -29,7 +30,7 @@ from served import HELD, STORE, Served
 
 READ, OPERATE = "read-0123456789abcdef", "operate-0123456789abcdef"
 VIEWS = ["", "runs", "dead", "schedules", "workers", "schemas", "enqueue", "enqueue/naps/scribe", "schema/naps/tell", "queue/naps",
-         "queue/naps?show=figures", "limits", "limit/held/pen:concurrency", "queue/nops", "nothing"]
+         "queue/naps?show=figures", "limits", "limit/held/pen:concurrency", "batch", "queue/nops", "nothing"]
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202eevil\u2066" + "W" * 10000
 
 # Pairs of text and ground whose contrast is too small: WCAG 2.1, 1.4.3.
@@ -181,6 +182,17 @@ class Page(Served):
         self.addCleanup(worker.kill)
         self.nap("enqueue", "pen", str(runs), program=HELD)
 
+    def batch(self, open_for=0):
+        """One that is open and empty: its name. `open_for` in nanoseconds."""
+        library = ctypes.CDLL("libculex.so.0")
+        client, error, batch = ctypes.c_void_p(), ctypes.create_string_buffer(4096), ctypes.create_string_buffer(4096)
+        options, text = (ctypes.c_int64 * 64)(open_for), ctypes.create_string_buffer(200)
+        self.assertEqual(library.culex_client_open(self.env["CULEX_URL"].encode(), None, ctypes.byref(client), error), 0)
+        self.assertEqual(library.culex_batch_open(client, b"naps", ctypes.byref(options), batch, error), 0)
+        library.culex_batch_format(batch, text)
+        library.culex_client_close(client)
+        return text.value.decode()
+
     def tell(self, fields, params, **changes):
         """A job with those fields, told by a worker of queue naps, with a run of it."""
         text = json.loads(self.nap("schema", "tell")) | changes
@@ -199,7 +211,8 @@ class Views(Page):
         self.faults = (400, 404)
         for view, part in (("", "naps"), ("runs", "No run is like that"), ("dead", "No run is dead"), ("schedules", "No job is periodic"),
                            ("workers", "No worker is alive"), ("limits", "No run with a limit"), ("limit/naps/x", "No run with such a limit"),
-                           ("queue/naps", "No run is waiting"), ("queue/nops", "no such queue"),
+                           ("batch", "no list of them"), ("batch/naps/01a22d7f-4f59-7826-b394-100000000fff", "no such batch"),
+                           ("batch/naps/x", "is no batch"), ("queue/naps", "No run is waiting"), ("queue/nops", "no such queue"),
                            ("nothing", "There is no such page"), ("run/naps/01a22d7f-4f59-7826-b394-100000000fff", "no such run"),
                            ("runs?error=%00", ""), ("%zz", "There is no such page")):
             self.open(view)
@@ -370,7 +383,7 @@ class Views(Page):
         self.faults = (400, 404)
         for view in ("dead", f"run/naps/{run['id']}", "runs?error=%3Cscript%3E", "runs?tag=%3Cscript%3E",
                      "limit/naps/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "limits?queue=%3Cscript%3E",
-                     "queue/%3Cscript%3E?show=figures",
+                     "batch/naps/%3Cscript%3E", "queue/%3Cscript%3E?show=figures",
                      "queue/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):
             self.open(view)
             if view == "dead" or view.startswith("run/"):
@@ -556,7 +569,7 @@ class Acting(Page):
 
 
 class Counted(Page):
-    """Figures and limits."""
+    """Figures, limits, batches."""
 
     def cell(self, row, name):
         """Of the row of that head, the text of the cell of that name."""
@@ -654,14 +667,52 @@ class Counted(Page):
         self.sees("9 in 2 h, at most 2 at once")
         self.calm()
 
+    def test_batches(self):
+        name = self.batch()
+        self.nap("--drain", "--queues", "claps", "--isolation", "none", "--log-level", "error")
+        self.nap("batch", "3")
+        self.drain()
+        self.serve()
+        self.open()
+        self.keys("/", name, Keys.ENTER)
+        self.sees("open: more members may come", "It has no members")
+        [run] = [run for run in self.get("/runs?queue=claps")["runs"]][:1]
+        self.open(f"run/claps/{run['id']}")
+        self.press(self.get(f"/runs/claps/{run['id']}")["param_values"]["batch"])
+        self.sees("ended, with success", "3 of 3 have ended")
+        self.assertEqual(self.one("main svg.bars").get_attribute("aria-label"), "100 % done")
+        self.faults = (404,)
+        self.open("batch")
+        self.one("#batch").send_keys("naps", Keys.ENTER)
+        self.until(lambda: "queue and its id" in self.text("#w-batch"))
+        self.assertEqual((self.focused(), self.one("#batch").get_attribute("aria-invalid")), ("batch", "true"))
+        self.one("#batch").clear()
+        self.one("#batch").send_keys("naps/01a22d7f-4f59-7826-b394-100000000fff", Keys.ENTER)
+        self.sees("batch", selector=".wrong")
+        self.calm()
+
+    def test_a_batch_that_nobody_closed(self):
+        name = self.batch(1000000)
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.open("batch/" + name)
+        self.sees("open: more members may come")
+        self.drain()
+        self.sees("ended: nobody had closed it in time")
+        self.screen(320, "dark")
+        self.fits()
+        self.assertEqual(self.browser.execute_script(CONTRAST), [])
+        self.calm()
+
     def test_while_the_store_is_away(self):
         self.hold()
         self.fill()
+        name = self.batch()
         self.serve()
         self.until(lambda: self.get("/limits?queue=held")["queues"][0]["limits"])
         limit = self.get("/limits?queue=held")["queues"][0]["limits"][0]["limit"]
         self.faults = (503,)
-        views = ("queue/naps?show=figures", "limits", f"limit/held/{limit}")
+        views = ("queue/naps?show=figures", "limits", f"limit/held/{limit}", "batch/" + name)
         self.open("limits")
         self.sees(limit)
         self.away()
@@ -674,7 +725,7 @@ class Counted(Page):
                 self.assertNotIn(lie, self.text(), view)
         self.assertEqual(self.browser.execute_script(CONTRAST), [])
         self.back()
-        self.sees("Set it by hand")
+        self.sees("open: more members may come")
         self.calm()
 
 
@@ -769,7 +820,7 @@ class Reach(Page):
         self.assertEqual(self.focused(), "skip")
         self.keys(Keys.ENTER)
         self.assertEqual(self.focused(), "main")
-        for key, title in (("r", "Runs"), ("d", "Dead letters"), ("s", "Schedules"), ("w", "Workers"), ("m", "Schemas"), ("e", "Enqueue"), ("l", "Limits"),
+        for key, title in (("r", "Runs"), ("d", "Dead letters"), ("s", "Schedules"), ("w", "Workers"), ("m", "Schemas"), ("e", "Enqueue"), ("l", "Limits"), ("b", "Batches"),
                            ("o", "Overview")):
             self.keys("g", key)
             self.until(lambda title=title: self.browser.title == f"{title} · Culex", 10)
