@@ -100,7 +100,11 @@ export function focusKept(node, change) {
   const list = () => [...node.querySelectorAll("a, button, input")];
   const at = had ? list().indexOf(had) : -1;
   change();
-  if (had && !document.contains(had)) list()[at]?.focus();
+  if (!had || document.contains(had)) return;
+  const next = list()[at];
+  // Another button than that which was there is not what somebody is about to press.
+  if (next && (next.tagName !== "BUTTON" || next.textContent === had.textContent)) next.focus();
+  else document.getElementById("main").focus({preventScroll: true});
 }
 
 /** Changes only what differs, so that focus, selection and scrolling stay. */

@@ -1,7 +1,7 @@
 // One run.
 import {get, post} from "./api.js";
 import {batchPath} from "./batch.js";
-import {el, facts, number, path, plain, say, short, state, sure, table, time} from "./dom.js";
+import {el, facts, focusKept, number, path, plain, say, short, state, sure, table, time} from "./dom.js";
 import {failures, wrongTell} from "./runs.js";
 import {mayOperate} from "./session.js";
 
@@ -125,8 +125,8 @@ export function run({parts: [queue, id]}) {
     try { schema = await get(["schemas", found.queue, found.job], {fingerprint: found.schema}, control.signal); } catch { schema = null; }
   }
   function draw(found, holder) {
-    body.replaceChildren(actions(found, (verb) => (verb === "delete" ? (location.hash = path("queue", queue)) : load())), about(found, holder), progress(found), failed(found),
-      values("Params", found.param_values, found.params_hidden, schema?.params), values("Result", found.result_values, found.result_hidden, schema?.result), log(found));
+    focusKept(body, () => body.replaceChildren(actions(found, (verb) => (verb === "delete" ? (location.hash = path("queue", queue)) : load())), about(found, holder), progress(found), failed(found),
+      values("Params", found.param_values, found.params_hidden, schema?.params), values("Result", found.result_values, found.result_hidden, schema?.result), log(found)));
   }
   async function load() {
     clearTimeout(timer);

@@ -540,6 +540,7 @@ class Acting(Page):
         self.sees("failed for good")
         self.press("Retry")
         self.sees("waiting")
+        self.assertEqual(self.focused(), "main", "another button than was pressed has the focus")
         self.press("Cancel")
         self.press("Cancel", "#sure")
         self.sees("was cancelled")
@@ -547,6 +548,18 @@ class Acting(Page):
         self.press("Delete", "#sure")
         self.sees("Queue naps")
         self.get(f"/runs/naps/{run}", 404)
+        self.calm()
+
+    def test_focus_stays_in_a_run_that_goes_on(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        claim = self.post("/queues/naps/claim", {})["claim"]
+        self.open(f"run/naps/{claim['id']}")
+        [button] = [each for each in self.browser.find_elements(By.CSS_SELECTOR, "main button") if each.text == "Cancel"]
+        self.browser.execute_script("arguments[0].focus()", button)
+        self.post(f"/claims/{claim['token']}/heartbeat", {"progress": 40})
+        self.sees("40 %")
+        self.assertEqual(self.focused(), "Cancel")
         self.calm()
 
     def test_pages_by_cursor(self):
