@@ -3,7 +3,7 @@ import {each, get, later, parse, post} from "./api.js";
 import {el, path, plain, say, short} from "./dom.js";
 import {typeName} from "./run.js";
 import {wrongTell, wrongText} from "./runs.js";
-import {mayEnqueue} from "./session.js";
+import {mayEnqueue, session} from "./session.js";
 
 const READ_MAX = 300; // schemas, to know the queues of their jobs
 
@@ -180,7 +180,7 @@ export function enqueue({parts: [queue, job], query}) {
     }
   };
   if (mayEnqueue()) show();
-  else body.replaceChildren(el("p", {class: "empty"}, "You may look, not enqueue."));
+  else body.replaceChildren(el("p", {class: "empty"}, session.role === "work" ? "This token is one of workers: it may claim runs, not look at them or enqueue." : "You may look, not enqueue."));
   const node = el("div", {}, job === undefined ? "" : el("p", {class: "trail"}, el("a", {href: "#/enqueue"}, "Another job")), el("h1", {}, "Enqueue ", job === undefined ? "a run" : short(job, 80)), body);
   return {title: job === undefined ? "Enqueue" : `Enqueue ${job}`, node, end: () => control.abort()};
 }

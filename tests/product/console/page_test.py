@@ -747,7 +747,8 @@ class Access(Page):
         super().setUp()
         self.fill()
         self.tokens = self.folder / "tokens"
-        self.tokens.write_text(f"read {READ}\noperate {OPERATE}\nenqueue enqueue-0123456789abcdef\n")
+        self.tokens.write_text(f"read {READ}\noperate {OPERATE}\nenqueue enqueue-0123456789abcdef\n"
+                               "work work-0123456789abcdef\n")
         self.tokens.chmod(0o600)
 
     def enter(self, token):
@@ -780,6 +781,10 @@ class Access(Page):
         self.sees("The store is away", selector="#banner")
         self.back()
         self.until(lambda: not self.one("#banner").is_displayed())
+        self.press("Token", "header")
+        self.one("#token-forget").click()
+        self.enter("work-0123456789abcdef")
+        self.sees("This token is one of workers")
         self.browser.execute_script("sessionStorage.clear()")
         self.calm()
 
