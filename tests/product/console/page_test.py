@@ -680,6 +680,28 @@ class Counted(Page):
         self.sees("9 in 2 h, at most 2 at once")
         self.calm()
 
+    def test_keys_page_by_page(self):
+        self.tell([{"name": "who", "kind": "string", "shape": "single", "default": "\"nobody\""}], {}, name="each", wire="each",
+                  limits=[{"name": "concurrency", "kind": "concurrency", "count": 1, "per_ms": 0, "burst": 0, "by": ["who"]}])
+        self.serve()
+        whose = [f"k{number:03}" for number in range(149)] + ["<script>document.title='owned'</script>" + "W" * 3000]
+        self.post("/jobs", [{"queue": "naps", "job": "each", "params": {"who": who}} for who in whose])
+        self.open("limits")
+        self.sees("151")
+        self.press("concurrency")
+        self.sees("Show more", "k000")
+        count = lambda: len(self.browser.find_elements(By.CSS_SELECTOR, "main tbody tr"))
+        self.assertEqual(count(), 100)
+        self.press("Show more")
+        self.until(lambda: count() == 151)
+        self.assertNotIn("Show more", self.text())
+        self.sees("nobody", "k148")
+        for width, scheme in ((1440, "light"), (320, "dark")):
+            self.screen(width, scheme)
+            self.fits()
+        self.assertNotIn("owned", self.browser.title)
+        self.calm()
+
     def test_batches(self):
         name = self.batch()
         self.nap("--drain", "--queues", "claps", "--isolation", "none", "--log-level", "error")
