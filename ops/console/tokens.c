@@ -104,6 +104,13 @@ static culex_status lines_read(FILE *file, const char *path, struct tokens *toke
 /* ---- the file ---------------------------------------------------------------------------------
  */
 
+/* As a service manager lends a credential: to one user more, which the group's mode tells of. */
+static bool is_lent_by_root(const struct stat *info)
+{
+    return geteuid() != 0 && info->st_uid == 0 && (info->st_mode & 037) == 0 &&
+           (info->st_gid == 0 || info->st_gid == getegid());
+}
+
 static culex_status file_check(FILE *file, const char *path, culex_error *error)
 {
     struct stat info;
@@ -113,7 +120,7 @@ static culex_status file_check(FILE *file, const char *path, culex_error *error)
         return ops_usage(error, "%.200s: it is no file", path);
     if (info.st_uid != geteuid() && info.st_uid != 0)
         return ops_usage(error, "%.200s: it belongs to another user", path);
-    return (info.st_mode & 077) != 0
+    return (info.st_mode & 077) != 0 && !is_lent_by_root(&info)
                ? ops_usage(error, "%.200s: others may read it: chmod 600", path)
                : CULEX_OK;
 }

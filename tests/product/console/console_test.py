@@ -765,9 +765,9 @@ class Access(Served):
         for token in (self.READ, self.ENQUEUE, self.OPERATE):
             self.assertNotIn(token, self.log.read_text())
 
-    def end(self, *words, program=CONSOLE, code=2):
+    def end(self, *words, program=CONSOLE, code=2, **user):
         done = subprocess.run([program, *words], env=self.env, capture_output=True, text=True, check=False, timeout=30,
-                              cwd=self.folder)
+                              cwd=self.folder, **user)
         self.assertEqual(done.returncode, code, (words, done.stderr))
         return done.stderr
 
@@ -797,6 +797,16 @@ class Access(Served):
         self.assertIn("chmod 600", self.end("--tokens", path))
         self.env["CULEX_URL"] = "ftp://nowhere"
         self.assertIn("ftp", self.end("--listen", "127.0.0.1:0"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can lend a file")
+    def test_tokens_that_root_lends(self):
+        _, path = self.tokens()
+        self.folder.chmod(0o755)
+        for mode, group, answer in ((0o440, 0, "ADDRESS:PORT"), (0o440, 65534, "ADDRESS:PORT"), (0o444, 0, "chmod 600"),
+                                    (0o440, 1, "others may read it"), (0o660, 0, "chmod 600")):
+            path.chmod(mode)
+            os.chown(path, 0, group)
+            self.assertIn(answer, self.end("--listen", "7420", "--tokens", path, user=65534, group=65534, extra_groups=[0, 1]))
 
     def test_the_command_becomes_it(self):
         folder = self.folder / "bin"
