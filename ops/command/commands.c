@@ -48,12 +48,15 @@ const struct ops_command ops_commands[] = {
     {.name = "show",
      .arguments = "ID...",
      .summary = "all that the store has of a run, with its log lines",
-     .details = "\nAn ID may stand behind its queue and a slash; without that, or --queue, all "
-                "queues are\n"
-                "looked through. Where the store has the schema of its job, or --schema, params "
-                "and result\n"
-                "have their types, and are shown but for what is secret.",
-     .options = "queue params schema verbose",
+     .details =
+         "\nAn ID may stand behind its queue and a slash; without that, or --queue, all "
+         "queues are\n"
+         "looked through. Where the store has the schema of its job, or --schema, params "
+         "and result\n"
+         "have their types, and are shown but for what is secret; --params shows that too, and "
+         "with --keys\n"
+         "what is encrypted.",
+     .options = "queue params keys schema verbose",
      .least = 1,
      .most = 1000,
      .run = ops_show},
@@ -72,8 +75,9 @@ const struct ops_command ops_commands[] = {
          "as\n"
          "JSON too. Durations are written as 1h30m, bytes as base64, hex:00ff or x\"00ff\". The\n"
          "schema is the newest one that a queue has of the job, or that of --schema. Prints the\n"
-         "run's ID.",
-     .options = "queue schema payload delay at priority key tag traceparent dry-run verbose",
+         "run's ID. Encrypted params take the keys of their workers, --keys; give them by\n"
+         "--payload -, for command lines are seen by others.",
+     .options = "queue schema payload delay at priority key tag traceparent keys dry-run verbose",
      .least = 1,
      .most = 10000,
      .run = ops_enqueue},

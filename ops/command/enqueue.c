@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/given.h"
+#include "command/open.h"
 #include "command/payload.h"
 #include "command/print.h"
 #include "command/schema_find.h"
@@ -61,11 +62,15 @@ static culex_status params_read(struct ops *ops, const culex_struct_type *type,
                : payload_read(ops, type, ret_payload, error);
 }
 
-/* The params in `arena`. */
+/* The params in `arena`. The client seals what is encrypted. */
 static culex_status params_make(struct ops *ops, const culex_struct_type *type, culex_arena *arena,
                                 const void **ret_params, culex_error *error)
 {
     culex_buf payload;
+    if (ops_has_keys(ops))
+        type = ops_type_bare(type, arena);
+    if (type == NULL)
+        return ops_fail(error, CULEX_ENOMEM, "out of memory");
     culex_buf_init(&payload, 0);
     culex_status status = params_read(ops, type, &payload, error);
     if (status == CULEX_OK)
@@ -140,11 +145,13 @@ static const char *queue_of(const culex_job_type *type, const culex_enqueue_opti
 }
 
 /* What the client and its rules say of the run, by a store that is gone with this program. */
-static culex_status dry_enqueue(const culex_job_type *type, const void *params,
-                                const culex_enqueue_options *options, culex_error *error)
+static culex_status dry_enqueue(const struct ops *ops, const culex_job_type *type,
+                                const void *params, const culex_enqueue_options *options,
+                                culex_error *error)
 {
+    const culex_client_options memory = {.keys = ops->options.keys};
     culex_client *client = NULL;
-    culex_status status = culex_client_open("memory:", NULL, &client, error);
+    culex_status status = culex_client_open("memory:", &memory, &client, error);
     if (status == CULEX_OK)
         status = culex_client_enqueue(client, type, params, options, NULL, error);
     culex_client_close(client);
@@ -219,13 +226,13 @@ static culex_status run_enqueue(struct ops *ops, const struct ops_schema *schema
 {
     const culex_job_type *type = schema->type;
     culex_enqueue_outcome outcome = CULEX_ENQUEUE_NEW;
-    const void *params;
+    const void *params = NULL;
     culex_uuid id;
     culex_status status = params_make(ops, type->params, arena, &params, error);
     if (status != CULEX_OK)
         return status;
     if (ops->options.is_dry) {
-        status = dry_enqueue(type, params, options, error);
+        status = dry_enqueue(ops, type, params, options, error);
         if (status == CULEX_OK)
             dry_print(ops, type, queue_of(type, options), params);
         return status;

@@ -111,8 +111,8 @@ static culex_status part_check(const struct given *given, const struct word *wor
         return name_refuse(given, word, type, part);
     if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
         return word_fail(given, word, false, true,
-                         "%.*s is encrypted, and culex has no keys: enqueue it by a program that "
-                         "has",
+                         "%.*s is encrypted, and there is no key: culex enqueue --keys FILE has "
+                         "some",
                          path_len(word, part), word->name.text);
     if (has_rest && (field->kind != CULEX_KIND_STRUCT || field->shape != CULEX_SHAPE_SINGLE))
         return word_fail(given, word, false, true, "%.*s has no names in it: it is %s%s",
@@ -488,8 +488,8 @@ static culex_status missing_tell(const culex_struct_type *type, struct ops_slice
             continue;
         if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
             return ops_usage(error,
-                             "%s is required and encrypted, and culex has no keys: enqueue the job "
-                             "by a program that has",
+                             "%s is required and encrypted, and there is no key: culex enqueue "
+                             "--keys FILE has some",
                              field->name);
         first = first != NULL ? first : field->name;
         if (at < sizeof names)

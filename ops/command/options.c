@@ -82,6 +82,8 @@ static const struct option table[] = {
     {"key", TEXT, AT(key), "KEY", "idempotency key: within a day, one run for a key"},
     {"traceparent", TEXT, AT(traceparent), "TRACEPARENT",
      "the trace that the run is of, as W3C writes it; without it $TRACEPARENT"},
+    {"keys", TEXT, AT(keys), "FILE",
+     "the keys of encrypted params and results; without it $CULEX_KEYS"},
     {"payload", TEXT, AT(payload), "JSON", "all params as one JSON object; -: from standard input"},
     {"verbose", FLAG, AT(is_verbose), NULL, "what the schema says of each param, too"},
     {"bytes", COUNT, AT(bytes), "N", "of the one param of each run, to 65536; by default 100"},

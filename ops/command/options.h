@@ -15,7 +15,7 @@ enum { OPS_OPTIONS_MAX = 128 };
 struct ops_options {
     const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by, *waiting_age,
         *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload,
-        *from_file, *traceparent, *listen, *base, *host, *tokens, *audit;
+        *from_file, *traceparent, *keys, *listen, *base, *host, *tokens, *audit;
     culex_duration store_timeout, timeout, duration, delay, interval;
     culex_time since, before, at;
     uint64_t limit, priority, burst, hours, keep, bytes, connections;

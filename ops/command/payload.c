@@ -536,7 +536,7 @@ static culex_status field_find(const struct reader *reader, const culex_struct_t
     if (((*ret_field)->flags & CULEX_FIELD_ENCRYPTED) == 0)
         return CULEX_OK;
     ops_usage(reader->payload->error,
-              "%s is encrypted, and culex has no keys: enqueue it by a program that has",
+              "%s is encrypted, and there is no key: culex enqueue --keys FILE has some",
               (*ret_field)->name);
     return field_note(reader->payload->error, (*ret_field)->name);
 }

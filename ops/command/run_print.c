@@ -53,10 +53,28 @@ void ops_run_json(struct ops_json *json, const culex_run_info *run)
 /* --- params and results -------------------------------------------------------------------------
  */
 
-culex_status ops_part_decode(const struct ops_part *part, culex_arena *arena,
-                             const void **ret_value, culex_error *error)
+static culex_status part_unseal(const struct ops_part *part, culex_arena *arena,
+                                const culex_struct_type **ret_type, const void **ret_value,
+                                culex_error *error)
 {
+    *ret_type = ops_type_bare(part->type, arena);
+    if (*ret_type == NULL)
+        return ops_fail(error, CULEX_ENOMEM, "out of memory");
+    return part->type == part->job->params
+               ? culex_client_decode_params(part->keys, part->job, arena, part->text.data,
+                                            part->text.len, ret_value, error)
+               : culex_client_decode_result(part->keys, part->job, arena, part->text.data,
+                                            part->text.len, ret_value, error);
+}
+
+culex_status ops_part_decode(const struct ops_part *part, culex_arena *arena,
+                             const culex_struct_type **ret_type, const void **ret_value,
+                             culex_error *error)
+{
+    if (part->keys != NULL && part_unseal(part, arena, ret_type, ret_value, error) == CULEX_OK)
+        return CULEX_OK;
     const culex_struct_type *open = ops_type_open(part->type, arena);
+    *ret_type = part->type;
     return open != NULL
                ? culex_decode(open, arena, part->text.data, part->text.len, ret_value, error)
                : ops_fail(error, CULEX_ENOMEM, "out of memory");
@@ -76,8 +94,11 @@ void ops_parts_make(const culex_run_info *run, const struct ops_schema *schema, 
                     struct ops_part ret_parts[2])
 {
     const culex_job_type *type = type_that_shows(run, schema, shows_secrets);
-    ret_parts[0] = (struct ops_part){"params", run->payload, type != NULL ? type->params : NULL};
-    ret_parts[1] = (struct ops_part){"result", run->result, type != NULL ? type->result : NULL};
+    culex_client *keys = shows_secrets ? schema->keys : NULL;
+    ret_parts[0] =
+        (struct ops_part){"params", run->payload, type != NULL ? type->params : NULL, type, keys};
+    ret_parts[1] =
+        (struct ops_part){"result", run->result, type != NULL ? type->result : NULL, type, keys};
 }
 
 static void lines_json(struct ops_json *json, const culex_run_lines *lines)
@@ -106,12 +127,13 @@ static void bytes_json(struct ops_json *json, const char *name, culex_bytes byte
 static void part_json(struct ops_json *json, const struct ops_part *part, bool shows_secrets,
                       const char *values, const char *hidden)
 {
+    const culex_struct_type *type;
     const void *value = NULL;
     culex_error error;
     culex_arena *arena = culex_arena_create();
     if (part->text.len > 0 && part->type != NULL &&
-        ops_part_decode(part, arena, &value, &error) == CULEX_OK)
-        ops_values_json(json, values, hidden, part->type, value, shows_secrets);
+        ops_part_decode(part, arena, &type, &value, &error) == CULEX_OK)
+        ops_values_json(json, values, hidden, type, value, shows_secrets);
     culex_arena_free(arena);
 }
 

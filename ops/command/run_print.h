@@ -19,15 +19,19 @@ struct ops_part {
     const char *name;
     culex_bytes text;
     const culex_struct_type *type; /* NULL: the schema is not known */
+    const culex_job_type *job;     /* the same */
+    culex_client *keys;            /* NULL: what is encrypted stays so */
 };
 
 /* By what of the schema they are shown: another version than the run's may not know what is secret,
  * and shows nothing, unless somebody named it or asks for secrets, too. */
 void ops_parts_make(const culex_run_info *run, const struct ops_schema *schema, bool shows_secrets,
                     struct ops_part ret_parts[2]);
-/* What the text says by the schema, in `arena`. */
+/* What the text says by the schema, in `arena`, and the type to print it by. What the keys do not
+ * open stays encrypted: CULEX_OK, and *error says why. */
 culex_status ops_part_decode(const struct ops_part *part, culex_arena *arena,
-                             const void **ret_value, culex_error *error);
+                             const culex_struct_type **ret_type, const void **ret_value,
+                             culex_error *error);
 
 /* All that the store has of the run, an object without a name. */
 void ops_run_whole_json(struct ops_json *json, const culex_run_info *run,

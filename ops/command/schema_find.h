@@ -10,9 +10,10 @@
 struct ops_schema {
     culex_schema *schema; /* NULL: none */
     const culex_job_type *type;
-    char queue[65];  /* that keeps it; "" for that of a file */
-    uint64_t digest; /* of its text; 0 for that of a file */
-    char note[160];  /* for people: which one it is, or why there is none; "" when it is the one */
+    culex_client *keys; /* that opens what is encrypted, when it is asked for; NULL: nothing does */
+    char queue[65];     /* that keeps it; "" for that of a file */
+    uint64_t digest;    /* of its text; 0 for that of a file */
+    char note[160]; /* for people: which one it is, or why there is none; "" when it is the one */
 };
 
 /* That of a run: --schema, else of its queue that of its own version, else the newest. Secret in it

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/find.h"
+#include "command/open.h"
 #include "command/parked.h"
 #include "command/print.h"
 #include "command/run_print.h"
@@ -75,13 +76,14 @@ static void part_raw(const struct ops *ops, const struct ops_part *part)
         text_line(part->name, hidden, strlen(hidden));
 }
 
-static void part_typed(const struct ops *ops, const struct ops_part *part, const void *value)
+static void part_typed(const struct ops *ops, const struct ops_part *part,
+                       const culex_struct_type *type, const void *value)
 {
     const struct ops_values_style style = {.shows_secrets = ops->options.wants_params,
                                            .wants_docs = ops->options.is_verbose,
                                            .indent = HEAD_WIDTH};
     head_print(part->name);
-    ops_values_print(stdout, part->type, value, &style);
+    ops_values_print(stdout, type, value, &style);
     ops_strangers_print(stdout, part->type,
                         (struct ops_slice){(const char *)part->text.data, part->text.len},
                         HEAD_WIDTH);
@@ -90,6 +92,7 @@ static void part_typed(const struct ops *ops, const struct ops_part *part, const
 /* What does not fit its schema is shown as if there were none. */
 static void part_print(const struct ops *ops, const struct ops_part *part)
 {
+    const culex_struct_type *type;
     const void *value;
     culex_error error = {.code = CULEX_OK};
     culex_arena *arena = culex_arena_create();
@@ -97,13 +100,15 @@ static void part_print(const struct ops *ops, const struct ops_part *part)
         culex_arena_free(arena);
         return;
     }
-    if (part->type != NULL && ops_part_decode(part, arena, &value, &error) == CULEX_OK)
-        part_typed(ops, part, value);
+    bool is_typed =
+        part->type != NULL && ops_part_decode(part, arena, &type, &value, &error) == CULEX_OK;
+    if (is_typed)
+        part_typed(ops, part, type, value);
     else
         part_raw(ops, part);
     if (error.code != CULEX_OK) {
         head_print("");
-        fputs("(not by the schema: ", stdout);
+        fputs(is_typed ? "(not opened: " : "(not by the schema: ", stdout);
         ops_print_text(stdout, error.text, strlen(error.text), false, 0);
         fputs(")\n", stdout);
     }
@@ -200,6 +205,7 @@ static culex_status run_show(struct ops *ops, const char *text, culex_error *err
         status = culex_client_run_log(ops->client, run.queue, run.id, &lines, error);
     if (status == CULEX_OK)
         status = ops_schema_of_run(ops, run.queue, info->job, info->fingerprint, &schema, error);
+    schema.keys = ops_has_keys(ops) ? ops->client : NULL;
     if (status == CULEX_OK && ops->options.wants_json)
         run_line(ops, info, &schema, lines);
     else if (status == CULEX_OK)
@@ -213,6 +219,8 @@ static culex_status run_show(struct ops *ops, const char *text, culex_error *err
 culex_status ops_show(struct ops *ops, culex_error *error)
 {
     culex_status status = CULEX_OK;
+    if (ops->options.keys != NULL && !ops->options.wants_params)
+        return ops_usage(error, "--keys opens what --params shows: say both");
     for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
         if (i > 0 && !ops->options.wants_json)
             putchar('\n');

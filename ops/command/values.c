@@ -56,6 +56,22 @@ const culex_struct_type *ops_type_open(const culex_struct_type *type, culex_aren
     return open;
 }
 
+const culex_struct_type *ops_type_bare(const culex_struct_type *type, culex_arena *arena)
+{
+    culex_struct_type *bare = culex_arena_alloc(arena, sizeof *bare);
+    culex_field *fields = culex_arena_alloc(arena, type->field_count * sizeof *fields);
+    if (bare == NULL || fields == NULL)
+        return NULL;
+    *bare = (culex_struct_type){type->name, type->size, fields, type->field_count};
+    for (size_t i = 0; i < type->field_count; i++) {
+        fields[i] = type->fields[i];
+        if ((fields[i].flags & CULEX_FIELD_ENCRYPTED) != 0)
+            fields[i].flags =
+                (fields[i].flags & ~(unsigned)CULEX_FIELD_ENCRYPTED) | CULEX_FIELD_SECRET;
+    }
+    return bare;
+}
+
 /* ---- one value --------------------------------------------------------------------------------
  */
 

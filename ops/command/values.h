@@ -27,6 +27,10 @@ char *ops_default_text(const culex_field *field);
  * Lives in `arena`; NULL when there is no memory. */
 const culex_struct_type *ops_type_open(const culex_struct_type *type, culex_arena *arena);
 
+/* The same fields as if none were encrypted, but secret: for values that keys open or seal. As
+ * above. */
+const culex_struct_type *ops_type_bare(const culex_struct_type *type, culex_arena *arena);
+
 /* A line for each field: NAME: VALUE (TYPE, ...), those of a struct as NAME.NAME. Of secrets and of
  * what is encrypted it says no more than that. `type` has all fields, `value` those of
  * ops_type_open. */

@@ -2,6 +2,7 @@
 
 usage: command_test.py CULEX NAP HELD STORE [Command.test_NAME]...
 """
+import base64
 import fcntl
 import json
 import os
@@ -23,6 +24,7 @@ import time
 import unittest
 
 CULEX, NAP, HELD = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+VAULT = NAP.parent / "vault"  # where libsodium is
 STORE = sys.argv[4]
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "campaigns" / "fuzz" / "corpus" / "schema_text"
 
@@ -483,6 +485,51 @@ class Command(unittest.TestCase):
         self.assertIn("lines[1].what: \"y\" (string)",
                       self.culex(*charge, *paid, 'lines=[{"what":"x","price":"1 EUR"},{"what":"y","price":"2 EUR"}]'))
         self.assertEqual(len(self.ids()), 1)
+
+    def vault_keys(self, name):
+        path = self.folder / name
+        path.write_text(f"{name} {base64.b64encode(os.urandom(32)).decode()}\n", encoding="ascii")
+        path.chmod(0o600)
+        return ("--keys", str(path))
+
+    def vaults(self, keys):
+        """Has the store know the schema of vault.pay, and its runs done."""
+        self.env["CULEX_KEYS"] = keys[1]
+        told = self.nap("--drain", "--isolation", "none", "--log-level", "error", program=VAULT)
+        del self.env["CULEX_KEYS"]
+        return told
+
+    @unittest.skipUnless(VAULT.exists(), "no libsodium")
+    def test_encrypted_params_are_sealed_and_opened_by_keys(self):
+        keys = self.vault_keys("one")
+        self.vaults(keys)
+        pay = ("enqueue", "vault.pay", "shop=x")
+        paid = (*pay, "iban=IT99", "cents=77", "lines=a", "lines=b")
+        for words, told in ((paid, "iban is encrypted, and there is no key: culex enqueue --keys FILE has some\n    iban=...\n    ^~~~\n"),
+                            (pay, "iban is required and encrypted, and there is no key"),
+                            (("enqueue", "vault.pay", "--payload", '{"iban":"IT99"}'), "iban is encrypted, and there is no key"),
+                            ((*pay, *keys), "required and not given: iban (string), cents (uint32)"),
+                            ((*pay, "iban=IT99", "cents=-77", *keys), "found another value (secret)\n    cents=...\n"),
+                            ((*paid, "--keys", "none"), "file of keys none: No such file"), (("show", "x", *keys), "say both")):
+            text = self.culex(*words, code=2)
+            self.assertIn(told, text)
+            self.assertNotIn("77", text)
+        self.assertNotIn("IT99", self.culex(*paid, *keys, "--dry-run") + self.culex(*paid, *keys, "--dry-run", "--json"))
+        self.assertEqual(self.ids_of("vault.pay"), [])
+        run = self.culex(*paid, *keys).strip()
+        for words in ([], ["--params"], ["--json"], ["--params", "--json"], ["--params", *self.vault_keys("two")]):
+            self.assertNotIn("IT99", self.culex("show", run, *words))
+        self.assertIn("(not opened: iban: sealed by key 'one'", self.culex("show", run, "--params", *self.vault_keys("two")))
+        self.assertIn('iban: "IT99" (string)\n            cents: 77 (uint32)\n            note: - (string, absent)\n            lines: ["a", "b"]',
+                      self.culex("show", run, "--params", *keys))
+        self.assertEqual(self.lines("show", run, "--params", *keys)[0]["param_values"], {"shop": "x", "iban": "IT99", "cents": 77, "lines": ["a", "b"]})
+        self.env["CULEX_KEYS"] = keys[1]
+        self.assertNotIn("IT99", self.culex("show", run))
+        other = self.culex("enqueue", "vault.pay", "--payload", '{"shop":"x","iban":"IT88","cents":1}').strip()
+        self.assertEqual(sorted(self.vaults(keys).splitlines()), ["paid IT88 1 - 0", "paid IT99 77 - 2"])
+        self.assertIn('receipt: "receipt-of-IT88"', self.culex("show", other, "--params", *keys))
+        self.assertEqual(self.lines("show", other, "--params", *keys)[0]["result_values"]["receipt"], "receipt-of-IT88")
+        self.assertNotIn("IT88", self.culex("show", other, "--params"))
 
     def kit(self):
         """What stands behind `enqueue kit.all`, but for params, to see what it would be."""
