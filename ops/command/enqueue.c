@@ -1,5 +1,6 @@
 /* ops/command/enqueue.c - culex enqueue. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,6 +243,7 @@ static culex_status run_enqueue(struct ops *ops, const struct ops_schema *schema
     options->ret_outcomes = NULL;
     if (status != CULEX_OK)
         return status;
+    signal(SIGPIPE, SIG_IGN); /* where nobody reads, run_keep tells */
     run_tell(ops, type, queue_of(type, options), id, outcome);
     run_keep(queue_of(type, options), id);
     return CULEX_OK;

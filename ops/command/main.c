@@ -2,8 +2,10 @@
  *
  * Reads the command line, opens the store and calls the command; which there are tells commands.c.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/command.h"
 #include "command/complete.h"
@@ -149,8 +151,20 @@ static char **words_copy(int argc, char **argv)
     return words;
 }
 
+/* A connection of the store that got the number of standard output, as that was closed, would be
+ * sent what is printed. What is printed fails, as to any place that takes none. */
+static void descriptors_fill(void)
+{
+    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
+        int flags = number == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+        if (fcntl(number, F_GETFD) == -1 && open("/dev/null", flags) != number)
+            _exit(OPS_EXIT_OUTPUT);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    descriptors_fill();
     bool is_for_monitor = is_check(argc, argv);
     struct ops ops = {.command = NULL};
     culex_error error = {.code = CULEX_OK};

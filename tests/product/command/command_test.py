@@ -1343,6 +1343,26 @@ class Command(unittest.TestCase):
             with open("/dev/full", "w", encoding="ascii") as full:
                 done = subprocess.run([CULEX, "enqueue", "tell", "words=x", *schema, *words], env=self.env, stdout=full,
                                       stderr=subprocess.PIPE, text=True, check=False)
+    def test_what_is_printed_goes_to_no_store_where_the_output_is_closed(self):
+        self.fill()
+        for closed, code in ((">&-", 3), ("<&- >&-", 3), ("<&- >&- 2>&-", 3), ("2>&- >/dev/null", 0), ("<&- >/dev/null", 0)):
+            for words in (["queues"], ["runs", "naps", "--json"], ["show", self.ids()[0]]):
+                done = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', CULEX, *words], env=self.env, cwd=self.folder, check=False,
+                                      capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stdout), (code, ""), (closed, words, done.stderr))
+                if code == 3 and "2>&-" not in closed:
+                    self.assertIn("culex: cannot write the output\n", done.stderr)
+
+    def test_a_run_whose_id_nobody_reads_is_told_of(self):
+        self.nap("enqueue", "wink", "1")
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([CULEX, "enqueue", "tell", "words=x", *self.schema("tell")], env=self.env, stdout=writing,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        os.close(writing)
+        [run] = self.ids("--job", "tell")
+        self.assertEqual((done.returncode, f"culex: the run is enqueued, in naps: {run}\n" in done.stderr), (3, True), done.stderr)
+
             self.assertEqual(done.returncode, 3)
             [run] = re.findall(r"^culex: the run is enqueued, in naps: (\S+)$", done.stderr, re.M)
             self.assertIn(run, self.ids("--job", "tell"))
