@@ -376,6 +376,8 @@ static culex_status store_judge(struct check *check, size_t *ret_count, culex_er
     culex_status status = check_read(check, error);
     if (status != CULEX_OK)
         return status;
+    if (ops_is_given(&check->ops->options, "timeout") && check->ops->options.timeout <= 0)
+        return ops_usage(error, "--timeout: no store answers in no time");
     time_bound(check->ops);
     status = ops_store_open(check->ops, error);
     return status == CULEX_OK ? queues_judge(check, ret_count, error) : status;

@@ -1,4 +1,5 @@
 /* ops/command/events.c - culex events. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +83,10 @@ static culex_status place_read(const struct ops *ops, uint64_t *ret_position, cu
         return CULEX_OK;
     }
     char *end;
+    errno = 0;
     *ret_position = strtoull(from, &end, 10);
-    return from[0] >= '1' && from[0] <= '9' && *end == '\0'
+    return from[0] >= '1' && from[0] <= '9' && *end == '\0' && errno == 0 &&
+                   *ret_position != CULEX_EVENTS_NOW
                ? CULEX_OK
                : ops_usage(error, "--from: %s is neither oldest, now nor a position", from);
 }
@@ -119,6 +122,8 @@ culex_status ops_events(struct ops *ops, culex_error *error)
 {
     uint64_t position;
     culex_status status = place_read(ops, &position, error);
+    if (status == CULEX_OK && ops_is_given(&ops->options, "limit") && ops->options.limit == 0)
+        return ops_usage(error, "--limit: 0 events are none");
     if (status != CULEX_OK || !ops_is_given(&ops->options, "keep"))
         return status == CULEX_OK ? events_print(ops, position, error) : status;
     status = culex_client_events_keep(ops->client, ops->arguments[0], ops->options.keep, error);

@@ -33,8 +33,11 @@ static culex_status queue_add(struct ops *ops, const char *queue, struct ops_tab
                               culex_error *error)
 {
     culex_schemas *schemas;
+    culex_queue_stats ignored; /* that tell whether there is such a queue */
     char fingerprint[HEX_SIZE], digest[HEX_SIZE];
-    culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
+    culex_status status = culex_client_stats(ops->client, queue, &ignored, error);
+    if (status == CULEX_OK)
+        status = culex_client_schemas(ops->client, queue, &schemas, error);
     if (status != CULEX_OK)
         return status;
     for (size_t i = 0; i < schemas->count; i++) {

@@ -765,6 +765,13 @@ class Command(unittest.TestCase):
         self.assertEqual(self.culex("events", "naps", "--from", "oldest", "--limit", "1").split()[3], "enqueued")
         self.assertIn("neither oldest", self.culex("events", "naps", "--from", "-3", code=2))
 
+    def test_positions_and_numbers_of_events_are_checked(self):
+        self.fill()
+        self.culex("events", "naps", "--keep", "100")
+        for place in ("x", "0", "-5", "18446744073709551615", "99999999999999999999999"):
+            self.assertIn("neither oldest, now nor a position", self.culex("events", "naps", f"--from={place}", code=2))
+        self.assertIn("0 events are none", self.culex("events", "naps", "--limit", "0", code=2))
+
     def test_a_worker_is_steered(self):
         worker = subprocess.Popen([NAP, "--name", "one", "--queues", "naps", "--concurrency", "3", "--isolation", "none"],
                                   env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -956,7 +963,7 @@ class Command(unittest.TestCase):
     def test_schemas_are_what_workers_have_told(self):
         self.nap("enqueue", "wink", "1")
         self.assertEqual(self.lines("schemas"), [])
-        self.assertEqual(self.lines("schemas", "nobody"), [])
+        self.assertIn("no queue 'nops'; did you mean naps?", self.culex("schemas", "nops", code=1))
         worker = subprocess.Popen([NAP, "--queues", "naps", "--isolation", "none"], env=self.env,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(worker.wait)
@@ -1215,7 +1222,7 @@ class Command(unittest.TestCase):
     def test_a_monitor_that_asks_wrongly_is_told_unknown(self):
         self.fill()
         for words in (["nops"], ["--dead-runs", "x"], ["--dead-runs", ","], ["--dead-runs", "5:1,"], ["--dead-runs", "1h,"], ["--waiting-age", "5x,"],
-                      ["--no-worker", "bad"], ["--ful", "ok"], ["--tag", "x"], ["--url", "rdis://x"], ["--timeout"]):
+                      ["--no-worker", "bad"], ["--ful", "ok"], ["--tag", "x"], ["--url", "rdis://x"], ["--timeout"], ["--timeout", "0s"]):
             self.assertTrue(self.checked(*words, code=3).startswith("CULEX UNKNOWN - "), words)
         self.assertIn("--dead-runs: 5 warns of nothing that is not critical by 1; the bound that warns comes first: 1,5",
                       self.checked("--dead-runs", "5,1", code=3))
@@ -1336,13 +1343,6 @@ class Command(unittest.TestCase):
             done = subprocess.run([CULEX, "runs", "naps"], env=self.env, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (3, "culex: cannot write the output\n"))
 
-    def test_a_run_whose_id_cannot_be_written_is_told_of(self):
-        self.nap("enqueue", "wink", "1")
-        schema = self.schema("tell")
-        for words in ([], ["--json"]):
-            with open("/dev/full", "w", encoding="ascii") as full:
-                done = subprocess.run([CULEX, "enqueue", "tell", "words=x", *schema, *words], env=self.env, stdout=full,
-                                      stderr=subprocess.PIPE, text=True, check=False)
     def test_what_is_printed_goes_to_no_store_where_the_output_is_closed(self):
         self.fill()
         for closed, code in ((">&-", 3), ("<&- >&-", 3), ("<&- >&- 2>&-", 3), ("2>&- >/dev/null", 0), ("<&- >/dev/null", 0)):
@@ -1363,6 +1363,13 @@ class Command(unittest.TestCase):
         [run] = self.ids("--job", "tell")
         self.assertEqual((done.returncode, f"culex: the run is enqueued, in naps: {run}\n" in done.stderr), (3, True), done.stderr)
 
+    def test_a_run_whose_id_cannot_be_written_is_told_of(self):
+        self.nap("enqueue", "wink", "1")
+        schema = self.schema("tell")
+        for words in ([], ["--json"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([CULEX, "enqueue", "tell", "words=x", *schema, *words], env=self.env, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, check=False)
             self.assertEqual(done.returncode, 3)
             [run] = re.findall(r"^culex: the run is enqueued, in naps: (\S+)$", done.stderr, re.M)
             self.assertIn(run, self.ids("--job", "tell"))
