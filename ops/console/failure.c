@@ -72,6 +72,17 @@ static const struct ops_word words[] = {
     {"filter.tag", "tag"},
     {"filter.job", "job"},
     {": a culex_time is in nanoseconds; culex_time_from_unix(seconds) makes one", ""},
+    {"this is the ticket of an enqueue call and no run's id: repeat that call with it as "
+     "options.ticket, and take the id from there",
+     "no run has this id"},
+    {"waits[0] has the ticket of an enqueue call and no run's id", "no run has this id"},
+    {"may be in the store, repeat the call with the ticket that it returns in place of an id until "
+     "CULEX_OK",
+     "may be in the store"},
+    {"may be in the store, repeat the call with the same items until CULEX_OK",
+     "may be in the store"},
+    {"a try got no answer, and by the next one the ticket was",
+     "the store gave no answer, and when it was asked again it was"},
     {"; --delay takes", "; delay takes"},
     {"; --delay 0s", "; a delay of 0s"},
     {NULL, NULL}};
@@ -86,6 +97,13 @@ static const char *item_skip(const char *text)
     return digits > 0 && strncmp(behind, ": ", 2) == 0 ? behind + 2 : text;
 }
 
+/* "options.delay", "filter.tag". */
+static bool is_name(const char *word)
+{
+    return strncmp(word, "options.", strlen("options.")) == 0 ||
+           strncmp(word, "filter.", strlen("filter.")) == 0;
+}
+
 /* One that begins with a name of the library's is about what is called so here. */
 static void words_take(const char *text, struct failure *failure)
 {
@@ -93,7 +111,7 @@ static void words_take(const char *text, struct failure *failure)
     snprintf(failure->message, sizeof failure->message, "%s", told);
     for (const struct ops_word *word = words; word->of_c != NULL && failure->param[0] == '\0';
          word++) {
-        if (strncmp(text, word->of_c, strlen(word->of_c)) == 0)
+        if (strncmp(text, word->of_c, strlen(word->of_c)) == 0 && is_name(word->of_c))
             snprintf(failure->param, sizeof failure->param, "%.*s", (int)strcspn(word->is, " "),
                      word->is);
     }

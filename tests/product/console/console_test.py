@@ -369,6 +369,60 @@ class Enqueuing(Served):
             self.refused(value, "invalid", param, part)
             self.assertNotRegex(value["error"]["message"], r"options\.|filter\.|--[a-z]|NULL|culex_|error_part|nanosec|item|\d ns")
 
+    def test_a_ticket_is_no_run(self):
+        """It is what an enqueue is known by that nobody knows the end of; over HTTP there is none."""
+        self.serve()
+        ticket = "01a22d7f-4f59-8826-b394-100000000fff"
+        for value in (self.get(f"/runs/naps/{ticket}", 404), self.get(f"/runs/naps/{ticket}/wait?timeout=0s", 404),
+                      self.post(f"/runs/naps/{ticket}/cancel", None, 404)):
+            self.refused(value, "not_found", None, "no run has this id")
+
+    def test_an_enqueue_that_nobody_knows_the_end_of(self):
+        """The store has it, and its answer does not come."""
+        if STORE == "sqlite":
+            self.skipTest("a file answers")
+        is_mute = threading.Event()
+        place = self.folder / "mute.sock"
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(str(place))
+        listener.listen()
+
+        def pass_on(one, other, is_answer):
+            try:
+                while data := one.recv(65536):
+                    if b"hush now" in data and not is_answer:
+                        is_mute.set()
+                    if not (is_answer and is_mute.is_set()):
+                        other.sendall(data)
+            except OSError:
+                pass
+            for link in (one, other):
+                link.close()
+
+        def meet():
+            while True:
+                try:
+                    near, _ = listener.accept()
+                except OSError:
+                    return
+                far = socket.socket(socket.AF_UNIX)
+                far.connect(str(self.folder / "redis.sock"))
+                threading.Thread(target=pass_on, args=(near, far, False), daemon=True).start()
+                threading.Thread(target=pass_on, args=(far, near, True), daemon=True).start()
+
+        threading.Thread(target=meet, daemon=True).start()
+        self.env["CULEX_URL"] = f"redis+unix://{place}"
+        self.serve("--store-timeout", "500ms")
+        run = {"params": {"words": "hush now"}}
+        for path, body in (("/jobs/naps/tell", run), ("/jobs", [{**run, "queue": "naps", "job": "tell"}])):
+            is_mute.clear()
+            self.until(lambda: self.send("GET", "/api/v1/queues")[0] == 200)
+            status, _, value = self.send("POST", "/api/v1" + path, body)
+            value = value["results"][0] if status == 200 else value
+            self.refused(value, "unknown", None, "may be in the store")
+            self.assertNotRegex(value["error"]["message"], "ticket|CULEX_|item|call")
+
     def test_what_comes_twice_is_refused(self):
         """It would count once, in silence."""
         self.serve()
