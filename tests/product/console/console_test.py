@@ -1062,6 +1062,25 @@ class Metrics(Served):
         self.assertEqual(self.samples("culex_queue_runs"), {})
         metrics_check.promtool_check(self.scrape()[1]) if shutil.which("promtool") else None
 
+    def test_of_very_many_queues_the_first_are_told(self):
+        self.nap("enqueue", "wink", "1")
+        lines = [json.loads(line) for line in subprocess.run([CULEX, "export", "naps"], env=self.env, capture_output=True,
+                                                             text=True, check=True).stdout.splitlines()]
+        [run] = [line for line in lines if line["line"] == "run"]
+        [queue] = [line for line in lines if line["line"] == "queue"]
+        for number in range(1005):
+            its = {"queue": f"q{number:04}"}
+            lines[-1:-1] = [{**queue, **its}, {**run, **its, "id": f"{run['id'][:-4]}{number + 16:04x}"}]
+        lines[-1]["runs"] = 1006
+        subprocess.run([CULEX, "import", "--yes", "--copy", "q*"], env=self.env, check=True, stdout=subprocess.DEVNULL,
+                       input="\n".join(json.dumps(line) for line in lines) + "\n", text=True)
+        self.serve()
+        begun = time.monotonic()
+        self.assertEqual(self.samples("culex_queues"), {(): 1006})
+        print(f"a scrape of a thousand queues took {(time.monotonic() - begun) * 1000:.0f} ms")
+        self.assertEqual({queue for queue, _ in self.samples("culex_queue_runs")},
+                         {"naps"} | {f"q{number:04}" for number in range(999)})
+
     def test_how_long_a_scrape_takes(self):
         self.fill()
         self.serve()
