@@ -215,7 +215,6 @@ static culex_status look_wait(culex_client *client, struct look *look, int64_t u
                               culex_error *error)
 {
     const struct culex_env *env = client->env;
-    const char *offers = look->options->offers;
     culex_status status = look_once(client, look, error);
     for (;;) {
         int64_t left_ms = (until_ns - culex__env_boottime_ns(env)) / CULEX_MS_NS;
@@ -223,11 +222,11 @@ static culex_status look_wait(culex_client *client, struct look *look, int64_t u
             return status;
         env->poll(env->self, NULL, 0,
                   left_ms < CULEX_CLAIM_REST_MS ? (int)left_ms : CULEX_CLAIM_REST_MS);
-        if (!culex__claim_may_look(client, look->queue, offers))
+        if (!culex__claim_may_look(client, look->queue, look->options))
             continue;
         status = look_once(client, look, error);
         if (look->claim != NULL)
-            culex__claim_look_again(client, look->queue, offers);
+            culex__claim_look_again(client, look->queue, look->options);
     }
 }
 

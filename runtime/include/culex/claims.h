@@ -59,7 +59,8 @@ typedef struct culex_claim_options {
     const char *offers;   /* what there is for runs that need something, "gpu:1"; NULL: nothing */
     culex_duration lease; /* 200 ms to a day; 0: 30 s */
     culex_duration wait;  /* for a run to come, up to an hour; 0: none. A queue is looked at ten
-                             times a second, however many threads of a client wait for its runs */
+                             times a second, however many threads of a client wait for its runs
+                             with the same jobs and offers */
 } culex_claim_options;
 
 /* A run that is held. Everything it points to is owned by it. */

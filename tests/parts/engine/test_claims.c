@@ -16,6 +16,7 @@
 #include <culex/schema.h>
 
 #include "base/error.h"
+#include "client/claim_rest.h"
 #include "failing_malloc.h"
 #include "world.h"
 
@@ -864,6 +865,26 @@ static void test_those_who_wait_look_for_each_other(void **state)
     culex_client_close(client);
 }
 
+/* Of two who wake at the same times one alone would look for ever, and leave the runs of the other.
+ */
+static void test_those_who_want_other_runs_look_for_themselves(void **state)
+{
+    const char *const jobs[] = {"t.one", "t.two"};
+    const culex_claim_options options[] = {{.jobs = jobs, .job_count = 1},
+                                           {.jobs = jobs, .job_count = 2},
+                                           {.jobs = jobs + 1, .job_count = 1},
+                                           {.offers = "gpu:1"},
+                                           {.offers = NULL}};
+    struct world *world = *state;
+    for (size_t i = 0; i < 2 * sizeof options / sizeof options[0]; i++) {
+        bool is_first = i < sizeof options / sizeof options[0];
+        const culex_claim_options *wanted = &options[i % (sizeof options / sizeof options[0])];
+        assert_int_equal(culex__claim_may_look(world->client, "numbers", wanted), is_first);
+    }
+    world_pass(world, CULEX_CLAIM_REST_MS);
+    assert_true(culex__claim_may_look(world->client, "numbers", &options[0]));
+}
+
 static void test_each_who_waits_is_given_a_run(void **state)
 {
     struct waiter waiters[WAITERS];
@@ -1136,6 +1157,7 @@ int main(void)
         TEST(test_any_client_takes_a_token_whatever_its_clock),
         TEST(test_lost_answer_is_told_as_such_where_others_speak_meanwhile),
         cmocka_unit_test(test_those_who_wait_look_for_each_other),
+        TEST(test_those_who_want_other_runs_look_for_themselves),
         cmocka_unit_test(test_each_who_waits_is_given_a_run),
         cmocka_unit_test(test_first_word_costs_one_step),
         cmocka_unit_test(test_word_said_again_is_not_taken_unseen),
