@@ -24,12 +24,15 @@
 enum {
     WAIT_MAX_MS = 60 * 60 * 1000,
     ASIDE_MAX = 32, /* runs that one look gives back */
+    UNWANTED_MS =
+        1000, /* so long at least a run of another job is left to a worker that wants it */
 };
 
 struct look {
     const char *queue;
     const culex_claim_options *options;
     int64_t lease_ms;
+    int64_t unwanted_ms; /* of the look: how long runs of other jobs wait */
     struct culex_claim_step step;
     struct culex_ack back; /* of a run that is given back, its id zeroes: there is none */
     culex_claim *claim;
@@ -131,27 +134,36 @@ static const char *damage_of(const struct culex_grant *grant)
     return NULL;
 }
 
-static const char *refusal_of(const struct look *look, const struct culex_grant *grant)
+static bool has_back(const struct look *look)
 {
-    if (!is_wanted(look->options, grant->job))
-        return CULEX__UNKNOWN_JOB_TEXT;
-    if (is_of_chain(grant))
-        return CULEX__NOT_UNDERSTOOD_TEXT
-            "a step of a chain is not handed to a claim: a worker that has the chain takes it";
-    return NULL;
+    return look->back.attempt > 0;
 }
 
 static void give_back(struct look *look, const struct culex_grant *grant,
-                      enum culex_run_event event, const char *text)
+                      enum culex_run_event event, int64_t delay_ms, const char *text)
 {
-    bool is_release = event == CULEX_EVENT_RELEASE;
-    look->back = (struct culex_ack){
-        .id = grant->facts.id,
-        .attempt = grant->facts.attempt,
-        .event = event,
-        .delay_ms = is_release ? culex__run_unknown_delay_ms(grant->facts.attempt) : 0,
-        .text = text,
-        .claim_ms = grant->facts.claim_ms};
+    look->back = (struct culex_ack){.id = grant->facts.id,
+                                    .attempt = grant->facts.attempt,
+                                    .event = event,
+                                    .delay_ms = delay_ms,
+                                    .text = text,
+                                    .claim_ms = grant->facts.claim_ms};
+}
+
+/* False: it may be handed over. */
+static bool refuse(struct look *look, const struct culex_grant *grant)
+{
+    const char *damage = damage_of(grant);
+    if (damage != NULL)
+        give_back(look, grant, CULEX_EVENT_DISCARD, 0, damage);
+    else if (!is_wanted(look->options, grant->job))
+        give_back(look, grant, CULEX_EVENT_RELEASE, look->unwanted_ms, CULEX__UNKNOWN_JOB_TEXT);
+    else if (is_of_chain(grant))
+        give_back(look, grant, CULEX_EVENT_RELEASE,
+                  culex__run_unknown_delay_ms(grant->facts.attempt),
+                  CULEX__NOT_UNDERSTOOD_TEXT "a step of a chain is not handed to a claim: a worker "
+                                             "that has the chain takes it");
+    return has_back(look);
 }
 
 static culex_status grant_take(void *arg, const struct culex_step_reply *reply, int64_t ago_ms,
@@ -162,26 +174,16 @@ static culex_status grant_take(void *arg, const struct culex_step_reply *reply, 
     if (reply->grant_count == 0)
         return CULEX_OK;
     const struct culex_grant *grant = &reply->grants[0];
-    const char *damage = damage_of(grant), *refusal = refusal_of(look, grant);
-    if (damage != NULL)
-        give_back(look, grant, CULEX_EVENT_DISCARD, damage);
-    else if (refusal != NULL)
-        give_back(look, grant, CULEX_EVENT_RELEASE, refusal);
-    else
-        look->claim = claim_make(look, grant, reply->now_ms - ago_ms);
-    if (damage != NULL || refusal != NULL || look->claim != NULL)
+    if (refuse(look, grant))
         return CULEX_OK;
-    give_back(look, grant, CULEX_EVENT_RELEASE, NULL);
-    look->back.delay_ms = 0;
+    look->claim = claim_make(look, grant, reply->now_ms - ago_ms);
+    if (look->claim != NULL)
+        return CULEX_OK;
+    give_back(look, grant, CULEX_EVENT_RELEASE, 0, NULL);
     return culex__fail(error, CULEX_ENOMEM, "no memory for a claim");
 }
 
 /* --- looks ----------------------------------------------------------------------------------- */
-
-static bool has_back(const struct look *look)
-{
-    return look->back.attempt > 0;
-}
 
 static culex_status look_step(culex_client *client, struct look *look, uint32_t want,
                               culex_error *error)
@@ -196,12 +198,21 @@ static culex_status look_step(culex_client *client, struct look *look, uint32_t 
     return culex__claim_step_perform(client, &look->step, error);
 }
 
+/* One for all runs of a look, and for none longer than for those of the next one, so they keep
+ * their order. Without chance who gave them back could be the first to meet them again each time.
+ */
+static int64_t unwanted_draw(const struct culex_env *env)
+{
+    return UNWANTED_MS + (int64_t)(culex__env_random(env) % CULEX_CLAIM_REST_MS);
+}
+
 /* Of its own session: that of the looks before may be in use elsewhere by now. */
 static culex_status look_once(culex_client *client, struct look *look, culex_error *error)
 {
     culex_error later;
     look->step = (struct culex_claim_step){.take = grant_take, .arg = look};
     look->back = (struct culex_ack){0};
+    look->unwanted_ms = unwanted_draw(client->env);
     culex_status status = look_step(client, look, 1, error);
     for (int i = 1; status == CULEX_OK && has_back(look) && i < ASIDE_MAX; i++)
         status = look_step(client, look, 1, error);
