@@ -47,7 +47,7 @@ const struct ops_command ops_commands[] = {
      .run = ops_runs},
     {.name = "show",
      .arguments = "ID...",
-     .summary = "all that the store has of a run, with its log lines",
+     .summary = "all that the store has of a run, with its log lines and its history",
      .details =
          "\nAn ID may stand behind its queue and a slash; without that, or --queue, all "
          "queues are\n"

@@ -152,12 +152,11 @@ static void schema_json(struct ops_json *json, const culex_run_info *info,
     part_json(json, &parts[1], shows_secrets, "result_values", "result_hidden");
 }
 
-void ops_run_whole_json(struct ops_json *json, const culex_run_info *info,
-                        const struct ops_schema *schema, const culex_run_lines *lines,
-                        bool shows_secrets)
+void ops_run_members_json(struct ops_json *json, const culex_run_info *info,
+                          const struct ops_schema *schema, const culex_run_lines *lines,
+                          bool shows_secrets)
 {
     char parent[OPS_TRACEPARENT_SIZE];
-    ops_json_object(json, NULL);
     ops_run_json(json, info);
     ops_json_text(json, "error", info->error_text);
     ops_json_int(json, "progress", info->progress);
@@ -170,5 +169,13 @@ void ops_run_whole_json(struct ops_json *json, const culex_run_info *info,
     }
     schema_json(json, info, schema, shows_secrets);
     lines_json(json, lines);
+}
+
+void ops_run_whole_json(struct ops_json *json, const culex_run_info *info,
+                        const struct ops_schema *schema, const culex_run_lines *lines,
+                        bool shows_secrets)
+{
+    ops_json_object(json, NULL);
+    ops_run_members_json(json, info, schema, lines, shows_secrets);
     ops_json_object_end(json);
 }

@@ -33,7 +33,10 @@ culex_status ops_part_decode(const struct ops_part *part, culex_arena *arena,
                              const culex_struct_type **ret_type, const void **ret_value,
                              culex_error *error);
 
-/* All that the store has of the run, an object without a name. */
+/* All that the store has of the run, an object without a name; its members alone, within it. */
+void ops_run_members_json(struct ops_json *json, const culex_run_info *run,
+                          const struct ops_schema *schema, const culex_run_lines *lines,
+                          bool shows_secrets);
 void ops_run_whole_json(struct ops_json *json, const culex_run_info *run,
                         const struct ops_schema *schema, const culex_run_lines *lines,
                         bool shows_secrets);

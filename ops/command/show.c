@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "command/find.h"
+#include "command/history.h"
+#include "command/holder.h"
 #include "command/open.h"
 #include "command/parked.h"
 #include "command/print.h"
@@ -156,8 +158,37 @@ static void parked_line(struct ops *ops, const struct ops_run *run, const culex_
     putchar('\n');
 }
 
+static void holder_line(struct ops *ops, const culex_run_info *info)
+{
+    struct ops_holder holder;
+    char since[OPS_TIME_SIZE];
+    if (info->state != CULEX_RUN_ACTIVE || !ops_holder_find(ops, info->id, &holder))
+        return;
+    head_print("holder");
+    ops_print_text(stdout, holder.name, strlen(holder.name), false, 0);
+    fputs(" (", stdout);
+    ops_print_text(stdout, holder.host, strlen(holder.host), false, 0);
+    printf(", process %" PRId64 "), since %s\n", holder.pid,
+           ops_time_format(holder.since_ms, since));
+}
+
+static void history_lines(const struct ops_history *history)
+{
+    static const char cut[] = "(what was before is kept no more)";
+    if (history->count > 0 && !history->is_whole)
+        text_line("history", cut, sizeof cut - 1);
+    for (size_t i = 0; i < history->count; i++) {
+        const struct ops_moment *moment = &history->of[i];
+        char at[OPS_TIME_SIZE];
+        head_print(i == 0 && history->is_whole ? "history" : "");
+        printf("%s  attempt %" PRIu32 "  %s\n", ops_time_format(moment->at_ms, at), moment->attempt,
+               culex_events_kind_name(moment->kind));
+    }
+}
+
 static void run_print(struct ops *ops, const struct ops_run *run, const culex_run_info *info,
-                      const struct ops_schema *schema, const culex_run_lines *lines)
+                      const struct ops_schema *schema, const struct ops_history *history,
+                      const culex_run_lines *lines)
 {
     char id[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(run->id, id);
@@ -174,22 +205,59 @@ static void run_print(struct ops *ops, const struct ops_run *run, const culex_ru
     printf("%d\n", info->priority);
     time_line("enqueued", info->created_at_ms);
     time_line(ops_run_at_name(info->state), info->at_ms);
+    holder_line(ops, info);
     time_line("expires", info->expires_at_ms);
     text_line("tags", info->tags, strlen(info->tags));
     trace_line(info);
     progress_line(info);
     text_line("error", info->error_text, strlen(info->error_text));
     parts_lines(ops, info, schema);
+    history_lines(history);
     lines_print(lines);
 }
 
 /* --- show ------------------------------------------------------------------------------------- */
 
-static void run_line(const struct ops *ops, const culex_run_info *info,
-                     const struct ops_schema *schema, const culex_run_lines *lines)
+static void holder_json(struct ops *ops, struct ops_json *json, const culex_run_info *info)
+{
+    struct ops_holder holder;
+    if (info->state != CULEX_RUN_ACTIVE || !ops_holder_find(ops, info->id, &holder))
+        return;
+    ops_json_object(json, "holder");
+    ops_json_text(json, "id", holder.id);
+    ops_json_text(json, "name", holder.name);
+    ops_json_text(json, "host", holder.host);
+    ops_json_int(json, "pid", holder.pid);
+    ops_json_int(json, "since_ms", holder.since_ms);
+    ops_json_object_end(json);
+}
+
+/* None is told of a queue that keeps no events. */
+static void history_json(struct ops_json *json, const struct ops_history *history)
+{
+    if (history->kept == 0)
+        return;
+    ops_json_bool(json, "history_is_whole", history->is_whole);
+    ops_json_array(json, "history");
+    for (size_t i = 0; i < history->count; i++) {
+        ops_json_object(json, NULL);
+        ops_json_text(json, "event", culex_events_kind_name(history->of[i].kind));
+        ops_json_count(json, "attempt", history->of[i].attempt);
+        ops_json_int(json, "at_ms", history->of[i].at_ms);
+        ops_json_object_end(json);
+    }
+    ops_json_array_end(json);
+}
+
+static void run_line(struct ops *ops, const culex_run_info *info, const struct ops_schema *schema,
+                     const struct ops_history *history, const culex_run_lines *lines)
 {
     struct ops_json json = {.out = stdout};
-    ops_run_whole_json(&json, info, schema, lines, ops->options.wants_params);
+    ops_json_object(&json, NULL);
+    ops_run_members_json(&json, info, schema, lines, ops->options.wants_params);
+    holder_json(ops, &json, info);
+    history_json(&json, history);
+    ops_json_object_end(&json);
     ops_json_line_end(&json);
 }
 
@@ -199,18 +267,22 @@ static culex_status run_show(struct ops *ops, const char *text, culex_error *err
     culex_run_info *info = NULL;
     culex_run_lines *lines = NULL;
     struct ops_schema schema = {.schema = NULL};
+    struct ops_history history = {.of = NULL};
     culex_status status =
         ops_name_failure(ops_run_read(ops, text, &run, &info, error), text, error);
     if (status == CULEX_OK)
         status = culex_client_run_log(ops->client, run.queue, run.id, &lines, error);
     if (status == CULEX_OK)
+        status = ops_history_read(ops, &run, &history, error);
+    if (status == CULEX_OK)
         status = ops_schema_of_run(ops, run.queue, info->job, info->fingerprint, &schema, error);
     schema.keys = ops_has_keys(ops) ? ops->client : NULL;
     if (status == CULEX_OK && ops->options.wants_json)
-        run_line(ops, info, &schema, lines);
+        run_line(ops, info, &schema, &history, lines);
     else if (status == CULEX_OK)
-        run_print(ops, &run, info, &schema, lines);
+        run_print(ops, &run, info, &schema, &history, lines);
     ops_schema_release(&schema);
+    ops_history_free(&history);
     culex_run_lines_free(lines);
     culex_run_info_free(info);
     return status;

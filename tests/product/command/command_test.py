@@ -320,6 +320,37 @@ class Command(unittest.TestCase):
         self.assertEqual(self.lines("wait", done)[0]["end"], "done")
         self.assertEqual(self.lines("wait", done, dead, code=1)[1]["end"], "dead")
 
+    def test_the_history_of_a_run_is_shown_where_events_are_kept(self):
+        self.nap("enqueue", "tell", "before")
+        self.assertNotIn("history", self.culex("show", self.ids()[0], "--json") + self.culex("show", self.ids()[0]))
+        self.culex("events", "naps", "--keep", "1000")
+        self.nap("enqueue", "scribe", "0", "fails")
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--concurrency", "1", "--log-level", "error")
+        [run] = self.ids("--job", "scribe")
+        [shown] = self.lines("show", run)
+        self.assertEqual([(each["event"], each["attempt"]) for each in shown["history"]],
+                         [("enqueued", 0), ("started", 1), ("failed", 1), ("started", 2), ("failed", 2), ("dead", 2)])
+        self.assertTrue(shown["history_is_whole"])
+        self.assertEqual([each["at_ms"] for each in shown["history"]], sorted(each["at_ms"] for each in shown["history"]))
+        self.assertRegex(self.culex("show", run), r"\nhistory +\S+ \S+  attempt 0  enqueued\n +\S+ \S+  attempt 1  started\n")
+        [before] = self.ids("--job", "tell")
+        self.assertFalse(self.lines("show", before)[0]["history_is_whole"])
+        self.assertRegex(self.culex("show", before), r"\nhistory +\(what was before is kept no more\)\n +\S+ \S+  attempt 1  started\n")
+
+    def test_the_holder_of_a_run_is_shown(self):
+        self.held("enqueue", "pen", "1")
+        [run] = self.ids_of("held")
+        self.assertNotIn("holder", self.culex("show", run, "--json"))
+        worker = self.work("--queues", "held")
+        self.until(lambda: "holder" in self.lines("show", run)[0])
+        [shown] = self.lines("show", run)
+        self.assertEqual((shown["holder"]["name"], shown["holder"]["pid"]), ("one", worker.pid))
+        self.assertIn(shown["holder"]["id"], {each["id"] for each in self.lines("workers")})
+        self.assertRegex(self.culex("show", run), rf"\nholder      one \(\S+, process {worker.pid}\), since 20")
+        self.culex("cancel", run)
+        self.until(lambda: self.lines("show", run)[0]["state"] == "cancelled")
+        self.assertNotIn("holder", self.culex("show", run, "--json"))
+
     def schema(self, job):
         """A file with the text of the job's schema."""
         path = self.folder / f"{job}.json"
