@@ -339,8 +339,9 @@ static culex_status runs_wait(struct ops *ops, struct ops_run *runs, culex_wait 
         ops_is_given(&ops->options, "timeout") ? ops->options.timeout : CULEX_DAY;
     if (status == CULEX_OK)
         status = culex_client_wait(ops->client, waits, count, count, timeout, error);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
-        end_print(ops, &waits[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (status == CULEX_OK || waits[i].end != CULEX_WAIT_PENDING)
+            end_print(ops, &waits[i]);
         if (waits[i].end != CULEX_WAIT_DONE)
             ops->code = OPS_EXIT_FAILED;
     }

@@ -351,6 +351,32 @@ class Command(unittest.TestCase):
         self.until(lambda: self.lines("show", run)[0]["state"] == "cancelled")
         self.assertNotIn("holder", self.culex("show", run, "--json"))
 
+    def is_waited_for(self):
+        """Somebody waits for the end of a run."""
+        if STORE == "redis":
+            return "cmd=blpop" in subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", "client", "list"],
+                                                 capture_output=True, text=True, check=False).stdout
+        reader = sqlite3.connect(self.folder / "jobs.db")
+        count = reader.execute("SELECT count(*) FROM wait").fetchone()[0]
+        reader.close()
+        return count > 0
+
+    def test_what_has_ended_is_told_when_the_store_goes_away(self):
+        self.fill()
+        [done] = self.ids("--job", "scribe")
+        [wink] = self.ids("--job", "wink")
+        waits = subprocess.Popen([CULEX, "wait", done, wink, "--timeout", "2s", "--store-timeout", "500ms"], env=self.env,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(waits.kill)
+        self.until(self.is_waited_for)
+        if STORE == "redis":
+            self.server.kill()
+        else:
+            (self.folder / "jobs.db").rename(self.folder / "away.db")
+        out, err = waits.communicate(timeout=60)
+        self.assertEqual((waits.returncode, out), (1, f"{done}: done\n"), err)
+        self.assertIn("culex: ", err)
+
     def schema(self, job):
         """A file with the text of the job's schema."""
         path = self.folder / f"{job}.json"
