@@ -3,6 +3,7 @@
  * Reads the command line, opens the store and calls the command; which there are tells commands.c.
  */
 #include <fcntl.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -165,6 +166,7 @@ static void descriptors_fill(void)
 int main(int argc, char **argv)
 {
     descriptors_fill();
+    setlocale(LC_CTYPE, "C.UTF-8"); /* of what is printed, whatever the terminal's is */
     bool is_for_monitor = is_check(argc, argv);
     struct ops ops = {.command = NULL};
     culex_error error = {.code = CULEX_OK};

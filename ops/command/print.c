@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "command/command.h"
 
@@ -163,12 +164,22 @@ void ops_table_begin(struct ops_table *table, const char *const *heads)
         table->of[table->columns] = column_read(heads[table->columns]);
 }
 
-/* Characters, each of which is taken for one place. */
+/* The places of the first character: two for those of some scripts, none for what is put upon the
+ * one before it. The system tells by the locale that main.c sets; without it each takes one. */
+static size_t character_width(const char *text, size_t *ret_size)
+{
+    uint32_t code = 0;
+    size_t size = character_read(text, strlen(text), &code);
+    int width = wcwidth((wchar_t)code);
+    *ret_size = size > 0 ? size : 1;
+    return size > 0 && width >= 0 ? (size_t)width : 1;
+}
+
 static size_t width_of(const char *text)
 {
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
+    size_t width = 0, size;
+    for (; *text != '\0'; text += size)
+        width += character_width(text, &size);
     return width;
 }
 
@@ -300,15 +311,17 @@ static bool table_fit(struct ops_table *table)
     return true;
 }
 
-/* The first `count` characters. */
-static void characters_print(FILE *out, const char *text, size_t count)
+/* What fits into so many places, and blanks to fill them. */
+static void characters_print(FILE *out, const char *text, size_t places)
 {
-    const char *end = text;
-    while (*end != '\0' && (count > 0 || ((unsigned char)*end & 0xc0) == 0x80)) {
-        count -= ((unsigned char)*end & 0xc0) != 0x80;
-        end++;
+    size_t size, width;
+    for (; *text != '\0'; text += size, places -= width) {
+        width = character_width(text, &size);
+        if (width > places)
+            break;
+        fwrite(text, 1, size, out);
     }
-    fwrite(text, 1, (size_t)(end - text), out);
+    fprintf(out, "%*s", (int)places, "");
 }
 
 static void text_print(const struct ops_column *column, FILE *out, const char *text)

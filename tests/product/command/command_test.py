@@ -21,6 +21,7 @@ import tempfile
 import termios
 import threading
 import time
+import unicodedata
 import unittest
 
 CULEX, NAP, HELD = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
@@ -166,6 +167,24 @@ class Command(unittest.TestCase):
         self.assertIn("ENQUEUED", full[0])
         self.assertEqual(self.on_terminal(80, "runs", "naps", "--wide")[:len(full)], full)
         self.assertGreater(len(self.on_terminal(80, "queues", "--wide")[1]), 80)
+
+    @staticmethod
+    def places(text):
+        return sum(2 if unicodedata.east_asian_width(letter) in "WF" else not unicodedata.combining(letter) for letter in text)
+
+    def test_characters_take_their_places_in_tables(self):
+        self.nap("enqueue", "wink", "1")
+        schema = self.schema("tell")
+        for words, tag in (("日本語" * 20, "日本"), ("e\u0301" * 60, "a"), ("plain", "e\u0301e\u0301"), ("x" + "語" * 60, "tag")):
+            self.culex("enqueue", "tell", f"words={words}", *schema, "--tag", tag)
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        for locale in ("C", "C.UTF-8"):
+            self.env["LC_ALL"] = locale
+            head, *rows = self.culex("runs", "naps", "--state", "dead").splitlines()
+            self.assertEqual({self.places(row[:re.search("(日本語|e\u0301){9}|plain|x語", row).start()]) for row in rows}, {head.index("ERROR")})
+            lines = [line for line in self.on_terminal(80, "runs", "naps", "--state", "dead") if not line.startswith("culex:")]
+            self.assertEqual([line for line in lines if self.places(line) > 80], [])
+            self.assertEqual(sum(line.endswith("..") and self.places(line) >= 79 for line in lines), 3, lines)
 
     def test_a_full_queue_says_so(self):
         self.fill()
