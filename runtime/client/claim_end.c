@@ -11,6 +11,7 @@
 #include "client/claim_text.h"
 #include "client/claim_token.h"
 #include "core/end_text.h"
+#include "core/run_log.h"
 
 /* What the store says to the one ack or beat of a step. */
 struct word {
@@ -240,6 +241,15 @@ static culex_status failure_tell(culex_client *client, const struct culex_claim_
     return status;
 }
 
+/* As a worker does; but how many lines the run's job keeps, nobody may know here. */
+static void failure_keep(const culex_client *client, struct culex_ack *failed, uint32_t attempt,
+                         char line[CULEX_KEPT_LINE_SIZE])
+{
+    size_t len = culex__failure_line_write(line, culex__env_clock_ms(client->env), attempt,
+                                           failed->event, failed->text);
+    failed->log = (struct culex_log_lines){line, len, CULEX_RUN_LINES_MAX};
+}
+
 static culex_status failure_check(const culex_claim_failure *failure, int64_t *ret_delay_ms,
                                   culex_error *error)
 {
@@ -255,6 +265,7 @@ culex_status culex_claim_fail(culex_client *client, const char *token,
 {
     const culex_claim_failure none = {0};
     char text[CULEX_CLAIM_TEXT_MAX + 1] = CULEX__NO_REASON_TEXT;
+    char line[CULEX_KEPT_LINE_SIZE];
     struct culex_ack failed = {.text = text};
     struct word word;
     if (failure == NULL)
@@ -267,6 +278,8 @@ culex_status culex_claim_fail(culex_client *client, const char *token,
         status = failure_check(failure, &failed.delay_ms, error);
     if (status == CULEX_OK)
         status = failure_tell(client, &word.token, failure, &failed, text, error);
+    if (status == CULEX_OK)
+        failure_keep(client, &failed, word.token.attempt, line);
     return status == CULEX_OK ? end_say(client, &word, &failed, error) : status;
 }
 

@@ -160,7 +160,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_claim_complete(culex_client *client,
 
 /* Zero-initialise. */
 typedef struct culex_claim_failure {
-    const char *text; /* what went wrong, kept with the run, cut at 4 KiB; NULL: nothing was said */
+    const char *text; /* what went wrong, kept with the run, cut at 4 KiB, and as one of its log
+                         lines (culex/lines.h); NULL: nothing was said */
     bool is_final;    /* trying again is pointless: the run is dead */
     bool has_delay;   /* else as the job's `retry` says, where the queue keeps the schema that the
                          run was enqueued with; else 2 s times the square of the failures so far */

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <culex/claims.h>
+#include <culex/lines.h>
 #include <culex/schema.h>
 
 #include "base/error.h"
@@ -354,6 +355,23 @@ static void fail_claim(struct world *world, culex_uuid id, const culex_claim_fai
     if (culex_claim_fail(world->client, claim->token, failure, &error) != CULEX_OK)
         fail_msg("%s", error.text);
     culex_claim_free(claim);
+}
+
+static void test_what_claims_failed_by_stays_with_the_run(void **state)
+{
+    struct world *world = *state;
+    culex_uuid id = put(world, 1);
+    culex_run_lines *lines = NULL;
+    fail_claim(world, id, &(culex_claim_failure){.text = "no\nroute", .has_delay = true});
+    world_pass(world, 1);
+    fail_claim(world, id, &(culex_claim_failure){.text = "no use", .is_final = true});
+    assert_int_equal(culex_client_run_log(world->client, "numbers", id, &lines, NULL), CULEX_OK);
+    assert_int_equal(lines->count, 2);
+    assert_string_equal(lines->items[0].text, "failed: no route");
+    assert_int_equal(lines->items[0].attempt, 1);
+    assert_string_equal(lines->items[1].text, "failed: no use");
+    assert_int_equal(lines->items[1].level, CULEX_LOG_ERROR);
+    culex_run_lines_free(lines);
 }
 
 static void test_failures_wait_as_the_schema_says(void **state)
@@ -1164,6 +1182,7 @@ int main(void)
         TEST(test_heartbeats_keep_the_lease_and_tell_progress),
         TEST(test_cancel_is_told_by_the_heartbeat),
         TEST(test_timeout_ends_the_lease),
+        TEST(test_what_claims_failed_by_stays_with_the_run),
         TEST(test_failures_wait_as_the_schema_says),
         TEST(test_failure_may_name_its_delay_or_be_final),
         TEST(test_release_charges_nothing),
