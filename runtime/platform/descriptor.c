@@ -16,10 +16,27 @@ enum {
 
 static _Atomic uint64_t owned[KNOWN / 64];
 
-int culex__descriptor_own(int fd)
+static void note(int fd)
 {
     if (fd >= 0 && fd < KNOWN)
         atomic_fetch_or(&owned[fd / 64], UINT64_C(1) << fd % 64);
+}
+
+/* Whoever prints or logs where standard output or error was closed would write into it. */
+static int standard_leave(int fd)
+{
+    if (fd < 0 || fd >= LOW)
+        return fd;
+    int higher = fcntl(fd, F_DUPFD_CLOEXEC, LOW), failure = errno;
+    close(fd);
+    errno = failure;
+    return higher;
+}
+
+int culex__descriptor_own(int fd)
+{
+    fd = standard_leave(fd);
+    note(fd);
     return fd;
 }
 
@@ -52,7 +69,7 @@ void culex__descriptor_forget(int fd)
 int culex__descriptor_raise(int fd)
 {
     assert(fd >= 0);
-    culex__descriptor_own(fd); /* or it would not be closed */
+    note(fd); /* or it would not be closed */
     for (int from = HIGH; from > fd && from >= LOW; from /= 2) {
         int high = fcntl(fd, F_DUPFD_CLOEXEC, from);
         if (high < 0)
@@ -61,7 +78,8 @@ int culex__descriptor_raise(int fd)
         return culex__descriptor_own(high);
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return culex__descriptor_own(fd);
+    note(fd);
+    return fd;
 }
 
 void culex__descriptors_drop(int kept)

@@ -10,7 +10,9 @@
 #ifndef CULEX_PLATFORM_DESCRIPTOR_H
 #define CULEX_PLATFORM_DESCRIPTOR_H
 
-/* Notes `fd` and returns it; a negative one is returned as it is. */
+/* Notes `fd` and returns it; a negative one is returned as it is. One of the standard numbers, of a
+ * program in which they are closed, is moved from there first, and is closed on exec then; -1 and
+ * errno where no other number is to be had. */
 int culex__descriptor_own(int fd);
 
 /* Closes it and forgets it; errno stays. One that is not ours (any more: see drop) is left alone,

@@ -33,9 +33,13 @@ int culex__process_socketpair(const struct culex_process_effects *effects, int r
         return -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0)
         return -1;
-    culex__descriptor_own(ret_fds[0]);
-    culex__descriptor_own(ret_fds[1]);
-    return 0;
+    ret_fds[0] = culex__descriptor_own(ret_fds[0]);
+    ret_fds[1] = culex__descriptor_own(ret_fds[1]);
+    if (ret_fds[0] >= 0 && ret_fds[1] >= 0)
+        return 0;
+    culex__descriptor_close(ret_fds[0]);
+    culex__descriptor_close(ret_fds[1]);
+    return -1;
 }
 
 void *culex__process_share(const struct culex_process_effects *effects, size_t size)

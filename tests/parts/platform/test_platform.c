@@ -285,6 +285,38 @@ static void test_door_needs_an_address_that_fits(void **state)
 
 /* --- packet.h ---------------------------------------------------------------------------- */
 
+/* What is printed to one that is closed goes to nobody, then. Exits with what is wrong. */
+static void standard_try(void)
+{
+    const struct rlimit few = {.rlim_cur = 3, .rlim_max = 3};
+    for (int number = 0; number < 3; number++)
+        close(number);
+    for (int i = 0; i < 3; i++) {
+        if (culex__descriptor_own(open("/dev/null", O_RDONLY | O_CLOEXEC)) < 3)
+            _exit(10 + i);
+    }
+    for (int number = 0; number < 3; number++) {
+        if (fcntl(number, F_GETFD) >= 0)
+            _exit(20 + number);
+    }
+    if (setrlimit(RLIMIT_NOFILE, &few) != 0)
+        _exit(30);
+    errno = 0;
+    int fd = culex__descriptor_own(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    _exit(fd != -1 ? 31 : errno == 0 ? 32 : fcntl(0, F_GETFD) >= 0 ? 33 : 0);
+}
+
+static void test_standard_descriptors_are_left_to_the_program(void **state)
+{
+    int status = -1;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        standard_try();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void test_packet_brings_a_descriptor_of_the_same_file(void **state)
 {
     (void)state;
@@ -819,6 +851,7 @@ int main(void)
         cmocka_unit_test(test_busy_door_turns_knocks_away),
         cmocka_unit_test(test_full_door_has_heard),
         cmocka_unit_test(test_door_needs_an_address_that_fits),
+        cmocka_unit_test(test_standard_descriptors_are_left_to_the_program),
         cmocka_unit_test(test_packet_brings_a_descriptor_of_the_same_file),
         cmocka_unit_test(test_several_packets_come_each_by_itself),
         cmocka_unit_test(test_shared_pages_are_one_and_kept_ones_are_wiped),
