@@ -1,29 +1,20 @@
 // Dead letters: runs that failed for good, by their errors, and what is done to several of them.
 import {each, get, later, post} from "./api.js";
 import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
-import {wrongTell, wrongText} from "./runs.js";
+import {errorsRead, firstLine, wrongTell, wrongText} from "./runs.js";
 import {mayOperate} from "./session.js";
 
 const PAGE = 100;
 
-const firstLine = (text) => text.split("\n", 1)[0];
-
 function groupsOf(runs) {
   const groups = new Map();
   for (const run of runs) {
-    const line = run.error === undefined ? "(not read)" : firstLine(run.error) || "(no text)";
+    const line = run.error === undefined ? "(not read)" : firstLine(run) || "(no text)";
     const key = `${run.job}\n${line}`;
     if (!groups.has(key)) groups.set(key, {key, job: run.job, line, runs: []});
     groups.get(key).runs.push(run);
   }
   return [...groups.values()].sort((one, other) => other.runs.length - one.runs.length);
-}
-
-/** The error of each; lists have none. */
-async function errorsRead(runs, signal) {
-  await each(runs, async (run) => {
-    try { run.error = (await get(["runs", run.queue, run.id], {}, signal)).error; } catch (failure) { if (failure.name === "AbortError") throw failure; }
-  });
 }
 
 export function dead({query}) {
@@ -61,7 +52,7 @@ export function dead({query}) {
       {name: "Run", head: true, cell: runLink},
       {name: "Queue", cell: (run) => el("a", {href: path("queue", run.queue)}, short(run.queue, 30))},
       {name: "Job", cell: (run) => short(run.job, 40)},
-      {name: "Error", cell: (run) => short(firstLine(run.error ?? ""), 100)},
+      {name: "Error", cell: (run) => short(firstLine(run), 100)},
       {name: "Enqueued", cell: (run) => time(run.created_at_ms)},
     ],
   });

@@ -1,5 +1,5 @@
 // Lists of runs, and the search.
-import {get, later} from "./api.js";
+import {each, get, later} from "./api.js";
 import {el, number, path, plain, runLink, short, state, table, time} from "./dom.js";
 
 export const wrongText = (failure) => el("p", {class: "wrong", role: "alert"}, plain(failure.whole ?? failure.message));
@@ -20,6 +20,18 @@ function due(run) {
 /** By these a run dies, and a retry by hand lets them begin anew; attempts are counted for ever. */
 export const failures = (run) => `${number(run.failures + run.crashes)} of ${number(run.attempts_max)}`;
 
+/** Of the text of its error; "" without one. */
+export const firstLine = (run) => (run.error ?? "").split("\n", 1)[0];
+
+/** The error of each; the store has none in its lists. */
+export async function errorsRead(runs, signal) {
+  await each(runs, async (run) => {
+    try { run.error = (await get(["runs", run.queue, run.id], {}, signal)).error; } catch (failure) { if (failure.name === "AbortError") throw failure; }
+  });
+}
+
+const hasFailed = (run) => run.failures + run.crashes + run.losses > 0;
+
 export function runTable(more = {}) {
   return table({
     caption: "Runs", key: (run) => run.id, empty: el("p", {}, more.empty ?? "No run is like that."),
@@ -32,7 +44,7 @@ export function runTable(more = {}) {
       {name: "Attempt", number: true, cell: (run) => number(run.attempt)},
       {name: "Failed", number: true, cell: failures},
       {name: "Enqueued", cell: (run) => time(run.created_at_ms)},
-      {name: "Then", cell: due},
+      {name: "Then", cell: (run) => [firstLine(run) ? el("div", {class: "why"}, short(firstLine(run), 100)) : "", due(run)].flat()},
       {name: "Tags", cell: tags},
     ],
   });
@@ -49,6 +61,10 @@ export function listing(question, {isQueue = false} = {}) {
   const node = el("div", {}, wrong, list, el("p", {class: "row"}, next, again, status));
   let rows = [], cursor = null, timer;
   list.hidden = true;
+  async function errorsShow(fresh) {
+    try { await errorsRead(fresh.filter(hasFailed), control.signal); } catch { return; }
+    list.update(rows);
+  }
   async function load(isNew = false) {
     clearTimeout(timer);
     if (isNew) cursor = null;
@@ -56,10 +72,12 @@ export function listing(question, {isQueue = false} = {}) {
     try {
       const page = await get(["runs"], {...question, limit: 50, cursor}, control.signal);
       const known = new Set(isNew ? [] : rows.map((run) => run.id));
-      rows = (isNew ? [] : rows).concat(page.runs.filter((run) => !known.has(run.id)));
+      const fresh = page.runs.filter((run) => !known.has(run.id));
+      rows = (isNew ? [] : rows).concat(fresh);
       cursor = page.next_cursor ?? null;
       list.hidden = rows.length === 0 && cursor !== null;
       list.update(rows);
+      errorsShow(fresh);
       next.hidden = cursor === null;
       status.textContent = `${number(rows.length)} ${rows.length === 1 ? "run" : "runs"}${cursor ? " so far" : ""}`;
       wrong.replaceChildren();

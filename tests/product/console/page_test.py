@@ -6,6 +6,7 @@ Ends with 77 where chromium, its driver or selenium is missing.
 import ctypes
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -156,13 +157,17 @@ class Page(Served):
                 return
         self.fail(f"there is no {text} in {self.text(within)}")
 
+    def urls(self):
+        """What was asked for since it was last called."""
+        messages = [json.loads(row["message"])["message"] for row in self.browser.get_log("performance")]
+        urls = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+        for url in urls:
+            self.assertTrue(url.startswith((f"http://127.0.0.1:{self.port}{self.base}/", "about:", "data:")), url)
+        return urls
+
     def calm(self):
         """Nothing was asked of others, nothing broke a rule, no code failed."""
-        for row in self.browser.get_log("performance"):
-            message = json.loads(row["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                url = message["params"]["request"]["url"]
-                self.assertTrue(url.startswith((f"http://127.0.0.1:{self.port}{self.base}/", "about:", "data:")), url)
+        self.urls()
         for row in self.browser.get_log("browser"):
             if not any(f"status of {fault}" in row["message"] for fault in self.faults):
                 self.assertNotEqual(row["level"], "SEVERE", row)
@@ -236,12 +241,16 @@ class Views(Page):
         self.sees("no route", "failed for good", "Retry", "Delete", "hidden: it is secret", "string")
         self.open("dead")
         self.sees("no route", "disk full")
+        self.open("queue/naps?state=dead")
+        self.sees("no route", "disk full")
+        self.urls()
         self.open("schemas")
         self.sees("scribe")
         self.press("scribe")
         self.sees("Writes `last` log lines", "required")
         self.open("runs")
-        self.sees("5 runs")
+        self.sees("5 runs", "no route", "disk full")
+        self.assertEqual(len([url for url in self.urls() if re.search("/runs/naps/.", url)]), 3, "runs that never failed are asked for errors")
         at = self.one("main time")
         self.assertRegex(at.get_attribute("title"), r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$")
         self.calm()
