@@ -5,7 +5,7 @@ export class Failure extends Error {
     super(message);
     Object.assign(this, {status, code, param, hint});
   }
-  get whole() { return this.code === "store_away" ? `The store is away: ${this.message}` : this.hint ? `${this.message} (${this.hint})` : this.message; }
+  get whole() { return ["store_away", "store_moved"].includes(this.code) ? `The store is away: ${this.message}` : this.hint ? `${this.message} (${this.hint})` : this.message; }
   get isAway() { return this.status === 0 || this.status === 503; }
 }
 

@@ -313,7 +313,7 @@ class Views(Page):
         self.sees("naps")
         self.faults = (503, 404)
         self.away()
-        self.sees("old", selector="#banner")
+        self.sees("The store is away", "old", selector="#banner")
         self.assertIn("naps", self.text())
         self.sees("old", selector="#live")
         self.assertEqual(self.browser.execute_script(CONTRAST), [])
