@@ -1,7 +1,7 @@
 // Schedules, workers and schemas: lists that come whole and are asked for again every few seconds.
 import {get, later} from "./api.js";
 import {asked} from "./asked.js";
-import {bytes, el, number, path, plain, short, span, table, time} from "./dom.js";
+import {bytes, clock, el, number, path, plain, short, span, table, time} from "./dom.js";
 import {typeName} from "./run.js";
 import {wrongTell} from "./runs.js";
 import {mayEnqueue} from "./session.js";
@@ -53,9 +53,12 @@ export function workers() {
   return page("Workers", "Those that are alive. Memory is that of the worker, and of its processes for handlers.", ["workers"], list, ({workers: of}) => list.update(of));
 }
 
+const keyOf = (row) => `${row.queue}\n${row.job}\n${row.fingerprint}`;
+
 export function schemas() {
+  let counted = null, shown = [];
   const list = table({
-    caption: "Schemas", key: (row) => `${row.queue}\n${row.job}\n${row.fingerprint}`,
+    caption: "Schemas", key: keyOf,
     empty: el("p", {}, "The store has no schema. A worker tells those of its jobs when it starts."),
     columns: [
       {name: "Job", head: true, cell: (row) => el("a", {href: `${path("schema", row.queue, row.job)}?fingerprint=${row.fingerprint}`}, short(row.job, 60))},
@@ -63,6 +66,8 @@ export function schemas() {
       {name: "Version", cell: (row) => [el("code", {}, row.fingerprint), row.versions > 1 ? (row.isNewest ? " newest" : " older") : ""]},
       {name: "Told last", cell: (row) => time(row.told_ms)},
       {name: "Size", number: true, cell: (row) => bytes(row.bytes)},
+      {name: "To be executed", number: true, cell: (row) => (counted ? number(counted.get(keyOf(row))?.open ?? 0) : "–")},
+      {name: "Dead", number: true, cell: (row) => (counted ? number(counted.get(keyOf(row))?.dead ?? 0) : "–")},
       {name: "Enqueue", cell: (row) => (mayEnqueue() && row.isNewest ? el("a", {href: `${path("enqueue", row.queue, row.job)}`, "aria-label": `Enqueue ${plain(row.job)}`}, "enqueue") : "")},
     ],
   });
@@ -70,9 +75,32 @@ export function schemas() {
     const counts = new Map();
     of.forEach((row) => { const key = `${row.queue}\n${row.job}`; row.isNewest = !counts.has(key); counts.set(key, (counts.get(key) ?? 0) + 1); });
     of.forEach((row) => { row.versions = counts.get(`${row.queue}\n${row.job}`); });
-    list.update(of);
+    list.update(shown = of);
   };
-  return page("Schemas", "What the store knows of the jobs: each version that some run or worker needs.", ["schemas"], list, take);
+  // The server reads each run for that, of one queue at a time.
+  const control = new AbortController(), told = el("span", {role: "status"}), wrong = el("div");
+  const count = el("button", {type: "button", click: async () => {
+    const found = new Map();
+    count.disabled = true;
+    wrong.replaceChildren();
+    try {
+      for (const queue of new Set(shown.map((row) => row.queue))) {
+        told.textContent = `Counting in ${plain(queue)}…`;
+        for (const row of (await get(["live"], {queue}, control.signal)).schemas) found.set(keyOf(row), {open: row.runs - row.dead, dead: row.dead});
+      }
+      counted = found;
+      list.update(shown);
+      told.textContent = `Counted at ${clock(Date.now())}`;
+    } catch (failure) {
+      if (failure.name === "AbortError") return;
+      told.textContent = "";
+      wrongTell(wrong, failure);
+    }
+    count.disabled = false;
+  }}, "Count the runs of each version");
+  const whole = page("Schemas", "What the store knows of the jobs: each version that some run or worker needs.", ["schemas"], list, take);
+  list.before(el("p", {class: "row"}, count, told), wrong);
+  return {...whole, end: () => { control.abort(); whole.end(); }};
 }
 
 function fields(title, struct) {

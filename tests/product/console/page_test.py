@@ -279,6 +279,29 @@ class Views(Page):
                    self.get(f"/runs/held/{self.newest('active')}")["cancel_requested"])
         self.calm()
 
+    def test_runs_of_each_version(self):
+        self.fill()
+        self.serve()
+        self.open("schemas")
+        cell = lambda job, name: self.browser.execute_script("""
+            const row = [...document.querySelectorAll("main tbody tr")].find((tr) => tr.querySelector("th").innerText.trim() === arguments[0]);
+            return row?.querySelector(`[data-name="${arguments[1]}"]`)?.innerText.trim()""", job, name)
+        self.assertEqual(cell("tell", "Dead"), "–")
+        self.press("Count the runs of each version")
+        self.sees("Counted at ")
+        self.assertEqual([cell(job, name) for job in ("tell", "wink", "scribe") for name in ("To be executed", "Dead")],
+                         ["0", "3", "1", "0", "0", "0"])
+        for width, scheme in ((1440, "light"), (320, "dark")):
+            self.screen(width, scheme)
+            self.fits()
+            self.assertEqual(self.browser.execute_script(CONTRAST), [])
+        self.faults = (503,)
+        self.away()
+        self.press("Count the runs of each version")
+        self.sees("The store is away")
+        self.assertEqual(cell("tell", "Dead"), "3")
+        self.calm()
+
     def test_it_moves(self):
         self.fill()
         self.serve()
