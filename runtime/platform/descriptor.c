@@ -78,7 +78,6 @@ int culex__descriptor_raise(int fd)
         return culex__descriptor_own(high);
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    note(fd);
     return fd;
 }
 
