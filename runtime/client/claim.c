@@ -56,7 +56,8 @@ static void token_put(const struct look *look, const struct culex_run_facts *fac
     struct culex_claim_token token = {.id = facts->id,
                                       .attempt = facts->attempt,
                                       .claim_ms = facts->claim_ms,
-                                      .times_out_ms = claim->times_out_ms};
+                                      .times_out_ms = claim->times_out_ms,
+                                      .lease_ms = look->lease_ms};
     strcpy(token.session, look->step.session);
     strcpy(token.queue, look->queue);
     culex__claim_token_write(&token, *at);

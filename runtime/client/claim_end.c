@@ -128,6 +128,17 @@ static culex_claim_pulse pulse_make(const struct word *word, int64_t lease_ms)
     return pulse;
 }
 
+/* Who has asked for five minutes once is not to be held to less by what it says of its progress. */
+static culex_status beat_lease_check(const culex_claim_beat *beat,
+                                     const struct culex_claim_token *token, int64_t *ret_lease_ms,
+                                     culex_error *error)
+{
+    if (beat->lease != 0)
+        return culex__claim_lease_check(beat->lease, ret_lease_ms, error);
+    *ret_lease_ms = token->lease_ms;
+    return CULEX_OK;
+}
+
 culex_status culex_claim_heartbeat(culex_client *client, const char *token,
                                    const culex_claim_beat *beat, culex_claim_pulse *ret_pulse,
                                    culex_error *error)
@@ -142,7 +153,7 @@ culex_status culex_claim_heartbeat(culex_client *client, const char *token,
     if (status == CULEX_OK && ret_pulse == NULL)
         return culex__fail(error, CULEX_EINVAL, "no place for the pulse");
     if (status == CULEX_OK)
-        status = culex__claim_lease_check(beat->lease, &lease_ms, error);
+        status = beat_lease_check(beat, &word.token, &lease_ms, error);
     if (status == CULEX_OK && beat->has_progress)
         status = progress_write(client, &word.token, beat, progress, error);
     if (status != CULEX_OK)

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "client/claim_token.h"
 
 enum {
     SESSIONS = 32,
     LEASE_DEFAULT_MS = 30000,
-    LEASE_MIN_MS = 200,
-    LEASE_MAX_MS = 24 * 60 * 60 * 1000,
     LATE_MAX = 12,    /* the last time it is an hour ahead of its clock */
     NONCE_SHIFT = 12, /* a nonce: us since 1970, and some chance below */
 };
@@ -112,7 +111,7 @@ culex_status culex__claim_lease_check(culex_duration lease, int64_t *ret_lease_m
                                       culex_error *error)
 {
     *ret_lease_ms = lease == 0 ? LEASE_DEFAULT_MS : lease / CULEX_MILLISECOND;
-    if (*ret_lease_ms >= LEASE_MIN_MS && *ret_lease_ms <= LEASE_MAX_MS)
+    if (*ret_lease_ms >= CULEX_CLAIM_LEASE_MIN_MS && *ret_lease_ms <= CULEX_CLAIM_LEASE_MAX_MS)
         return CULEX_OK;
     return culex__fail(error, CULEX_EINVAL,
                        "a lease of %lld ns: it may last from 200 ms to a day; culex_seconds(n) "

@@ -13,7 +13,7 @@
 
 #define VERSION "c1"
 
-enum { NUMBERS_SIZE = 10 + 19 + 19, DOTS = 6 };
+enum { NUMBERS_SIZE = 10 + 19 + 19 + 8, DOTS = 7 };
 
 static_assert(sizeof VERSION + CULEX_UUID_TEXT_LEN + CULEX_STORE_SESSION_MAX + NUMBERS_SIZE +
                       CULEX_QUEUE_NAME_MAX + DOTS <=
@@ -26,8 +26,9 @@ void culex__claim_token_write(const struct culex_claim_token *token,
     char id[CULEX_UUID_TEXT_SIZE];
     culex_uuid_format(token->id, id);
     int len = snprintf(ret_text, CULEX_CLAIM_TOKEN_SIZE,
-                       VERSION ".%s.%" PRIu32 ".%s.%" PRId64 ".%" PRId64 ".%s", id, token->attempt,
-                       token->session, token->claim_ms, token->times_out_ms, token->queue);
+                       VERSION ".%s.%" PRIu32 ".%s.%" PRId64 ".%" PRId64 ".%" PRId64 ".%s", id,
+                       token->attempt, token->session, token->claim_ms, token->times_out_ms,
+                       token->lease_ms, token->queue);
     assert(len > 0 && len < CULEX_CLAIM_TOKEN_SIZE);
     (void)len;
 }
@@ -62,11 +63,11 @@ static bool attempt_read(const char *text, uint32_t *ret_attempt)
     return is_good;
 }
 
-static bool instant_take(const char **text, int64_t *ret_ms)
+static bool ms_take(const char **text, int64_t most, int64_t *ret_ms)
 {
     char part[CULEX_NUMBER_TEXT_MAX];
     return part_take(text, sizeof part, part) && culex__int64_parse(part, strlen(part), ret_ms) &&
-           *ret_ms >= 0 && *ret_ms <= CULEX_INSTANT_MAX_MS;
+           *ret_ms >= 0 && *ret_ms <= most;
 }
 
 static bool token_read(const char *text, struct culex_claim_token *ret_token)
@@ -77,8 +78,11 @@ static bool token_read(const char *text, struct culex_claim_token *ret_token)
         !culex__uuid_read(part, strlen(part), &ret_token->id) ||
         !part_take(&text, sizeof part, part) || !attempt_read(part, &ret_token->attempt) ||
         !part_take(&text, sizeof ret_token->session, ret_token->session) ||
-        !is_session(ret_token->session) || !instant_take(&text, &ret_token->claim_ms) ||
-        !instant_take(&text, &ret_token->times_out_ms))
+        !is_session(ret_token->session) ||
+        !ms_take(&text, CULEX_INSTANT_MAX_MS, &ret_token->claim_ms) ||
+        !ms_take(&text, CULEX_INSTANT_MAX_MS, &ret_token->times_out_ms) ||
+        !ms_take(&text, CULEX_CLAIM_LEASE_MAX_MS, &ret_token->lease_ms) ||
+        ret_token->lease_ms < CULEX_CLAIM_LEASE_MIN_MS)
         return false;
     if (culex__queue_check(text, NULL) != CULEX_OK)
         return false;

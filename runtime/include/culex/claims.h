@@ -118,7 +118,7 @@ typedef enum CULEX_INT_ENUM culex_claim_order {
 
 /* Zero-initialise. */
 typedef struct culex_claim_beat {
-    culex_duration lease; /* from now; as of culex_claim_options */
+    culex_duration lease; /* from now, as of culex_claim_options; 0: as long as the claim's was */
     bool has_progress;
     int progress;              /* percent, -1 for unknown */
     const char *progress_text; /* NULL: none; cut at 250 bytes */

@@ -300,6 +300,20 @@ static void test_heartbeats_keep_the_lease_and_tell_progress(void **state)
     culex_claim_free(claim);
 }
 
+/* One that only tells how far it is does not take of the time that was asked for. */
+static void test_heartbeat_without_a_lease_has_that_of_the_claim(void **state)
+{
+    struct world *world = *state;
+    put(world, 1);
+    culex_claim *claim = claim_by(world, &(culex_claim_options){.lease = culex_minutes(5)});
+    assert_non_null(claim);
+    world_pass(world, 1000);
+    assert_int_equal(beat(world, claim, 0).lease_ends_ms, claim->claimed_ms + 1000 + 300000);
+    assert_int_equal(beat(world, claim, 2000).lease_ends_ms, claim->claimed_ms + 1000 + 2000);
+    assert_int_equal(beat(world, claim, 0).lease_ends_ms, claim->claimed_ms + 1000 + 300000);
+    culex_claim_free(claim);
+}
+
 static void test_cancel_is_told_by_the_heartbeat(void **state)
 {
     struct world *world = *state;
@@ -659,26 +673,29 @@ static void test_what_is_no_token_is_refused(void **state)
         "",
         "c1",
         "c2." ID ".1.00000000000000aa.0.0.numbers",
-        "c1.01a1ee57-0e80-7cd1-bfc4-00000000000.1.00000000000000aa.0.0.numbers",
-        "c1." ID ".0.00000000000000aa.0.0.numbers",
-        "c1." ID ".4294967296.00000000000000aa.0.0.numbers",
-        "c1." ID ".01.00000000000000aa.0.0.numbers",
-        "c1." ID ".1..0.0.numbers",
-        "c1." ID ".1.00000000000000ag.0.0.numbers",
-        "c1." ID ".1.00000000000000aa00000000000000aa0.0.0.numbers",
-        "c1." ID ".1.00000000000000aa.0.-1.numbers",
-        "c1." ID ".1.00000000000000aa.0.9999999999999999999.numbers",
-        "c1." ID ".1.00000000000000aa.0.0.",
+        "c1.01a1ee57-0e80-7cd1-bfc4-00000000000.1.00000000000000aa.0.0.30000.numbers",
+        "c1." ID ".0.00000000000000aa.0.0.30000.numbers",
+        "c1." ID ".4294967296.00000000000000aa.0.0.30000.numbers",
+        "c1." ID ".01.00000000000000aa.0.0.30000.numbers",
+        "c1." ID ".1..0.0.30000.numbers",
+        "c1." ID ".1.00000000000000ag.0.0.30000.numbers",
+        "c1." ID ".1.00000000000000aa00000000000000aa0.0.0.30000.numbers",
+        "c1." ID ".1.00000000000000aa.0.-1.30000.numbers",
+        "c1." ID ".1.00000000000000aa.0.9999999999999999999.30000.numbers",
+        "c1." ID ".1.00000000000000aa.0.0.30000.",
+        "c1." ID ".1.00000000000000aa.0.0.199.numbers",
+        "c1." ID ".1.00000000000000aa.0.0.86400001.numbers",
+        "c1." ID ".1.00000000000000aa.0.0.numbers",
         "c1." ID ".1.00000000000000aa.0.0",
-        "c1." ID ".1.00000000000000aa.0.0.num bers",
-        "c1." ID ".1.00000000000000aa.0.0.numbers\n"};
+        "c1." ID ".1.00000000000000aa.0.0.30000.num bers",
+        "c1." ID ".1.00000000000000aa.0.0.30000.numbers\n"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         is_refused(world, bad[i], CULEX_EINVAL);
     char longest[CULEX_CLAIM_TOKEN_SIZE + 1];
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     is_refused(world, longest, CULEX_EINVAL);
-    is_refused(world, "c1." ID ".1.00000000000000aa.0.0.numbers", CULEX_ENOTFOUND);
+    is_refused(world, "c1." ID ".1.00000000000000aa.0.0.30000.numbers", CULEX_ENOTFOUND);
     culex_claim *claim = claim_run(world, put(world, 1));
     char forged[CULEX_CLAIM_TOKEN_SIZE];
     strcpy(forged, claim->token);
@@ -1180,6 +1197,7 @@ int main(void)
         TEST(test_params_are_read_by_the_schema),
         TEST(test_silent_holder_is_charged_a_loss_and_fenced),
         TEST(test_heartbeats_keep_the_lease_and_tell_progress),
+        TEST(test_heartbeat_without_a_lease_has_that_of_the_claim),
         TEST(test_cancel_is_told_by_the_heartbeat),
         TEST(test_timeout_ends_the_lease),
         TEST(test_what_claims_failed_by_stays_with_the_run),

@@ -213,7 +213,7 @@ static void test_null_for_events_is_refused(void **state)
 static void test_null_for_claims_is_refused(void **state)
 {
     static const char token[] =
-        "c1.01a1ee57-0e80-7cd1-bfc4-00000000000b.1.00000000000000aa.0.0.numbers";
+        "c1.01a1ee57-0e80-7cd1-bfc4-00000000000b.1.00000000000000aa.0.0.30000.numbers";
     const culex_claim_options no_job = {.jobs = (const char *const[]){NULL}, .job_count = 1};
     culex_client *client = NULL;
     culex_claim *claim = NULL;
