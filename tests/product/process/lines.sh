@@ -1,6 +1,6 @@
 #!/bin/sh
-# Log lines that a run keeps: the last ones of all its attempts, whatever the worker's log takes, and
-# all that its handler wrote before it crashed. usage: lines.sh REPOSITORY BUILD STORE
+# Log lines that a run keeps: the last ones of all its attempts, whatever the worker's log takes, with
+# what each has failed by, and all that its handler wrote before it crashed. usage: lines.sh REPOSITORY BUILD STORE
 . "$(dirname "$0")/lib.sh"
 store_start
 for isolation in process none; do
@@ -13,10 +13,11 @@ for isolation in process none; do
 1 4 8 of 9  
 1 4 9 of 9  
 1 2 last words
-1 4 1 of 1 [secret] 
 1 2 last words
+1 1 failed: the handler gave no reason
 2 4 1 of 1 [secret] 
-2 2 last words' "$("$nap" lines)"
+2 2 last words
+2 1 failed: the handler gave no reason' "$("$nap" lines)"
     "$nap" forget
     expect "what is left of them under $isolation" '' "$("$nap" lines)"
 done
@@ -25,8 +26,8 @@ done
 "$nap" enqueue scribe 20000 crashes
 "$nap" --drain 2>"$scratch/log" || fail "$(cat "$scratch/log")"
 grep -q 'SIGSEGV' "$scratch/log" || fail "no crash: $(cat "$scratch/log")"
-expect 'before the crash' '2 4 19997 of 20000  
-2 4 19998 of 20000  
+expect 'before the crash' '2 4 19998 of 20000  
 2 4 19999 of 20000  
 2 4 20000 of 20000  
-2 2 last words' "$("$nap" lines)"
+2 2 last words
+2 1 crashed: killed by SIGSEGV' "$("$nap" lines | sed 's/SIGSEGV.*/SIGSEGV/')"
