@@ -65,6 +65,7 @@ culex_status culex__claim_subject_read(culex_client *client, const struct culex_
     return status;
 }
 
+/* A misspelt name is no member that somebody later knows: nothing of it would be left. */
 static culex_status result_decode(const culex_job_type *type, const void *result, size_t len,
                                   culex_error *error)
 {
@@ -80,7 +81,7 @@ static culex_status result_decode(const culex_job_type *type, const void *result
     culex_arena *arena = culex_arena_create();
     if (arena == NULL)
         return culex__fail(error, CULEX_ENOMEM, "no memory to read the result");
-    culex_status status = culex_decode(type->result, arena, result, len, &value, error);
+    culex_status status = culex__decode_exact(type->result, arena, result, len, &value, error);
     culex_arena_free(arena);
     return status;
 }

@@ -446,7 +446,8 @@ static void test_release_charges_nothing(void **state)
 static void test_result_must_be_one_of_the_job(void **state)
 {
     struct world *world = *state;
-    static const char *const bad[] = {"", "7", "{", "{\"n\":\"x\"}", "{\"m\":1}"};
+    static const char *const bad[] = {
+        "", "7", "{", "{\"m\":1}", "{\"n\":1,\"m\":1}", "{\"n\":\"x\"}"};
     culex_job_type type = number_type();
     culex_error error = {0};
     type.result = &number_struct;
