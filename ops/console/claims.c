@@ -10,7 +10,7 @@
 #include "console/span.h"
 #include "console/trace.h"
 
-enum { WAIT_MAX_S = 60, JOBS_MAX = 64 };
+enum { WAIT_MAX_S = 60, JOBS_MAX = 64, SEALED_S = 5 };
 
 /* ---- what is sent -----------------------------------------------------------------------------
  */
@@ -79,24 +79,21 @@ static culex_status time_read(const struct span *span, const char *text, bool is
 
 /* By the run's schema, with the defaults of what the payload lacks; as it is stored where the queue
  * does not keep that schema. */
-static void params_tell(struct request *request, const culex_claim *claim)
+static void params_tell(struct ops_json *json, const culex_claim *claim,
+                        const struct ops_slice *params)
 {
-    char *text = NULL;
-    size_t len = 0;
-    culex_error ignored;
     struct ops_scan scan;
     const struct ops_slice payload = {(const char *)claim->payload.data, claim->payload.len};
-    bool is_typed =
-        culex_claim_params(request->ops.client, claim, &text, &len, &ignored) == CULEX_OK;
+    bool is_typed = params->text != NULL;
     if (is_typed)
-        ops_json_raw(&request->json, "params", text, len);
+        ops_json_raw(json, "params", params->text, params->len);
     else if (ops_scan_begin(payload, &scan) && scan.is_object)
-        ops_json_raw(&request->json, "params", payload.text, payload.len);
-    ops_json_bool(&request->json, "is_by_schema", is_typed);
-    free(text);
+        ops_json_raw(json, "params", payload.text, payload.len);
+    ops_json_bool(json, "is_by_schema", is_typed);
 }
 
-static void claim_tell(struct request *request, const culex_claim *claim)
+static void claim_tell(struct request *request, const culex_claim *claim,
+                       const struct ops_slice *params)
 {
     struct ops_json *json = &request->json;
     ops_json_object(json, "claim");
@@ -112,7 +109,7 @@ static void claim_tell(struct request *request, const culex_claim *claim)
     if (claim->times_out_ms != 0)
         ops_json_int(json, "times_out_ms", claim->times_out_ms);
     trace_json(json, claim->payload);
-    params_tell(request, claim);
+    params_tell(json, claim, params);
     ops_json_object_end(json);
 }
 
@@ -158,6 +155,49 @@ static culex_status claim_options_read(const struct order *order, culex_claim_op
                : status;
 }
 
+/* What nobody here can open is no work for who claims here: a program that has the keys gets it. */
+static culex_status sealed_release(struct request *request, const culex_claim *claim,
+                                   culex_error *error)
+{
+    culex_error ignored;
+    char text[sizeof error->text];
+    snprintf(text, sizeof text, "%s", error->text);
+    if (culex_claim_release(request->ops.client, claim->token, SEALED_S * CULEX_SECOND, &ignored) !=
+        CULEX_OK)
+        return ops_fail(error, CULEX_ENOKEY, "%.600s; the run goes back when its lease ends", text);
+    return ops_fail(error, CULEX_ENOKEY, "%.600s; the run has gone back, for %d s", text, SEALED_S);
+}
+
+/* NULL, and CULEX_OK, without the run's schema. */
+static culex_status claim_params(struct request *request, const culex_claim *claim,
+                                 char **ret_params, size_t *ret_len, culex_error *error)
+{
+    culex_status status =
+        culex_claim_params(request->ops.client, claim, ret_params, ret_len, error);
+    return status == CULEX_ENOKEY ? sealed_release(request, claim, error) : CULEX_OK;
+}
+
+static culex_status claimed_tell(struct request *request, const culex_claim *claim,
+                                 culex_error *error)
+{
+    char *params = NULL;
+    size_t len = 0;
+    culex_status status =
+        claim != NULL ? claim_params(request, claim, &params, &len, error) : CULEX_OK;
+    const struct ops_slice known = {params, len};
+    if (status != CULEX_OK)
+        return status;
+    ops_json_object(&request->json, NULL);
+    if (claim != NULL)
+        claim_tell(request, claim, &known);
+    else
+        ops_json_text(&request->json, "claim", NULL);
+    ops_json_object_end(&request->json);
+    ops_json_line_end(&request->json);
+    free(params);
+    return CULEX_OK;
+}
+
 culex_status route_claim(struct request *request, culex_error *error)
 {
     const void *order;
@@ -169,15 +209,8 @@ culex_status route_claim(struct request *request, culex_error *error)
         status = claim_options_read(order, &options, error);
     if (status == CULEX_OK)
         status = claim_wait(request, &options, &claim, error);
-    if (status == CULEX_OK) {
-        ops_json_object(&request->json, NULL);
-        if (claim != NULL)
-            claim_tell(request, claim);
-        else
-            ops_json_text(&request->json, "claim", NULL);
-        ops_json_object_end(&request->json);
-        ops_json_line_end(&request->json);
-    }
+    if (status == CULEX_OK)
+        status = claimed_tell(request, claim, error);
     culex_claim_free(claim);
     culex_arena_free(arena);
     return status;

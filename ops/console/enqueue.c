@@ -134,6 +134,9 @@ static culex_status key_read(const char *header, const struct envelope *envelope
                              culex_enqueue_options *options, culex_error *error)
 {
     options->idempotency_key = envelope->has_key ? envelope->key : header;
+    if (header != NULL && header[0] == '\0')
+        return body_blame(ops_usage(error, "the header Idempotency-Key is empty"),
+                          "idempotency_key", error);
     if (header == NULL || !envelope->has_key || strcmp(header, envelope->key) == 0)
         return CULEX_OK;
     return body_blame(ops_usage(error, "idempotency_key is not that of the header Idempotency-Key"),

@@ -171,7 +171,7 @@ static const struct shape_member held_members[] = {
 static const struct shape_member claimed_members[] = {
     {"claim", "Held!", "The run; null when none came."}, END};
 static const struct shape_member beat_members[] = {
-    {"lease", "string?", "From now, as 5m; 30s without it."},
+    {"lease", "string?", "From now, as 5m; as long as the claim's was without it."},
     {"progress", "integer?", "In percent."},
     {"progress_text", "string?", "Beside it."},
     END};

@@ -2,6 +2,7 @@
 
 usage: console_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
 """
+import base64
 import concurrent.futures
 import json
 import os
@@ -18,7 +19,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "process"))
 import metrics_check
-from served import CONSOLE, CULEX, HELD, STORE, Served
+from served import CONSOLE, CULEX, HELD, NAP, STORE, Served
 
 NOBODY = "01a22d7f-4f59-7826-b394-100000000fff"
 
@@ -444,6 +445,7 @@ class Enqueuing(Served):
     def test_an_idempotency_key(self):
         self.serve()
         body = {"params": {"words": "once"}}
+        self.refused(self.post("/jobs/naps/tell", body, 400, Idempotency_Key=""), "invalid", "idempotency_key", "is empty")
         first = self.post("/jobs/naps/tell", body, 201, Idempotency_Key="k1")
         second = self.post("/jobs/naps/tell", body, 200, Idempotency_Key="k1")
         self.assertEqual((second["id"], second["outcome"]), (first["id"], "duplicate"))
@@ -679,6 +681,21 @@ class Working(Served):
         self.assertEqual(self.post(f"/claims/{held['token']}/complete", {}), {"told": "completed"})
         self.assertEqual(self.get("/queues/naps")["totals"]["done"], 2)
         self.assertNotIn("claims", self.log.read_text())
+
+    @unittest.skipUnless((NAP.parent / "vault").exists(), "no libsodium")
+    def test_a_run_that_nobody_here_can_open(self):
+        path = self.folder / "keys"
+        path.write_text(f"one {base64.b64encode(os.urandom(32)).decode()}\n", encoding="ascii")
+        path.chmod(0o600)
+        self.env["CULEX_KEYS"] = str(path)
+        self.nap("--drain", "--isolation", "none", "--log-level", "error", program=NAP.parent / "vault")
+        del self.env["CULEX_KEYS"]
+        paid = subprocess.run([CULEX, "enqueue", "vault.pay", "shop=x", "iban=IT99", "cents=1", "lines=a", "--keys", path], env=self.env,
+                              capture_output=True, text=True, check=True).stdout.strip()
+        queue = next(queue["queue"] for queue in self.get("/queues")["queues"] if queue["waiting"] == 1)
+        self.refused(self.post(f"/queues/{queue}/claim", {}, 501), "no_key", None, "the run has gone back")
+        run = self.get(f"/runs/{queue}/{paid}")
+        self.assertEqual((run["state"], run["failures"]), ("scheduled", 0))
 
     def test_a_run_that_fails(self):
         self.tell("hello")
