@@ -17,11 +17,16 @@ expect 'dead letters' 'after 1 attempts: 550 no such domain
 after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$dead"
 expect 'those of one error' 'after 1 attempts: 550 no such domain' "$(./mail dead 'no such' | sed 's/^[^ ]* //')"
 expect 'those of no error' '' "$(./mail dead 'No such')"
-expect 'their log' 'attempt 1: the server of gone@bounce.example answers
+expect 'the log of one' 'attempt 1: the server of gone@bounce.example answers
+attempt 1: failed: 450 mailbox of gone@bounce.example is busy
 attempt 2: the server of gone@bounce.example answers
+attempt 2: failed: 450 mailbox of gone@bounce.example is busy
 attempt 3: the server of gone@bounce.example answers
-attempt 4: the server of gone@bounce.example answers' "$(./mail log)"
-expect 'no log' '' "$(./mail log 'no such')"
+attempt 3: failed: 450 mailbox of gone@bounce.example is busy
+attempt 4: the server of gone@bounce.example answers
+attempt 4: failed: 450 mailbox of gone@bounce.example is busy' "$(./mail log '450')"
+expect 'of the other, which wrote nothing' 'attempt 1: failed: 550 no such domain' "$(./mail log 'no such')"
+expect 'of both' 9 "$(./mail log | wc -l)"
 ./mail retry 'no such'
 expect 'the other one stays dead' 'after 4 attempts: 450 mailbox of gone@bounce.example is busy' "$(./mail dead | sed 's/^[^ ]* //')"
 ./worker --drain 2>/dev/null
