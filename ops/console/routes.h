@@ -58,6 +58,9 @@ culex_status route_queue(struct request *request, culex_error *error);
 culex_status route_queue_pause(struct request *request, culex_error *error);
 culex_status route_queue_resume(struct request *request, culex_error *error);
 
+/* ---- bulk.c */
+culex_status route_queue_bulk(struct request *request, culex_error *error);
+
 /* ---- listing.c */
 culex_status route_runs(struct request *request, culex_error *error);
 culex_status route_tag(struct request *request, culex_error *error);

@@ -56,6 +56,25 @@ static const struct shape_member queues_members[] = {
     {"queues", "[Queue]", "In alphabetical order."}, END};
 static const struct shape_member pause_members[] = {
     {"for", "string?", "Go on by itself after this time, as 90s, 5m or 2h."}, END};
+static const struct shape_member bulk_members[] = {
+    {"action", "string", "retry (dead runs), delete (done, dead and cancelled ones) or cancel."},
+    {"states", "string?", "Of these states, with commas; without it of all that the action takes."},
+    {"job", "string?", "Of the job with this stored name, as shop.send_email."},
+    {"tag", "string?", "That have this tag."},
+    {"error", "string?", "Whose last error has this text in it."},
+    {"since", "string?", "Enqueued then or later: 2h (ago), or 2026-11-30T09:30:00Z."},
+    {"before", "string?", "Enqueued before that."},
+    {"dry", "boolean?", "Nothing is done: counts what would be."},
+    {"limit", "integer?", "Look at no more runs than these, 1 to 1000."},
+    {"cursor", "string?", "next_cursor of the answer before, with the same other members."},
+    END};
+static const struct shape_member bulk_counts_members[] = {
+    {"looked", "integer", "At so many runs of the states."},
+    {"matched", "integer", "Of these: are meant."},
+    {"done", "integer", "Of these; one at work that is asked to stop counts. 0 of a dry one."},
+    {"skipped", "integer", "Had changed by then, or another run has their unique key."},
+    {"next_cursor", "string?", "For the next request; missing at the end."},
+    END};
 static const struct shape_member nothing_members[] = {END};
 
 #define RUN_MEMBERS                                                                                \
@@ -352,6 +371,9 @@ const struct shape shapes[] = {
     {"Queue", "A queue.", queue_members, NULL},
     {"Queues", "All queues.", queues_members, NULL},
     {"Pause", "How long.", pause_members, NULL},
+    {"Bulk", "What to do, and to which runs: one of the members that tell which is there.",
+     bulk_members, NULL},
+    {"BulkCounts", "What one request has come to.", bulk_counts_members, NULL},
     {"Nothing", "An empty object, or no body at all.", nothing_members, NULL},
     {"ListedRun", "A run, as lists have it.", listed_members, NULL},
     {"LogLine", "A line that a run keeps.", line_members, NULL},

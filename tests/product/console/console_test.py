@@ -580,6 +580,66 @@ class Enqueuing(Served):
         ends = [(line["what"], line["status"]) for line in self.lines_of_audit()]
         self.assertEqual(ends[-4:], [("cancelRun", 409), ("deleteRun", 200), ("deleteRun", 404), ("cancelRun", 400)])
 
+    def test_many_runs_are_changed_at_once(self):
+        self.fill()
+        self.serve()
+        bulk = "/queues/naps/bulk"
+        route = {"action": "retry", "error": "no route"}
+        counts = {"looked": 3, "matched": 2, "done": 0, "skipped": 0}
+        self.assertEqual(self.post(bulk, {**route, "dry": True}), counts)
+        self.assertEqual(len(self.get("/runs?queue=naps&state=dead")["runs"]), 3)
+        self.assertEqual(self.post(bulk, route), {**counts, "done": 2})
+        [dead] = self.get("/runs?queue=naps&state=dead")["runs"]
+        self.assertEqual(self.get(f"/runs/naps/{dead['id']}")["error"], "disk full")
+        self.assertEqual(self.post(bulk, {"action": "cancel", "states": "waiting", "job": "tell"})["done"], 2)
+        self.assertEqual(self.get("/runs?state=waiting")["runs"][0]["job"], "wink")
+        self.assertEqual(self.post(bulk, {"action": "delete", "states": "dead,cancelled", "since": "1h"})["done"], 3)
+        self.assertEqual({run["state"] for run in self.get("/runs?queue=naps")["runs"]}, {"done", "waiting"})
+        told = [(line["what"], line["status"], line["runs"]) for line in self.lines_of_audit()]
+        self.assertEqual(told[:2], [("changeRuns", 200, "retry, dry: looked at 3, matched 2, done 0, skipped 0"),
+                                    ("changeRuns", 200, "retry: looked at 3, matched 2, done 2, skipped 0")])
+
+    def test_changes_of_many_runs_go_on_where_they_were(self):
+        for number in range(12):
+            self.nap("enqueue", "tell", "odd" if number % 2 else "even", "hush")
+        self.drain()
+        self.serve()
+        wanted = {"action": "delete", "states": "dead", "error": "odd", "limit": 5}
+        looked = done = 0
+        answer = {"next_cursor": None}
+        cursors = []
+        while "next_cursor" in answer and len(cursors) < 12:
+            answer = self.post("/queues/naps/bulk", {**wanted, "cursor": answer["next_cursor"]})
+            self.assertLessEqual(answer["looked"], 5)
+            looked, done = looked + answer["looked"], done + answer["done"]
+            cursors += [answer.get("next_cursor")]
+        self.assertEqual((looked, done, cursors[-1]), (12, 6, None))
+        self.assertEqual(len(self.get("/runs?state=dead")["runs"]), 6)
+        for other in ({"error": "even"}, {"action": "retry"}, {"states": "dead,done"}, {"job": "tell"}, {"tag": "a"}, {"dry": True},
+                      {"since": "1h"}, {"before": "1s"}):
+            refusal = self.post("/queues/naps/bulk", {**wanted, "cursor": cursors[0], **other}, 400)
+            self.refused(refusal, "invalid", "cursor", "stale")
+        self.post("/queues/claps/bulk", {**wanted, "cursor": cursors[0]}, 400)
+        listed = self.get("/runs?queue=naps&limit=1")["next_cursor"]
+        for cursor in ("x", "0" * 300, listed, cursors[0] + "0"):
+            self.refused(self.post("/queues/naps/bulk", {**wanted, "cursor": cursor}, 400), "invalid", "cursor")
+
+    def test_what_is_wrong_of_many_changes_is_named(self):
+        self.fill()
+        self.serve()
+        for body, param, part in (({}, "action", ""), ({"action": "retri", "error": "x"}, "action", "did you mean retry?"),
+                                  ({"action": "delete"}, None, "which runs"), ({"action": "delete", "dry": True}, None, "which runs"),
+                                  ({"action": "retry", "states": "done"}, "states", "dead"),
+                                  ({"action": "retry", "states": "ded"}, "states", "dead"),
+                                  ({"action": "retry", "since": "never"}, "since", "2h"),
+                                  ({"action": "retry", "since": "1h", "before": "2h"}, "since", ""),
+                                  ({"action": "retry", "error": ""}, "error", ""),
+                                  ({"action": "retry", "error": "x", "limit": 1001}, "limit", "1000"),
+                                  ({"action": "retry", "eror": "x"}, "eror", "did you mean error?")):
+            self.refused(self.post("/queues/naps/bulk", body, 400), "invalid", param, part)
+        self.refused(self.post("/queues/nops/bulk", {"action": "retry", "error": "x"}, 404), "not_found", None, "naps")
+        self.assertEqual(len(self.get("/runs?queue=naps&state=dead")["runs"]), 3)
+
 
 class Waiting(Served):
     def setUp(self):
@@ -816,9 +876,11 @@ class Access(Served):
                  ("GET", one + "/wait", "reo"), ("GET", "/api/v1/workers", "ro"), ("GET", "/api/v1/schemas", "reo"),
                  ("GET", "/api/v1/health", "reow"), ("GET", "/metrics", "ro"), ("GET", "/api/v1/limits", "ro"),
                  ("GET", "/api/v1/queues/naps/figures", "ro"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
-                 ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", "/api/v1/queues/naps/claim", "wo"), ("POST", one + "/delete", "o"))
+                 ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", "/api/v1/queues/naps/claim", "wo"),
+                 ("POST", "/api/v1/queues/naps/bulk", "o"), ("POST", one + "/delete", "o"))
+        bodies = {"/api/v1/jobs": [], "/api/v1/queues/naps/bulk": {"action": "retry", "error": "x"}}
         for method, path, allowed in table:
-            body = [] if path == "/api/v1/jobs" else None
+            body = bodies.get(path)
             for token in (self.READ, self.ENQUEUE, self.OPERATE, self.WORK):
                 status, _, value = self.send(method, path, body, Authorization=f"Bearer {token}")
                 self.assertEqual(status in (200, 201), token[0] in allowed, (method, path, token, value))

@@ -113,7 +113,7 @@ class Answers(Served):
         """The id of one: a callback has it in its params."""
         self.nap("batch", "1")
         self.drain()
-        run = self.get("/runs?queue=claps")["runs"][0]
+        [run, *_] = self.get("/runs?queue=claps&limit=1")["runs"]  # about so many
         shown = subprocess.run([CULEX, "show", f"claps/{run['id']}", "--params", "--json"], env=self.env,
                                capture_output=True, text=True, check=True).stdout
         return re.search(r"naps/([0-9a-f-]{36})", shown)[1]
@@ -158,6 +158,11 @@ class Answers(Served):
         self.ask("get", "/api/v1/queues/{queue}", queue="naps")
         self.ask("post", "/api/v1/queues/{queue}/pause", {"for": "1h"}, queue="naps")
         self.ask("post", "/api/v1/queues/{queue}/resume", queue="naps")
+        many = {"action": "delete", "states": "dead,cancelled", "job": "tell", "tag": "red", "error": "x", "since": "1h", "before": "0s",
+                "limit": 1, "dry": True}
+        self.ask("post", "/api/v1/queues/{queue}/bulk", many, queue="naps")
+        self.assertIn("next_cursor", self.ask("post", "/api/v1/queues/{queue}/bulk", {"action": "delete", "states": "dead", "limit": 1},
+                                              queue="naps"))
         self.ask("get", "/api/v1/queues/{queue}", queue="nops", code=404)
         self.ask("get", "/api/v1/queues/{queue}/figures", queue="naps")
         self.ask("get", "/api/v1/limits")
