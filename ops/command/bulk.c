@@ -9,6 +9,7 @@
 #include "command/ask.h"
 #include "command/find.h"
 #include "command/hint.h"
+#include "command/job_name.h"
 #include "command/print.h"
 
 /* What is done to runs, and to those of which states. */
@@ -117,6 +118,17 @@ static bool id_add(const culex_run_info *run, void *user)
     return true;
 }
 
+/* A job that is named without its package is told whole, before anything is done to its runs. */
+static culex_status job_take(struct ops *ops, culex_list_filter *filter, culex_error *error)
+{
+    const char *given = filter->job;
+    culex_status status = ops_job_name_take(ops, ops->options.queue, error);
+    filter->job = ops->options.job;
+    if (status == CULEX_OK && given != NULL && strcmp(given, filter->job) != 0)
+        fprintf(stderr, "culex: the job %s is %s\n", given, filter->job);
+    return status;
+}
+
 /* Which runs are meant has to be said: nobody empties a store by a forgotten word. */
 static culex_status filter_make(struct ops *ops, const struct deed *deed,
                                 culex_list_filter *ret_filter, culex_error *error)
@@ -140,7 +152,8 @@ static culex_status filter_make(struct ops *ops, const struct deed *deed,
     if ((options->states & ~deed->states) != 0)
         return ops_usage(error, "%s: not of each of these states; culex %s --help tells of which",
                          deed->name, deed->name);
-    return ops_filter_check(options, error);
+    culex_status status = ops_filter_check(options, error);
+    return status == CULEX_OK ? job_take(ops, ret_filter, error) : status;
 }
 
 static culex_status ids_find(struct ops *ops, const culex_list_filter *filter, struct ids *ids,

@@ -24,6 +24,7 @@ struct ops {
     size_t argument_count;
     culex_client *client; /* NULL for a command that opens the store itself */
     int code;             /* of the program's end, when the command is CULEX_OK */
+    char *job;            /* owned: options.job as the store has it, NULL: as it was given */
     char **words;         /* of the command line, as they were given; ends with NULL */
 };
 

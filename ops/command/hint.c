@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <culex/figures.h>
+#include <culex/schemas.h>
 
 #include "command/guess.h"
 #include "command/print.h"
@@ -103,7 +104,18 @@ static void search_tell(const char *what, const char *queue, const struct search
     ops_failure_print(text);
 }
 
-/* A job with figures is well written, and its runs are forgotten. */
+static culex_status schemas_see(struct ops *ops, const char *queue, struct search *search,
+                                culex_error *error)
+{
+    culex_schemas *schemas = NULL;
+    culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
+    for (size_t i = 0; status == CULEX_OK && i < schemas->count; i++)
+        name_see(search, schemas->items[i].wire);
+    culex_schemas_free(schemas);
+    return status;
+}
+
+/* A job with a schema or figures is well written, and its runs are to come or forgotten. */
 static void job_hint(struct ops *ops, const char *queue)
 {
     culex_error ignored = {.code = CULEX_OK};
@@ -114,6 +126,7 @@ static void job_hint(struct ops *ops, const char *queue)
         culex_client_figures_by_job(ops->client, queue, CULEX_FIGURES_HOURS_MAX, figures_see,
                                     &search, &ignored) == CULEX_OK &&
         !search.is_known && names_see(ops, queue, run_see, &search, &ignored) == CULEX_OK &&
+        !search.is_known && schemas_see(ops, queue, &search, &ignored) == CULEX_OK &&
         !search.is_known)
         search_tell("of job", queue, &search);
     free(search.best);

@@ -186,6 +186,7 @@ int main(int argc, char **argv)
         code = is_for_monitor ? ops_check_failed(status, &error, ops.options.wants_json)
                               : failure_tell(status, &error);
     free(ops.words);
+    free(ops.job);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fputs("culex: cannot write the output\n", stderr);

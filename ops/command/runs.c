@@ -6,6 +6,7 @@
 #include "command/follow.h"
 #include "command/group.h"
 #include "command/hint.h"
+#include "command/job_name.h"
 #include "command/parked.h"
 #include "command/print.h"
 #include "command/run_print.h"
@@ -148,6 +149,8 @@ culex_status ops_runs(struct ops *ops, culex_error *error)
     if (listing.most == 0)
         return ops_usage(error, "--limit: 0 runs are none");
     culex_status status = ops_filter_check(&ops->options, error);
+    if (status == CULEX_OK)
+        status = ops_job_name_take(ops, ops->arguments[0], error);
     if (status == CULEX_OK && ops->options.by != NULL)
         return ops_runs_by_error(ops, error);
     if (status == CULEX_OK && ops->options.is_following)

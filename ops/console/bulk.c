@@ -8,6 +8,7 @@
 #include <culex/bulk.h>
 
 #include "command/guess.h"
+#include "command/job_name.h"
 #include "command/value.h"
 #include "console/body.h"
 #include "console/cursor.h"
@@ -247,6 +248,34 @@ static void counts_tell(struct request *request, const struct wanted *wanted,
     ops_json_line_end(json);
 }
 
+/* A name without its package is taken where it is certain which job is meant, and by no guess. */
+static culex_status job_read(struct request *request, const struct wanted *wanted, char **ret_job,
+                             culex_error *error)
+{
+    bool is_sure = true;
+    *ret_job = NULL;
+    if (!wanted->has_job)
+        return CULEX_OK;
+    culex_status status = ops_job_name_read(&request->ops, request->parts[0], wanted->job, false,
+                                            ret_job, &is_sure, error);
+    if (status == CULEX_OK && !is_sure)
+        status = ops_usage(error, "job: %.100s? The queue has too many runs to tell; say it whole",
+                           *ret_job);
+    return body_blame(status, "job", error);
+}
+
+/* Nothing at all of a job: that may be so, or it is called otherwise. */
+static culex_status job_check(struct request *request, const struct wanted *wanted,
+                              const culex_bulk_counts *counts, const culex_bulk_cursor *cursor,
+                              culex_error *error)
+{
+    const char *const queues[] = {request->parts[0]};
+    if (!wanted->has_job || counts->matched > 0 || wanted->has_cursor || !cursor->is_over)
+        return CULEX_OK;
+    return body_blame(ops_job_name_check(&request->ops, queues, 1, wanted->job, error), "job",
+                      error);
+}
+
 /* What was done is audited also where it ends with a failure. */
 static culex_status bulk_do(struct request *request, const struct wanted *wanted,
                             const culex_bulk *bulk, culex_bulk_cursor *cursor, culex_error *error)
@@ -258,6 +287,8 @@ static culex_status bulk_do(struct request *request, const struct wanted *wanted
                                             most, has_time, &work, &counts, error);
     counts_audit(request, wanted, &counts);
     if (status == CULEX_OK)
+        status = job_check(request, wanted, &counts, cursor, error);
+    if (status == CULEX_OK)
         counts_tell(request, wanted, &counts, cursor);
     return status;
 }
@@ -268,12 +299,20 @@ static culex_status wanted_do(struct request *request, const struct wanted *want
     const struct action *action = NULL;
     culex_bulk bulk;
     culex_bulk_cursor cursor;
+    char *job = NULL;
     culex_status status = action_read(wanted->action, &action, error);
     if (status == CULEX_OK)
         status = bulk_make(wanted, action, &bulk, error);
     if (status == CULEX_OK)
         status = cursor_take(request, wanted, &cursor, error);
-    return status == CULEX_OK ? bulk_do(request, wanted, &bulk, &cursor, error) : status;
+    if (status == CULEX_OK)
+        status = job_read(request, wanted, &job, error);
+    if (job != NULL)
+        bulk.filter.job = job;
+    if (status == CULEX_OK)
+        status = bulk_do(request, wanted, &bulk, &cursor, error);
+    free(job);
+    return status;
 }
 
 culex_status route_queue_bulk(struct request *request, culex_error *error)

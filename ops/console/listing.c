@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "command/find.h"
+#include "command/job_name.h"
 #include "command/run_print.h"
 #include "command/value.h"
 #include "console/body.h"
@@ -21,6 +22,7 @@ struct listing {
     size_t most, count;
     int64_t end_ms;       /* a page that took so long is as long as it is */
     struct cursor cursor; /* where the next page begins */
+    bool has_begun;       /* with the page before: nothing of it is known */
 };
 
 static int64_t ms_now(void)
@@ -78,6 +80,7 @@ static uint64_t question_mark(const struct listing *listing)
 static culex_status cursor_take(struct listing *listing, culex_error *error)
 {
     const char *text = request_query(listing->request, "cursor");
+    listing->has_begun = text != NULL;
     return text != NULL
                ? body_blame(cursor_read(text, question_mark(listing), &listing->cursor, error),
                             "cursor", error)
@@ -104,15 +107,35 @@ static bool is_full(const struct listing *listing)
            atomic_load(&listing->request->console->is_ending);
 }
 
-static culex_status queue_list(struct listing *listing, culex_error *error)
+static culex_status runs_find(struct listing *listing, const culex_list_filter *filter,
+                              culex_error *error)
 {
     culex_status status;
     struct cursor *cursor = &listing->cursor;
     do
-        status = culex_client_find(listing->request->ops.client, cursor->queue, &listing->filter,
-                                   &cursor->place, listing->most - listing->count, run_add, listing,
-                                   error);
+        status =
+            culex_client_find(listing->request->ops.client, cursor->queue, filter, &cursor->place,
+                              listing->most - listing->count, run_add, listing, error);
     while (status == CULEX_OK && cursor->place.place != 0 && !is_full(listing));
+    return status;
+}
+
+/* Each queue knows by itself which job is meant by a name without its package. */
+static culex_status queue_list(struct listing *listing, culex_error *error)
+{
+    culex_list_filter filter = listing->filter;
+    char *stored = NULL;
+    bool is_sure;
+    culex_status status = CULEX_OK;
+    if (filter.job != NULL)
+        status = body_blame(ops_job_name_read(&listing->request->ops, listing->cursor.queue,
+                                              filter.job, false, &stored, &is_sure, error),
+                            "job", error);
+    if (stored != NULL)
+        filter.job = stored;
+    if (status == CULEX_OK)
+        status = runs_find(listing, &filter, error);
+    free(stored);
     return status;
 }
 
@@ -164,6 +187,26 @@ static culex_status one_list(struct listing *listing, culex_error *error)
     return status;
 }
 
+/* Nothing at all of a job: that may be so, or it is called otherwise. */
+static culex_status job_check(struct listing *listing, culex_error *error)
+{
+    struct ops *ops = &listing->request->ops;
+    struct ops_names names = {.of = NULL};
+    const char *job = listing->filter.job, *const one[] = {listing->only};
+    culex_status status = CULEX_OK;
+    if (job == NULL || listing->count > 0 || listing->has_begun || listing->cursor.queue[0] != '\0')
+        return CULEX_OK;
+    if (listing->only == NULL)
+        status = ops_names_read(ops, &names, error);
+    const char *const *queues = listing->only != NULL ? one : (const char *const *)names.of;
+    if (status == CULEX_OK)
+        status = body_blame(
+            ops_job_name_check(ops, queues, listing->only != NULL ? 1 : names.count, job, error),
+            "job", error);
+    ops_names_free(&names);
+    return status;
+}
+
 static culex_status listing_tell(struct listing *listing, culex_error *error)
 {
     struct ops_json *json = &listing->request->json;
@@ -172,6 +215,8 @@ static culex_status listing_tell(struct listing *listing, culex_error *error)
     ops_json_array(json, "runs");
     culex_status status =
         listing->only != NULL ? one_list(listing, error) : all_list(listing, error);
+    if (status == CULEX_OK)
+        status = job_check(listing, error);
     ops_json_array_end(json);
     if (status == CULEX_OK && listing->cursor.queue[0] != '\0')
         ops_json_text(json, "next_cursor",

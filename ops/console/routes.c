@@ -8,7 +8,7 @@ enum { KB = 1024, MB = 1024 * KB };
 static const struct route_query run_queries[] = {
     {"queue", "Of this queue; without it of all, in alphabetical order."},
     {"state", "Of these states, with commas: scheduled, waiting, active, done, dead, cancelled."},
-    {"job", "Of the job with this stored name, as shop.send_email."},
+    {"job", "Of this job, as send_email or shop.send_email."},
     {"tag", "That have this tag."},
     {"error", "Whose last error has this text in it."},
     {"since", "Enqueued then or later: 2h (ago), or 2026-11-30T09:30:00Z."},

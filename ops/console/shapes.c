@@ -59,7 +59,7 @@ static const struct shape_member pause_members[] = {
 static const struct shape_member bulk_members[] = {
     {"action", "string", "retry (dead runs), delete (done, dead and cancelled ones) or cancel."},
     {"states", "string?", "Of these states, with commas; without it of all that the action takes."},
-    {"job", "string?", "Of the job with this stored name, as shop.send_email."},
+    {"job", "string?", "Of this job, as send_email or shop.send_email."},
     {"tag", "string?", "That have this tag."},
     {"error", "string?", "Whose last error has this text in it."},
     {"since", "string?", "Enqueued then or later: 2h (ago), or 2026-11-30T09:30:00Z."},

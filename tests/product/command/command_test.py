@@ -1062,7 +1062,28 @@ class Command(unittest.TestCase):
         self.assertNotIn("did you mean", self.culex("enqueue", "ll", "to=x", code=2))
         self.culex("enqueue", "kit.all", "to=x", "blob=hex:00ff", "wait=1h30m")
         self.until(lambda: [run["state"] for run in self.lines("runs", "kit")] == ["done"])
-        self.assertIn("did you mean kit.all?", self.told("runs", "kit", "--job", "all"))
+        [run] = self.lines("runs", "kit", "--job", "all")
+        self.assertEqual((run["job"], self.told("runs", "kit", "--job", "all")), ("kit.all", ""))
+        self.assertIn("did you mean kit.all?", self.told("runs", "kit", "--job", "kit.al"))
+        self.assertEqual(self.told("runs", "kit", "--job", "all", "--state", "dead"), "")
+        self.assertEqual(self.told("delete", "--queue", "kit", "--job", "all", "--state", "cancelled", "--yes"),
+                         "culex: the job all is kit.all\n")
+        self.assertIn("deleted", self.culex("delete", "--queue", "kit", "--job", "all", "--yes"))
+        self.assertEqual(self.lines("runs", "kit"), [])
+
+    def test_the_name_itself_is_meant_before_the_end_of_another(self):
+        self.work("--queues", "kit")
+        self.until(lambda: "kit.all" in {schema["job"] for schema in self.lines("schemas", "kit")})
+        self.culex("enqueue", "kit.all", "to=x", "blob=hex:00ff", "wait=1h30m", "--delay", "1h")
+        carried = self.culex("export", "kit").replace('"kit.all"', '"all"').replace(self.env["CULEX_URL"], "another")
+        for verb in ("cancel", "delete"):
+            self.culex(verb, "--queue", "kit", "--all", "--yes")
+        subprocess.run([CULEX, "import", "kit", "--copy", "--yes"], env=self.env, input=carried, text=True, check=True, stdout=subprocess.DEVNULL)
+        self.culex("enqueue", "kit.all", "to=x", "blob=hex:00ff", "wait=1h30m", "--delay", "1h")
+        self.assertEqual({run["job"] for run in self.lines("runs", "kit")}, {"all", "kit.all"})
+        self.assertEqual([run["job"] for run in self.lines("runs", "kit", "--job", "all")], ["all"])
+        self.assertEqual(self.told("cancel", "--queue", "kit", "--job", "all", "--yes"), "")
+        self.assertEqual({run["job"]: run["state"] for run in self.lines("runs", "kit")}, {"all": "cancelled", "kit.all": "scheduled"})
 
     def test_the_params_of_a_job_are_shown(self):
         self.work("--queues", "kit")

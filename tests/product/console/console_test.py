@@ -82,6 +82,47 @@ class Reading(Served):
         stale = self.get("/runs?queue=naps&limit=2&cursor=" + first["next_cursor"], 400)
         self.refused(stale, "invalid", "cursor", "stale", "begin without it")
 
+    def kit(self):
+        """A queue with a schema of kit.all, and two runs of that: one is done, one waits for its hour."""
+        worker = subprocess.Popen([HELD, "--queues", "kit", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: "kit.all" in {schema["job"] for schema in self.get("/schemas?queue=kit")["schemas"]})
+        params = {"to": "x", "blob": "AP8="}
+        self.post("/jobs/kit/kit.all", {"params": params}, 201)
+        self.post("/jobs/kit/kit.all", {"params": params, "delay": "1h"}, 201)
+        self.until(lambda: self.get("/queues/kit")["done"] == 1)
+
+    def test_a_job_is_meant_by_the_end_of_its_name(self):
+        self.fill()
+        self.serve()
+        self.kit()
+        for question in ("queue=kit&job=all", "job=all", "queue=kit&job=kit.all"):
+            self.assertEqual([run["job"] for run in self.get("/runs?" + question)["runs"]], ["kit.all"] * 2)
+        self.assertEqual(self.get("/runs?queue=kit&job=all&state=dead"), {"runs": []})
+        self.refused(self.get("/runs?queue=kit&job=kit.al", 400), "invalid", "job", "did you mean kit.all?")
+        self.refused(self.get("/runs?job=elephant", 400), "invalid", "job", "no queue has a job elephant")
+        self.assertEqual(len(self.get("/runs?queue=naps&job=tell")["runs"]), 3)
+        cancel = {"action": "cancel", "job": "all", "states": "scheduled"}
+        self.refused(self.post("/queues/kit/bulk", {**cancel, "job": "al"}, 400), "invalid", "job")
+        self.assertEqual(self.post("/queues/kit/bulk", cancel), {"looked": 1, "matched": 1, "done": 1, "skipped": 0})
+
+    def test_the_name_itself_is_meant_before_the_end_of_another(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.kit()
+        carried = subprocess.run([CULEX, "export", "kit"], env=self.env, capture_output=True, text=True, check=True).stdout
+        for action, states in (("cancel", "scheduled"), ("delete", "cancelled")):
+            self.post("/queues/kit/bulk", {"action": action, "states": states})
+        carried = carried.replace('"kit.all"', '"all"').replace(self.env["CULEX_URL"], "another")
+        subprocess.run([CULEX, "import", "kit", "--copy", "--yes"], env=self.env, input=carried, text=True, check=True,
+                       stdout=subprocess.DEVNULL)
+        self.post("/jobs/kit/kit.all", {"params": {"to": "x", "blob": "AP8="}, "delay": "1h"}, 201)
+        self.assertEqual([run["job"] for run in self.get("/runs?queue=kit&job=all")["runs"]], ["all"])
+        self.assertEqual(self.post("/queues/kit/bulk", {"action": "cancel", "job": "all"})["done"], 1)
+        self.assertEqual([run["job"] for run in self.get("/runs?queue=kit&state=scheduled")["runs"]], ["kit.all"])
+
     def test_bad_questions(self):
         self.fill()
         self.serve()
