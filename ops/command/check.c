@@ -173,6 +173,43 @@ static culex_status overdue_judge(struct check *check, const struct ops_queue_vi
     return status;
 }
 
+/* Who claims over HTTP is in no list of workers; a run whose lease is good has somebody. */
+struct leases {
+    int64_t now_ms;
+    size_t left;
+    bool is_good; /* one of them */
+};
+
+static bool lease_see(const culex_run_info *run, void *user)
+{
+    struct leases *leases = user;
+    leases->is_good = run->at_ms > leases->now_ms;
+    leases->left--;
+    return !leases->is_good && leases->left > 0;
+}
+
+static culex_status unserved_judge(struct check *check, const struct ops_queue_view *view,
+                                   culex_error *error)
+{
+    enum { LOOKED_MAX = 2000 };
+    struct leases leases = {.now_ms = view->stats.now_ms, .left = LOOKED_MAX};
+    culex_list_cursor cursor = {.place = 0};
+    uint64_t waiting = view->stats.count[CULEX_RUN_WAITING];
+    bool is_open = view->stats.count[CULEX_RUN_ACTIVE] > 0;
+    culex_status status = CULEX_OK;
+    if (waiting == 0 || view->workers > 0 || check->unserved == OK)
+        return CULEX_OK;
+    while (status == CULEX_OK && is_open && !leases.is_good) {
+        status = culex_client_list(check->ops->client, view->name, CULEX_RUN_ACTIVE, &cursor, 0,
+                                   lease_see, &leases, error);
+        is_open = cursor.place != 0 && leases.left > 0;
+    }
+    if (status == CULEX_OK && !leases.is_good)
+        problem_add(check, check->unserved, view->name, "no-worker",
+                    "%" PRIu64 " runs wait and no worker claims any", waiting);
+    return status;
+}
+
 /* Runs that no worker may take, whoever is there. */
 static culex_status held_judge(struct check *check, const struct ops_queue_view *view,
                                culex_error *error)
@@ -196,16 +233,16 @@ static void runs_judge(struct check *check, const struct ops_queue_view *view)
 {
     char span[OPS_SPAN_SIZE];
     uint64_t dead = view->stats.count[CULEX_RUN_DEAD];
-    uint64_t waiting = view->stats.count[CULEX_RUN_WAITING];
     double age = view->age_ms > 0 ? (double)view->age_ms / 1000 : 0;
     problem_add(check, threshold_judge(&check->age, age), view->name, "waiting-age",
                 "the oldest run waits for %s",
                 ops_span_format((view->age_ms > 0 ? view->age_ms : 0) * 1000, span));
     problem_add(check, threshold_judge(&check->dead, (double)dead), view->name, "dead-runs",
                 "%" PRIu64 " dead runs", dead);
-    if (waiting > 0 && view->workers == 0)
-        problem_add(check, check->unserved, view->name, "no-worker",
-                    "%" PRIu64 " runs wait and no worker claims any", waiting);
+}
+
+static void full_judge(struct check *check, const struct ops_queue_view *view)
+{
     if (ops_queue_is_full(&view->stats))
         problem_add(check, check->full, view->name, "full",
                     "full, as %" PRIu64 " runs are bounded by %" PRIu64,
@@ -257,9 +294,13 @@ static culex_status queue_judge(struct check *check, const struct ops_queue_view
         status = overdue_judge(check, view, &overdue, error);
     if (status == CULEX_OK)
         status = held_judge(check, view, error);
+    if (status == CULEX_OK) {
+        runs_judge(check, view);
+        status = unserved_judge(check, view, error);
+    }
     if (status != CULEX_OK)
         return status;
-    runs_judge(check, view);
+    full_judge(check, view);
     numbers_add(check, view, overdue);
     queue_json(check, view, overdue);
     return CULEX_OK;

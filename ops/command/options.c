@@ -71,7 +71,7 @@ static const struct option table[] = {
     {"dead-runs", TEXT, AT(dead_runs), "W,C", "how many dead runs a queue has"},
     {"overdue", TEXT, AT(overdue), "W,C", "how late a periodic job is"},
     {"no-worker", TEXT, AT(no_worker), "WHAT",
-     "where runs wait and none is there: ok, warning or critical (which it is)"},
+     "where runs wait and nobody is there: ok, warning or critical (which it is)"},
     {"full", TEXT, AT(full), "WHAT", "the same where a queue is full"},
     {"paused", TEXT, AT(paused), "WHAT", "where runs wait in a paused queue; warning without it"},
     {"unoffered", TEXT, AT(unoffered), "WHAT",

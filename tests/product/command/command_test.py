@@ -1269,6 +1269,20 @@ class Command(unittest.TestCase):
         worker.terminate()
         worker.wait(60)
 
+    def test_a_monitor_takes_a_good_lease_for_somebody_who_is_there(self):
+        self.held("enqueue", "pen", "2")
+        self.assertIn("2 runs wait and no worker claims any", self.checked("held", code=2))
+        worker = subprocess.Popen([HELD, "--unlisted", "--isolation", "none", "--queues", "held", "--lease", "3s"], env=self.env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.until(lambda: self.lines("queues")[0]["active"] == 1)
+        self.assertRegex(self.checked("held", "--unoffered", "ok", code=0), r"'held waiting'=1;.*'held workers'=0;")
+        worker.kill()
+        worker.wait()
+        self.until(lambda: subprocess.run([CULEX, "check", "held"], env=self.env, capture_output=True, check=False).returncode == 2)
+        self.assertIn("1 runs wait and no worker claims any", self.checked("held", code=2))
+
     def test_a_monitor_is_told_of_all_that_is_known(self):
         self.fill()
         quiet = ("--no-worker", "ok")
