@@ -19,6 +19,7 @@
 #include "command/parked.h"
 #include "command/print.h"
 #include "command/range.h"
+#include "command/returned.h"
 #include "command/shape.h"
 #include "command/survey.h"
 
@@ -29,7 +30,7 @@ static const char *const health_names[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN
 struct check {
     struct ops *ops;
     struct ops_threshold age, dead, overdue;
-    enum health unserved, full, paused, unoffered; /* what these are taken for */
+    enum health unserved, full, paused, unoffered, given_back; /* what these are taken for */
     enum health worst;
     FILE *problems, *numbers; /* of the line; with --json the latter has the queues */
     struct ops_json problems_json, queues_json;
@@ -70,8 +71,10 @@ static culex_status check_read(struct check *check, culex_error *error)
         status = health_read("full", options->full, CRITICAL, &check->full, error);
     if (status == CULEX_OK)
         status = health_read("paused", options->paused, WARNING, &check->paused, error);
+    if (status == CULEX_OK)
+        status = health_read("unoffered", options->unoffered, WARNING, &check->unoffered, error);
     return status == CULEX_OK
-               ? health_read("unoffered", options->unoffered, WARNING, &check->unoffered, error)
+               ? health_read("given-back", options->given_back, WARNING, &check->given_back, error)
                : status;
 }
 
@@ -229,6 +232,22 @@ static culex_status held_judge(struct check *check, const struct ops_queue_view 
     return status;
 }
 
+/* Runs that workers take, and cannot execute. */
+static culex_status returned_judge(struct check *check, const struct ops_queue_view *view,
+                                   culex_error *error)
+{
+    struct ops_returned returned;
+    const uint64_t *count = view->stats.count;
+    if (check->given_back == OK || count[CULEX_RUN_SCHEDULED] + count[CULEX_RUN_WAITING] == 0)
+        return CULEX_OK;
+    culex_status status = ops_returned_read(check->ops, view->name, &returned, error);
+    if (status == CULEX_OK && returned.count > 0)
+        problem_add(check, check->given_back, view->name, "given-back",
+                    "%" PRIu64 " runs are given back by workers, as %s", returned.count,
+                    returned.text);
+    return status;
+}
+
 static void runs_judge(struct check *check, const struct ops_queue_view *view)
 {
     char span[OPS_SPAN_SIZE];
@@ -294,6 +313,8 @@ static culex_status queue_judge(struct check *check, const struct ops_queue_view
         status = overdue_judge(check, view, &overdue, error);
     if (status == CULEX_OK)
         status = held_judge(check, view, error);
+    if (status == CULEX_OK)
+        status = returned_judge(check, view, error);
     if (status == CULEX_OK) {
         runs_judge(check, view);
         status = unserved_judge(check, view, error);

@@ -232,7 +232,7 @@ const struct ops_command ops_commands[] = {
      .details =
          "\nW,C: warn beyond W, critical beyond C. Each is a number, of a time with its unit,\n"
          "or a range as Nagios has them: 10: ~:10 1:10 @1:10. A store that is away is CRITICAL.",
-     .options = "waiting-age dead-runs overdue no-worker full paused unoffered timeout",
+     .options = "waiting-age dead-runs overdue no-worker full paused unoffered given-back timeout",
      .most = 1000,
      .is_storeless = true,
      .run = ops_check},

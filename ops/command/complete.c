@@ -135,7 +135,8 @@ static culex_status value_offer(struct ops *ops, const char *option, struct offe
     if (strcmp(option, "state") == 0)
         all_offer(offers, states);
     else if (strcmp(option, "no-worker") == 0 || strcmp(option, "full") == 0 ||
-             strcmp(option, "paused") == 0 || strcmp(option, "unoffered") == 0)
+             strcmp(option, "paused") == 0 || strcmp(option, "unoffered") == 0 ||
+             strcmp(option, "given-back") == 0)
         all_offer(offers, healths);
     else if (strcmp(option, "by") == 0)
         all_offer(offers, kinds);

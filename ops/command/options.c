@@ -76,6 +76,8 @@ static const struct option table[] = {
     {"paused", TEXT, AT(paused), "WHAT", "where runs wait in a paused queue; warning without it"},
     {"unoffered", TEXT, AT(unoffered), "WHAT",
      "where runs need what no worker offers; warning without it"},
+    {"given-back", TEXT, AT(given_back), "WHAT",
+     "where workers cannot execute runs; warning without it"},
     {"interval", DURATION, AT(interval), "TIME", "read it anew so often; by default 2s"},
     {"once", FLAG, AT(is_once), NULL, "print one frame as text; rates take two, and have none"},
     {"schema", TEXT, AT(schema), "FILE", "a file with the text of the job's schema"},

@@ -14,8 +14,8 @@ enum { OPS_OPTIONS_MAX = 128 };
 /* What was given; {0} is nothing. Texts are those of the command line. */
 struct ops_options {
     const char *url, *url_file, *prefix, *queue, *job, *tag, *error_part, *from, *by, *waiting_age,
-        *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *schema, *key, *payload,
-        *from_file, *traceparent, *keys, *listen, *base, *host, *tokens, *audit;
+        *dead_runs, *overdue, *no_worker, *full, *paused, *unoffered, *given_back, *schema, *key,
+        *payload, *from_file, *traceparent, *keys, *listen, *base, *host, *tokens, *audit;
     culex_duration store_timeout, timeout, duration, delay, interval;
     culex_time since, before, at;
     uint64_t limit, priority, burst, hours, keep, bytes, connections;

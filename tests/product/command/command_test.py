@@ -1283,6 +1283,38 @@ class Command(unittest.TestCase):
         self.until(lambda: subprocess.run([CULEX, "check", "held"], env=self.env, capture_output=True, check=False).returncode == 2)
         self.assertIn("1 runs wait and no worker claims any", self.checked("held", code=2))
 
+    def returned(self, queue, run, *times):
+        """Has the workers of a queue give a run back for these times, without waiting between them."""
+        def is_back(so_often):
+            [shown] = self.lines("show", run, "--queue", queue)
+            return (shown["state"], shown["attempt"] >= so_often) == ("scheduled", True)
+        for so_often in times:
+            if so_often > 1:
+                self.culex("move", run, "--queue", queue, "--delay", "0s")
+            self.until(lambda so_often=so_often: is_back(so_often))
+
+    def test_a_monitor_is_told_of_runs_that_go_back(self):
+        self.work("--queues", "held")
+        run = self.culex("enqueue", "wink", *self.schema("wink"), "--queue", "held").split()[-1]
+        self.returned("held", run, 1, 2)
+        self.checked("held", code=0)
+        self.returned("held", run, 3)
+        self.assertIn("held: 1 runs are given back by workers, as wink, 3 times: no handler is registered for this job |",
+                      self.checked("held", code=1))
+        [problem] = json.loads(self.checked("--given-back", "critical", "--json", code=2))["problems"]
+        self.assertEqual((problem["what"], problem["state"]), ("given-back", "CRITICAL"))
+        self.checked("held", "--given-back", "ok", code=0)
+
+    @unittest.skipUnless(VAULT.exists(), "no libsodium")
+    def test_a_monitor_is_told_of_a_key_that_workers_lack(self):
+        keys = self.vault_keys("one")
+        self.vaults(keys)
+        run = self.culex("enqueue", "vault.pay", "shop=x", "iban=IT99", "cents=77", "lines=a", *keys).strip()
+        self.env["CULEX_KEYS"] = self.vault_keys("two")[1]
+        self.work(program=VAULT)
+        self.returned("vault.pay", run, 1, 2, 3)
+        self.assertIn("as vault.pay, 3 times: not understood: no key: ", self.checked("vault.pay", code=1))
+
     def test_a_monitor_is_told_of_all_that_is_known(self):
         self.fill()
         quiet = ("--no-worker", "ok")
