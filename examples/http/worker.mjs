@@ -17,19 +17,27 @@ async function handle(job, params) {
 async function run(claim) {
   const beats = setInterval(() => post(`claims/${claim.token}/heartbeat`, {lease: "30s"}).catch(() => {}), 10_000);
   try {
-    await handle(claim.job, claim.params);
-    await post(`claims/${claim.token}/complete`, {});
-  } catch (failure) {
+    const failure = await handle(claim.job, claim.params).then(() => null, (reason) => ({reason}));
+    if (failure === null) await post(`claims/${claim.token}/complete`, {});
+    // Of a long text the store keeps 4 KiB.
+    else await post(`claims/${claim.token}/fail`, {error: [...String(failure.reason)].slice(0, 2000).join("")});
+  } catch (refused) {
     // 409: the lease was over, and another has the run.
-    if (failure.status === undefined) await post(`claims/${claim.token}/fail`, {error: String(failure)});
-    else console.error(failure.message);
+    console.error(refused.message);
   } finally {
     clearInterval(beats);
   }
 }
 
-for (;;) {
-  const {claim} = await post(`queues/${process.argv[2]}/claim`, {wait: "2s", lease: "30s"});
-  if (claim === null) break;
-  await run(claim);
+async function work(queue) {
+  for (;;) {
+    const {claim} = await post(`queues/${queue}/claim`, {wait: "2s", lease: "30s"});
+    if (claim === null) return;
+    await run(claim);
+  }
 }
+
+await work(process.argv[2]).catch((refused) => {
+  console.error(refused.message);
+  process.exitCode = 1;
+});

@@ -12,17 +12,23 @@ post() { # PATH JSON
         -H "Authorization: Bearer ${CULEX_TOKEN:-}" -d "$2"
 }
 
-errors=$(mktemp)
-trap 'rm -f "$errors"' EXIT
-while claim=$(post "queues/$queue/claim" '{"wait":"2s","lease":"30s"}') && [ "$(printf %s "$claim" | jq .claim)" != null ]; do
+told() { # CLAIM JSON; 409: the lease was over, and another has the run
+    post "claims/$1" "$2" >/dev/null || :
+}
+
+errors=$(mktemp) beats=
+trap 'rm -f "$errors"; kill "$beats" 2>/dev/null || :' EXIT
+while claim=$(post "queues/$queue/claim" '{"wait":"2s","lease":"30s"}') || { printf '%s\n' "$claim" >&2 && exit 1; }
+    [ "$(printf %s "$claim" | jq .claim)" != null ]; do
     token=$(printf %s "$claim" | jq -r .claim.token)
     # While the command works the lease is made longer; the store says when to stop.
     (while sleep 10; do post "claims/$token/heartbeat" '{"lease":"30s"}' >/dev/null || exit; done) &
     beats=$!
     if printf %s "$claim" | jq -c .claim.params | sh -c "$command" 2>"$errors"; then
-        post "claims/$token/complete" '{}' >/dev/null
-    else
-        post "claims/$token/fail" "$(jq -Rsc '{error: .}' <"$errors")" >/dev/null
+        told "$token/complete" '{}'
+    else # of a long text the store keeps 4 KiB
+        told "$token/fail" "$(head -c 4096 "$errors" | LC_ALL=C tr -d '\000-\010\013-\037' | jq -Rsc '{error: .}')"
     fi
     kill "$beats" 2>/dev/null || :
+    beats=
 done

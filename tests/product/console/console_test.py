@@ -24,6 +24,25 @@ from served import CONSOLE, CULEX, HELD, NAP, STORE, Served
 NOBODY = "01a22d7f-4f59-7826-b394-100000000fff"
 
 
+def example_workers(scratch):
+    """What starts each example that this machine has a program for; its handler fails for "bad", at length."""
+    folder = pathlib.Path(__file__).resolve().parents[3] / "examples" / "http"
+    for name, line, more in (("worker.py", 'print(job, params["words"], flush=True)',
+                              '\n    if params["words"] == "bad":\n        raise ValueError("bad luck" + "\\U0001f600" * 30000)'),
+                             ("worker.mjs", "console.log(job, params.words);",
+                              ' if (params.words === "bad") throw new Error("bad luck" + "\\u{1f600}".repeat(30000));')):
+        text = (folder / name).read_text()
+        assert line in text, name
+        (scratch / name).write_text(text.replace(line, line + more))
+    fails = "{ yes \"bad luck $(printf '\\033')\" | head -c 40000 >&2; exit 1; }"
+    workers = {"sh": ["sh", folder / "worker.sh", "naps", "jq -r .words | grep -v bad || " + fails],
+               "python": [sys.executable, scratch / "worker.py", "naps"], "node": ["node", scratch / "worker.mjs", "naps"]}
+    tried = {name: words for name, words in workers.items() if shutil.which(words[0]) and (name != "sh" or shutil.which("jq"))}
+    if len(tried) < len(workers):
+        print("not tried:", *(workers.keys() - tried.keys()))
+    return tried
+
+
 class Reading(Served):
     def held(self):
         """A worker that the server lists, and whose jobs it knows."""
@@ -875,15 +894,9 @@ class Working(Served):
         self.post(f"/claims/{token}/complete", '{"result":null}')
 
     def test_the_examples(self):
-        """A worker in each of three languages; the shell's has a command that fails for one run."""
-        folder = pathlib.Path(__file__).resolve().parents[3] / "examples" / "http"
+        """A worker in each of three languages, whose handler fails for one run, with more to say than may be sent."""
         self.env["CULEX_HTTP"] = f"http://127.0.0.1:{self.port}"
-        workers = {"sh": ["sh", folder / "worker.sh", "naps", "jq -r .words | grep -v bad || { echo bad luck >&2; exit 1; }"],
-                   "python": [sys.executable, folder / "worker.py", "naps"], "node": ["node", folder / "worker.mjs", "naps"]}
-        for name, words in workers.items():
-            if shutil.which(str(words[0])) is None or (name == "sh" and shutil.which("jq") is None):
-                print("not tried:", name)
-                continue
+        for name, words in example_workers(self.folder).items():
             before = self.get("/queues/naps")["totals"]
             for text in "one", "two", "bad":
                 self.tell(text)
@@ -892,10 +905,10 @@ class Working(Served):
             self.assertIn("one", done.stdout)
             after = self.get("/queues/naps")["totals"]
             self.assertEqual(after["done"] + after["failed"], before["done"] + before["failed"] + 3, name)
-            self.assertEqual(after["failed"] - before["failed"], name == "sh", name)
-        if shutil.which("jq"):
-            [bad] = self.get("/runs?queue=naps&state=dead&error=bad%20luck")["runs"]
-            self.assertEqual(bad["job"], "tell")
+            self.assertEqual(after["failed"] - before["failed"], 1, name)
+            [bad, *_] = self.get("/runs?queue=naps&state=dead&error=bad%20luck")["runs"]
+            self.assertGreater(len(self.get(f"/runs/naps/{bad['id']}")["error"]), 500, name)
+            self.post(f"/runs/naps/{bad['id']}/delete")
 
 
 class Access(Served):
@@ -907,6 +920,16 @@ class Access(Served):
                         f"work {self.WORK}\n")
         path.chmod(0o600)
         return "--tokens", path
+
+    def test_the_examples_say_that_a_token_is_wrong(self):
+        self.fill()
+        self.serve(*self.tokens())
+        self.env |= {"CULEX_HTTP": f"http://127.0.0.1:{self.port}", "CULEX_TOKEN": "x" * 32}
+        for name, words in example_workers(self.folder).items():
+            done = subprocess.run(words, env=self.env, capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), (name, done.stderr))
+            self.assertIn("token", done.stderr, name)
+            self.assertLessEqual(len(done.stderr.splitlines()), 2, (name, done.stderr))
 
     def test_roles(self):
         self.fill()
