@@ -42,32 +42,45 @@ function choice(id, options, isOpen, value) {
   return el("select", {id}, isOpen ? el("option", {value: ""}, "(not given)") : "", options.map(([name, doc]) => el("option", {value: name, selected: name === value}, doc ? `${name}: ${plain(doc).slice(0, 80)}` : name)));
 }
 
-/** The input of a field; read() is its value, undefined for none. */
-function input(field, schema) {
-  const id = `p-${wire(field)}`, preset = defaultOf(field), isOpen = !has(field, "required") && preset === undefined;
+// Lines of a secret text are dots, too; where the browser cannot do that it has one line.
+const isDotted = CSS.supports("-webkit-text-security", "disc");
+
+function textInput(field, id, preset) {
+  const isSecret = has(field, "secret"), text = preset === undefined ? "" : String(preset);
+  if (field.kind === "string" && (!isSecret || isDotted)) return el("textarea", {id, class: isSecret ? "secret" : null, rows: Math.min(8, text.split("\n").length), autocomplete: "off", spellcheck: "false"}, text);
+  return el("input", {id, type: isSecret ? "password" : "text", value: text, placeholder: HINTS[field.kind], autocomplete: "off", spellcheck: "false", inputmode: INTEGER.test(field.kind) ? "numeric" : null});
+}
+
+/** The input of a field; value() is what it holds, undefined for none. */
+function inputMake(field, schema, preset) {
+  const id = `p-${wire(field)}`, isOpen = !has(field, "required") && preset === undefined;
   if (field.kind === "struct") {
     const node = el("textarea", {id, rows: 4, spellcheck: "false"}, preset === undefined ? "" : JSON.stringify(preset, null, 1));
-    return {node, read: () => (node.value.trim() === "" ? undefined : parse(node.value))};
+    return {node, value: () => (node.value.trim() === "" ? undefined : parse(node.value))};
   }
   if (isMany(field)) {
     const node = el("textarea", {id, rows: 3, spellcheck: "false"}, Array.isArray(preset) ? preset.join("\n") : "");
-    return {node, read: () => { const lines = node.value.replace(/\n$/, ""); return lines === "" ? undefined : lines.split("\n").map((line) => scalar(field, line)); }};
+    return {node, value: () => { const lines = node.value.replace(/\n$/, ""); return lines === "" ? undefined : lines.split("\n").map((line) => scalar(field, line)); }};
   }
   const values = field.kind === "bool" ? [["true"], ["false"]] : field.kind === "enum" ? (schema.enums ?? []).find((each) => each.name === field.type)?.values.map((value) => [value.name, value.doc]) : null;
   if (values) {
     const node = choice(id, values, isOpen || has(field, "required"), preset === undefined ? undefined : String(preset));
-    return {node, read: () => (node.value === "" ? undefined : scalar(field, node.value))};
+    return {node, value: () => (node.value === "" ? undefined : scalar(field, node.value))};
   }
-  const isText = field.kind === "string";
-  const node = el("input", {id, type: has(field, "secret") ? "password" : "text", value: preset === undefined ? "" : String(preset), placeholder: HINTS[field.kind], autocomplete: "off", spellcheck: "false",
-    inputmode: INTEGER.test(field.kind) ? "numeric" : null});
-  return {node, read: () => (node.value === "" && !(isText && !isOpen && (preset !== undefined || node.dataset.touched)) ? undefined : scalar(field, node.value))};
+  const node = textInput(field, id, preset);
+  return {node, value: () => (node.value === "" && !(field.kind === "string" && preset !== undefined) ? undefined : scalar(field, node.value))};
+}
+
+/** read() is undefined, too, for a default as it came: an input may not hold all that one has, and the server knows it. */
+function input(field, schema) {
+  const preset = defaultOf(field), {node, value} = inputMake(field, schema, preset), shown = node.value;
+  return {node, read: () => (preset !== undefined && node.value === shown ? undefined : value())};
 }
 
 function row(name, label, node, about, doc) {
   const wrong = el("span", {class: "wrong", id: `w-${node.id}`, role: "alert"});
   node.setAttribute("aria-describedby", `d-${node.id} w-${node.id}`);
-  node.addEventListener("input", () => { node.dataset.touched = "1"; wrong.textContent = ""; node.removeAttribute("aria-invalid"); });
+  node.addEventListener("input", () => { wrong.textContent = ""; node.removeAttribute("aria-invalid"); });
   return {name, node, wrong, line: el("div", {class: "field"}, el("label", {for: node.id}, label), node, el("span", {class: "hint", id: `d-${node.id}`}, about, doc ? [" ", short(doc, 300)] : ""), wrong)};
 }
 

@@ -438,7 +438,7 @@ class Acting(Page):
         self.sees("Writes `last` log lines", "last *", "int32", "secret")
         self.faults = (400,)
         self.assertEqual(self.one("#p-how").get_attribute("value"), "done")
-        self.assertEqual(self.one("#p-token").get_attribute("type"), "password")
+        self.assertEqual(self.browser.execute_script("return getComputedStyle(document.getElementById('p-token')).webkitTextSecurity"), "disc")
         self.one("#p-last").send_keys("many", Keys.ENTER)
         self.until(lambda: self.one("#w-p-last").text)
         self.assertEqual((self.focused(), self.one("#p-last").get_attribute("aria-invalid")), ("p-last", "true"))
@@ -476,7 +476,8 @@ class Acting(Page):
         self.one("#x-delay").send_keys("soon", Keys.ENTER)
         self.until(lambda: self.one("#w-x-delay").text)
         self.assertEqual((self.focused(), self.text("#w-p-delay")), ("x-delay", ""))
-        self.one("#p-delay").send_keys("late", Keys.ENTER)
+        self.one("#p-delay").send_keys("late")
+        self.press("Enqueue")
         self.sees("the option or the param delay", "soon")
         self.assertEqual((self.text("#w-p-delay"), self.text("#w-x-delay")), ("", ""))
         self.one("#x-delay").clear()
@@ -487,6 +488,30 @@ class Acting(Page):
         self.assertEqual(run["param_values"], {"delay": "late", "__proto__": "kept", "age": 1})
         self.open(f"run/naps/{run['id']}")
         self.sees("__proto__", "kept")
+        self.calm()
+
+    def test_texts_of_several_lines(self):
+        """Neither a default nor what is typed loses its line ends; what nobody has changed is left to the server."""
+        self.nap("enqueue", "wink", "1")
+        text = {"kind": "string", "shape": "single"}
+        self.tell([{"name": "s", **text, "default": '"caf\\u00e9\\nzwei"'}, {"name": "bare", **text, "default": '"a\\r\\tb"'}, {"name": "typed", **text, "default": '""'},
+                   {"name": "key", **text, "flags": ["secret", "optional"]}], {}, name="lines", wire="lines")
+        self.serve()
+        self.open("enqueue/naps/lines")
+        self.assertEqual(self.one("#p-s").get_attribute("value"), "caf\u00e9\nzwei")
+        self.one("#p-typed").send_keys("one", Keys.ENTER, "two")
+        self.one("#p-key").send_keys("one", Keys.ENTER, "two")
+        self.press("Enqueue")
+        self.sees("Enqueued: ")
+        run = self.get(f"/runs/naps/{self.one('main .good a').text}")
+        self.assertEqual(run["param_values"], {"s": "caf\u00e9\nzwei", "bare": "a\r\tb", "typed": "one\ntwo"})
+        claims = [self.post("/queues/naps/claim", {"jobs": ["lines"]})["claim"] for _ in range(2)]
+        self.assertEqual([each["params"]["key"] for each in claims if each["id"] == run["id"]], ["one\ntwo"])
+        self.one("#p-s").send_keys("!")
+        self.press("Enqueue")
+        lines = lambda: [run["id"] for run in self.get("/runs?queue=naps&state=waiting")["runs"] if run["job"] == "lines"]
+        self.until(lines)
+        self.assertEqual(self.get(f"/runs/naps/{lines()[0]}")["param_values"]["s"], "caf\u00e9\nzwei!")
         self.calm()
 
     def test_a_job_is_offered_in_its_own_queue_first(self):
