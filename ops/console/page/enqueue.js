@@ -12,6 +12,7 @@ const HINTS = {duration: "1.5s", timestamp: "2026-11-30T09:30:00Z", uuid: "36 ch
 
 const has = (field, flag) => (field.flags ?? []).includes(flag);
 const wire = (field) => field.wire ?? field.name;
+const isBlankable = (field) => field.kind === "string" && !isMany(field) && has(field, "required") && !field.min_len;
 const isMany = (field) => field.shape === "list" || field.shape === "array";
 
 function defaultOf(field) {
@@ -68,7 +69,8 @@ function inputMake(field, schema, preset) {
     return {node, value: () => (node.value === "" ? undefined : scalar(field, node.value))};
   }
   const node = textInput(field, id, preset);
-  return {node, value: () => (node.value === "" && !(field.kind === "string" && preset !== undefined) ? undefined : scalar(field, node.value))};
+  const isEmptyGiven = isBlankable(field) || (field.kind === "string" && preset !== undefined);
+  return {node, value: () => (node.value === "" && !isEmptyGiven ? undefined : scalar(field, node.value))};
 }
 
 /** read() is undefined, too, for a default as it came: an input may not hold all that one has, and the server knows it. */
@@ -105,7 +107,7 @@ function form(schema, queue, job) {
   const fields = (schema.params?.fields ?? []).map((field) => {
     const {node, read} = input(field, schema);
     const need = has(field, "required") ? "required" : has(field, "default_withheld") || field.default !== undefined ? "has a default" : "may be left out";
-    const about = [el("code", {}, typeName(field)), ` ${[need, bounds(field), has(field, "secret") ? "secret: it is not shown again" : "", has(field, "encrypted") ? "encrypted: only programs that have its key can give it" : "", has(field, "deprecated") ? "deprecated" : ""].filter(Boolean).join("; ")}.`];
+    const about = [el("code", {}, typeName(field)), ` ${[need, bounds(field), isBlankable(field) ? "left blank it is the empty text" : "", has(field, "secret") ? "secret: it is not shown again" : "", has(field, "encrypted") ? "encrypted: only programs that have its key can give it" : "", has(field, "deprecated") ? "deprecated" : ""].filter(Boolean).join("; ")}.`];
     if (has(field, "required")) node.setAttribute("aria-required", "true");
     return {...row(wire(field), [short(field.name, 60), has(field, "required") ? el("span", {class: "star", "aria-hidden": "true"}, " *") : ""], node, about, field.doc), read, called: field.name, isRequired: has(field, "required")};
   });

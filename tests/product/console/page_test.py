@@ -514,6 +514,26 @@ class Acting(Page):
         self.assertEqual(self.get(f"/runs/naps/{lines()[0]}")["param_values"]["s"], "caf\u00e9\nzwei!")
         self.calm()
 
+    def test_an_empty_text(self):
+        """A required one that is left blank is the empty text, where that may be."""
+        self.nap("enqueue", "wink", "1")
+        text = {"kind": "string", "shape": "single", "flags": ["required"]}
+        self.tell([{"name": "to", **text, "min_len": 1}, {"name": "subject", **text}, {"name": "n", "kind": "int32", "shape": "single", "flags": ["required"]}],
+                  {"to": "a", "subject": "b", "n": 1}, name="letter", wire="letter")
+        self.serve()
+        self.faults = (400,)
+        self.open("enqueue/naps/letter")
+        self.sees("left blank it is the empty text", selector="#d-p-subject")
+        self.assertNotIn("left blank", self.text("#d-p-to") + self.text("#d-p-n"))
+        self.press("Enqueue")
+        self.until(lambda: "required" in self.text("#w-p-to"))
+        self.one("#p-to").send_keys("ann")
+        self.one("#p-n").send_keys("2")
+        self.press("Enqueue")
+        self.sees("Enqueued: ")
+        self.assertEqual(self.get(f"/runs/naps/{self.one('main .good a').text}")["param_values"], {"to": "ann", "subject": "", "n": 2})
+        self.calm()
+
     def test_a_job_is_offered_in_its_own_queue_first(self):
         """A worker tells all its jobs in each queue that it serves."""
         self.nap("--drain", "--queues", "claps,naps", "--isolation", "none", "--log-level", "error")
