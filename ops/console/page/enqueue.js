@@ -33,9 +33,10 @@ function bounds(field) {
   if (field.min !== undefined || field.max !== undefined) of.push(`${field.min ?? "…"} to ${field.max ?? "…"}`);
   if (field.max_len) of.push(`${field.min_len ? `${field.min_len} to` : "at most"} ${field.max_len} bytes`);
   else if (field.min_len) of.push(`at least ${field.min_len} bytes`);
-  if (field.shape === "array") of.push(`${field.count} lines`);
-  else if (field.shape === "list") of.push(field.count ? `at most ${field.count}, one a line` : "one a line");
-  if (field.kind === "struct") of.push("as JSON");
+  if (field.shape === "array") of.push(`${field.count}`);
+  else if (field.shape === "list" && field.count) of.push(`at most ${field.count}`);
+  if (isMany(field)) of.push(field.kind === "struct" ? "as a JSON array" : "one a line");
+  else if (field.kind === "struct") of.push("as JSON");
   return of.join(", ");
 }
 
@@ -52,12 +53,20 @@ function textInput(field, id, preset) {
   return el("input", {id, type: isSecret ? "password" : "text", value: text, placeholder: HINTS[field.kind], autocomplete: "off", spellcheck: "false", inputmode: INTEGER.test(field.kind) ? "numeric" : null});
 }
 
+function structs(field, text) {
+  const wanted = isMany(field) ? "a JSON array is wanted, as [{…}, {…}]" : "a JSON object is wanted, as {…}";
+  let value;
+  try { value = parse(text); } catch (error) { throw new Error(`${wanted}: ${error.message}`); }
+  if (isMany(field) && !Array.isArray(value)) throw new Error(wanted);
+  return value;
+}
+
 /** The input of a field; value() is what it holds, undefined for none. */
 function inputMake(field, schema, preset) {
   const id = `p-${wire(field)}`, isOpen = !has(field, "required") && preset === undefined;
   if (field.kind === "struct") {
     const node = el("textarea", {id, rows: 4, spellcheck: "false"}, preset === undefined ? "" : JSON.stringify(preset, null, 1));
-    return {node, value: () => (node.value.trim() === "" ? undefined : parse(node.value))};
+    return {node, value: () => (node.value.trim() === "" ? undefined : structs(field, node.value))};
   }
   if (isMany(field)) {
     const node = el("textarea", {id, rows: 3, spellcheck: "false"}, Array.isArray(preset) ? preset.join("\n") : "");
@@ -131,7 +140,7 @@ function form(schema, queue, job) {
     given.clear();
     for (const each of all) {
       let value;
-      try { value = each.read(); } catch (error) { given.add(each); blame({param: each.name, message: `this is no JSON: ${error.message}`}); return null; }
+      try { value = each.read(); } catch (error) { given.add(each); blame({param: each.name, message: error.message}); return null; }
       if (value === undefined) continue;
       given.add(each);
       (fields.includes(each) ? params : body)[each.name] = value;

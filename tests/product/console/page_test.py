@@ -534,6 +534,30 @@ class Acting(Page):
         self.assertEqual(self.get(f"/runs/naps/{self.one('main .good a').text}")["param_values"], {"to": "ann", "subject": "", "n": 2})
         self.calm()
 
+    def test_lists_of_structs(self):
+        """They are read as the hint says."""
+        self.nap("enqueue", "wink", "1")
+        point = {"name": "Point", "fields": [{"name": "x", "kind": "int32", "shape": "single", "flags": ["required"]}]}
+        self.tell([{"name": "path", "kind": "struct", "type": "Point", "shape": "list", "count": 3, "flags": ["required"]},
+                   {"name": "at", "kind": "struct", "type": "Point", "shape": "single", "flags": ["optional"]},
+                   {"name": "names", "kind": "string", "shape": "list", "count": 2}], {"path": []}, name="walk", wire="walk", structs=[point])
+        self.serve()
+        self.faults = (400,)
+        self.open("enqueue/naps/walk")
+        self.sees("at most 3, as a JSON array", selector="#d-p-path")
+        self.sees("as JSON", selector="#d-p-at")
+        self.sees("at most 2, one a line", selector="#d-p-names")
+        self.one("#p-path").send_keys('{"x": 1}', Keys.ENTER, '{"x": 2}')
+        self.press("Enqueue")
+        self.until(lambda: "a JSON array is wanted, as [{…}, {…}]" in self.text("#w-p-path"))
+        self.assertEqual(self.focused(), "p-path")
+        self.one("#p-path").clear()
+        self.one("#p-path").send_keys('[{"x": 1}, {"x": 2}]')
+        self.press("Enqueue")
+        self.sees("Enqueued: ")
+        self.assertEqual(self.get(f"/runs/naps/{self.one('main .good a').text}")["param_values"]["path"], [{"x": 1}, {"x": 2}])
+        self.calm()
+
     def test_a_job_is_offered_in_its_own_queue_first(self):
         """A worker tells all its jobs in each queue that it serves."""
         self.nap("--drain", "--queues", "claps,naps", "--isolation", "none", "--log-level", "error")
