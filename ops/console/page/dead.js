@@ -1,7 +1,7 @@
 // Dead letters: runs that failed for good, by their errors, and what is done to several of them.
 import {each, get, later, post} from "./api.js";
 import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
-import {errorsRead, firstLine, wrongTell, wrongText} from "./runs.js";
+import {ageing, errorsRead, firstLine, wrongTell, wrongText} from "./runs.js";
 import {mayOperate} from "./session.js";
 
 const PAGE = 100;
@@ -20,7 +20,7 @@ function groupsOf(runs) {
 export function dead({query}) {
   const control = new AbortController(), chosen = new Set();
   const queue = query.get("queue");
-  let runs = [], cursor = null, isBusy = false, timer;
+  let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, turn = 0, timer;
   const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div");
   const count = el("span", {role: "status"}, "");
   const box = (name, ids) => {
@@ -77,6 +77,8 @@ export function dead({query}) {
   const all = el("button", {type: "button", click: () => { const isAll = runs.every((run) => chosen.has(run.id)); runs.forEach((run) => (isAll ? chosen.delete(run.id) : chosen.add(run.id))); draw(); }}, "Choose all shown");
   const bar = el("div", {class: "row bar"}, all, retry, remove, count);
   const next = el("button", {type: "button", hidden: true, click: () => load()}, `Show ${PAGE} more`);
+  const again = el("button", {type: "button", click: () => load(true)}, "Look again");
+  const age = ageing({queue, state: "dead"}, () => !isFurther && !isBusy && !chosen.size, () => isLoading || load(true));
   const title = el("h2", {}, "Each run");
   function draw() {
     groups.update(groupsOf(runs));
@@ -88,30 +90,38 @@ export function dead({query}) {
     next.hidden = cursor === null;
   }
   async function load(isNew = false) {
+    const own = ++turn, begun = isNew ? age.begin() : null;
     clearTimeout(timer);
-    if (isNew) cursor = null;
+    isLoading = true;
     try {
-      const page = await get(["runs"], {queue, state: "dead", limit: PAGE, cursor}, control.signal);
+      const page = await get(["runs"], {queue, state: "dead", limit: PAGE, cursor: isNew ? null : cursor}, control.signal);
       const known = new Set(isNew ? [] : runs.map((run) => run.id));
       const fresh = page.runs.filter((run) => !known.has(run.id));
-      await errorsRead(fresh, control.signal);
+      await errorsRead(fresh, control.signal, runs);
+      if (own !== turn) return;
       runs = (isNew ? [] : runs).concat(fresh);
       cursor = page.next_cursor ?? null;
+      isFurther = !isNew;
+      const shown = new Set(runs.map((run) => run.id));
+      chosen.forEach((id) => shown.has(id) || chosen.delete(id));
       wrong.replaceChildren();
       status.textContent = cursor ? `The first ${number(runs.length)} dead runs, grouped by the first line of their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by the first line of their errors`;
       groups.hidden = false;
       draw();
+      if (isNew) age.done(begun, cursor ? null : runs.length);
     } catch (failure) {
-      if (failure.name === "AbortError") return;
+      if (failure.name === "AbortError" || own !== turn) return;
       status.textContent = runs.length ? "what is shown is old" : "";
       wrongTell(wrong, failure);
       if (failure.isAway) timer = later(() => load(isNew), control.signal);
     }
+    isLoading = false;
+    age.look();
   }
   draw();
   groups.hidden = true;
   load(true);
   const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, bar,
-    el("h2", {}, "By error"), groups, title, list, el("p", {class: "row"}, next));
-  return {title: "Dead letters", node, end: () => control.abort()};
+    el("h2", {}, "By error"), groups, title, list, el("p", {class: "row"}, next, again, age.node));
+  return {title: "Dead letters", node, end: () => { control.abort(); age.end(); }};
 }

@@ -1,6 +1,7 @@
 // Lists of runs, and the search.
 import {each, get, later} from "./api.js";
-import {el, number, path, plain, runLink, short, state, table, time} from "./dom.js";
+import {clock, el, number, path, plain, runLink, short, state, table, time} from "./dom.js";
+import {listen, live} from "./live.js";
 
 export const wrongText = (failure) => el("p", {class: "wrong", role: "alert"}, plain(failure.whole ?? failure.message));
 
@@ -23,9 +24,11 @@ export const failures = (run) => `${number(run.failures + run.crashes)} of ${num
 /** Of the text of its error; "" without one. */
 export const firstLine = (run) => (run.error ?? "").split("\n", 1)[0];
 
-/** The error of each; the store has none in its lists. */
-export async function errorsRead(runs, signal) {
-  await each(runs, async (run) => {
+/** The error of each; the store has none in its lists. Those that were read before stay what they are until a run goes on. */
+export async function errorsRead(runs, signal, before = []) {
+  const key = (run) => [run.id, run.state, run.attempt, run.failures, run.crashes, run.losses].join(" "), known = new Map(before.map((run) => [key(run), run.error]));
+  runs.forEach((run) => { run.error = known.get(key(run)); });
+  await each(runs.filter((run) => run.error === undefined), async (run) => {
     try { run.error = (await get(["runs", run.queue, run.id], {}, signal)).error; } catch (failure) { if (failure.name === "AbortError") throw failure; }
   });
 }
@@ -50,6 +53,40 @@ export function runTable(more = {}) {
   });
 }
 
+// ---- whether a list still is what there is
+
+const STATES = ["scheduled", "waiting", "active", "done", "dead", "cancelled"], RENEW_MS = 3000;
+
+/** How many runs of such a question there are by the newest reading, and a text that changes with them; null without a reading. Only queue and state are looked at. */
+export function standing({queue, state: asked}) {
+  const names = asked ? STATES.filter((name) => asked.split(",").includes(name)) : STATES;
+  const its = live.queues?.filter((each) => !queue || each.queue === queue);
+  if (!its) return null;
+  const moves = (each, name) => [each[name], each.totals[name] ?? each.totals];
+  return {count: its.reduce((sum, each) => sum + names.reduce((all, name) => all + each[name], 0), 0), mark: JSON.stringify(its.map((each) => names.map((name) => moves(each, name))))};
+}
+
+/**
+ * Follows the readings for a list: where runs have moved since it was read and mayRenew(), it is read anew by renew(), at most each 3 s; else
+ * `node` says that the list is old. begin() before it is read, its value to done(), with how many runs there are where the list has all.
+ */
+export function ageing(question, mayRenew, renew) {
+  const isCounted = Object.entries(question).every(([name, value]) => !value || ["queue", "state"].includes(name));
+  const node = el("span", {class: "note"});
+  let mark, whole, at = 0;
+  const look = () => {
+    const now = standing(question);
+    if (!at || !now || live.failure) return;
+    mark ??= isCounted && whole !== null && whole !== now.count ? "" : now.mark;
+    const isOld = mark !== now.mark, isRenewed = isOld && isCounted && mayRenew();
+    const text = !isOld || isRenewed ? "" : `As of ${clock(at)}; ${isCounted ? `${number(now.count)} now.` : "runs have come or gone since."}`;
+    if (node.textContent !== text) node.textContent = text;
+    if (isRenewed && Date.now() - at > RENEW_MS) renew();
+  };
+  const end = listen(look);
+  return {node, look, end, begin: () => standing(question)?.mark ?? null, done: (begun, all = null) => { mark = begun; whole = all; at = Date.now(); look(); }};
+}
+
 /** Pages of runs by a question; more are added at the end. */
 export function listing(question, {isQueue = false} = {}) {
   const control = new AbortController();
@@ -58,47 +95,51 @@ export function listing(question, {isQueue = false} = {}) {
   const wrong = el("div");
   const next = el("button", {type: "button", hidden: true, click: () => load()}, "Show more");
   const again = el("button", {type: "button", click: () => load(true)}, "Look again");
-  const node = el("div", {}, wrong, list, el("p", {class: "row"}, next, again, status));
-  let rows = [], cursor = null, timer;
+  let rows = [], cursor = null, isFurther = false, isBusy = false, turn = 0, timer;
+  const age = ageing(question, () => !isFurther, () => isBusy || load(true, true));
+  const node = el("div", {}, wrong, list, el("p", {class: "row"}, next, again, status, age.node));
   list.hidden = true;
-  async function errorsShow(fresh) {
-    try { await errorsRead(fresh.filter(hasFailed), control.signal); } catch { return; }
+  async function errorsShow(fresh, before) {
+    try { await errorsRead(fresh.filter(hasFailed), control.signal, before); } catch { return; }
     list.update(rows);
   }
-  async function load(isNew = false) {
+  async function load(isNew = false, isQuiet = false) {
+    const own = ++turn, begun = isNew ? age.begin() : null;
     clearTimeout(timer);
-    if (isNew) cursor = null;
-    next.disabled = again.disabled = true;
+    isBusy = true;
+    if (!isQuiet) next.disabled = again.disabled = true;
     try {
-      const page = await get(["runs"], {...question, limit: 50, cursor}, control.signal);
-      const known = new Set(isNew ? [] : rows.map((run) => run.id));
+      const page = await get(["runs"], {...question, limit: 50, cursor: isNew ? null : cursor}, control.signal);
+      if (own !== turn) return;
+      const before = rows, known = new Set(isNew ? [] : rows.map((run) => run.id));
       const fresh = page.runs.filter((run) => !known.has(run.id));
       rows = (isNew ? [] : rows).concat(fresh);
       cursor = page.next_cursor ?? null;
+      isFurther = !isNew;
       list.hidden = rows.length === 0 && cursor !== null;
+      errorsShow(fresh, before);
       list.update(rows);
-      errorsShow(fresh);
       next.hidden = cursor === null;
       status.textContent = `${number(rows.length)} ${rows.length === 1 ? "run" : "runs"}${cursor ? " so far" : ""}`;
       wrong.replaceChildren();
+      if (isNew) age.done(begun, cursor ? null : rows.length);
+      else age.look();
     } catch (failure) {
-      if (failure.name === "AbortError") return;
+      if (failure.name === "AbortError" || own !== turn) return;
       status.textContent = rows.length ? "what is shown is old" : "";
       wrongTell(wrong, failure);
       if (failure.isAway) timer = later(() => load(isNew), control.signal);
     }
-    next.disabled = again.disabled = false;
+    isBusy = next.disabled = again.disabled = false;
   }
   load(true);
-  return {node, end: () => control.abort()};
+  return {node, end: () => { control.abort(); age.end(); }};
 }
 
 const FIELDS = [
   ["queue", "Queue", "all"], ["job", "Job", "shop.send_email"], ["tag", "Tag", ""], ["error", "Text in the error", "timed out"],
   ["since", "Enqueued since", "2h, or 2026-11-30T09:30:00Z"], ["before", "and before", "10m"],
 ];
-const STATES = ["scheduled", "waiting", "active", "done", "dead", "cancelled"];
-
 function form(query) {
   const chosen = (query.get("state") ?? "").split(",");
   const fields = FIELDS.map(([name, label, hint]) => el("div", {class: "field"}, el("label", {for: `f-${name}`}, label),

@@ -317,6 +317,54 @@ class Views(Page):
         self.until(lambda: self.one("main .chart .line").get_attribute("points"))
         self.calm()
 
+    def rows(self):
+        return len(self.browser.find_elements(By.CSS_SELECTOR, "main tbody tr"))
+
+    def test_lists_that_move(self):
+        """A first page is read anew by itself; where more was asked for it is told to be old."""
+        self.fill()
+        self.serve()
+        self.post("/queues/naps/pause")
+        for view in ("queue/naps?state=scheduled", "runs?state=scheduled"):
+            self.open(view)
+            self.sees("live", selector="#live")
+            self.assertEqual(self.rows(), len(self.get("/runs?state=scheduled")["runs"]))
+            self.post("/jobs", [{"queue": "naps", "job": "wink", "delay": "1h"}] * 5)
+            self.until(lambda: self.rows() == len(self.get("/runs?state=scheduled")["runs"]) > 0)
+        self.post("/jobs", [{"queue": "naps", "job": "wink", "delay": "1h"}] * 60)
+        self.until(lambda: self.rows() == 50)
+        self.press("Show more")
+        self.sees("70 runs")
+        self.assertNotIn("As of", self.text())
+        self.post("/jobs", [{"queue": "naps", "job": "wink", "delay": "1h"}])
+        self.sees("As of ", "; 71 now.")
+        self.assertEqual(self.rows(), 70)
+        self.press("Look again")
+        self.until(lambda: self.rows() == 50 and "As of" not in self.text())
+        self.open("runs?state=scheduled&job=wink&tag=none")
+        self.sees("live", selector="#live")
+        self.until(lambda: "As of" not in self.text())
+        self.post("/jobs", [{"queue": "naps", "job": "wink", "delay": "1h"}])
+        self.sees("; runs have come or gone since.")
+        self.calm()
+
+    def test_dead_letters_that_move(self):
+        self.fill()
+        self.serve()
+        self.open("dead?queue=naps")
+        self.sees("live", "3 dead runs", selector="body")
+        self.nap("enqueue", "tell", "again", "hush")
+        self.drain()
+        self.sees("4 dead runs", "again")
+        self.press("Choose all shown")
+        self.nap("enqueue", "tell", "and again", "hush")
+        self.drain()
+        self.sees("As of ", "; 5 now.", "4 chosen")
+        self.assertNotIn("and again", self.text())
+        self.press("Look again")
+        self.sees("5 dead runs", "and again")
+        self.calm()
+
     def test_pages_that_are_left_hold_no_connection(self):
         """A browser has six for a server; what stands behind its button "back" goes on existing."""
         self.fill()
