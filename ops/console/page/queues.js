@@ -13,8 +13,10 @@ const last = (name) => live.history.get(name)?.at(-1);
 const paused = (queue) => (!queue.paused ? null
   : el("span", {class: "state paused"}, "paused", queue.paused_until_ms ? [" until ", time(queue.paused_until_ms)] : ""));
 
+const deadPath = (name) => `#/dead?queue=${encodeURIComponent(name)}`;
+
 const count = (queue, state) => (queue[state] === 0 ? el("span", {class: "zero"}, "0")
-  : el("a", {href: `#/runs?queue=${encodeURIComponent(queue.queue)}&state=${state}`, "aria-label": `${queue[state]} ${state} in ${queue.queue}`}, number(queue[state])));
+  : el("a", {href: state === "dead" ? deadPath(queue.queue) : `#/runs?queue=${encodeURIComponent(queue.queue)}&state=${state}`, "aria-label": `${queue[state]} ${state} in ${queue.queue}`}, number(queue[state])));
 
 const parked = (queue) => (queue.parked === 0 ? el("span", {class: "zero"}, "0")
   : el("a", {href: `#/limits?queue=${encodeURIComponent(queue.queue)}`, "aria-label": `${queue.parked} parked in ${queue.queue}`}, number(queue.parked)));
@@ -140,7 +142,7 @@ export function queue({parts: [name], query}) {
     ])));
     controls.update?.(its);
     moving.update([name]);
-    const links = STATES.map((state) => el("li", {}, el("a", {href: `${path("queue", name)}?state=${state}`, "aria-current": state === shown ? "page" : null}, `${state} `, el("b", {}, number(its[state])))));
+    const links = STATES.map((state) => el("li", {}, el("a", {href: state === "dead" ? deadPath(name) : `${path("queue", name)}?state=${state}`, "aria-current": state === shown ? "page" : null}, `${state} `, el("b", {}, number(its[state])))));
     links.push(el("li", {}, el("a", {href: `${path("queue", name)}?show=figures`, "aria-current": isOfFigures ? "page" : null}, "figures")));
     if (links.some((link, at) => !tabs.firstChild.children[at]?.isEqualNode(link))) {
       const had = [...tabs.querySelectorAll("a")].indexOf(document.activeElement);

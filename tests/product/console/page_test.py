@@ -255,6 +255,16 @@ class Views(Page):
         self.assertRegex(at.get_attribute("title"), r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$")
         self.calm()
 
+    def test_counts_of_dead_runs_lead_to_dead_letters(self):
+        self.fill()
+        self.serve()
+        for view, text, within in (("", "3", "main td[data-name=dead]"), ("queue/naps", "dead 3", "main nav")):
+            self.open(view)
+            self.sees(text)
+            self.press(text, within)
+            self.sees("Of queue naps.", "3 dead runs", "disk full")
+        self.calm()
+
     def test_workers_and_schedules(self):
         worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)
