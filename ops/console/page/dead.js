@@ -1,7 +1,8 @@
 // Dead letters: runs that failed for good, by their errors, and what is done to several of them.
 import {each, get, later, post} from "./api.js";
 import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
-import {ageing, errorsRead, firstLine, wrongTell, wrongText} from "./runs.js";
+import {listen} from "./live.js";
+import {ageing, errorsRead, firstLine, standing, wrongTell, wrongText} from "./runs.js";
 import {mayOperate} from "./session.js";
 
 const PAGE = 100;
@@ -20,8 +21,8 @@ function groupsOf(runs) {
 export function dead({query}) {
   const control = new AbortController(), chosen = new Set();
   const queue = query.get("queue");
-  let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, turn = 0, timer;
-  const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div");
+  let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, isRead = false, turn = 0, timer, acted = "";
+  const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div"), told = el("p", {role: "status"});
   const count = el("span", {role: "status"}, "");
   const box = (name, ids) => {
     const input = el("input", {type: "checkbox", "aria-label": `Choose ${plain(name).slice(0, 120)}`, change: () => {
@@ -68,7 +69,8 @@ export function dead({query}) {
     });
     isBusy = false;
     chosen.clear();
-    say(`${label}: ${picked.length - failures.length} of ${picked.length} done`);
+    acted = `${label}: ${number(picked.length - failures.length)} of ${number(picked.length)} done.`;
+    say(acted);
     await load(true);
     if (failures.length) wrong.replaceChildren(wrongText({message: `${failures.length} of ${picked.length} failed: ${failures[0].whole}`}));
   };
@@ -89,6 +91,15 @@ export function dead({query}) {
     count.textContent = isBusy ? "at work…" : `${number(chosen.size)} chosen`;
     next.hidden = cursor === null;
   }
+  // Both change with the readings, too: what was retried may be dead again in a moment.
+  function tell() {
+    const now = standing({queue, state: "dead"})?.count;
+    const first = now > runs.length ? `${number(runs.length)} of ${number(now)}` : `The first ${number(runs.length)}`;
+    const text = cursor ? `${first} dead runs, grouped by the first line of their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by the first line of their errors`;
+    const after = acted && now !== undefined ? `${acted} ${number(now)} ${queue ? `of ${plain(queue)} ` : ""}${now === 1 ? "is" : "are"} dead now.` : acted;
+    if (isRead && status.textContent !== text) status.textContent = text;
+    if (told.textContent !== after) told.textContent = after;
+  }
   async function load(isNew = false) {
     const own = ++turn, begun = isNew ? age.begin() : null;
     clearTimeout(timer);
@@ -105,23 +116,26 @@ export function dead({query}) {
       const shown = new Set(runs.map((run) => run.id));
       chosen.forEach((id) => shown.has(id) || chosen.delete(id));
       wrong.replaceChildren();
-      status.textContent = cursor ? `The first ${number(runs.length)} dead runs, grouped by the first line of their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by the first line of their errors`;
+      isRead = true;
       groups.hidden = false;
       draw();
       if (isNew) age.done(begun, cursor ? null : runs.length);
     } catch (failure) {
       if (failure.name === "AbortError" || own !== turn) return;
+      isRead = false;
       status.textContent = runs.length ? "what is shown is old" : "";
       wrongTell(wrong, failure);
       if (failure.isAway) timer = later(() => load(isNew), control.signal);
     }
     isLoading = false;
+    tell();
     age.look();
   }
   draw();
   groups.hidden = true;
+  const end = listen(tell);
   load(true);
-  const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, bar,
+  const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, told, bar,
     el("h2", {}, "By error"), groups, title, list, el("p", {class: "row"}, next, again, age.node));
-  return {title: "Dead letters", node, end: () => { control.abort(); age.end(); }};
+  return {title: "Dead letters", node, end: () => { control.abort(); age.end(); end(); }};
 }

@@ -690,6 +690,23 @@ class Acting(Page):
         self.assertEqual(self.get("/runs?state=dead")["runs"], [])
         self.calm()
 
+    def test_many_dead_letters(self):
+        """Of how many they are the first; what is retried and dies again is told."""
+        self.nap("enqueue", "tell", "no route", "hush")
+        self.drain()
+        self.serve()
+        self.post("/jobs", [{"queue": "naps", "job": "tell", "params": {"words": "no route"}}] * 104)
+        self.drain()
+        self.open("dead?queue=naps")
+        self.sees("100 of 105 dead runs")
+        self.press("Choose all shown")
+        self.press("Retry")
+        self.press("Retry 100", "#sure")
+        self.sees("Retry: 100 of 100 done. 5 of naps are dead now.")
+        self.drain()
+        self.sees("105 of naps are dead now", "100 of 105 dead runs")
+        self.calm()
+
     def test_a_run(self):
         self.fill()
         self.serve()
