@@ -27,9 +27,10 @@ const WORD = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const isLong = (part) => /^-?\d{16,}$/.test(part);
 export const parse = (text) => JSON.parse(text.replace(WORD, (part) => (isLong(part) ? `"${part}"` : part)));
 
+/** Of a token that is none the server can say so: with letters beyond Latin-1 in a header, fetch fails as if there were no server. */
 export function headers() {
   const held = token.get();
-  return held ? {Authorization: `Bearer ${held}`} : {};
+  return held ? {Authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(held))}`} : {};
 }
 
 export function address(path, query = {}) {

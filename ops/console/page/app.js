@@ -1,5 +1,5 @@
 // The page itself: which view is shown, keys, dialogs, the banner.
-import {onToken, token} from "./api.js";
+import {Failure, onToken, token} from "./api.js";
 import {batch, batches, batchPath} from "./batch.js";
 import {dead} from "./dead.js";
 import {clock, el, path, plain, say} from "./dom.js";
@@ -106,6 +106,13 @@ async function find(event) {
 
 // ---- the token
 
+/** Who has closed the dialog is told what is missing. */
+function tokenMissing() {
+  fail(new Failure(401, {code: "token", message: "This server wants a token. The button Token asks for it."}));
+  if (shown) return;
+  $("main").replaceChildren(el("h1", {}, "No token"), el("p", {}, "This server wants a token of its file."), el("p", {}, el("button", {type: "button", class: "main", click: () => tokenAsk(null)}, "Give a token")));
+}
+
 function tokenAsk(failure) {
   const dialog = $("token");
   if (failure && token.get()) $("token-text").textContent = "The server does not know that token. It is kept until this tab is closed.";
@@ -120,8 +127,8 @@ function tokenAsk(failure) {
       if (!failure) location.reload();
     };
     $("token-forget").onclick = () => { token.forget(); dialog.close(); location.reload(); };
-    // Without a token nothing comes: who closes the dialog may open it again by its button.
-    dialog.onclose = () => { if (!failure) resolve(null); };
+    // Without a token nothing comes: who asked waits, and the page begins anew with the one that is given later.
+    dialog.onclose = () => { if (failure) tokenMissing(); else resolve(null); };
     dialog.showModal();
   });
 }

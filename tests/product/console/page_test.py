@@ -951,6 +951,7 @@ class Access(Page):
 
     def enter(self, token):
         self.until(lambda: self.one("#token-value") and self.one("#token-value").is_displayed())
+        self.one("#token-value").clear()
         self.one("#token-value").send_keys(token, Keys.ENTER)
 
     def test_a_token(self):
@@ -983,6 +984,28 @@ class Access(Page):
         self.one("#token-forget").click()
         self.enter("work-0123456789abcdef")
         self.sees("This token is one of workers")
+        self.browser.execute_script("sessionStorage.clear()")
+        self.calm()
+
+    def test_a_token_of_other_letters(self):
+        """It is unknown, which is not to say that there is no server; who closes the dialog is told what is missing."""
+        self.serve("--tokens", self.tokens)
+        self.faults = (401,)
+        self.open("queue/naps", lambda: self.one("#token").is_displayed())
+        for text in ("\u201cread-0123456789abcdef\u201d", "\u0441ecret-0123456789"):
+            self.browser.execute_script("document.getElementById('token-text').textContent = ''")
+            self.enter(text)
+            self.sees("does not know that token", selector="#token")
+            self.assertEqual(self.text("#banner"), "")
+        self.keys(Keys.ESCAPE)
+        self.sees("This server wants a token")
+        self.sees("away", selector="#live")
+        self.sees("This server wants a token", selector="#banner")
+        self.assertNotIn("Loading", self.text())
+        self.press("Give a token")
+        self.enter(READ)
+        self.sees("You may look", "oldest waits")
+        self.sees("live", selector="#live")
         self.browser.execute_script("sessionStorage.clear()")
         self.calm()
 
