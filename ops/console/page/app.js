@@ -10,7 +10,7 @@ import {schedules, schema, schemas, workers} from "./lists.js";
 import {overview, queue} from "./queues.js";
 import {run} from "./run.js";
 import {runFind, search} from "./runs.js";
-import {mayEnqueue, mayOperate, mayRead, session, sessionRead} from "./session.js";
+import {mayEnqueue, mayOperate, mayRead, mayReadRun, session, sessionRead} from "./session.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -44,7 +44,7 @@ function show() {
   if (location.hash === "#main") return;
   const {found, parts, query} = route(), main = $("main");
   shown?.end?.();
-  shown = found && (mayRead() || found.at === "enqueue") ? found.view({parts, query}) : found ? {title: "Enqueue", ...enqueue({parts: [], query})} : missing();
+  shown = found && (mayRead() || found.at === "enqueue" || (found.at === "run" && mayReadRun())) ? found.view({parts, query}) : found ? enqueue({parts: [], query}) : missing();
   document.title = `${plain(shown.title).slice(0, 100)} · Culex`;
   main.replaceChildren(shown.node);
   const at = found?.of ?? found?.at;

@@ -191,7 +191,7 @@ function chooser(rows) {
 }
 
 export function enqueue({parts: [queue, job], query}) {
-  const control = new AbortController(), body = el("div", {}, el("p", {}, "Looking…"));
+  const control = new AbortController(), body = el("div", {}, el("p", {}, "Looking…")), isOfWorker = session.role === "work";
   const show = async () => {
     try {
       if (job === undefined) { body.replaceChildren(chooser(await choices(query.get("queue"), control.signal))); return; }
@@ -204,7 +204,9 @@ export function enqueue({parts: [queue, job], query}) {
     }
   };
   if (mayEnqueue()) show();
-  else body.replaceChildren(el("p", {class: "empty"}, session.role === "work" ? "This token is one of workers: it may claim runs, not look at them or enqueue." : "You may look, not enqueue."));
-  const node = el("div", {}, job === undefined ? "" : el("p", {class: "trail"}, el("a", {href: "#/enqueue"}, "Another job")), el("h1", {}, "Enqueue ", job === undefined ? "a run" : short(job, 80)), body);
-  return {title: job === undefined ? "Enqueue" : `Enqueue ${job}`, node, end: () => control.abort()};
+  else body.replaceChildren(el("p", {class: "empty"}, isOfWorker ? "It may claim runs, not look at them or enqueue. For this page there are tokens of the roles read, enqueue and operate." : "You may look, not enqueue."));
+  const title = isOfWorker ? "This token is for workers" : job === undefined ? "Enqueue" : `Enqueue ${job}`;
+  const head = isOfWorker ? title : ["Enqueue ", job === undefined ? "a run" : short(job, 80)];
+  const node = el("div", {}, job === undefined || isOfWorker ? "" : el("p", {class: "trail"}, el("a", {href: "#/enqueue"}, "Another job")), el("h1", {}, head), body);
+  return {title, node, end: () => control.abort()};
 }

@@ -3,7 +3,7 @@ import {get, post} from "./api.js";
 import {batchPath} from "./batch.js";
 import {el, facts, focusKept, number, path, plain, say, short, state, sure, table, time} from "./dom.js";
 import {failures, wrongTell} from "./runs.js";
-import {mayOperate} from "./session.js";
+import {mayOperate, mayRead} from "./session.js";
 
 const LEVELS = ["", "error", "warning", "info", "debug"];
 
@@ -17,7 +17,7 @@ const unit = (field) => ({duration: "in seconds", timestamp: "UTC", bytes: "as b
 function shown(value) {
   const text = plain(typeof value === "string" ? value : JSON.stringify(value, null, 1));
   const batch = typeof value === "string" && batchPath(value);
-  if (batch) return el("a", {class: "id", href: batch}, value);
+  if (batch && mayRead()) return el("a", {class: "id", href: batch}, value);
   return el("pre", {class: "value", tabindex: text.length > 300 ? 0 : null}, text === "" ? "(empty)" : text);
 }
 
@@ -46,19 +46,19 @@ const ATTEMPTS = {active: "has it", done: "succeeded", dead: "failed for good", 
 function about(run, holder) {
   return facts([
     ["state", state(run.state)],
-    ["queue", el("a", {href: path("queue", run.queue)}, short(run.queue, 64))],
+    ["queue", mayRead() ? el("a", {href: path("queue", run.queue)}, short(run.queue, 64)) : short(run.queue, 64)],
     ["job", short(run.job, 80)],
     ["enqueued", time(run.created_at_ms)],
     run.state === "scheduled" && ["due", time(run.at_ms)],
     run.state === "active" && ["lease ends", time(run.at_ms)],
-    run.state === "active" && ["holder", holder ? [short(holder.name, 60), ` on ${plain(holder.host)}, process ${holder.pid}`] : "no worker tells that it has it"],
+    run.state === "active" && mayRead() && ["holder", holder ? [short(holder.name, 60), ` on ${plain(holder.host)}, process ${holder.pid}`] : "no worker tells that it has it"],
     ["done", "dead", "cancelled"].includes(run.state) && ["forgotten", time(run.at_ms)],
     ["attempt", `${number(run.attempt)}${ATTEMPTS[run.state] ? `, ${ATTEMPTS[run.state]}` : ""}`],
     ["failed and crashed", failures(run)], ["of these crashes", number(run.crashes)], ["lost workers", number(run.losses)],
     ["priority", String(run.priority)],
     run.expires_at_ms !== 0 && ["expires", time(run.expires_at_ms)],
     run.cancel_requested && ["asked to stop", "yes"],
-    run.tags.length > 0 && ["tags", run.tags.map((tag) => [el("a", {class: "tag", href: `#/runs?tag=${encodeURIComponent(tag)}`}, short(tag, 60)), " "]).flat()],
+    run.tags.length > 0 && ["tags", run.tags.map((tag) => [el(mayRead() ? "a" : "span", {class: "tag", href: mayRead() ? `#/runs?tag=${encodeURIComponent(tag)}` : null}, short(tag, 60)), " "]).flat()],
     ["schema", [el("code", {}, run.fingerprint), run.schema === undefined ? " (the store does not have it, so values are not shown)" : run.schema_is_own ? "" : " (the store has another version)"]],
   ]);
 }
@@ -111,7 +111,7 @@ function actions(run, done) {
 }
 
 async function holderOf(run, signal) {
-  if (run.state !== "active") return null;
+  if (run.state !== "active" || !mayRead()) return null;
   const {workers} = await get(["workers"], {}, signal);
   return workers.find((worker) => worker.runs.some((each) => each.id === run.id));
 }
@@ -149,7 +149,8 @@ export function run({parts: [queue, id]}) {
     if (!isOver && !control.signal.aborted) timer = setTimeout(load, 2000);
   }
   load();
-  const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/"}, "Overview"), " / ", el("a", {href: path("queue", queue)}, short(queue, 40))),
+  const trail = mayRead() ? [el("a", {href: "#/"}, "Overview"), " / ", el("a", {href: path("queue", queue)}, short(queue, 40))] : el("a", {href: "#/enqueue"}, "Enqueue");
+  const node = el("div", {}, el("p", {class: "trail"}, trail),
     el("h1", {class: "long"}, "Run ", el("span", {class: "id"}, short(id, 80))), body);
   return {title: `Run ${id}`, node, end: () => { control.abort(); clearTimeout(timer); }};
 }

@@ -12,3 +12,5 @@ export async function sessionRead() {
 export const mayOperate = () => !session.readOnly && session.role === "operate";
 export const mayEnqueue = () => !session.readOnly && !["read", "work"].includes(session.role);
 export const mayRead = () => !["enqueue", "work"].includes(session.role);
+/** A run whose id is known. */
+export const mayReadRun = () => session.role !== "work";
