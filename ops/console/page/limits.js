@@ -15,7 +15,7 @@ function numbers(kind, value) {
 }
 
 const held = (count) => (count === 0 ? el("span", {class: "zero"}, "0") : el("span", {class: "state full"}, number(count)));
-const force = (row) => [numbers(row.kind, row.in_force), row.is_set ? [" ", el("span", {class: "state paused"}, "set by hand")] : ""].flat();
+const force = (row) => [numbers(row.kind, row.in_force), row.keys > 1 && row.in_force.count ? " for each key" : "", row.is_set ? [" ", el("span", {class: "state paused"}, "set by hand")] : ""].flat();
 
 export function limits({query}) {
   const queue = query.get("queue");

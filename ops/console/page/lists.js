@@ -2,6 +2,7 @@
 import {get, later} from "./api.js";
 import {asked} from "./asked.js";
 import {bytes, clock, el, number, path, plain, short, span, table, time} from "./dom.js";
+import {storeNow} from "./live.js";
 import {typeName} from "./run.js";
 import {wrongTell} from "./runs.js";
 import {mayEnqueue} from "./session.js";
@@ -19,7 +20,7 @@ export function schedules() {
     columns: [
       {name: "Job", head: true, cell: (row) => short(row.schedule, 60)},
       {name: "Queue", cell: (row) => el("a", {href: path("queue", row.queue)}, short(row.queue, 40))},
-      {name: "Next", cell: (row) => (row.next_ms ? [time(row.next_ms), row.next_ms > Date.now() ? ` in ${span(row.next_ms - Date.now())}` : " overdue"] : "no worker has told it")},
+      {name: "Next", cell: (row) => (row.next_ms ? [time(row.next_ms), row.next_ms > storeNow() ? ` in ${span(row.next_ms - storeNow())}` : " overdue"] : "no worker has told it")},
       {name: "Last", cell: (row) => time(row.last_ms)},
       {name: "Newest run", cell: (row) => (row.newest ? el("a", {class: "id", href: path("run", row.queue, row.newest)}, row.newest) : "–")},
       {name: "State", cell: (row) => (row.paused ? el("span", {class: "state paused"}, "paused") : el("span", {class: "state done"}, "on"))},
@@ -29,7 +30,7 @@ export function schedules() {
     ({queues}) => list.update(queues.flatMap(({queue, schedules: of}) => of.map((row) => ({...row, queue})))));
 }
 
-const doing = (worker) => (worker.is_stopping ? "stopping" : worker.is_quiet ? "quiet" : "at work");
+const doing = (worker) => (worker.is_stopping ? "stopping" : worker.is_quiet ? "quiet" : worker.runs_total === 0 ? "ready" : "at work");
 
 export function workers() {
   const list = table({
@@ -40,7 +41,7 @@ export function workers() {
       {name: "Where", cell: (w) => [short(w.host, 30), `, process ${w.pid}`]},
       {name: "State", cell: (w) => [el("span", {class: `state ${w.is_stopping || w.is_quiet ? "paused" : "done"}`}, doing(w)), w.is_pending ? " an order waits" : ""]},
       {name: "Runs", number: true, cell: (w) => `${number(w.runs_total)} of ${number(w.concurrency)}`},
-      {name: "At work on", cell: (w) => [w.runs.slice(0, 5).map((r) => el("div", {}, el("a", {href: path("run", r.queue, r.id), title: r.id}, short(r.job, 30)), ` for ${span(Date.now() - r.since_ms)}`)), w.runs_total > 5 ? `and ${number(w.runs_total - 5)} more` : ""].flat()},
+      {name: "At work on", cell: (w) => [w.runs.slice(0, 5).map((r) => el("div", {}, el("a", {href: path("run", r.queue, r.id), title: r.id}, short(r.job, 30)), ` for ${span(storeNow() - r.since_ms)}`)), w.runs_total > 5 ? `and ${number(w.runs_total - 5)} more` : ""].flat()},
       {name: "Queues", cell: (w) => [w.queues.slice(0, 8).map((q) => [el("a", {href: path("queue", q.name)}, short(q.name, 30)), " "]), w.queues_total > 8 ? `and ${number(w.queues_total - 8)} more` : ""].flat(2)},
       {name: "Done", number: true, cell: (w) => number(w.done)},
       {name: "Failed", number: true, cell: (w) => number(w.failed)},

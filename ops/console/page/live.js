@@ -4,7 +4,10 @@ import {address, Failure, failureOf, get, headers, parse, tokenWanted} from "./a
 const KEPT = 120, POLL_MS = 2000, HEALTH_MS = 5000, WAIT_MAX_MS = 15000, SILENCE_MS = 20000;
 
 const listeners = new Set();
-export const live = {queues: null, at: 0, failure: null, way: "connecting", history: new Map()};
+export const live = {queues: null, at: 0, failure: null, way: "connecting", ahead: 0, history: new Map()};
+
+/** By the store's clock, as far as a reading has told it. */
+export const storeNow = () => Date.now() + live.ahead;
 
 const tell = () => listeners.forEach((listener) => listener(live));
 
@@ -34,6 +37,7 @@ function take(reading) {
   live.queues = reading.queues;
   live.at = Date.now();
   live.failure = null;
+  if (reading.queues.length) live.ahead = Math.max(...reading.queues.map((queue) => queue.now_ms)) - live.at;
   reading.queues.forEach(note);
   for (const name of live.history.keys()) if (!reading.queues.some((queue) => queue.queue === name)) live.history.delete(name);
   tell();

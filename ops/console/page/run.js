@@ -22,8 +22,8 @@ function shown(value) {
 }
 
 /** Values with what the schema says of them; `values` are by their names in the payload. */
-function values(title, given, hidden, struct) {
-  if (!given && !hidden) return "";
+function values(title, given, hidden, struct, none) {
+  if (!given && !hidden) return none ? el("section", {}, el("h2", {}, title), el("p", {class: "note"}, none)) : "";
   const fields = struct?.fields ?? [];
   const named = new Map(fields.map((field) => [field.wire ?? field.name, field]));
   const rows = [...Object.entries(given ?? {}).map(([name, value]) => ({name, value, field: named.get(name)})),
@@ -52,7 +52,7 @@ function about(run, holder) {
     run.state === "scheduled" && ["due", time(run.at_ms)],
     run.state === "active" && ["lease ends", time(run.at_ms)],
     run.state === "active" && mayRead() && ["holder", holder ? [short(holder.name, 60), ` on ${plain(holder.host)}, process ${holder.pid}`] : "no worker tells that it has it"],
-    ["done", "dead", "cancelled"].includes(run.state) && ["forgotten", time(run.at_ms)],
+    ["done", "dead", "cancelled"].includes(run.state) && ["kept until", time(run.at_ms)],
     ["attempt", `${number(run.attempt)}${ATTEMPTS[run.state] ? `, ${ATTEMPTS[run.state]}` : ""}`],
     ["failed and crashed", failures(run)], ["of these crashes", number(run.crashes)], ["lost workers", number(run.losses)],
     ["priority", String(run.priority)],
@@ -101,8 +101,8 @@ function actions(run, done) {
     click: async () => {
       if (verb !== "retry" && !await sure(`${label} this run?`, `${run.job} ${run.id}. ${text}`, label)) return;
       try {
-        await post(["runs", run.queue, run.id, verb]);
-        say(`${label}: done`);
+        const now = await post(["runs", run.queue, run.id, verb]);
+        say(now.state === "active" ? "It is asked to stop" : `${label}: done`);
         done(verb);
       } catch (failure) { wrong.textContent = failure.whole; }
     },
@@ -126,7 +126,7 @@ export function run({parts: [queue, id]}) {
   }
   function draw(found, holder) {
     focusKept(body, () => body.replaceChildren(actions(found, (verb) => (verb === "delete" ? (location.hash = path("queue", queue)) : load())), about(found, holder), progress(found), failed(found),
-      values("Params", found.param_values, found.params_hidden, schema?.params), values("Result", found.result_values, found.result_hidden, schema?.result), log(found)));
+      values("Params", found.param_values, found.params_hidden, schema?.params, found.state === "done" && found.schema ? "Params are not kept once a run has succeeded." : ""), values("Result", found.result_values, found.result_hidden, schema?.result), log(found)));
   }
   async function load() {
     clearTimeout(timer);

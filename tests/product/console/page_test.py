@@ -236,7 +236,8 @@ class Views(Page):
         self.open("runs?error=no%20route")
         self.sees("2 runs")
         self.open(f"run/naps/{self.newest('done')}")
-        self.sees("last words", "warning", "succeeded")
+        self.sees("last words", "warning", "succeeded", "kept until", "Params are not kept once a run has succeeded.")
+        self.assertNotIn("forgotten", self.text())
         self.open(f"run/naps/{self.newest('dead')}")
         self.sees("no route", "failed for good", "Retry", "Delete", "hidden: it is secret", "string")
         self.open("dead")
@@ -285,8 +286,36 @@ class Views(Page):
         self.assertFalse(self.get(f"/runs/held/{self.newest('active')}")["cancel_requested"])
         self.press("Cancel")
         self.press("Cancel", "#sure")
+        self.sees("It is asked to stop", selector="#said")
         self.until(lambda: not self.get("/runs?state=active")["runs"] or
                    self.get(f"/runs/held/{self.newest('active')}")["cancel_requested"])
+        self.calm()
+
+    def test_times_are_of_the_clock_of_the_store(self):
+        """Not of the browser's, where that goes wrong."""
+        self.hold(1)
+        self.serve()
+        self.until(lambda: self.get("/runs?state=active")["runs"])
+        wrong = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument",
+                                             {"source": "{ const now = Date.now; Date.now = () => now() + 864e5 * 9; }"})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", wrong)
+        self.open("schedules")
+        self.sees("chime", " in ")
+        self.assertNotIn("overdue", self.text())
+        self.open("workers")
+        self.sees("pen for ")
+        self.until(lambda: re.search(r"pen for \d+ m?s", self.text()))
+        self.calm()
+
+    def test_idle_workers_are_ready(self):
+        self.hold(1)
+        idle = subprocess.Popen([HELD, "--name", "two", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(idle.wait)
+        self.addCleanup(idle.kill)
+        self.serve()
+        self.until(lambda: self.get("/runs?state=active")["runs"] and len(self.get("/workers")["workers"]) == 2)
+        self.open("workers")
+        self.until(lambda: sorted(each.text for each in self.browser.find_elements(By.CSS_SELECTOR, "main td[data-name=State]")) == ["at work", "ready"])
         self.calm()
 
     def test_runs_of_each_version(self):
@@ -863,7 +892,7 @@ class Counted(Page):
         whose = [f"k{number:03}" for number in range(149)] + ["<script>document.title='owned'</script>" + "W" * 3000]
         self.post("/jobs", [{"queue": "naps", "job": "each", "params": {"who": who}} for who in whose])
         self.open("limits")
-        self.sees("151")
+        self.sees("151", "1 at a time for each key")
         self.press("concurrency")
         self.sees("Show more", "k000")
         count = lambda: len(self.browser.find_elements(By.CSS_SELECTOR, "main tbody tr"))
