@@ -114,17 +114,52 @@ static culex_status pause_span_check(const struct ops_options *options, culex_er
     return CULEX_OK;
 }
 
-culex_status ops_pause(struct ops *ops, culex_error *error)
+/* "paused until ..., in place of a pause without an end", by what the store said before and says
+ * now. */
+static void pause_tell(const struct ops *ops, const char *queue, const culex_queue_stats *before,
+                       const culex_queue_stats *now)
 {
-    culex_status status = pause_span_check(&ops->options, error);
-    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++) {
-        const char *queue = ops->arguments[i];
+    struct ops_json json = {.out = stdout};
+    char text[128] = "paused", until[OPS_TIME_SIZE];
+    bool was_without_end =
+        before->paused && before->paused_until_ms == 0 && now->paused_until_ms != 0;
+    if (now->paused_until_ms != 0)
+        snprintf(text, sizeof text, "paused until %s%s",
+                 ops_time_format(now->paused_until_ms, until),
+                 was_without_end ? ", in place of a pause without an end" : "");
+    if (!ops->options.wants_json) {
+        done_tell(ops, queue, text);
+        return;
+    }
+    ops_json_object(&json, NULL);
+    ops_json_text(&json, "queue", queue);
+    ops_json_text(&json, "now", "paused");
+    ops_json_int(&json, "until_ms", now->paused_until_ms);
+    ops_json_bool(&json, "was_without_end", was_without_end);
+    ops_json_object_end(&json);
+    ops_json_line_end(&json);
+}
+
+static culex_status queue_pause(struct ops *ops, const char *queue, culex_error *error)
+{
+    culex_queue_stats before, now;
+    culex_status status = culex_client_stats(ops->client, queue, &before, error);
+    if (status == CULEX_OK)
         status = ops_is_given(&ops->options, "for")
                      ? culex_client_pause_for(ops->client, queue, ops->options.duration, error)
                      : culex_client_pause(ops->client, queue, error);
-        if (status == CULEX_OK)
-            done_tell(ops, queue, "paused");
-    }
+    if (status == CULEX_OK)
+        status = culex_client_stats(ops->client, queue, &now, error);
+    if (status == CULEX_OK)
+        pause_tell(ops, queue, &before, &now);
+    return status;
+}
+
+culex_status ops_pause(struct ops *ops, culex_error *error)
+{
+    culex_status status = pause_span_check(&ops->options, error);
+    for (size_t i = 0; i < ops->argument_count && status == CULEX_OK; i++)
+        status = queue_pause(ops, ops->arguments[i], error);
     return status;
 }
 

@@ -810,8 +810,13 @@ class Command(unittest.TestCase):
 
     def test_a_queue_is_steered(self):
         self.fill()
-        self.culex("pause", "naps", "--for", "1h")
+        self.assertRegex(self.culex("pause", "naps", "--for", "1h"), r"^naps: paused until \d\S+ \S+Z\n$")
         self.assertGreater(self.lines("queues")[0]["paused_until_ms"], 0)
+        self.assertEqual(self.culex("pause", "naps"), "naps: paused\n")
+        self.assertRegex(self.culex("pause", "naps", "--for", "1h"), r"^naps: paused until \d\S+ \S+Z, in place of a pause without an end\n$")
+        self.culex("pause", "naps")
+        [told] = self.lines("pause", "naps", "--for", "2h")
+        self.assertEqual((told["now"], told["until_ms"], told["was_without_end"]), ("paused", self.lines("queues")[0]["paused_until_ms"], True))
         self.assertIn("paused until", self.culex("queues"))
         self.culex("resume", "naps")
         self.assertFalse(self.lines("queues")[0]["paused"])
