@@ -303,10 +303,12 @@ culex_status ops_show(struct ops *ops, culex_error *error)
 
 /* --- wait ------------------------------------------------------------------------------------- */
 
+/* What a run that is done has failed with is of an earlier attempt. */
 static void end_print(const struct ops *ops, const culex_wait *wait)
 {
     char id[CULEX_UUID_TEXT_SIZE];
-    const char *text = wait->run != NULL ? wait->run->error_text : "";
+    bool is_good = wait->run == NULL || wait->end == CULEX_WAIT_DONE;
+    const char *text = is_good ? "" : wait->run->error_text;
     struct ops_json json = {.out = stdout};
     culex_uuid_format(wait->id, id);
     if (ops->options.wants_json) {

@@ -339,6 +339,18 @@ class Command(unittest.TestCase):
         self.assertEqual(self.lines("wait", done)[0]["end"], "done")
         self.assertEqual(self.lines("wait", done, dead, code=1)[1]["end"], "dead")
 
+    def test_a_run_that_is_done_is_told_without_what_it_failed_with_before(self):
+        self.nap("enqueue", "ox")
+        [ox] = self.ids()
+        worker = self.work("--queues", "naps", "--lease", "2s", program=NAP)
+        self.until(lambda: self.lines("show", ox)[0]["state"] == "active")
+        worker.kill()
+        worker.wait()
+        self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
+        self.assertNotEqual(self.lines("show", ox)[0]["error"], "")
+        self.assertEqual(self.culex("wait", ox), f"{ox}: done\n")
+        self.assertEqual(self.lines("wait", ox)[0]["error"], "")
+
     def test_the_history_of_a_run_is_shown_where_events_are_kept(self):
         self.nap("enqueue", "tell", "before")
         self.assertNotIn("history", self.culex("show", self.ids()[0], "--json") + self.culex("show", self.ids()[0]))
