@@ -17,23 +17,36 @@
 #include "command/schema_find.h"
 #include "command/print.h"
 
-/* The word that is completed, and how many more may be offered. */
-struct offers {
-    const char *word;
-    size_t left;
-};
-
 enum { OFFERS_MAX = 200 };
 
-/* What a shell would take for more than one word is left out. */
+/* The word that is completed, how many more may be offered, and what was. */
+struct offers {
+    const char *word;
+    size_t left, count;
+    char *told[OFFERS_MAX]; /* owned */
+};
+
+static bool is_told(const struct offers *offers, const char *word)
+{
+    for (size_t i = 0; i < offers->count; i++) {
+        if (strcmp(offers->told[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a shell would take for more than one word is left out, and what was offered, as a job that
+ * several queues have. */
 static bool offer(struct offers *offers, const char *word)
 {
     if (offers->left == 0 || strncmp(word, offers->word, strlen(offers->word)) != 0)
         return offers->left > 0;
     if (word[strspn(word,
                     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@/+#=-")] ==
-        '\0') {
+            '\0' &&
+        !is_told(offers, word)) {
         puts(word);
+        offers->told[offers->count++] = ops_copy(word, strlen(word));
         offers->left--;
     }
     return offers->left > 0 && !ferror(stdout);
@@ -99,17 +112,14 @@ static culex_status runs_offer(struct ops *ops, const char *queue, struct offers
                              error);
 }
 
-/* Those whose schemas the queue has: what its runs are of is no question for a key. Versions of one
- * job stand behind each other. */
+/* Those whose schemas the queue has: what its runs are of is no question for a key. */
 static culex_status jobs_offer(struct ops *ops, const char *queue, struct offers *offers,
                                culex_error *error)
 {
     culex_schemas *schemas = NULL;
     culex_status status = culex_client_schemas(ops->client, queue, &schemas, error);
-    for (size_t i = 0; status == CULEX_OK && i < schemas->count; i++) {
-        if (i == 0 || strcmp(schemas->items[i].wire, schemas->items[i - 1].wire) != 0)
-            offer(offers, schemas->items[i].wire);
-    }
+    for (size_t i = 0; status == CULEX_OK && i < schemas->count; i++)
+        offer(offers, schemas->items[i].wire);
     culex_schemas_free(schemas);
     return status;
 }
@@ -265,5 +275,7 @@ void ops_complete(struct ops *ops, char **words, size_t count)
     memcpy(line + 1, words, before * sizeof *line);
     if (line_offer(ops, line, before + 1, option, &offers, &ignored) != CULEX_OK)
         ops->code = 0; /* a shell has no place for what was wrong */
+    for (size_t i = 0; i < offers.count; i++)
+        free(offers.told[i]);
     free(line);
 }

@@ -1070,6 +1070,11 @@ class Command(unittest.TestCase):
         self.assertIn(wink["fingerprint"], self.culex("schemas", "naps"))
         self.assertEqual(self.culex("complete", "schemas", "n").split(), ["naps"])
         self.assertEqual(self.culex("complete", "enqueue", "win").split(), ["wink"])
+        second = subprocess.Popen([NAP, "--queues", "naps,more", "--isolation", "none", "--log-level", "error"], env=self.env)
+        self.addCleanup(second.wait)
+        self.addCleanup(second.kill)
+        self.until(lambda: len([each for each in self.lines("schemas") if each["job"] == "wink"]) == 2)
+        self.assertEqual(self.culex("complete", "enqueue", "win").split(), ["wink"])
         self.assertEqual(self.culex("complete", "enqueue", "--queue", "none", "win").split(), [])
 
     def test_a_job_is_meant_by_the_end_of_its_name(self):
