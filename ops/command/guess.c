@@ -11,22 +11,24 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Letters to insert, drop or replace (Levenshtein), one row of the table at a time. */
+/* Letters to insert, drop or replace, and neighbours to swap, each once: three rows of the table at
+ * a time, of which the newest is row[(i + 1) % 3]. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-    size_t row[NAME_MAX_LEN + 1];
+    size_t row[3][NAME_MAX_LEN + 1];
     for (size_t j = 0; j <= b_len; j++)
-        row[j] = j;
+        row[0][j] = j;
     for (size_t i = 0; i < a_len; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
+        const size_t *older = row[(i + 2) % 3], *old = row[i % 3];
+        size_t *made = row[(i + 1) % 3];
+        made[0] = i + 1;
         for (size_t j = 0; j < b_len; j++) {
-            size_t replaced = corner + (a[i] != b[j]);
-            corner = row[j + 1];
-            row[j + 1] = least(replaced, least(row[j], row[j + 1]) + 1);
+            made[j + 1] = least(old[j] + (a[i] != b[j]), least(made[j], old[j + 1]) + 1);
+            if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+                made[j + 1] = least(made[j + 1], older[j - 1] + 1);
         }
     }
-    return row[b_len];
+    return row[a_len % 3][b_len];
 }
 
 struct ops_guess ops_guess_begin(const char *given, size_t len)

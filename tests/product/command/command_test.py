@@ -121,6 +121,8 @@ class Command(unittest.TestCase):
         self.assertEqual(self.told("runs", "naps", "--job", "tel"),
                          "culex: queue naps has no run of job tel; did you mean tell?\n")
         self.assertIn("did you mean scribe?", self.told("runs", "naps", "--job", "scirbe", "--json"))
+        self.assertIn("did you mean tell?", self.told("runs", "naps", "--job", "tlel"))
+        self.assertIn("did you mean show?", self.told("hsow", code=2))
         self.assertIn("it has some of job", self.told("runs", "naps", "--job", "elephant"))
         self.assertIn("no run with tag green", self.told("runs", "naps", "--tag", "green"))
         for verb in ("retry", "delete", "cancel"):
