@@ -145,7 +145,8 @@ const struct ops_command ops_commands[] = {
      .summary = "list the limits of a queue's runs, the keys of one, or set one",
      .details = "\nWith COUNT, runs at work at a time, or COUNT/TIME, runs that begin in that "
                 "time: this is in\n"
-                "force from now on, whatever the schema says; declared: as the schema says.",
+                "force from now on, whatever the schema says; declared: as the schema says. COUNT "
+                "of a\nrate keeps the time and the burst that are in force.",
      .options = "burst",
      .least = 1,
      .most = 3,

@@ -68,11 +68,13 @@ static bool server_count(const culex_worker_info *worker, void *user)
 static void deleted_print(const char *name, const struct servers *servers)
 {
     if (servers->count == 0)
-        printf("%s: forgotten; a worker that has the job begins it anew, and not paused\n", name);
+        printf("%s: forgotten; a worker that has the job begins it anew at its next tick, "
+               "and not paused\n",
+               name);
     else
         printf(
             "%s: forgotten, but %zu workers of queue %s are alive: one that has the job begins it "
-            "anew, and not paused; pause it to stop it\n",
+            "anew at its next tick, and not paused; pause it to stop it\n",
             name, servers->count, servers->queue);
 }
 
