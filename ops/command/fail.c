@@ -60,6 +60,8 @@ static const struct ops_word words[] = {
     {"culex_client_stats", "culex queues"},
     {"culex_client_limits", "culex limit"},
     {"culex_client_metadata_read", "reading metadata"},
+    {"Enqueuing a run or starting a worker makes the store",
+     "A worker that starts makes the store"},
     {NULL, NULL},
 };
 

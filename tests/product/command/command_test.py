@@ -1474,7 +1474,8 @@ class Command(unittest.TestCase):
         self.assertNotIn("hunter2", self.culex("redis://u:hunter2@h", code=2))
         self.assertNotIn("\x1b", self.culex("\x1b[31m", code=2))
         if STORE == "sqlite":
-            self.assertIn("does not exist", self.culex("queues", code=1))
+            for words in (["queues"], ["enqueue", "wink", *self.schema("wink"), "--queue", "naps"]):
+                self.assertIn("does not exist; nothing was created: check the path. A worker that starts makes the store", self.culex(*words, code=1))
             self.assertFalse((self.folder / "jobs.db").exists())
 
     def test_every_command_has_help(self):
