@@ -28,9 +28,12 @@ const struct ops_command ops_commands[] = {
     {.name = "top",
      .arguments = "[QUEUE...]",
      .summary = "the queues and workers, again and again on the whole screen",
-     .details = "\nq ends it, p holds the numbers; n, w, o and d sort by name, waiting runs, the "
-                "oldest one's\n"
-                "age and dead runs; arrows scroll.",
+     .details =
+         "\nq ends it, p holds the numbers; n, w, o and d sort by name, waiting runs, the "
+         "oldest one's\n"
+         "age and dead runs; arrows scroll. STATE is paused, FULL, or p+FULL for both; PARKED are "
+         "of\n"
+         "those that wait, held back by a limit or a need. What has no room is left out whole.",
      .options = "interval once",
      .most = 1000,
      .run = ops_top},

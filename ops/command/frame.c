@@ -71,10 +71,18 @@ static void rate_write(char text[CELL], double rate)
         snprintf(text, CELL, "%.*f", rate < 10 ? 1 : 0, rate);
 }
 
-/* --- the columns of queues ----------------------------------------------------------------------
+/* --- columns ------------------------------------------------------------------------------------
  */
 
-enum column {
+/* In their order on the screen; `rank` is that in which they get room. */
+struct column {
+    const char *name;
+    size_t width;
+    int rank;
+};
+
+enum {
+    STATE,
     WAITING,
     OLDEST,
     ACTIVE,
@@ -87,24 +95,81 @@ enum column {
     RUN_99,
     WORKERS,
     SCHEDULED,
+    PARKED,
     COLUMN_COUNT
 };
 
-/* In their order on the screen; `rank` is that in which they get room. */
-static const struct {
-    const char *name;
-    size_t width;
-    int rank;
-} columns[COLUMN_COUNT] = {
-    [WAITING] = {"WAIT", 5, 0},   [OLDEST] = {"OLDEST", 6, 1},    [ACTIVE] = {"WORK", 4, 3},
-    [DEAD] = {"DEAD", 5, 2},      [DONE_RATE] = {"DONE/s", 6, 4}, [FAILED_RATE] = {"FAIL/s", 6, 5},
-    [WAIT_50] = {"WAIT50", 6, 9}, [WAIT_99] = {"WAIT99", 6, 6},   [RUN_50] = {"RUN50", 5, 8},
-    [RUN_99] = {"RUN99", 5, 7},   [WORKERS] = {"WRK", 3, 10},     [SCHEDULED] = {"SCHED", 5, 11},
+static const struct column queue_columns[COLUMN_COUNT] = {
+    [STATE] = {"STATE", 6, 0},        [WAITING] = {"WAIT", 5, 1},    [OLDEST] = {"OLDEST", 6, 2},
+    [ACTIVE] = {"WORK", 4, 4},        [DEAD] = {"DEAD", 5, 3},       [DONE_RATE] = {"DONE/s", 6, 5},
+    [FAILED_RATE] = {"FAIL/s", 6, 6}, [WAIT_50] = {"WAIT50", 6, 11}, [WAIT_99] = {"WAIT99", 6, 8},
+    [RUN_50] = {"RUN50", 5, 10},      [RUN_99] = {"RUN99", 5, 9},    [WORKERS] = {"WRK", 3, 12},
+    [SCHEDULED] = {"SCHED", 5, 13},   [PARKED] = {"PARKED", 6, 7},
 };
 
-enum { NAME_LEAST = 10, NAME_MOST = 32, MARK_LEAST = 16 };
+enum { PID, AT_WORK, DONE, FAILED, MEMORY, ORDERED, WORKER_COLUMN_COUNT };
 
-static void cell_write(char text[CELL], const struct ops_top_queue *queue, enum column column)
+static const struct column worker_columns[WORKER_COLUMN_COUNT] = {
+    [PID] = {"PID", 7, 2},       [AT_WORK] = {"WORK", 7, 0},  [DONE] = {"DONE", 6, 3},
+    [FAILED] = {"FAILED", 6, 4}, [MEMORY] = {"MEMORY", 8, 5}, [ORDERED] = {"STATE", 8, 1},
+};
+
+enum { NAME_LEAST = 10, NAME_MOST = 32 };
+
+/* What has room in a line: whole columns, for half a number is another one. */
+struct layout {
+    const struct column *columns;
+    size_t count, name; /* places of it */
+    int ranks;          /* columns whose rank is less */
+};
+
+static struct layout layout_make(const struct column *columns, size_t count, size_t width,
+                                 size_t longest)
+{
+    struct layout layout = {.columns = columns, .count = count};
+    size_t used = NAME_LEAST, most = longest > NAME_MOST ? longest : NAME_MOST;
+    for (; (size_t)layout.ranks < count; layout.ranks++) {
+        size_t column = 0;
+        while (columns[column].rank != layout.ranks)
+            column++;
+        if (used + 1 + columns[column].width > width)
+            break;
+        used += 1 + columns[column].width;
+    }
+    layout.name = width > used ? NAME_LEAST + width - used : NAME_LEAST;
+    layout.name = layout.name > most ? most : layout.name;
+    return layout;
+}
+
+static struct layout queues_layout(const struct ops_top *top, const struct ops_top_look *look)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < top->queue_count; i++) {
+        size_t len = strlen(top->queues[i].view.name);
+        longest = len > longest ? len : longest;
+    }
+    return layout_make(queue_columns, COLUMN_COUNT, look->width, longest);
+}
+
+static struct layout workers_layout(const struct ops_top *top, const struct ops_top_look *look)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < top->worker_count; i++) {
+        size_t len = strlen(top->workers[i].name);
+        longest = len > longest ? len : longest;
+    }
+    return layout_make(worker_columns, WORKER_COLUMN_COUNT, look->width, longest);
+}
+
+/* Whether workers take runs of it, and it takes in any. */
+static const char *state_word(const culex_queue_stats *stats)
+{
+    if (ops_queue_is_full(stats))
+        return stats->paused ? "p+FULL" : "FULL";
+    return stats->paused ? "paused" : "";
+}
+
+static void queue_cell_write(char text[CELL], const struct ops_top_queue *queue, size_t column)
 {
     const culex_queue_stats *stats = &queue->view.stats;
     const culex_spread *wait = &queue->figures.wait, *run = &queue->figures.run;
@@ -113,14 +178,15 @@ static void cell_write(char text[CELL], const struct ops_top_queue *queue, enum 
                                          [WAIT_99] = wait->count > 0 ? wait->p99_us : -1,
                                          [RUN_50] = run->count > 0 ? run->p50_us : -1,
                                          [RUN_99] = run->count > 0 ? run->p99_us : -1};
-    const uint64_t counts[COLUMN_COUNT] = {[WAITING] = stats->count[CULEX_RUN_WAITING],
-                                           [ACTIVE] = stats->count[CULEX_RUN_ACTIVE],
-                                           [DEAD] = stats->count[CULEX_RUN_DEAD],
-                                           [WORKERS] = queue->view.workers,
-                                           [SCHEDULED] = stats->count[CULEX_RUN_SCHEDULED]};
+    const uint64_t counts[COLUMN_COUNT] = {
+        [WAITING] = stats->count[CULEX_RUN_WAITING],     [ACTIVE] = stats->count[CULEX_RUN_ACTIVE],
+        [DEAD] = stats->count[CULEX_RUN_DEAD],           [WORKERS] = queue->view.workers,
+        [SCHEDULED] = stats->count[CULEX_RUN_SCHEDULED], [PARKED] = queue->parked};
     bool is_span = column == OLDEST || (column >= WAIT_50 && column <= RUN_99);
     strcpy(text, "-");
-    if (column == DONE_RATE || column == FAILED_RATE)
+    if (column == STATE)
+        strcpy(text, state_word(stats));
+    else if (column == DONE_RATE || column == FAILED_RATE)
         rate_write(text, column == DONE_RATE ? queue->done_rate : queue->failed_rate);
     else if (!is_span)
         count_write(text, counts[column]);
@@ -128,21 +194,24 @@ static void cell_write(char text[CELL], const struct ops_top_queue *queue, enum 
         span_write(text, spans[column]);
 }
 
-/* How many columns have room beside a name of `NAME_LEAST`, by their ranks. */
-static int ranks_fit(size_t width, size_t *ret_left)
+static void worker_cell_write(char text[CELL], const struct ops_top_worker *worker, size_t column)
 {
-    size_t used = NAME_LEAST;
-    int rank = 0;
-    for (; rank < COLUMN_COUNT; rank++) {
-        size_t column = 0;
-        while (columns[column].rank != rank)
-            column++;
-        if (used + 1 + columns[column].width > width)
-            break;
-        used += 1 + columns[column].width;
+    switch (column) {
+    case PID:
+        snprintf(text, CELL, "%" PRId64, worker->pid);
+        break;
+    case AT_WORK:
+        snprintf(text, CELL, "%zu/%u", worker->at_work, worker->concurrency);
+        break;
+    case MEMORY:
+        snprintf(text, CELL, "%" PRId64 "MB", worker->memory_bytes / 1000000);
+        break;
+    case ORDERED:
+        snprintf(text, CELL, "%s", worker->state);
+        break;
+    default:
+        count_write(text, column == DONE ? worker->done : worker->failed);
     }
-    *ret_left = width > used ? width - used : 0;
-    return rank;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -209,32 +278,79 @@ static void line_end(struct line *line, struct ops_frame *frame, const struct op
     free(line->text);
 }
 
+/* A part of the head, with what is before it. */
+struct piece {
+    char text[80];
+    int rank; /* in which they get room */
+};
+
+static size_t pieces_width(const struct piece *pieces, size_t count, int ranks)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < count; i++)
+        width += pieces[i].rank < ranks ? strlen(pieces[i].text) : 0;
+    return width;
+}
+
+/* Those that have room whole, for half a number is another one. */
+static void pieces_add(struct ops_frame *frame, const struct ops_top_look *look,
+                       const struct piece *pieces, size_t count)
+{
+    struct line line;
+    int ranks = (int)count;
+    while (ranks > 1 && pieces_width(pieces, count, ranks) > look->width)
+        ranks--;
+    if (!line_begin(&line))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].rank < ranks)
+            fputs(pieces[i].text, line.out);
+    }
+    line_end(&line, frame, look, true);
+}
+
+static void noun_write(struct piece *piece, const char *before, uint64_t count, const char *one,
+                       const char *several)
+{
+    char text[CELL];
+    count_write(text, count);
+    snprintf(piece->text, sizeof piece->text, "%s%s %s", before, text, count == 1 ? one : several);
+}
+
+static void store_write(struct piece pieces[2], const struct ops_top_look *look)
+{
+    char span[OPS_SPAN_SIZE];
+    snprintf(pieces[0].text, sizeof pieces[0].text, "culex%s%s", look->is_held ? " HELD" : "",
+             look->late_ms > 0          ? " SLOW STORE"
+             : look->failure[0] != '\0' ? " STORE FAILS"
+                                        : "");
+    if (look->late_ms > 0)
+        snprintf(pieces[1].text, sizeof pieces[1].text, ": no answer for %s",
+                 ops_span_format(look->late_ms * 1000, span));
+}
+
 static void head_add(struct ops_frame *frame, const struct ops_top *top,
                      const struct ops_top_look *look)
 {
-    struct line line;
-    char at[OPS_TIME_SIZE], span[OPS_SPAN_SIZE], dead_text[CELL];
-    uint64_t dead = 0;
-    size_t at_work = 0;
+    enum { LATE = 1, TIME, QUEUES, DEADS, SERVING, RUNS, PIECES };
+    struct piece pieces[PIECES] = {[LATE] = {"", 1},    [QUEUES] = {"", 2}, [DEADS] = {"", 3},
+                                   [SERVING] = {"", 4}, [RUNS] = {"", 5},   [TIME] = {"", 6}};
+    char at[OPS_TIME_SIZE];
+    uint64_t dead = 0, at_work = 0;
     for (size_t i = 0; i < top->queue_count; i++)
         dead += top->queues[i].view.stats.count[CULEX_RUN_DEAD];
     for (size_t i = 0; i < top->worker_count; i++)
         at_work += top->workers[i].at_work;
-    if (!line_begin(&line))
-        return;
-    count_write(dead_text, dead);
-    fprintf(line.out, "culex%s", look->is_paused ? " PAUSED" : "");
-    if (look->late_ms > 0)
-        fprintf(line.out, " SLOW STORE: no answer for %s",
-                ops_span_format(look->late_ms * 1000, span));
-    else if (look->failure[0] != '\0')
-        fputs(" STORE FAILS", line.out);
-    fprintf(line.out, "  %s  %zu queues, %s dead  %zu workers, %zu runs at work",
-            top->now_ms != 0 ? ops_time_format(top->now_ms, at)
-            : top->is_read   ? "(no queue)"
-                             : "(nothing is read yet)",
-            top->queue_count, dead_text, top->worker_count, at_work);
-    line_end(&line, frame, look, true);
+    store_write(pieces, look);
+    snprintf(pieces[TIME].text, sizeof pieces[TIME].text, "  %s",
+             top->now_ms != 0 ? ops_time_format(top->now_ms, at)
+             : top->is_read   ? "(no queue)"
+                              : "(nothing is read yet)");
+    noun_write(&pieces[QUEUES], "  ", top->queue_count, "queue", "queues");
+    noun_write(&pieces[DEADS], ", ", dead, "dead", "dead");
+    noun_write(&pieces[SERVING], "  ", top->worker_count, "worker", "workers");
+    noun_write(&pieces[RUNS], ", ", at_work, "run at work", "runs at work");
+    pieces_add(frame, look, pieces, PIECES);
 }
 
 static void failure_add(struct ops_frame *frame, const struct ops_top_look *look)
@@ -247,70 +363,54 @@ static void failure_add(struct ops_frame *frame, const struct ops_top_look *look
     line_end(&line, frame, look, false);
 }
 
-static size_t name_width(size_t left)
+static void heads_add(struct ops_frame *frame, const struct layout *layout,
+                      const struct ops_top_look *look, const char *name)
 {
-    size_t width = NAME_LEAST + left;
-    return width > NAME_MOST ? NAME_MOST : width;
-}
-
-static void queue_heads_add(struct ops_frame *frame, const struct ops_top_look *look)
-{
-    size_t left;
-    int ranks = ranks_fit(look->width, &left);
     struct line line;
     if (!line_begin(&line))
         return;
-    fprintf(line.out, "%-*s", (int)name_width(left), "QUEUE");
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (columns[i].rank < ranks)
-            fprintf(line.out, " %*s", (int)columns[i].width, columns[i].name);
+    fprintf(line.out, "%-*s", (int)layout->name, name);
+    for (size_t i = 0; i < layout->count; i++) {
+        if (layout->columns[i].rank < layout->ranks)
+            fprintf(line.out, " %*s", (int)layout->columns[i].width, layout->columns[i].name);
     }
     line_end(&line, frame, look, true);
 }
 
 static void queue_add(struct ops_frame *frame, const struct ops_top_queue *queue,
-                      const struct ops_top_look *look)
+                      const struct layout *layout, const struct ops_top_look *look)
 {
-    size_t left;
-    int ranks = ranks_fit(look->width, &left);
     struct line line;
     char cell[CELL];
     if (!line_begin(&line))
         return;
-    harmless_write(line.out, queue->view.name, name_width(left));
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (columns[i].rank >= ranks)
+    if (layout->ranks <= queue_columns[STATE].rank && queue->view.stats.paused)
+        fputs("p ", line.out); /* for want of its column */
+    harmless_write(line.out, queue->view.name, layout->name);
+    for (size_t i = 0; i < layout->count; i++) {
+        if (layout->columns[i].rank >= layout->ranks)
             continue;
-        cell_write(cell, queue, (enum column)i);
-        fprintf(line.out, " %*s", (int)columns[i].width, cell);
+        queue_cell_write(cell, queue, i);
+        fprintf(line.out, " %*s", (int)layout->columns[i].width, cell);
     }
-    fprintf(line.out, "%s%s", queue->view.stats.paused ? " paused" : "",
-            ops_queue_is_full(&queue->view.stats) ? " FULL" : "");
     line_end(&line, frame, look, false);
 }
 
 static void worker_add(struct ops_frame *frame, const struct ops_top_worker *worker,
-                       const struct ops_top_look *look)
+                       const struct layout *layout, const struct ops_top_look *look)
 {
     struct line line;
-    char done[CELL], failed[CELL], at_work[CELL];
+    char cell[CELL];
     if (!line_begin(&line))
         return;
-    count_write(done, worker->done);
-    count_write(failed, worker->failed);
-    snprintf(at_work, sizeof at_work, "%zu/%u", worker->at_work, worker->concurrency);
-    harmless_write(line.out, worker->name, look->width >= 100 ? NAME_MOST : 20);
-    fprintf(line.out, " %7" PRId64 " %7s %6s %6s %6" PRId64 "MB %s", worker->pid, at_work, done,
-            failed, worker->memory_bytes / 1000000, worker->state);
+    harmless_write(line.out, worker->name, layout->name);
+    for (size_t i = 0; i < layout->count; i++) {
+        if (layout->columns[i].rank >= layout->ranks)
+            continue;
+        worker_cell_write(cell, worker, i);
+        fprintf(line.out, " %*s", (int)layout->columns[i].width, cell);
+    }
     line_end(&line, frame, look, false);
-}
-
-static void worker_heads_add(struct ops_frame *frame, const struct ops_top_look *look)
-{
-    char text[200];
-    snprintf(text, sizeof text, "%-*s %7s %7s %6s %6s %8s", look->width >= 100 ? NAME_MOST : 20,
-             "WORKER", "PID", "WORK", "DONE", "FAILED", "MEMORY");
-    line_add(frame, look, true, text);
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
@@ -383,8 +483,8 @@ static void keys_add(struct ops_frame *frame, const struct ops_top_look *look)
         line_add(frame, look, false, "");
     line_add(frame, look, true,
              look->width >= 70
-                 ? "q quit  p pause  sort by: n name w waiting o oldest d dead  arrows: scroll"
-                 : "q quit  p pause  sort n w o d");
+                 ? "q quit  p hold  sort by: n name w waiting o oldest d dead  arrows: scroll"
+                 : "q quit  p hold  sort n w o d");
 }
 
 struct ops_frame ops_frame_make(struct ops_top *top, const struct ops_top_look *look)
@@ -396,22 +496,23 @@ struct ops_frame ops_frame_make(struct ops_top *top, const struct ops_top_look *
     size_t room = look->height == 0      ? top->queue_count
                   : look->height > below ? look->height - below
                                          : 0;
+    const struct layout layout = queues_layout(top, look), below_it = workers_layout(top, look);
     queues_sort(top, look->order);
     head_add(&frame, top, look);
     failure_add(&frame, look);
-    queue_heads_add(&frame, look);
+    heads_add(&frame, &layout, look, "QUEUE");
     if (top->is_read && top->queue_count == 0)
         line_add(&frame, look, false,
                  "the store has no queue: one begins with its first run or worker; are its URL and "
                  "prefix the right ones?");
     for (size_t i = look->first; i < top->queue_count && i < look->first + room; i++)
-        queue_add(&frame, &top->queues[i], look);
+        queue_add(&frame, &top->queues[i], &layout, look);
     if (workers > 0) {
         line_add(&frame, look, false, "");
-        worker_heads_add(&frame, look);
+        heads_add(&frame, &below_it, look, "WORKER");
     }
     for (size_t i = 0; i < workers; i++)
-        worker_add(&frame, &top->workers[i], look);
+        worker_add(&frame, &top->workers[i], &below_it, look);
     keys_add(&frame, look);
     return frame;
 }

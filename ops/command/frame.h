@@ -11,6 +11,7 @@
 struct ops_top_queue {
     struct ops_queue_view view; /* name owned */
     culex_figures figures;
+    uint64_t parked;
     double done_rate, failed_rate; /* a second; -1: there was no moment before */
 };
 
@@ -42,7 +43,7 @@ struct ops_top_look {
     size_t width, height; /* of the screen; height 0: as many lines as there are */
     size_t first;         /* queue of the list */
     enum ops_top_order order;
-    bool is_paused;
+    bool is_held;        /* the numbers stay as they are */
     int64_t late_ms;     /* since the store was asked, while it has not answered; 0: it has */
     const char *failure; /* of the last time it was asked; "" for none */
 };

@@ -11,6 +11,7 @@
 #include "command/ask.h"
 #include "command/command.h"
 #include "command/frame.h"
+#include "command/parked.h"
 #include "command/print.h"
 #include "command/screen.h"
 
@@ -40,6 +41,16 @@ static bool worker_take(const culex_worker_info *worker, void *user)
     return true;
 }
 
+static culex_status parked_take(struct ops *ops, struct ops_top_queue *queue, culex_error *error)
+{
+    struct ops_parked parked = {.count = 0};
+    culex_status status = CULEX_OK;
+    if (queue->view.stats.count[CULEX_RUN_WAITING] > 0)
+        status = ops_parked_read(ops, queue->view.name, NULL, &parked, error);
+    queue->parked = parked.count;
+    return status;
+}
+
 /* The survey's queues become those of `top`. */
 static culex_status queues_take(struct ops *ops, struct ops_survey *survey, struct ops_top *top,
                                 culex_error *error)
@@ -55,6 +66,8 @@ static culex_status queues_take(struct ops *ops, struct ops_survey *survey, stru
         top->now_ms = queue->view.stats.now_ms;
         status = culex_client_figures(ops->client, queue->view.name, NULL, HOURS, &queue->figures,
                                       error);
+        if (status == CULEX_OK)
+            status = parked_take(ops, queue, error);
     }
     return status;
 }
@@ -230,7 +243,7 @@ static void letter_take(struct looker *looker, int letter)
     if (letter == 'q' || letter == 'Q')
         looker->is_over = true;
     else if (letter == 'p')
-        looker->look.is_paused = !looker->look.is_paused;
+        looker->look.is_held = !looker->look.is_held;
     else if (order != NULL)
         looker->look.order = (enum ops_top_order)(order - orders);
 }
@@ -273,20 +286,21 @@ static bool key_take(struct looker *looker)
 
 /* --- the screen ------------------------------------------------------------------------------- */
 
-/* Under a pause the numbers stay, whatever comes; a store that is slow is shown all the same. */
+/* While they are held the numbers stay, whatever comes; a store that is slow is shown all the same.
+ */
 static void show(struct reader *reader, struct looker *looker, struct ops_top *held, bool is_keyed)
 {
     pthread_mutex_lock(&reader->mutex);
     int64_t late = late_ms(reader);
-    bool is_new = reader->has_news && !looker->look.is_paused;
+    bool is_new = reader->has_news && !looker->look.is_held;
     bool is_changed = is_new || is_keyed || late != looker->look.late_ms;
     char failure[CULEX_ERROR_TEXT_SIZE];
     strcpy(failure, reader->failure);
     looker->look.late_ms = late;
     looker->look.failure = failure;
-    struct ops_top *shown = looker->look.is_paused ? held : &reader->top;
+    struct ops_top *shown = looker->look.is_held ? held : &reader->top;
     looker->queue_count = shown->queue_count;
-    reader->has_news &= looker->look.is_paused;
+    reader->has_news &= looker->look.is_held;
     ops_screen_size(&looker->look.width, &looker->look.height);
     struct ops_frame frame = {.of = NULL};
     if (is_changed)
@@ -297,14 +311,14 @@ static void show(struct reader *reader, struct looker *looker, struct ops_top *h
     ops_frame_free(&frame);
 }
 
-/* What is shown under a pause is taken out of the reader's hands. */
-static void pause_follow(struct reader *reader, const struct looker *looker, struct ops_top *held)
+/* What is shown while it is held is taken out of the reader's hands. */
+static void hold_follow(struct reader *reader, const struct looker *looker, struct ops_top *held)
 {
     pthread_mutex_lock(&reader->mutex);
-    if (looker->look.is_paused && held->queues == NULL && held->now_ms == 0) {
+    if (looker->look.is_held && held->queues == NULL && held->now_ms == 0) {
         *held = reader->top;
         reader->top = (struct ops_top){.queues = NULL};
-    } else if (!looker->look.is_paused && held->queues != NULL) {
+    } else if (!looker->look.is_held && held->queues != NULL) {
         if (reader->top.queues == NULL) {
             reader->top = *held;
             *held = (struct ops_top){.queues = NULL};
@@ -325,7 +339,7 @@ static culex_status screen_run(struct ops *ops, struct reader *reader, culex_err
     status = reader_begin(reader, error);
     bool is_keyed = true;
     while (status == CULEX_OK && !looker.is_over && !ops_is_interrupted()) {
-        pause_follow(reader, &looker, &held);
+        hold_follow(reader, &looker, &held);
         show(reader, &looker, &held, is_keyed);
         is_keyed = key_take(&looker);
     }

@@ -1190,7 +1190,7 @@ class Command(unittest.TestCase):
             top.send_signal(signal.SIGWINCH)
             self.seen(ours, shown)
         os.write(ours, b"p")
-        self.seen(ours, "PAUSED")
+        self.seen(ours, "HELD")
         os.write(ours, b"wod\x1b[B\x1bOAn")
         os.write(ours, b"q")
         self.assertEqual(top.wait(60), 0)
@@ -1235,14 +1235,38 @@ class Command(unittest.TestCase):
         self.culex("pause", "naps")
         self.culex("capacity", "naps", "1")
         lines = self.culex("top", "--once").splitlines()
-        self.assertRegex(lines[0], r"^culex  2\S+ \S+Z  2 queues, 3 dead  1 workers, 0 runs at work$")
+        self.assertRegex(lines[0], r"^culex  2\S+ \S+Z  2 queues, 3 dead  1 worker, 0 runs at work$")
         self.assertEqual([line.split()[0] for line in lines[2:5]], ["QUEUE", "held", "naps"])
-        self.assertEqual(lines[4].split()[1:2] + lines[4].split()[3:7], ["1", "0", "3", "-", "-"])
-        self.assertTrue(lines[4].endswith("paused FULL"))
+        self.assertEqual(lines[4].split()[1:3] + lines[4].split()[4:8], ["p+FULL", "1", "0", "3", "-", "-"])
+        self.culex("capacity", "naps", "0")
+        self.assertEqual(self.culex("top", "naps", "--once").splitlines()[3].split()[1], "paused")
         self.assertEqual(self.culex("top", "naps", "--once").splitlines()[3].split()[0], "naps")
         self.assertIn("wants a terminal", self.culex("top", code=2))
         self.assertIn("100ms to 1h", self.culex("top", "--interval", "1ms", code=2))
         self.assertIn("did you mean naps?", self.culex("top", "nops", "--once", code=1))
+
+    def test_a_frame_of_top_cuts_no_number(self):
+        long_name = "held-" + "long" * 10
+        self.fill()
+        self.held("enqueue", "draw", "2")
+        self.work("--queues", f"held,{long_name}")
+        self.culex("pause", "naps")
+        frames = {width: self.on_terminal(width, "top", "--once") for width in (12, 20, 24, 33, 40, 47, 55, 64, 80, 100, 110, 150, 200, 300)}
+        known = {word for line in frames[300] for word in line.split()}
+        for width, lines in frames.items():
+            self.assertLessEqual(max(len(line) for line in lines), width)
+            for line in lines[2:]:
+                cells = [word for word in line.split()[1:] if not word.endswith(("s", "MB"))]
+                self.assertLessEqual(set(cells), known, (width, line))
+        for width in (24, 40, 80, 110, 300):
+            [naps] = [line for line in frames[width] if line.startswith("naps")]
+            self.assertEqual(naps.split()[1], "paused")
+        self.assertTrue(any(line.startswith("p naps") for line in frames[12]))
+        self.assertEqual(frames[40][0], "culex  3 queues, 3 dead  1 worker")
+        self.assertTrue(any(line.startswith(long_name + " ") for line in frames[200]))
+        heads, *rows = frames[80][2:6]
+        [held] = [row for row in rows if row.startswith("held ")]
+        self.assertEqual(held[:heads.index("PARKED") + len("PARKED")].split()[-1], "2")
 
     def test_a_frame_of_an_empty_store_says_what_is_missing(self):
         subprocess.run([NAP, "figures"], env=self.env, capture_output=True, check=False)  # makes it
