@@ -27,7 +27,7 @@ if MISSING:
     print("skipped:", ", ".join(MISSING), "is missing")
     sys.exit(77)
 
-from served import HELD, STORE, Served
+from served import CULEX, HELD, STORE, Served
 
 READ, OPERATE = "read-0123456789abcdef", "operate-0123456789abcdef"
 VIEWS = ["", "runs", "dead", "schedules", "workers", "schemas", "enqueue", "enqueue/naps/scribe", "schema/naps/tell", "queue/naps",
@@ -189,7 +189,7 @@ class Page(Served):
 
     def batch(self, open_for=0):
         """One that is open and empty: its name. `open_for` in nanoseconds."""
-        library = ctypes.CDLL("libculex.so.0")
+        library = ctypes.CDLL(str(CULEX.parents[2] / "runtime" / "libculex.so.0"))
         client, error, batch = ctypes.c_void_p(), ctypes.create_string_buffer(4096), ctypes.create_string_buffer(4096)
         options, text = (ctypes.c_int64 * 64)(open_for), ctypes.create_string_buffer(200)
         self.assertEqual(library.culex_client_open(self.env["CULEX_URL"].encode(), None, ctypes.byref(client), error), 0)
