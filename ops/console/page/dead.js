@@ -7,12 +7,28 @@ import {mayOperate} from "./session.js";
 
 const PAGE = 100;
 
+/** Does it to all runs with an error, a request after the other; the counts of all of them. */
+async function bulk(group, body, signal) {
+  const sums = {matched: 0, done: 0};
+  for (const queue of new Set(group.runs.map((run) => run.queue))) {
+    let cursor;
+    do {
+      const answer = await post(["queues", queue, "bulk"], {...body, states: "dead", job: group.job, error: [...group.line].slice(0, 200).join(""), cursor});
+      sums.matched += answer.matched;
+      sums.done += answer.done;
+      cursor = answer.next_cursor;
+    } while (cursor && !signal.aborted);
+  }
+  return sums;
+}
+
 function groupsOf(runs) {
   const groups = new Map();
   for (const run of runs) {
+    const isText = Boolean(run.error && firstLine(run));
     const line = run.error === undefined ? "(not read)" : firstLine(run) || "(no text)";
     const key = `${run.job}\n${line}`;
-    if (!groups.has(key)) groups.set(key, {key, job: run.job, line, runs: []});
+    if (!groups.has(key)) groups.set(key, {key, job: run.job, line, isText, runs: []});
     groups.get(key).runs.push(run);
   }
   return [...groups.values()].sort((one, other) => other.runs.length - one.runs.length);
@@ -44,6 +60,7 @@ export function dead({query}) {
       {name: "Error", head: true, cell: (group) => short(group.line, 120)},
       {name: "Job", cell: (group) => short(group.job, 40)},
       {name: "Runs", number: true, cell: (group) => number(group.runs.length)},
+      ...(choice ? [{name: "All", cell: (group) => (group.isText && (cursor || isFurther) ? el("button", {type: "button", "aria-label": `Retry all with this error: ${plain(group.line).slice(0, 120)}`, click: () => retryAll(group)}, "Retry all with this error") : "")}] : []),
     ],
   });
   const list = table({
@@ -73,6 +90,26 @@ export function dead({query}) {
     say(acted);
     await load(true);
     if (failures.length) wrong.replaceChildren(wrongText({message: `${failures.length} of ${picked.length} failed: ${failures[0].whole}`}));
+  };
+  const retryAll = async (group) => {
+    if (isBusy) return;
+    isBusy = true;
+    let wrongs = "";
+    try {
+      const {matched} = await bulk(group, {action: "retry", dry: true}, control.signal);
+      const text = `All dead runs of ${group.job} whose error has this text, also those that are not shown: ${[...group.line].slice(0, 200).join("")}. They are put back to waiting, with fresh attempts.`;
+      if (await sure(`Retry ${number(matched)} ${matched === 1 ? "run" : "runs"}?`, text, `Retry ${number(matched)}`)) {
+        count.textContent = "at work…";
+        const sums = await bulk(group, {action: "retry"}, control.signal);
+        acted = `Retry: ${number(sums.done)} of ${number(sums.matched)} done.`;
+        say(acted);
+        chosen.clear();
+      }
+    } catch (failure) { wrongs = failure; }
+    isBusy = false;
+    if (control.signal.aborted) return;
+    await load(true);
+    if (wrongs) wrong.replaceChildren(wrongText(wrongs));
   };
   const retry = el("button", {type: "button", click: () => act("retry", "Retry", "They are put back to waiting, with fresh attempts.")}, "Retry");
   const remove = el("button", {type: "button", class: "danger", click: () => act("delete", "Delete", "They are forgotten, with their params and logs. That cannot be undone.")}, "Delete");

@@ -736,6 +736,35 @@ class Acting(Page):
         self.sees("105 of naps are dead now", "100 of 105 dead runs")
         self.calm()
 
+    def test_all_with_an_error(self):
+        """Also those that are not shown, and none with another."""
+        for text in ("disk full", "no route"):
+            self.nap("enqueue", "tell", text, "hush")
+        self.drain()
+        self.serve()
+        self.open("dead?queue=naps")
+        self.sees("2 dead runs")
+        self.assertNotIn("Retry all", self.text())
+        for _ in range(2):
+            self.post("/jobs", [{"queue": "naps", "job": "tell", "params": {"words": "no route"}}] * 550)
+        self.until(lambda: self.get("/queues/naps")["waiting"] == 1100)
+        self.drain()
+        self.open("dead?queue=naps")
+        self.sees("100 of 1\u202f102 dead runs")
+        row = [each for each in self.browser.find_elements(By.CSS_SELECTOR, "main tr") if "no route" in each.text][0]
+        button = row.find_element(By.CSS_SELECTOR, "button")
+        self.browser.execute_script("arguments[0].focus()", button)
+        button.send_keys(Keys.ENTER)
+        self.sees("Retry 1\u202f101 runs?", "no route", selector="#sure")
+        self.press("No, leave it", "#sure")
+        self.assertEqual(self.get("/queues/naps")["dead"], 1102)
+        button.send_keys(Keys.ENTER)
+        self.sees("Retry 1\u202f101 runs?", selector="#sure")
+        self.press("Retry 1\u202f101", "#sure")
+        self.sees("Retry: 1\u202f101 of 1\u202f101 done. 1 of naps is dead now.", "1 dead run")
+        self.assertEqual((self.get("/queues/naps")["dead"], self.get("/queues/naps")["waiting"]), (1, 1101))
+        self.calm()
+
     def test_a_run(self):
         self.fill()
         self.serve()
