@@ -1206,7 +1206,7 @@ class Command(unittest.TestCase):
         self.addCleanup(self.server.send_signal, signal.SIGCONT)
         self.seen(ours, "SLOW STORE")
         os.write(ours, b"p")
-        self.seen(ours, "PAUSED")
+        self.seen(ours, "HELD")
         os.write(ours, b"q")
         self.assertEqual(top.wait(60), 0)
 
