@@ -40,9 +40,11 @@ export function dead({query}) {
   let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, isRead = false, turn = 0, timer, acted = "";
   const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div"), told = el("p", {role: "status"});
   const count = el("span", {role: "status"}, "");
-  const box = (name, ids) => {
+  // Cells that look alike stay where they are, so that what they do goes by what is shown when it is done.
+  const runsOf = (group) => groupsOf(runs).find((each) => each.key === group.key)?.runs ?? [];
+  const box = (name, ids, idsNow = () => ids) => {
     const input = el("input", {type: "checkbox", "aria-label": `Choose ${plain(name).slice(0, 120)}`, change: () => {
-      ids.forEach((id) => (input.checked ? chosen.add(id) : chosen.delete(id)));
+      idsNow().forEach((id) => (input.checked ? chosen.add(id) : chosen.delete(id)));
       draw();
     }});
     const had = ids.filter((id) => chosen.has(id)).length;
@@ -56,11 +58,11 @@ export function dead({query}) {
     caption: "By error", key: (group) => group.key,
     empty: [el("p", {}, "No run is dead. A run comes here when its last attempt has failed.")],
     columns: [
-      ...(choice ? [{name: "Choose", class: "tight", cell: (group) => box(`all ${group.runs.length} of ${group.line}`, group.runs.map((run) => run.id))}] : []),
+      ...(choice ? [{name: "Choose", class: "tight", cell: (group) => box(`all ${group.runs.length} of ${group.line}`, group.runs.map((run) => run.id), () => runsOf(group).map((run) => run.id))}] : []),
       {name: "Error", head: true, cell: (group) => short(group.line, 120)},
       {name: "Job", cell: (group) => short(group.job, 40)},
       {name: "Runs", number: true, cell: (group) => number(group.runs.length)},
-      ...(choice ? [{name: "All", cell: (group) => (group.isText && (cursor || isFurther) ? el("button", {type: "button", "aria-label": `Retry all with this error: ${plain(group.line).slice(0, 120)}`, click: () => retryAll(group)}, "Retry all with this error") : "")}] : []),
+      ...(choice ? [{name: "All", cell: (group) => (group.isText && (cursor || isFurther) ? el("button", {type: "button", "aria-label": `Retry all with this error: ${plain(group.line).slice(0, 120)}`, click: () => retryAll({...group, runs: runsOf(group)})}, "Retry all with this error") : "")}] : []),
     ],
   });
   const list = table({
