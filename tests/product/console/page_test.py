@@ -315,7 +315,8 @@ class Views(Page):
         self.serve()
         self.until(lambda: self.get("/runs?state=active")["runs"] and len(self.get("/workers")["workers"]) == 2)
         self.open("workers")
-        self.until(lambda: sorted(each.text for each in self.browser.find_elements(By.CSS_SELECTOR, "main td[data-name=State]")) == ["at work", "ready"])
+        states = lambda: self.browser.execute_script("return [...document.querySelectorAll('main td[data-name=State]')].map((each) => each.innerText.trim()).sort()")
+        self.until(lambda: states() == ["at work", "ready"])
         self.calm()
 
     def test_runs_of_each_version(self):
