@@ -777,7 +777,7 @@ class Acting(Page):
         self.press("No, leave it", "#sure")
         self.assertEqual(self.get("/queues/naps")["dead"], 1102)
         button.send_keys(Keys.ENTER)
-        self.sees("Retry 1\u202f101 runs?", selector="#sure")
+        self.until(lambda: self.one("#sure").is_displayed())
         self.press("Retry 1\u202f101", "#sure")
         self.sees("Retry: 1\u202f101 of 1\u202f101 done. 1 of naps is dead now.", "1 dead run")
         self.assertEqual((self.get("/queues/naps")["dead"], self.get("/queues/naps")["waiting"]), (1, 1101))
