@@ -316,7 +316,7 @@ class Reading(Served):
         for body, param, part in (({}, "count", ""), ({"count": 0}, "count", ""), ({"count": 1000001}, "count", ""),
                                   ({"count": 1, "per": "0s"}, "per", "1ms or more"), ({"count": 1, "per": "1"}, "per", "1h30m"),
                                   ({"count": 1, "per": "1m"}, None, "rate"), ({"count": 1, "burst": 2}, None, "rate"),
-                                  ({"count": 1.5}, "count", ""), ({"cuont": 3}, "cuont", "there are count, burst, per"),
+                                  ({"count": 1.5}, "count", ""), ({"cuont": 3}, "cuont", "did you mean count?"), ({"many": 3}, "many", "there are count, burst, per"),
                                   ({"count": 1, "burst": 0}, "burst", "")):
             value = self.post(path + "/set", body, 400)
             self.assertEqual((value["error"]["code"], value["error"].get("param")), ("invalid", param), value)
