@@ -114,11 +114,25 @@ static culex_status times_read(const struct wanted *wanted, culex_list_filter *f
     return status;
 }
 
-/* Which runs are meant has to be said: nobody empties a store by a forgotten word. */
+/* Which runs are meant has to be said: nobody empties a store by a forgotten word, or by a variable
+ * that is empty. */
 static culex_status narrow_check(const struct wanted *wanted, culex_error *error)
 {
-    bool is_narrow = wanted->has_states || wanted->has_job || wanted->has_tag ||
-                     wanted->has_error || wanted->has_since || wanted->has_before;
+    const struct {
+        const char *name, *text;
+        bool is_there;
+    } words[] = {{"states", wanted->states, wanted->has_states},
+                 {"job", wanted->job, wanted->has_job},
+                 {"tag", wanted->tag, wanted->has_tag},
+                 {"error", wanted->error, wanted->has_error},
+                 {"since", wanted->since, wanted->has_since},
+                 {"before", wanted->before, wanted->has_before}};
+    bool is_narrow = false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].is_there && words[i].text[0] == '\0')
+            return body_blame(ops_usage(error, "%s is empty", words[i].name), words[i].name, error);
+        is_narrow |= words[i].is_there;
+    }
     return is_narrow ? CULEX_OK
                      : ops_usage(error, "which runs? Say states, job, tag, error, since or before");
 }

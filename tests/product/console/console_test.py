@@ -687,7 +687,8 @@ class Enqueuing(Served):
         self.fill()
         self.serve()
         for body, param, part in (({}, "action", ""), ({"action": "retri", "error": "x"}, "action", "did you mean retry?"),
-                                  ({"action": "delete"}, None, "which runs"), ({"action": "delete", "dry": True}, None, "which runs"),
+                                  ({"action": "delete"}, None, "which runs"), ({"action": "delete", "error": ""}, "error", "is empty"), ({"action": "delete", "tag": ""}, "tag", "is empty"),
+                                  ({"action": "delete", "dry": True}, None, "which runs"),
                                   ({"action": "retry", "states": "done"}, "states", "dead"),
                                   ({"action": "retry", "states": "ded"}, "states", "dead"),
                                   ({"action": "retry", "since": "never"}, "since", "2h"),
