@@ -37,8 +37,11 @@ culex_status ops_queues_print(struct ops *ops, const char *const *heads, ops_que
     culex_status status = is_named ? CULEX_OK : ops_names_read(ops, &names, error);
     size_t count = is_named ? ops->argument_count : names.count;
     ops_table_begin(&table, heads);
-    for (size_t i = 0; i < count && status == CULEX_OK; i++)
+    for (size_t i = 0; i < count && status == CULEX_OK; i++) {
         status = add(ops, is_named ? ops->arguments[i] : names.of[i], &table, error);
+        if (!is_named && status == CULEX_ENOTFOUND)
+            status = CULEX_OK; /* Redis has the name of a queue before there is one */
+    }
     if (!ops->options.wants_json && (status == CULEX_OK || table.count > 0))
         ops_table_print(&table, stdout);
     ops_table_end(&table);

@@ -938,6 +938,17 @@ class Command(unittest.TestCase):
         self.assertIn("1 other schemas of this job were told within the hour",
                       self.told("enqueue", "tell", "words=same"))
 
+    @unittest.skipUnless(STORE == "redis", "in SQLite a queue's name comes with the queue")
+    def test_a_name_without_a_queue_hides_none_of_the_others(self):
+        self.nap("enqueue", "wink", "1")
+        subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", "sadd", "culex:queues", "ghost"], check=True, capture_output=True)
+        for verb in ("queues", "schemas", "workers", "live", "check"):
+            told = subprocess.run([CULEX, verb, "--json"], env=self.env, capture_output=True, text=True, check=False)
+            self.assertNotIn("ghost", told.stderr, verb)
+            self.assertIn(told.returncode, (0, 2) if verb == "check" else (0,), (verb, told.stderr))
+        self.assertEqual([queue["queue"] for queue in self.lines("queues")], ["naps"])
+        self.assertIn("no queue 'ghost'", self.culex("queues", "ghost", code=1))
+
     def schemas_age(self, ms):
         """As if all that is in the store had been told so long ago."""
         if STORE == "sqlite":
