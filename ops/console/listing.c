@@ -314,8 +314,11 @@ static culex_status tags_count(struct request *request, struct tags *tags, culex
     if (only != NULL)
         return queue_see(request, only, tags, error);
     culex_status status = ops_names_read(&request->ops, &names, error);
-    for (size_t i = 0; i < names.count && status == CULEX_OK && tags->looked_at < LOOKED_AT; i++)
+    for (size_t i = 0; i < names.count && status == CULEX_OK && tags->looked_at < LOOKED_AT; i++) {
         status = queue_see(request, names.of[i], tags, error);
+        if (status == CULEX_ENOTFOUND)
+            status = CULEX_OK; /* Redis has the name of a queue before there is one */
+    }
     ops_names_free(&names);
     return status;
 }

@@ -21,8 +21,11 @@ static culex_status queues_tell(struct request *request, queue_fn tell, culex_er
     if (named != NULL)
         return tell(request, named, error);
     culex_status status = ops_names_read(&request->ops, &names, error);
-    for (size_t i = 0; i < names.count && status == CULEX_OK; i++)
+    for (size_t i = 0; i < names.count && status == CULEX_OK; i++) {
         status = tell(request, names.of[i], error);
+        if (status == CULEX_ENOTFOUND)
+            status = CULEX_OK; /* Redis has the name of a queue before there is one */
+    }
     ops_names_free(&names);
     return status;
 }

@@ -188,6 +188,15 @@ class Reading(Served):
         self.refused(self.get("/live?queue=nops", 404), "not_found")
         self.assertEqual(self.get("/live?queue=naps"), {"schemas": rows})
 
+    @unittest.skipUnless(STORE == "redis", "in SQLite a queue's name comes with the queue")
+    def test_a_name_without_a_queue_hides_none_of_the_others(self):
+        self.fill()
+        self.serve()
+        subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", "sadd", "culex:queues", "ghost"], check=True, capture_output=True)
+        for path in ("queues", "runs", "schedules", "limits", "schemas"):
+            self.assertIn("naps", json.dumps(self.get("/" + path)), path)
+        self.get("/tags")
+
     def test_one_counts_at_a_time(self):
         self.fill()
         self.serve()
