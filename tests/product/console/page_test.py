@@ -889,8 +889,8 @@ class Counted(Page):
         self.sees("Of queue held.")
         [limit] = self.get("/limits?queue=held")["queues"][0]["limits"]
         name = limit["limit"]
-        self.assertEqual([self.cell(name, head) for head in ("Kind", "In force", "Declared", "At work", "Parked")],
-                         ["concurrency", "1 at a time", "1 at a time", "1", "2"])
+        self.until(lambda: [self.cell(name, head) for head in ("Kind", "In force", "Declared", "At work", "Parked")] ==
+                   ["concurrency", "1 at a time", "1 at a time", "1", "2"])
         self.press(name)
         self.sees("Set it by hand", "all runs together")
         self.faults = (400,)
