@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <culex/bulk.h>
 
@@ -11,6 +10,7 @@
 #include "command/job_name.h"
 #include "command/value.h"
 #include "console/body.h"
+#include "console/clock.h"
 #include "console/cursor.h"
 #include "console/routes.h"
 
@@ -218,13 +218,6 @@ struct work {
     const struct request *request;
     int64_t end_ms;
 };
-
-static int64_t ms_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 static bool has_time(const culex_bulk_counts *counts, void *user)
 {

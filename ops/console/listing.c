@@ -2,13 +2,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command/find.h"
 #include "command/job_name.h"
 #include "command/run_print.h"
 #include "command/value.h"
 #include "console/body.h"
+#include "console/clock.h"
 #include "console/cursor.h"
 #include "console/query.h"
 #include "console/routes.h"
@@ -24,13 +24,6 @@ struct listing {
     struct cursor cursor; /* where the next page begins */
     bool has_begun;       /* with the page before: nothing of it is known */
 };
-
-static int64_t ms_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 /* ---- what is asked for ------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command/print.h"
+#include "console/clock.h"
 
 enum { ENTRIES = 64, FRESH_MS = 2000 };
 
@@ -13,13 +13,6 @@ struct schema_cache {
     pthread_mutex_t lock;
     struct schema_entry *of[ENTRIES]; /* those that are free are NULL */
 };
-
-static int64_t ms_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 struct schema_cache *schema_cache_make(void)
 {

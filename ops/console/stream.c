@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "console/clock.h"
 #include "console/failure.h"
 #include "console/routes.h"
 
@@ -34,13 +35,6 @@ struct stream {
     size_t sent;
     uint64_t number;
 };
-
-static int64_t ms_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 /* ---- a reading ------------------------------------------------------------------------------ */
 
