@@ -384,24 +384,26 @@ class Command(unittest.TestCase):
         self.until(lambda: self.lines("show", run)[0]["state"] == "cancelled")
         self.assertNotIn("holder", self.culex("show", run, "--json"))
 
-    def is_waited_for(self):
-        """Somebody waits for the end of a run."""
+    def is_waited_for(self, queue):
+        """The store has a note that somebody waits for the end of a run of the queue."""
         if STORE == "redis":
-            return "cmd=blpop" in subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", "client", "list"],
-                                                 capture_output=True, text=True, check=False).stdout
+            return subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", "exists", f"culex:{{{queue}}}:waits"],
+                                  capture_output=True, text=True, check=False).stdout == "1\n"
         reader = sqlite3.connect(self.folder / "jobs.db")
-        count = reader.execute("SELECT count(*) FROM wait").fetchone()[0]
+        count = reader.execute("SELECT count(*) FROM wait JOIN queue USING (queue) WHERE name = ?",
+                               [queue]).fetchone()[0]
         reader.close()
         return count > 0
 
     def test_what_has_ended_is_told_when_the_store_goes_away(self):
         self.fill()
         [done] = self.ids("--job", "scribe")
-        [wink] = self.ids("--job", "wink")
-        waits = subprocess.Popen([CULEX, "wait", done, wink, "--timeout", "2s", "--store-timeout", "500ms"], env=self.env,
+        # Of another queue, which is asked for after the answers of the first one have been read.
+        pending = self.culex("enqueue", "wink", "length=1m", *self.schema("wink"), "--queue", "other").strip()
+        waits = subprocess.Popen([CULEX, "wait", done, pending, "--timeout", "5s", "--store-timeout", "500ms"], env=self.env,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(waits.kill)
-        self.until(self.is_waited_for)
+        self.until(lambda: self.is_waited_for("other"))
         if STORE == "redis":
             self.server.kill()
         else:
