@@ -207,6 +207,16 @@ static void spread_json(struct ops_json *json, const char *name, const culex_spr
     ops_json_int(json, "p90_us", spread->p90_us);
     ops_json_int(json, "p99_us", spread->p99_us);
     ops_json_int(json, "max_us", spread->max_us);
+    ops_json_array(json, "buckets");
+    for (size_t i = 0; i < CULEX_SPREAD_BUCKETS; i++) {
+        if (spread->buckets[i] == 0)
+            continue;
+        ops_json_object(json, NULL);
+        ops_json_int(json, "upto_us", culex_spread_bucket_us(i));
+        ops_json_count(json, "count", spread->buckets[i]);
+        ops_json_object_end(json);
+    }
+    ops_json_array_end(json);
     ops_json_object_end(json);
 }
 

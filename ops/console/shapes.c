@@ -247,12 +247,17 @@ static const struct shape_member schedules_queue_members[] = {
     END};
 static const struct shape_member schedules_members[] = {
     {"queues", "[SchedulesOfQueue]", "In alphabetical order."}, END};
+static const struct shape_member bucket_members[] = {
+    {"upto_us", "integer", "Microseconds: the greatest time of the bucket."},
+    {"count", "integer", "Times that were no greater, and greater than the greatest before it."},
+    END};
 static const struct shape_member spread_members[] = {
     {"count", "integer", "Times that were measured; of none the others are 0."},
     {"p50_us", "integer", "Microseconds: half of the times are no greater."},
     {"p90_us", "integer", "Nine of ten."},
     {"p99_us", "integer", "99 of a hundred."},
     {"max_us", "integer", "All of them."},
+    {"buckets", "[Bucket]", "The histogram, four buckets an octave, without those of no time."},
     END};
 static const struct shape_member figures_members[] = {
     {"queue", "string", "Of which queue."},
@@ -403,6 +408,7 @@ const struct shape shapes[] = {
     {"Schedule", "A periodic job.", schedule_members, NULL},
     {"SchedulesOfQueue", "Those of a queue.", schedules_queue_members, NULL},
     {"Schedules", "Of all queues.", schedules_members, NULL},
+    {"Bucket", "Of a histogram.", bucket_members, NULL},
     {"Spread", "How times are spread, to a fourth of each.", spread_members, NULL},
     {"Figures", "What workers counted of ends.", figures_members, NULL},
     {"FiguresOfQueue", "Those of a queue.", figures_queue_members, NULL},

@@ -11,6 +11,7 @@
 #include "store/figure_list.h"
 
 static_assert((int)CULEX_FIGURES_HOURS_MAX == (int)CULEX_FIGURES_HOURS, "as long as they are kept");
+static_assert((int)CULEX_SPREAD_BUCKETS == (int)CULEX_FIGURE_BUCKETS, "as they are kept");
 
 /* --- sums ---------------------------------------------------------------------------------- */
 
@@ -125,11 +126,19 @@ static culex_status sums_ask(culex_client *client, struct call *call, struct sum
 
 static culex_spread spread_make(const struct culex_figure_times *times)
 {
-    return (culex_spread){.count = culex__figure_times_count(times),
-                          .p50_us = culex__figure_percentile(times, 50),
-                          .p90_us = culex__figure_percentile(times, 90),
-                          .p99_us = culex__figure_percentile(times, 99),
-                          .max_us = culex__figure_percentile(times, 100)};
+    culex_spread spread = {.count = culex__figure_times_count(times),
+                           .p50_us = culex__figure_percentile(times, 50),
+                           .p90_us = culex__figure_percentile(times, 90),
+                           .p99_us = culex__figure_percentile(times, 99),
+                           .max_us = culex__figure_percentile(times, 100)};
+    memcpy(spread.buckets, times->of, sizeof spread.buckets);
+    return spread;
+}
+
+int64_t culex_spread_bucket_us(size_t bucket)
+{
+    return culex__figure_bucket_us(bucket < CULEX_SPREAD_BUCKETS ? bucket
+                                                                 : CULEX_SPREAD_BUCKETS - 1);
 }
 
 static culex_figures figures_make(const char *job, const struct culex_figure *figure)

@@ -2,6 +2,7 @@
 import {post} from "./api.js";
 import {chart} from "./chart.js";
 import {el, facts, focusKept, number, path, plain, rate, say, short, span, table, time} from "./dom.js";
+import {latency} from "./latency.js";
 import {listen, live} from "./live.js";
 import {listing} from "./runs.js";
 import {mayEnqueue, mayOperate} from "./session.js";
@@ -85,17 +86,19 @@ export function overview() {
       {name: "workers", number: true, cell: (q) => (q.workers === 0 && q.waiting > 0 ? el("span", {class: "state full"}, "none") : number(q.workers))},
     ],
   });
-  const before = unread(), found = el("div", {hidden: true}, summary, moving, el("h2", {}, "Queues"), list);
+  const times = latency();
+  const before = unread(), found = el("div", {hidden: true}, summary, moving, times.node, el("h2", {}, "Queues"), list);
   const node = el("div", {}, el("h1", {}, "Overview"), before, found);
-  const end = listen(({queues, failure}) => {
+  const unlisten = listen(({queues, failure}) => {
     before.update({queues, failure});
     found.hidden = !queues;
     if (!queues) return;
     summary.replaceChildren(sums(queues));
     moving.update(queues.map((queue) => queue.queue));
+    times.update(queues);
     list.update(queues);
   });
-  return {title: "Overview", node, end};
+  return {title: "Overview", node, end: () => { unlisten(); times.end(); }};
 }
 
 function pauseForm(name) {

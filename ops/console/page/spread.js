@@ -3,6 +3,7 @@ import {get} from "./api.js";
 import {asked} from "./asked.js";
 import {shape} from "./chart.js";
 import {el, micros, number, plain, short, table} from "./dom.js";
+import {histogram, scale} from "./histogram.js";
 
 const WIDTH = 200, HEIGHT = 16;
 
@@ -27,14 +28,6 @@ export function parts(counts) {
     ...shown.map(([name, count]) => { const from = at; at += (count / whole) * WIDTH; return bar(`part ${name}`, from, at); }));
 }
 
-/** Half, nine of ten, 99 of a hundred and all of the times, on a scale that each of its steps makes ten times as long. */
-function spread(times, least, most) {
-  const room = Math.log(most / least) || 1, place = (us) => (Math.log(Math.max(us, least) / least) / room) * (WIDTH - 4);
-  const [p50, p90, p99, max] = [times.p50_us, times.p90_us, times.p99_us, times.max_us].map(place);
-  return drawing(`half within ${micros(times.p50_us)}, nine of ten within ${micros(times.p90_us)}, 99 of a hundred within ${micros(times.p99_us)}, all within ${micros(times.max_us)}`,
-    shape("rect", {class: "ground", x: 0, y: HEIGHT / 2 - 1, width: WIDTH, height: 2}), bar("far", p99, max, 6), bar("wide", p90, p99, 4), bar("near", p50, p90), bar("half", p50, p50 + 3, 0));
-}
-
 const jobOf = (row) => (row.isAll ? el("b", {}, "all jobs") : row.job ? short(row.job, 60) : "(others)");
 
 function ends() {
@@ -49,6 +42,12 @@ function ends() {
   });
 }
 
+function drawn(row) {
+  const node = histogram(28);
+  node.update(row.times.buckets, row.scale);
+  return node;
+}
+
 function times(title) {
   return table({
     caption: title, key: (row) => row.key, empty: el("p", {}, "No time was measured."),
@@ -56,16 +55,16 @@ function times(title) {
       {name: "Job", head: true, cell: jobOf},
       {name: "times", number: true, cell: (row) => number(row.times.count)},
       ...["p50", "p90", "p99", "max"].map((name) => ({name, number: true, cell: (row) => micros(row.times[`${name}_us`])})),
-      {name: "Spread", class: "drawn", cell: (row) => spread(row.times, row.least, row.most)},
+      {name: "Histogram", class: "drawn", cell: drawn},
     ],
   });
 }
 
-/** The rows that have times, with the ends of the scale that they share. */
+/** The rows that have times, with the scale that they share. */
 function timesOf(rows, name) {
   const having = rows.filter((row) => row[name].count > 0).map((row) => ({...row, times: row[name]}));
-  const least = Math.max(1, Math.min(...having.map((row) => row.times.p50_us))), most = Math.max(least * 10, ...having.map((row) => row.times.max_us));
-  return having.map((row) => ({...row, least, most}));
+  const shared = scale(having.map((row) => row.times.buckets));
+  return having.map((row) => ({...row, scale: shared}));
 }
 
 const HOURS = [1, 2, 6, 24, 48];
@@ -73,7 +72,7 @@ const HOURS = [1, 2, 6, 24, 48];
 export function figures(queue) {
   const ended = ends(), waits = times("How long runs waited"), takes = times("How long handlers took");
   const none = el("p", {class: "empty"}), found = el("div", {}, el("h3", {}, "How attempts ended"), ended, el("h3", {}, "How long runs waited"), waits, el("h3", {}, "How long handlers took"), takes,
-    el("p", {class: "note"}, "Of a spread the mark is p50, the broad bar goes on to p90, the narrow one to p99, and the thin one to the longest; all jobs have one scale, on which ten times as long is as far everywhere. Times are read off histograms, and up to a fourth too long."));
+    el("p", {class: "note"}, "Of a histogram the mark is p50, and the highest bar is as high in each row; all jobs have one scale, on which ten times as long is as far everywhere. Times are read off histograms, and up to a fourth too long."));
   const hours = el("select", {id: "hours", change: () => moving.load()}, HOURS.map((count) => el("option", {value: count, selected: count === 2}, count === 1 ? "this hour" : `${count} hours`)));
   const node = el("div", {}, none, found);
   const moving = asked((signal) => get(["queues", queue, "figures"], {hours: hours.value}, signal), node, ({all, jobs, hours: count}) => {

@@ -20,6 +20,8 @@ extern "C" {
 /* Hours for which figures are kept, this one included. */
 #define CULEX_FIGURES_HOURS_MAX 48
 
+#define CULEX_SPREAD_BUCKETS 208
+
 /* Times, in us. Each is read off a histogram with four buckets an octave: it is never less than the
  * time that was measured, and less than 5/4 of it. Histograms of workers, jobs and hours add up
  * exactly. */
@@ -29,7 +31,14 @@ typedef struct culex_spread {
     int64_t p90_us; /* nine of ten */
     int64_t p99_us; /* 99 of a hundred */
     int64_t max_us; /* all of them */
+    /* The histogram: how many times were no greater than culex_spread_bucket_us of their bucket,
+     * and greater than that of the bucket before. */
+    uint64_t buckets[CULEX_SPREAD_BUCKETS];
 } culex_spread;
+
+/* The greatest time of a bucket, in us: 0 to 3 of the first four, then 4, 5, 6, 7, 9, 11, 13, 15,
+ * 19 and so on. For a number that is none of a bucket, that of the last one. */
+CULEX_API int64_t culex_spread_bucket_us(size_t bucket);
 
 /* Attempts that workers have brought to an end. Not among them is what has no handler's end: runs
  * that expire or are cancelled before they begin, and those whose worker dies. */

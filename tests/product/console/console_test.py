@@ -245,6 +245,9 @@ class Reading(Served):
             self.assertGreater(spread["count"], 0)
             self.assertLessEqual(spread["p50_us"], spread["p90_us"])
             self.assertLessEqual(spread["p99_us"], spread["max_us"])
+            self.assertEqual(sum(bucket["count"] for bucket in spread["buckets"]), spread["count"])
+            self.assertEqual(spread["buckets"][-1]["upto_us"], spread["max_us"])
+            self.assertEqual(spread["buckets"], sorted(spread["buckets"], key=lambda bucket: bucket["upto_us"]))
         shown = subprocess.run([CULEX, "stats", "naps", "--hours", "48", "--json"], env=self.env, capture_output=True,
                                text=True, check=True).stdout.splitlines()
         longer = self.get("/queues/naps/figures?hours=48")

@@ -852,11 +852,14 @@ class Counted(Page):
         self.assertEqual([self.cell("all jobs", name) for name in ("done", "failed")], ["1", "3"])
         [tell] = [row for row in self.get("/queues/naps/figures")["jobs"] if row["job"] == "tell"]
         self.assertEqual(self.text("main table:nth-of-type(1) caption"), "Ends of attempts")
-        labels = [svg.get_attribute("aria-label") for svg in self.browser.find_elements(By.CSS_SELECTOR, "main svg.bars")]
+        labels = [svg.get_attribute("aria-label") for svg in self.browser.find_elements(By.CSS_SELECTOR, "main svg.bars, main svg.histogram")]
         self.assertIn("100 % failed", labels)
         self.assertIn("25.0 % done, 75.0 % failed", labels)
         self.assertEqual(len([label for label in labels if label.startswith("half within ")]), 6)
         self.assertEqual(tell["wait"]["count"], 3)
+        bars = self.browser.execute_script('''return [...document.querySelectorAll("main tbody tr")]
+            .filter((row) => row.querySelector("th").innerText.trim() === "tell").map((row) => row.querySelectorAll(".times").length)''')
+        self.assertEqual(bars, [0, len(tell["wait"]["buckets"]), len(tell["run"]["buckets"])])
         self.nap("enqueue", "tell", "again", "hush")
         self.drain()
         self.until(lambda: self.cell("tell", "failed") == "4")
@@ -868,6 +871,22 @@ class Counted(Page):
         self.keys(Keys.END)
         self.until(lambda: choice.get_attribute("value") == "48")
         self.sees("48 hours")
+        self.calm()
+
+    def test_how_long_runs_waited_stands_in_the_overview(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.open("")
+        self.sees("naps")
+        self.assertFalse(self.one(".latency").is_displayed())
+        self.fill()
+        self.until(lambda: self.one(".latency").is_displayed())
+        labels = [svg.get_attribute("aria-label") for svg in self.browser.find_elements(By.CSS_SELECTOR, ".latency svg")]
+        self.assertTrue(labels[0].startswith("Waited: half within "), labels)
+        self.assertTrue(labels[1].startswith("Handlers took: half within "), labels)
+        took = self.get("/queues/naps/figures")["all"]["run"]
+        bars = self.browser.find_elements(By.CSS_SELECTOR, ".latency figure:nth-of-type(2) .times")
+        self.assertEqual(len(bars), len(took["buckets"]))
         self.calm()
 
     def test_no_figures(self):
