@@ -432,7 +432,8 @@ _Noreturn void culex__child_main(const struct culex_child_start *start)
     child.pid = getpid();
     child.mailbox = culex__mailbox_of(start->mailboxes, start->slot);
     child.log = *start->handler->log;
-    child.log.sink = (struct culex_log_sink){log_send, NULL, NULL};
+    child.log.sink.write = log_send;
+    child.log.sink.take_dropped = NULL;
     child.inbox = (struct culex_inbox){.env = child.config->env, .fd = child.outbox.fd};
     culex__loan_init(&child.loan, (struct culex_errand_way){culex__inbox_exchange, &child.inbox},
                      child.config->store_timeout_ms, child.config->env);

@@ -124,6 +124,21 @@ static void line_make_json(struct culex_log_line *line, const char *time, int le
     culex__log_line_put(line, "}");
 }
 
+/* As syslog(3) numbers them. */
+static const char *level_priority(int level)
+{
+    switch (level) {
+    case CULEX_LOG_ERROR:
+        return "<3>";
+    case CULEX_LOG_WARNING:
+        return "<4>";
+    case CULEX_LOG_INFO:
+        return "<6>";
+    default:
+        return "<7>";
+    }
+}
+
 static void line_write(const struct culex_log *log, int level,
                        const struct culex_log_subject *subject, const char *text)
 {
@@ -133,6 +148,8 @@ static void line_write(const struct culex_log *log, int level,
     char time[CULEX_LOG_TIME_SIZE];
     struct culex_log_line line;
     line.len = 0;
+    if (log->sink.has_priority)
+        culex__log_line_put(&line, level_priority(level));
     culex__log_format_time(culex__env_clock_ms(log->env), time);
     if (log->format == CULEX_LOG_JSON)
         line_make_json(&line, time, level, subject, text);
@@ -182,5 +199,7 @@ static uint64_t stderr_take_dropped(void *self)
 
 struct culex_log_sink culex__log_stderr(void)
 {
-    return (struct culex_log_sink){stderr_write, NULL, stderr_take_dropped};
+    return (struct culex_log_sink){.write = stderr_write,
+                                   .take_dropped = stderr_take_dropped,
+                                   .has_priority = culex__stderr_is_journal()};
 }

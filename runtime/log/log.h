@@ -27,6 +27,8 @@ struct culex_log_sink {
     void (*write)(void *self, const char *line, size_t len);
     void *self;
     uint64_t (*take_dropped)(void *self);
+    bool has_priority; /* lines begin with "<N>", as the journal takes a line's level (sd-daemon(3))
+                        */
 };
 
 struct culex_log {
@@ -49,7 +51,8 @@ struct culex_log_subject {
     int64_t next_ms;     /* when the run is offered again: store's clock, ms since 1970 */
 };
 
-/* Writes each line to file descriptor 2, and drops it when that is blocked (log/stderr.h). */
+/* Writes each line to file descriptor 2, and drops it when that is blocked (log/stderr.h). With
+ * priorities where that is the journal by now. */
 struct culex_log_sink culex__log_stderr(void);
 
 static inline bool culex__log_wants(const struct culex_log *log, int level)

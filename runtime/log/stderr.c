@@ -5,6 +5,9 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -94,4 +97,16 @@ void culex__stderr_write(const char *line, size_t len)
 uint64_t culex__stderr_take_dropped(void)
 {
     return atomic_load(&dropped) > 0 && has_room(0) ? atomic_exchange(&dropped, 0) : 0;
+}
+
+bool culex__stderr_is_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat file;
+    char its[64];
+    if (stream == NULL || fstat(STDERR_FILENO, &file) != 0)
+        return false;
+    snprintf(its, sizeof its, "%llu:%llu", (unsigned long long)file.st_dev,
+             (unsigned long long)file.st_ino);
+    return strcmp(stream, its) == 0;
 }

@@ -7,6 +7,7 @@
 #ifndef CULEX_LOG_STDERR_H
 #define CULEX_LOG_STDERR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +17,8 @@ void culex__stderr_write(const char *line, size_t len);
 
 /* How many lines were dropped, once standard error takes lines again; then counts from 0 again. */
 uint64_t culex__stderr_take_dropped(void);
+
+/* It leads to systemd's journal: $JOURNAL_STREAM names its device and inode (systemd.exec(5)). */
+bool culex__stderr_is_journal(void);
 
 #endif

@@ -97,6 +97,9 @@ worker_runs() {
     expect 'the worker after a reload' "$main active" "$(property MainPID) $(property ActiveState)"
     journalctl --no-pager -o cat -u "$unit"
     ! journal_has 'Read-only file system\|Permission denied' || die 'the unit takes something away that is needed'
+    expect 'the level of a line' '6' "$(journalctl --no-pager -o json -u "$unit" |
+        sed -n '/configuration: concurrency is 1/s/.*"PRIORITY":"\([0-9]\)".*/\1/p')"
+    ! journal_has '<[0-9]>' || die 'a level stands in the text of a line'
     expect 'files of logs' '' "$(find /var/log -iname '*culex*')"
 }
 

@@ -96,7 +96,7 @@ static void worker_body(struct sim_process *process)
         abort();
     culex__worker_set_env(worker, &process->env);
     culex__worker_set_executor(worker, sim_hands_create);
-    culex__worker_set_sink(worker, (struct culex_log_sink){log_write, process, NULL});
+    culex__worker_set_sink(worker, (struct culex_log_sink){.write = log_write, .self = process});
     for (int i = 0; i < SIM_JOBS; i++) {
         if (i == 2 && !has_rare)
             continue;

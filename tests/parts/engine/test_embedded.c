@@ -488,7 +488,7 @@ static void scene_start(struct scene *scene, culex_worker_options options)
     options.isolation = scene->isolation;
     options.concurrency = 2;
     assert_int_equal(culex_worker_create(&options, &scene->worker, NULL), CULEX_OK);
-    culex__worker_set_sink(scene->worker, (struct culex_log_sink){sink, NULL, NULL});
+    culex__worker_set_sink(scene->worker, (struct culex_log_sink){.write = sink});
     assert_int_equal(
         culex_worker_register(scene->worker, &scene->type, scene_call, number_handler, NULL),
         CULEX_OK);

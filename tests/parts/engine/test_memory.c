@@ -51,7 +51,8 @@ static bool drain(struct world *world, culex_job_type *type)
         culex__worker_set_env(world->worker, &world->env);
         culex__worker_set_store(world->worker, &world->base);
         culex__worker_set_executor(world->worker, executor_inline_create);
-        culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world, NULL});
+        culex__worker_set_sink(world->worker,
+                               (struct culex_log_sink){.write = world_sink, .self = world});
         status = culex_worker_register(world->worker, type, number_call, number_handler, world);
     }
     if (status == CULEX_OK)

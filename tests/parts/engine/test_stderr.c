@@ -9,9 +9,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,6 +119,35 @@ static void test_socket_that_nobody_reads__lines_are_dropped_and_counted(void **
     int ends[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     blocked_then_flowing(ends, CULEX_LOG_JSON);
+}
+
+/* What the environment tells may be about another process's standard error. */
+static void test_the_journal_is_told_the_level_of_a_line(void **state)
+{
+    (void)state;
+    char text[4096], stream[64];
+    struct stat file;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fstat(ends[1], &file), 0);
+    stderr_replace(ends[1]);
+    snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)file.st_dev,
+             (unsigned long long)file.st_ino);
+    setenv("JOURNAL_STREAM", stream, 1);
+    struct culex_log text_log = log_make(CULEX_LOG_TEXT), json_log = log_make(CULEX_LOG_JSON);
+    setenv("JOURNAL_STREAM", "1:1", 1);
+    struct culex_log plain_log = log_make(CULEX_LOG_TEXT);
+    unsetenv("JOURNAL_STREAM");
+    culex__log_write(&text_log, CULEX_LOG_ERROR, NULL, "one");
+    culex__log_write(&json_log, CULEX_LOG_WARNING, NULL, "two");
+    culex__log_write(&text_log, CULEX_LOG_INFO, NULL, "three");
+    culex__log_write(&plain_log, CULEX_LOG_ERROR, NULL, "four");
+    reader_take(ends[0], text, sizeof text);
+    stderr_restore(ends[0]);
+    assert_memory_equal(text, "<3>2", 4);
+    assert_non_null(strstr(text, "one\n<4>{\"time\""));
+    assert_non_null(strstr(text, "\n<6>2"));
+    assert_non_null(strstr(text, "three\n2"));
 }
 
 /* Every line that is there is whole, or ends where it was cut. */
@@ -247,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pipe_that_nobody_reads__lines_are_dropped_and_counted),
         cmocka_unit_test(test_socket_that_nobody_reads__lines_are_dropped_and_counted),
+        cmocka_unit_test(test_the_journal_is_told_the_level_of_a_line),
         cmocka_unit_test(test_lines_stay_lines),
         cmocka_unit_test(test_file_takes_every_line_whole),
         cmocka_unit_test(test_pipe_with_other_writers__never_holds_a_line_up),

@@ -127,7 +127,8 @@ static void scene_start_with(struct scene *scene, culex_worker_options options,
     if (options.concurrency == 0)
         options.concurrency = 2;
     assert_int_equal(culex_worker_create(&options, &scene->worker, NULL), CULEX_OK);
-    culex__worker_set_sink(scene->worker, (struct culex_log_sink){scene_sink, scene, NULL});
+    culex__worker_set_sink(scene->worker,
+                           (struct culex_log_sink){.write = scene_sink, .self = scene});
     assert_int_equal(culex_worker_register(scene->worker, type, call, number_handler, scene),
                      CULEX_OK);
     assert_int_equal(pthread_create(&scene->thread, NULL, scene_main, scene), 0);

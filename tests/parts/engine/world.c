@@ -830,7 +830,8 @@ culex_worker *world_worker(struct world *world, culex_worker_options options,
     culex__worker_set_env(world->worker, &world->env);
     culex__worker_set_store(world->worker, &world->base);
     culex__worker_set_executor(world->worker, executor_inline_create);
-    culex__worker_set_sink(world->worker, (struct culex_log_sink){world_sink, world, NULL});
+    culex__worker_set_sink(world->worker,
+                           (struct culex_log_sink){.write = world_sink, .self = world});
     if (type != NULL)
         assert_int_equal(
             culex_worker_register(world->worker, type, number_call, number_handler, world), 0);

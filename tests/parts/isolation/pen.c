@@ -30,7 +30,7 @@ void pen_init(struct pen *pen, unsigned count)
     pen->log = calloc(1, PEN_LOG_SIZE);
     assert_non_null(pen->log);
     pen->logger = (struct culex_log){
-        {pen_line, pen, NULL}, culex__env_system(), CULEX_LOG_TEXT, CULEX_LOG_WARNING};
+        {.write = pen_line, .self = pen}, culex__env_system(), CULEX_LOG_TEXT, CULEX_LOG_WARNING};
     pen->config = (struct culex_executor_config){
         .isolation = CULEX_ISOLATION_PROCESS,
         .count = count,

@@ -142,7 +142,7 @@ static void worker_drain(struct stage *s)
     options.isolation = CULEX_ISOLATION_NONE;
     options.url = url_of(s, "culex-worker", "worker-password");
     assert_ok(culex_worker_create(&options, &worker, &call_error));
-    culex__worker_set_sink(worker, (struct culex_log_sink){log_look, s, NULL});
+    culex__worker_set_sink(worker, (struct culex_log_sink){.write = log_look, .self = s});
     assert_int_equal(culex_worker_register(worker, &type, act, number_handler, s), CULEX_OK);
     assert_ok(culex_worker_run(worker, &call_error));
     culex_worker_free(worker);

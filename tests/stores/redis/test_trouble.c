@@ -123,7 +123,7 @@ static void worker_start_on(struct theatre *t, const char *url, const char *cons
     type = number_type();
     if (culex_worker_create(&options, &t->worker, &error) != CULEX_OK)
         fail_msg("%s", error.text);
-    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
+    culex__worker_set_sink(t->worker, (struct culex_log_sink){.write = sink, .self = t});
     assert_int_equal(culex_worker_register(t->worker, &type, act, number_handler, t), CULEX_OK);
     assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);
 }
@@ -837,7 +837,7 @@ static void worker_start_beside_sick(struct theatre *t, int64_t lease_ms)
     sick = sick_type();
     if (culex_worker_create(&options, &t->worker, &error) != CULEX_OK)
         fail_msg("%s", error.text);
-    culex__worker_set_sink(t->worker, (struct culex_log_sink){sink, t, NULL});
+    culex__worker_set_sink(t->worker, (struct culex_log_sink){.write = sink, .self = t});
     assert_int_equal(culex_worker_register(t->worker, &well, act, number_handler, t), CULEX_OK);
     assert_int_equal(culex_worker_register(t->worker, &sick, act, number_handler, t), CULEX_OK);
     assert_int_equal(pthread_create(&t->thread, NULL, worker_main, t), 0);

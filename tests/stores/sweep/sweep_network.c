@@ -152,7 +152,8 @@ static culex_status worker_drain(struct course *course, culex_error *error)
         return status;
     culex__worker_set_env(worker, &course->env);
     culex__worker_set_executor(worker, executor_inline_create);
-    culex__worker_set_sink(worker, (struct culex_log_sink){world_sink, course->world, NULL});
+    culex__worker_set_sink(worker,
+                           (struct culex_log_sink){.write = world_sink, .self = course->world});
     status =
         culex_worker_register(worker, &course->type, number_call, number_handler, course->world);
     if (status == CULEX_OK)

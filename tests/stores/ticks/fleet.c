@@ -148,7 +148,7 @@ static void member_start(struct member *member)
     member->store->ops = &fleet.ops;
     culex__worker_set_env(member->worker, &member->env);
     culex__worker_set_store(member->worker, member->store);
-    culex__worker_set_sink(member->worker, (struct culex_log_sink){nobody_listens, NULL, NULL});
+    culex__worker_set_sink(member->worker, (struct culex_log_sink){.write = nobody_listens});
 }
 
 static void member_end(struct member *member)
