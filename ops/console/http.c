@@ -457,17 +457,42 @@ static void log_nothing(void *user, const char *format, va_list list)
     (void)list;
 }
 
+static int hex_digit(char letter)
+{
+    static const char digits[] = "0123456789abcdef";
+    char lower = letter >= 'A' && letter <= 'F' ? (char)(letter - 'A' + 'a') : letter;
+    const char *at = lower != '\0' ? strchr(digits, lower) : NULL;
+    return at != NULL ? (int)(at - digits) : -1;
+}
+
+/* Of a path or a parameter, in place. "%00" stays as it stands: a text would end there, and what is
+ * behind it be ignored. */
+static size_t text_unescape(void *user, struct MHD_Connection *connection, char *text)
+{
+    char *put = text;
+    (void)user;
+    (void)connection;
+    for (const char *at = text; *at != '\0'; at++) {
+        int high = at[0] == '%' ? hex_digit(at[1]) : -1, low = high >= 0 ? hex_digit(at[2]) : -1;
+        bool is_code = low >= 0 && high + low > 0;
+        *put++ = is_code ? (char)(high * 16 + low) : *at;
+        at += is_code ? 2 : 0;
+    }
+    *put = '\0';
+    return (size_t)(put - text);
+}
+
 static struct MHD_Daemon *daemon_start(int fd, struct http *http)
 {
     return MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
             MHD_USE_ITC | MHD_USE_ERROR_LOG,
         0, NULL, NULL, request_serve, http, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, http->console->connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
-        MHD_OPTION_NOTIFY_COMPLETED, request_end, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-        connection_note, http, MHD_OPTION_END);
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_UNESCAPE_CALLBACK, text_unescape, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, http->console->connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_COMPLETED, request_end,
+        NULL, MHD_OPTION_NOTIFY_CONNECTION, connection_note, http, MHD_OPTION_END);
 }
 
 struct http *http_start(int fd, struct console *console)

@@ -141,6 +141,16 @@ class Reading(Served):
         self.assertEqual(self.post("/queues/kit/bulk", {"action": "cancel", "job": "all"})["done"], 2)
         self.assertEqual([run["job"] for run in self.get("/runs?queue=kit&state=scheduled")["runs"]], ["kit.all"])
 
+    def test_a_nul_cuts_nothing_off(self):
+        self.fill()
+        self.serve()
+        self.refused(self.get("/queues/naps%00zz", 400), "invalid", None, "naps%00zz")
+        self.refused(self.post("/queues/naps/resume%00/x", None, 404), "no_such_path")
+        self.refused(self.get("/runs?queue=naps%00zz", 400), "invalid", None, "naps%00zz")
+        self.assertEqual(self.get("/runs?queue=naps&state=dead&error=no%20route%00zz"), {"runs": []})
+        self.assertEqual(len(self.get("/runs?queue=naps&state=dead&error=%6eo%20route")["runs"]), 2)
+        self.assertEqual(len(self.get("/runs?queue=naps&state=dead&error=no+route")["runs"]), 2)
+
     def test_bad_questions(self):
         self.fill()
         self.serve()
