@@ -56,12 +56,16 @@ static void end_add(struct ops_guess *guess, const char *name)
 /* One letter in three may be wrong, but no more than two. */
 void ops_guess_add(struct ops_guess *guess, const char *name)
 {
-    size_t len = strlen(name), most = least(guess->len < 6 ? 1 : 2, guess->len - 1);
+    size_t len, most = least(guess->len < 6 ? 1 : 2, guess->len - 1);
     if (is_end_of(guess, name))
         end_add(guess, name);
+    /* What has no package is compared without one. */
+    const char *dot = memchr(guess->given, '.', guess->len) == NULL ? strrchr(name, '.') : NULL;
+    const char *own = dot != NULL ? dot + 1 : name;
+    len = strlen(own);
     if (guess->len == 0 || guess->len > NAME_MAX_LEN || len > NAME_MAX_LEN)
         return;
-    size_t found = distance(guess->given, guess->len, name, len);
+    size_t found = distance(guess->given, guess->len, own, len);
     if (found > most || found >= guess->distance)
         return;
     guess->best = name;

@@ -271,13 +271,12 @@ static culex_status job_read(struct request *request, const struct wanted *wante
     return body_blame(status, "job", error);
 }
 
-/* Nothing at all of a job: that may be so, or it is called otherwise. */
+/* Nothing of a job in the first request: that may be so, or it is called otherwise. */
 static culex_status job_check(struct request *request, const struct wanted *wanted,
-                              const culex_bulk_counts *counts, const culex_bulk_cursor *cursor,
-                              culex_error *error)
+                              const culex_bulk_counts *counts, culex_error *error)
 {
     const char *const queues[] = {request->parts[0]};
-    if (!wanted->has_job || counts->matched > 0 || wanted->has_cursor || !cursor->is_over)
+    if (!wanted->has_job || counts->matched > 0 || wanted->has_cursor)
         return CULEX_OK;
     return body_blame(ops_job_name_check(&request->ops, queues, 1, wanted->job, error), "job",
                       error);
@@ -294,7 +293,7 @@ static culex_status bulk_do(struct request *request, const struct wanted *wanted
                                             most, has_time, &work, &counts, error);
     counts_audit(request, wanted, &counts);
     if (status == CULEX_OK)
-        status = job_check(request, wanted, &counts, cursor, error);
+        status = job_check(request, wanted, &counts, error);
     if (status == CULEX_OK)
         counts_tell(request, wanted, &counts, cursor);
     return status;

@@ -123,7 +123,8 @@ class Reading(Served):
         self.refused(self.get("/runs?job=elephant", 400), "invalid", "job", "no queue has a job elephant")
         self.assertEqual(len(self.get("/runs?queue=naps&job=tell")["runs"]), 3)
         cancel = {"action": "cancel", "job": "all", "states": "scheduled"}
-        self.refused(self.post("/queues/kit/bulk", {**cancel, "job": "al"}, 400), "invalid", "job")
+        self.refused(self.post("/queues/kit/bulk", {**cancel, "job": "al"}, 400), "invalid", "job", "did you mean kit.all?")
+        self.refused(self.post("/queues/kit/bulk", {**cancel, "job": "al", "limit": 1}, 400), "invalid", "job")
         self.assertEqual(self.post("/queues/kit/bulk", cancel), {"looked": 2, "matched": 2, "done": 2, "skipped": 0})
 
     def test_the_name_itself_is_meant_before_the_end_of_another(self):
