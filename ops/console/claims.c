@@ -103,6 +103,9 @@ static void claim_tell(struct request *request, const culex_claim *claim,
     ops_json_text(json, "job", claim->job);
     ops_json_count(json, "attempt", claim->attempt);
     ops_json_count(json, "attempts_max", claim->attempts_max);
+    ops_json_count(json, "failures", claim->failures);
+    ops_json_count(json, "crashes", claim->crashes);
+    ops_json_count(json, "losses", claim->losses);
     ops_json_int(json, "created_ms", claim->created_ms);
     ops_json_int(json, "claimed_ms", claim->claimed_ms);
     ops_json_int(json, "lease_ends_ms", claim->lease_ends_ms);
