@@ -146,10 +146,12 @@ const struct ops_command ops_commands[] = {
     {.name = "limit",
      .arguments = "QUEUE [NAME [COUNT | COUNT/TIME | declared]]",
      .summary = "list the limits of a queue's runs, the keys of one, or set one",
-     .details = "\nWith COUNT, runs at work at a time, or COUNT/TIME, runs that begin in that "
-                "time: this is in\n"
-                "force from now on, whatever the schema says; declared: as the schema says. COUNT "
-                "of a\nrate keeps the time and the burst that are in force.",
+     .details =
+         "\nWith COUNT, runs at work at a time, or COUNT/TIME, runs that begin in that "
+         "time: this is in\n"
+         "force from now on, whatever the schema says; declared: as the schema says. COUNT "
+         "of a\nrate keeps the time that is in force; the burst stays, too, but is no more than "
+         "COUNT.",
      .options = "burst",
      .least = 1,
      .most = 3,

@@ -17,15 +17,27 @@ struct listing {
 };
 
 /* As a schema writes it: "8", "100/60 s". */
+enum { VALUE_SIZE = 96 };
+
+/* "5", "100/60 s", "100/60 s burst 10", "" of what has no number. */
+static const char *value_format(const culex_limit_value *value, char ret_text[VALUE_SIZE])
+{
+    char span[OPS_SPAN_SIZE], burst[32] = "";
+    ret_text[0] = '\0';
+    if (value->burst != value->count)
+        snprintf(burst, sizeof burst, " burst %" PRIu32, value->burst);
+    if (value->per_ms > 0)
+        snprintf(ret_text, VALUE_SIZE, "%" PRIu32 "/%s%s", value->count,
+                 ops_span_format(value->per_ms * 1000, span), burst);
+    else if (value->count > 0)
+        snprintf(ret_text, VALUE_SIZE, "%" PRIu32, value->count);
+    return ret_text;
+}
+
 static void value_add(struct ops_table *table, const culex_limit_value *value)
 {
-    char text[64] = "", span[OPS_SPAN_SIZE];
-    if (value->per_ms > 0)
-        snprintf(text, sizeof text, "%" PRIu32 "/%s", value->count,
-                 ops_span_format(value->per_ms * 1000, span));
-    else if (value->count > 0)
-        snprintf(text, sizeof text, "%" PRIu32, value->count);
-    ops_table_text(table, text);
+    char text[VALUE_SIZE];
+    ops_table_text(table, value_format(value, text));
 }
 
 static bool limit_add(const culex_limit_info *limit, void *user)
@@ -113,12 +125,33 @@ static culex_status value_read(const struct ops *ops, const char *text,
     return CULEX_OK;
 }
 
-static void set_tell(const struct ops *ops, const char *value)
+struct setting {
+    const char *name;
+    char value[VALUE_SIZE];
+};
+
+static bool setting_see(const culex_limit_info *limit, void *user)
+{
+    struct setting *setting = user;
+    if (strcmp(limit->name, setting->name) != 0)
+        return true;
+    value_format(&limit->in_force, setting->value);
+    return false;
+}
+
+/* What is in force is more than what was given. */
+static culex_status set_tell(const struct ops *ops, culex_error *error)
 {
     struct ops_json json = {.out = stdout};
+    struct setting setting = {.name = ops->arguments[1]};
+    const char *value = setting.value;
+    culex_status status =
+        culex_client_limits(ops->client, ops->arguments[0], setting_see, &setting, error);
+    if (status != CULEX_OK)
+        return status;
     if (!ops->options.wants_json) {
         printf("limit %s of queue %s: %s\n", ops->arguments[1], ops->arguments[0], value);
-        return;
+        return CULEX_OK;
     }
     ops_json_object(&json, NULL);
     ops_json_text(&json, "queue", ops->arguments[0]);
@@ -126,6 +159,7 @@ static void set_tell(const struct ops *ops, const char *value)
     ops_json_text(&json, "now", value);
     ops_json_object_end(&json);
     ops_json_line_end(&json);
+    return CULEX_OK;
 }
 
 culex_status ops_limit(struct ops *ops, culex_error *error)
@@ -141,7 +175,5 @@ culex_status ops_limit(struct ops *ops, culex_error *error)
     if (status == CULEX_OK)
         status = culex_client_limit_set(ops->client, ops->arguments[0], ops->arguments[1],
                                         is_declared ? NULL : &value, error);
-    if (status == CULEX_OK)
-        set_tell(ops, is_declared ? "as declared" : ops->arguments[2]);
-    return status;
+    return status == CULEX_OK ? set_tell(ops, error) : status;
 }

@@ -61,7 +61,7 @@ culex_status culex__limit_value_fill(const char *name, enum culex_limit_kind kin
     if (kind == CULEX_LIMIT_RATE && value->per_ms == 0)
         value->per_ms = in_force->per_ms;
     if (kind == CULEX_LIMIT_RATE && value->burst == 0)
-        value->burst = in_force->burst;
+        value->burst = in_force->burst < value->count ? in_force->burst : value->count;
     return culex__limit_value_check(name, kind, value, error);
 }
 

@@ -73,7 +73,8 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_limit_keys(culex_client *clie
 /* From now on `value` is in force for all keys of the limit, whatever runs declare, on all machines
  * and after restarts; NULL: what they declare is again. More room admits runs that are parked at
  * once. Less ends nobody's work: no run begins until there is room. Of a rate, per_ms and burst may
- * be 0: they stay as they are in force. CULEX_EINVAL when the limit cannot have these numbers: 0
+ * be 0: they stay as they are in force, but for a burst above `count`, which becomes `count`: who
+ * brakes a rate means it. CULEX_EINVAL when the limit cannot have these numbers: 0
  * runs (hold the queue by culex_client_pause instead), too many, a period for what is no rate,
  * anything for a fair share. CULEX_ENOTFOUND as above. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_limit_set(culex_client *client,

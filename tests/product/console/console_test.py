@@ -307,6 +307,12 @@ class Reading(Served):
         shown = subprocess.run([CULEX, "limit", "naps", "--json"], env=self.env, capture_output=True, text=True, check=True)
         self.assertEqual(json.loads(shown.stdout), its)
         path = "/limits/naps/tell:rate"
+        for words, told in ((["100/1m", "--burst", "40"], "100/60 s burst 40"), (["50"], "50/60 s burst 40"), (["5/1m"], "5/60 s"),
+                            (["declared"], "1/60 min")):
+            text = subprocess.run([CULEX, "limit", "naps", "tell:rate", *words], env=self.env, capture_output=True, text=True, check=True)
+            self.assertEqual(text.stdout, f"limit tell:rate of queue naps: {told}\n")
+        table = subprocess.run([CULEX, "limit", "naps"], env=self.env, capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("burst", table)
         first = self.get(path + "/keys?limit=2")
         rest = self.get(path + "/keys?limit=2&cursor=" + first["next_cursor"])
         keys = first["keys"] + rest["keys"]

@@ -820,6 +820,21 @@ void case_limit_set__what_is_left_out_of_a_rate_stays(struct suite *suite)
     assert_int_equal(row.set.burst, 2);
 }
 
+/* As many at once as before would be no brake. */
+void case_limit_set__a_burst_is_no_more_than_a_rate_that_is_set(struct suite *suite)
+{
+    put(suite, at_rate(1000, SUITE_SECOND_MS, 1000));
+    for (int i = 0; i < 4; i++)
+        put(suite, at_rate(1000, SUITE_SECOND_MS, 1000));
+    set(suite, RATE, (culex_limit_value){.count = 2, .per_ms = SUITE_MINUTE_MS});
+    assert_int_equal(limit_row(suite, RATE).set.burst, 2);
+    assert_int_equal(suite_claim(suite, ANN, 8), 2);
+    set(suite, RATE, (culex_limit_value){.count = 1});
+    assert_int_equal(limit_row(suite, RATE).set.burst, 1);
+    set(suite, RATE, (culex_limit_value){.count = 1, .burst = 3});
+    assert_int_equal(limit_row(suite, RATE).set.burst, 3);
+}
+
 void case_limits__newest_run_tells_the_number(struct suite *suite)
 {
     put_many(suite, at_most(1, "a"), 4, NULL);

@@ -2986,7 +2986,8 @@ static culex_status model_limit_set(struct culex_store *store, const char *queue
     culex_limit_value now = value_of(limit);
     if (value != NULL && limit->kind == CULEX_LIMIT_RATE) {
         wanted.per_ms = wanted.per_ms == 0 ? now.per_ms : wanted.per_ms;
-        wanted.burst = wanted.burst == 0 ? now.burst : wanted.burst;
+        if (wanted.burst == 0)
+            wanted.burst = now.burst < wanted.count ? now.burst : wanted.count;
     }
     if (value != NULL && !is_sane(limit, wanted))
         return culex__fail(error, CULEX_EINVAL, "limit '%s' cannot have these numbers", name);
