@@ -1,9 +1,7 @@
 #include "console/audit.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "console/routes.h"
 
@@ -25,16 +23,29 @@ static void line_make(const struct request *request, const char *peer, FILE *out
     ops_json_line_end(&json);
 }
 
+/* When even this finds no room, it is told of with the next ones. */
+static void dropped_tell(struct outlet *audit, uint64_t dropped)
+{
+    char line[160], at[OPS_TIME_SIZE];
+    uint64_t others;
+    int len = snprintf(line, sizeof line,
+                       "{\"time\":\"%s\",\"what\":\"linesLost\",\"lines\":%" PRIu64 "}\n",
+                       ops_time_format(culex_time_now() / CULEX_MILLISECOND, at), dropped);
+    outlet_write(audit, line, (size_t)len, &others);
+}
+
 void audit_write(const struct request *request, const char *peer)
 {
     char *line = NULL;
     size_t len = 0;
+    uint64_t dropped;
     FILE *out = open_memstream(&line, &len);
     if (out == NULL)
         ops_alloc(NULL, SIZE_MAX);
     line_make(request, peer, out);
     fclose(out);
-    if (write(request->console->audit, line, len) != (ssize_t)len)
-        fprintf(stderr, "culex-console: a line of the audit is lost: %s\n", strerror(errno));
+    outlet_write(&request->console->audit, line, len, &dropped);
     free(line);
+    if (dropped > 0)
+        dropped_tell(&request->console->audit, dropped);
 }

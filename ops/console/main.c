@@ -76,7 +76,7 @@ static culex_status console_make(const struct ops_options *options, struct conso
     *ret_console = (struct console){.base = options->base != NULL ? options->base : "",
                                     .hosts = options->host,
                                     .is_read_only = options->is_read_only,
-                                    .audit = STDERR_FILENO,
+                                    .audit = outlet_make(STDERR_FILENO),
                                     .connections = (unsigned)connections};
     if (connections == 0 || connections > CONNECTIONS_MAX)
         return ops_usage(error, "--connections: 1 to %d", CONNECTIONS_MAX);
@@ -84,7 +84,7 @@ static culex_status console_make(const struct ops_options *options, struct conso
     if (status == CULEX_OK && options->tokens != NULL)
         status = tokens_read(options->tokens, &ret_console->tokens, error);
     if (status == CULEX_OK)
-        status = audit_open(options->audit, &ret_console->audit, error);
+        status = audit_open(options->audit, &ret_console->audit.fd, error);
     if (status == CULEX_OK &&
         getrandom(&ret_console->mark, sizeof ret_console->mark, 0) != sizeof ret_console->mark)
         status = ops_fail(error, CULEX_ENOMEM, "no random numbers: %s", strerror(errno));
@@ -94,8 +94,8 @@ static culex_status console_make(const struct ops_options *options, struct conso
 static void console_free(struct console *console)
 {
     tokens_free(console->tokens);
-    if (console->audit != STDERR_FILENO && console->audit >= 0)
-        close(console->audit);
+    if (console->audit.fd != STDERR_FILENO && console->audit.fd >= 0)
+        close(console->audit.fd);
 }
 
 /* ---- the store --------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "command/command.h"
 #include "command/print.h"
 #include "console/pool.h"
+#include "console/outlet.h"
 #include "console/schema_cache.h"
 #include "console/tokens.h"
 
@@ -17,7 +18,7 @@ struct console {
     bool is_read_only;
     bool is_local;         /* it listens at a Unix socket, which no browser reaches */
     struct tokens *tokens; /* NULL: whoever reaches it may do all */
-    int audit;             /* descriptor */
+    struct outlet audit;
     struct pool *pool;
     struct schema_cache *schemas;
     struct streams *streams;

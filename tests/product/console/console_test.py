@@ -1127,6 +1127,29 @@ class Access(Served):
                          ["anybody", "127.0.0.1", "pauseQueue", "/api/v1/queues/naps/pause", 200])
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
 
+    def test_an_audit_that_nobody_reads_holds_nobody_up(self):
+        self.fill()
+        console = subprocess.Popen([CONSOLE, "--listen", "127.0.0.1:0"], env=self.env, stderr=subprocess.PIPE)
+        self.addCleanup(console.stderr.close)
+        self.addCleanup(console.kill)
+        self.port = int(re.search(rb"listening at http://127\.0\.0\.1:(\d+)", console.stderr.readline()).group(1))
+        used = self.connect()
+        for _ in range(1000):
+            self.assertEqual(self.send("POST", "/api/v1/queues/naps/resume", connection=used)[0], 200)
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend(console.stderr))
+        reader.start()
+        self.until(lambda: len(lines) > 100)
+        self.assertEqual(self.send("POST", "/api/v1/queues/naps/resume", connection=used)[0], 200)
+        console.terminate()
+        self.assertEqual(console.wait(30), 0)
+        reader.join()
+        told = [json.loads(line) for line in lines if line.endswith(b"}\n") and line.startswith(b"{")]
+        lost = sum(line["lines"] for line in told if line["what"] == "linesLost")
+        whole = sum(line["what"] == "resumeQueue" for line in told)
+        self.assertGreater(lost, 100)
+        self.assertIn(whole + lost, (1000, 1001), "one may have been cut")
+
     def test_a_socket(self):
         self.fill()
         place = self.folder / "console.sock"
