@@ -54,6 +54,9 @@ local function reply_unchanged(acks, beats)
     not due and not lease_end and waiting <= 0, acks, beats)
 end
 
+-- A queue that nobody has used is not begun by who asks it for work: nobody would empty what that leaves.
+if not facts[2] then return reply_unchanged(string.rep('G', ended_count), string.rep('G', beat_count)) end
+
 -- Hex without leading zeros: the longer one is greater. Sent before the session's last step, from a
 -- connection that was closed since: grants would reach nobody, and what it says has been said again.
 if last_nonce and (#nonce < #last_nonce or #nonce == #last_nonce and nonce < last_nonce) then

@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -889,6 +890,28 @@ class Working(Served):
         self.assertEqual(self.post(f"/claims/{held['token']}/heartbeat", {})["order"], "cancel")
         self.post(f"/claims/{held['token']}/fail", {})
         self.assertEqual(self.get(f"/runs/naps/{held['id']}")["state"], "cancelled")
+
+    def keys(self):
+        """How many there are in the store, whatever they are."""
+        if STORE == "redis":
+            told = subprocess.run(["redis-cli", "-s", self.folder / "redis.sock", "keys", "*"], capture_output=True, text=True, check=True)
+            return len(told.stdout.splitlines())
+        with sqlite3.connect(self.folder / "jobs.db") as reader:
+            tables = [name for [name] in reader.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            return sum(reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables)
+
+    def test_a_queue_that_nobody_uses_is_not_begun_by_a_claim(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.post("/queues/nobody/claim")
+        before = self.keys()
+        made_up = self.post("/queues/naps/claim", {"jobs": ["wink"]})["claim"]["token"].removesuffix("naps") + "nobody"
+        for queue in ("nobody", *(f"tenant{number}" for number in range(40))):
+            self.assertIsNone(self.post(f"/queues/{queue}/claim")["claim"])
+        for verb in ("heartbeat", "complete", "fail", "release"):
+            self.refused(self.post(f"/claims/{made_up}/{verb}", None, 404), "not_found")
+        self.assertLess(self.keys() - before, 10, "but for what the claim of the run is")
+        self.assertEqual([queue["queue"] for queue in self.get("/queues")["queues"]], ["naps"])
 
     def test_a_claim_waits_for_a_run(self):
         got = []
