@@ -53,20 +53,41 @@ void culex__redis_key(const struct culex__redis *redis, struct culex__redis_requ
 
 /* --- what is known about queues --------------------------------------------------------- */
 
+/* So many are known at a time; what is forgotten is found out again. */
+enum { QUEUES_MAX = 1000 };
+
+/* A call holds on to one or two queues, which are the newest, and to that of a step sent ahead. */
+static void queues_bound(struct culex__redis *redis)
+{
+    struct culex__redis_queue **link = &redis->queues;
+    for (size_t count = 0; *link != NULL && count < QUEUES_MAX; count++)
+        link = &(*link)->next;
+    struct culex__redis_queue *last = *link;
+    if (last == NULL || last == redis->ahead.queue)
+        return;
+    *link = last->next;
+    free(last);
+}
+
+/* The one that was asked for last comes first. */
 struct culex__redis_queue *culex__redis_queue_find(struct culex__redis *redis, const char *name)
 {
-    for (struct culex__redis_queue *at = redis->queues; at != NULL; at = at->next) {
-        if (strcmp(at->name, name) == 0)
-            return at;
+    struct culex__redis_queue **link = &redis->queues, *queue;
+    while ((queue = *link) != NULL && strcmp(queue->name, name) != 0)
+        link = &queue->next;
+    if (queue == NULL) {
+        queue = calloc(1, sizeof *queue + strlen(name) + 1);
+        if (queue == NULL)
+            return NULL;
+        strcpy(queue->name, name);
+        queue->salt = (uint32_t)culex__env_random(redis->base.env) & CULEX_RUN_SALT_MAX;
+    } else {
+        *link = queue->next;
     }
-    struct culex__redis_queue *made = calloc(1, sizeof *made + strlen(name) + 1);
-    if (made == NULL)
-        return NULL;
-    strcpy(made->name, name);
-    made->salt = (uint32_t)culex__env_random(redis->base.env) & CULEX_RUN_SALT_MAX;
-    made->next = redis->queues;
-    redis->queues = made;
-    return made;
+    queue->next = redis->queues;
+    redis->queues = queue;
+    queues_bound(redis);
+    return queue;
 }
 
 /* --- calls ------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ enum { CULEX__REDIS_LANE_RECORDS, CULEX__REDIS_LANE_LINE };
 #define CULEX__REDIS_DELAY_MAX   INT64_C(4000000000000)
 #define CULEX__REDIS_INSTANT_MAX INT64_C(6000000000000)
 
-/* A queue that this store has written to. */
+/* A queue that this store has written to: the last thousand of them are known. */
 struct culex__redis_queue {
     struct culex__redis_queue *next;
     enum culex__redis_level level; /* of the commands that were tried */
