@@ -56,7 +56,7 @@ static void end_add(struct ops_guess *guess, const char *name)
 /* One letter in three may be wrong, but no more than two. */
 void ops_guess_add(struct ops_guess *guess, const char *name)
 {
-    size_t len, most = least(guess->len < 6 ? 1 : 2, guess->len - 1);
+    size_t len, most = guess->len < 3 ? 0 : guess->len < 6 ? 1 : 2;
     if (is_end_of(guess, name))
         end_add(guess, name);
     /* What has no package is compared without one. */
