@@ -158,17 +158,35 @@ static culex_status claim_options_read(const struct order *order, culex_claim_op
                : status;
 }
 
-/* What nobody here can open is no work for who claims here: a program that has the keys gets it. */
-static culex_status sealed_release(struct request *request, const culex_claim *claim,
-                                   culex_error *error)
+/* The payload is all that is known: culex/claims.h. */
+static bool schema_is_lacking(culex_status status)
+{
+    return status == CULEX_ENOTFOUND || status == CULEX_EDECODE || status == CULEX_EUNDERSTAND;
+}
+
+/* There are keys, but no cipher in this program; or no keys. */
+static bool is_sealed(culex_status status)
+{
+    return status == CULEX_ENOKEY || status == CULEX_EUNSUPPORTED;
+}
+
+/* A run whose params cannot be told goes back: it would be executed by others. What nobody
+ * here can open waits a while, so that a program that has the keys gets it. */
+static culex_status claim_return(struct request *request, const culex_claim *claim,
+                                 culex_status why, culex_error *error)
 {
     culex_error ignored;
     char text[sizeof error->text];
-    snprintf(text, sizeof text, "%s", error->text);
-    if (culex_claim_release(request->ops.client, claim->token, SEALED_S * CULEX_SECOND, &ignored) !=
+    int delay_s = is_sealed(why) ? SEALED_S : 0;
+    culex_status status = is_sealed(why) ? CULEX_ENOKEY : why;
+    snprintf(text, sizeof text, "%s",
+             error->text[0] != '\0' ? error->text : culex_status_text(why));
+    if (culex_claim_release(request->ops.client, claim->token, delay_s * CULEX_SECOND, &ignored) !=
         CULEX_OK)
-        return ops_fail(error, CULEX_ENOKEY, "%.600s; the run goes back when its lease ends", text);
-    return ops_fail(error, CULEX_ENOKEY, "%.600s; the run has gone back, for %d s", text, SEALED_S);
+        return ops_fail(error, status, "%.600s; the run goes back when its lease ends", text);
+    if (delay_s == 0)
+        return ops_fail(error, status, "%.600s; the run has gone back", text);
+    return ops_fail(error, status, "%.600s; the run has gone back, for %d s", text, delay_s);
 }
 
 /* NULL, and CULEX_OK, without the run's schema. */
@@ -177,7 +195,9 @@ static culex_status claim_params(struct request *request, const culex_claim *cla
 {
     culex_status status =
         culex_claim_params(request->ops.client, claim, ret_params, ret_len, error);
-    return status == CULEX_ENOKEY ? sealed_release(request, claim, error) : CULEX_OK;
+    return status == CULEX_OK || schema_is_lacking(status)
+               ? CULEX_OK
+               : claim_return(request, claim, status, error);
 }
 
 static culex_status claimed_tell(struct request *request, const culex_claim *claim,

@@ -95,8 +95,10 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_claim(culex_client *client, c
  * but for those that are secret, and encrypted params are opened by the client's keys.
  * CULEX_ENOTFOUND: the queue does not keep that schema (culex/schemas.h), and the payload is all
  * that is known. CULEX_ENOKEY: the client has not the key. CULEX_EDECODE, CULEX_EUNDERSTAND: the
- * payload is not as that schema has it, or the schema is of a later version. *ret_text is returned
- * owned, to be given back with free(). */
+ * payload is not as that schema has it, or the schema is of a later version. CULEX_EUNSUPPORTED:
+ * the client has keys, and this program no cipher (it is not linked with culex-seal). Any other
+ * status tells nothing of the params: whoever hands out the bare payload then hands out a run
+ * without its defaults; release it. *ret_text is returned owned, to be given back with free(). */
 CULEX_API CULEX_MUST_USE culex_status culex_claim_params(culex_client *client,
                                                          const culex_claim *claim, char **ret_text,
                                                          size_t *ret_len, culex_error *error);

@@ -4,6 +4,7 @@ usage: console_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
 """
 import base64
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -837,15 +838,37 @@ class Working(Served):
         path = self.folder / "keys"
         path.write_text(f"one {base64.b64encode(os.urandom(32)).decode()}\n", encoding="ascii")
         path.chmod(0o600)
-        self.env["CULEX_KEYS"] = str(path)
-        self.nap("--drain", "--isolation", "none", "--log-level", "error", program=NAP.parent / "vault")
-        del self.env["CULEX_KEYS"]
-        paid = subprocess.run([CULEX, "enqueue", "vault.pay", "shop=x", "iban=IT99", "cents=1", "lines=a", "--keys", path], env=self.env,
-                              capture_output=True, text=True, check=True).stdout.strip()
-        queue = next(queue["queue"] for queue in self.get("/queues")["queues"] if queue["waiting"] == 1)
-        self.refused(self.post(f"/queues/{queue}/claim", {}, 501), "no_key", None, "the run has gone back")
-        run = self.get(f"/runs/{queue}/{paid}")
-        self.assertEqual((run["state"], run["failures"]), ("scheduled", 0))
+        keys = {"CULEX_KEYS": str(path)}
+        subprocess.run([NAP.parent / "vault", "--drain", "--isolation", "none", "--log-level", "error"], env=self.env | keys, check=True)
+        for known in {}, keys:  # those are for the programs that execute runs
+            self.stop()
+            self.env |= known
+            self.serve()
+            paid = subprocess.run([CULEX, "enqueue", "vault.pay", "shop=x", "iban=IT99", "cents=1", "lines=a", "--keys", path],
+                                  env=self.env, capture_output=True, text=True, check=True).stdout.strip()
+            self.refused(self.post("/queues/vault.pay/claim", {}, 501), "no_key", None, "the run has gone back, for 5 s")
+            run = self.get(f"/runs/vault.pay/{paid}")
+            self.assertEqual((run["state"], run["failures"]), ("scheduled", 0))
+            self.post(f"/runs/vault.pay/{paid}/cancel")
+
+    def schemas_break(self):
+        """What is kept of the schemas of naps cannot be read any more; status and code of what tells so."""
+        if STORE == "sqlite":
+            with contextlib.closing(sqlite3.connect(self.folder / "jobs.db")) as store, store:
+                store.execute("ALTER TABLE job_schema RENAME COLUMN text TO lost")
+                store.execute("ALTER TABLE job_schema ADD COLUMN text BLOB AS (abs(-9223372036854775807 - (told_ms > 0))) VIRTUAL")
+            return 503, "store_failed"
+        for words in (["rename", "culex:{naps}:schema_texts", "lost"], ["set", "culex:{naps}:schema_texts", "x"]):
+            subprocess.run(["redis-cli", "-e", "-s", self.folder / "redis.sock", *words], check=True, capture_output=True)
+        return 500, "failed"
+
+    def test_a_run_whose_schema_cannot_be_read(self):
+        """Params without their defaults are no params: it goes back, uncharged."""
+        self.tell("hello")
+        status, code = self.schemas_break()
+        self.refused(self.post("/queues/naps/claim", {}, status), code, None, "; the run has gone back")
+        [run] = self.get("/runs?queue=naps&state=waiting")["runs"]
+        self.assertEqual((run["attempt"], run["failures"]), (1, 0))
 
     def test_a_run_that_fails(self):
         self.tell("hello")
