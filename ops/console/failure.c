@@ -83,6 +83,9 @@ static const struct ops_word words[] = {
      "may be in the store"},
     {"a try got no answer, and by the next one the ticket was",
      "the store gave no answer, and when it was asked again it was"},
+    {"there is no key: name the file of keys in CULEX_KEYS, in `keys` of the options, or of a "
+     "worker by --keys",
+     "this server has no keys"},
     {"; --delay takes", "; delay takes"},
     {"; --delay 0s", "; a delay of 0s"},
     {NULL, NULL}};

@@ -178,6 +178,7 @@ static culex_status console_run(const struct ops_options *options, culex_error *
                                         .url_file = options->url_file,
                                         .must_exist = true};
     struct console console;
+    unsetenv("CULEX_KEYS"); /* no reader of HTTP is shown what is encrypted: docs/http.md */
     culex_status status = console_make(options, &console, error);
     memory_bound();
     if (status == CULEX_OK) {

@@ -846,7 +846,8 @@ class Working(Served):
             self.serve()
             paid = subprocess.run([CULEX, "enqueue", "vault.pay", "shop=x", "iban=IT99", "cents=1", "lines=a", "--keys", path],
                                   env=self.env, capture_output=True, text=True, check=True).stdout.strip()
-            self.refused(self.post("/queues/vault.pay/claim", {}, 501), "no_key", None, "the run has gone back, for 5 s")
+            told = self.post("/queues/vault.pay/claim", {}, 501)
+            self.refused(told, "no_key", None, "iban: it is encrypted, and this server has no keys; the run has gone back, for 5 s")
             run = self.get(f"/runs/vault.pay/{paid}")
             self.assertEqual((run["state"], run["failures"]), ("scheduled", 0))
             self.post(f"/runs/vault.pay/{paid}/cancel")
@@ -1069,6 +1070,13 @@ class Access(Served):
         self.assertIn("chmod 600", self.end("--tokens", path))
         self.env["CULEX_URL"] = "ftp://nowhere"
         self.assertIn("ftp", self.end("--listen", "127.0.0.1:0"))
+
+    def test_keys_are_no_business_of_its(self):
+        """Those in the environment are for the worker that was started beside it."""
+        self.nap("enqueue", "ox")
+        self.env["CULEX_KEYS"] = "nowhere"
+        self.serve()
+        self.assertEqual([queue["queue"] for queue in self.get("/queues")["queues"]], ["naps"])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can lend a file")
     def test_tokens_that_root_lends(self):
