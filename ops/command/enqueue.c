@@ -63,6 +63,14 @@ static culex_status params_read(struct ops *ops, const culex_struct_type *type,
                : payload_read(ops, type, ret_payload, error);
 }
 
+/* A user of this program can give a key. */
+static culex_status key_advise(culex_error *error)
+{
+    char text[sizeof error->text];
+    snprintf(text, sizeof text, "%s", error->text);
+    return ops_usage(error, "%.600s: culex enqueue --keys FILE has some", text);
+}
+
 /* The params in `arena`. The client seals what is encrypted. */
 static culex_status params_make(struct ops *ops, const culex_struct_type *type, culex_arena *arena,
                                 const void **ret_params, culex_error *error)
@@ -78,7 +86,7 @@ static culex_status params_make(struct ops *ops, const culex_struct_type *type, 
         status = ops_given_decode(type, (struct ops_slice){payload.data, payload.len}, arena,
                                   ret_params, error);
     free(payload.data);
-    return status;
+    return status == CULEX_ENOKEY ? key_advise(error) : status;
 }
 
 /* ---- options ----------------------------------------------------------------------------------

@@ -111,8 +111,8 @@ static culex_status part_check(const struct given *given, const struct word *wor
         return name_refuse(given, word, type, part);
     if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
         return word_fail(given, word, false, true,
-                         "%.*s is encrypted, and there is no key: culex enqueue --keys FILE has "
-                         "some",
+                         "%.*s is encrypted, and there is no key for it: culex enqueue --keys FILE "
+                         "has some",
                          path_len(word, part), word->name.text);
     if (has_rest && (field->kind != CULEX_KIND_STRUCT || field->shape != CULEX_SHAPE_SINGLE))
         return word_fail(given, word, false, true, "%.*s has no names in it: it is %s%s",
@@ -487,10 +487,7 @@ static culex_status missing_tell(const culex_struct_type *type, struct ops_slice
         if ((field->flags & CULEX_FIELD_REQUIRED) == 0 || payload_has(payload, field))
             continue;
         if ((field->flags & CULEX_FIELD_ENCRYPTED) != 0)
-            return ops_usage(error,
-                             "%s is required and encrypted, and there is no key: culex enqueue "
-                             "--keys FILE has some",
-                             field->name);
+            return ops_sealed_refuse(field, "required and ", error);
         first = first != NULL ? first : field->name;
         if (at < sizeof names)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s%s (%s)", at > 0 ? ", " : "",

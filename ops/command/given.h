@@ -18,7 +18,7 @@ culex_status ops_given_names(const culex_struct_type *type, struct ops_slice obj
 
 /* The params that a payload has, in `arena`: all is there that has to be, and the codec takes it.
  * CULEX_EUSAGE names what is wrong or missing; error->field is a param's name then, the first of
- * several that are missing. */
+ * several that are missing. CULEX_ENOKEY: that one is encrypted, and `type` has it so. */
 culex_status ops_given_decode(const culex_struct_type *type, struct ops_slice payload,
                               culex_arena *arena, const void **ret_params, culex_error *error);
 /* The same of a JSON object as somebody writes it (command/payload.h); messages call it `what`. */

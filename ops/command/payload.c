@@ -522,6 +522,13 @@ static culex_status stranger_refuse(const struct reader *reader, const culex_str
     return field_note(reader->payload->error, whole);
 }
 
+culex_status ops_sealed_refuse(const culex_field *field, const char *is, culex_error *error)
+{
+    ops_fail(error, CULEX_ENOKEY, "%s is %sencrypted, and there is no key for it", field->name, is);
+    snprintf(error->field, sizeof error->field, "%s", field->name);
+    return CULEX_ENOKEY;
+}
+
 /* In the store's name, with its mark or without, or in that of the schema. */
 static culex_status field_find(const struct reader *reader, const culex_struct_type *type,
                                const char *path, struct ops_slice name,
@@ -535,10 +542,7 @@ static culex_status field_find(const struct reader *reader, const culex_struct_t
         return stranger_refuse(reader, type, path, name);
     if (((*ret_field)->flags & CULEX_FIELD_ENCRYPTED) == 0)
         return CULEX_OK;
-    ops_usage(reader->payload->error,
-              "%s is encrypted, and there is no key: culex enqueue --keys FILE has some",
-              (*ret_field)->name);
-    return field_note(reader->payload->error, (*ret_field)->name);
+    return ops_sealed_refuse(*ret_field, "", reader->payload->error);
 }
 
 static culex_status member_read(struct reader *reader, const culex_struct_type *type,

@@ -22,7 +22,8 @@ struct ops_payload {
     culex_error *error;
 };
 
-/* Appends the object of `type` in `text`. CULEX_EUSAGE says what is wrong. */
+/* Appends the object of `type` in `text`. CULEX_EUSAGE says what is wrong. CULEX_ENOKEY: it has a
+ * param that `type` has encrypted: who has keys reads by ops_type_bare. */
 culex_status ops_payload_object(const struct ops_payload *payload, const culex_struct_type *type,
                                 struct ops_slice text);
 /* The same of the value or list of a field, whose path is given. */
@@ -31,6 +32,9 @@ culex_status ops_payload_value(const struct ops_payload *payload, const culex_fi
 /* A duration or bytes, as one writes them without quotes, in quotes. */
 culex_status ops_payload_plain(const struct ops_payload *payload, const culex_field *field,
                                const char *path, bool is_secret, struct ops_slice text);
+
+/* CULEX_ENOKEY of an encrypted field, which `is` more, as "required and ". */
+culex_status ops_sealed_refuse(const culex_field *field, const char *is, culex_error *error);
 
 /* Whether the codec takes `json` as the field's value: its words with the whole path if not. */
 culex_status ops_payload_try(const culex_field *field, const char *path, bool is_secret,

@@ -597,9 +597,10 @@ class Command(unittest.TestCase):
         self.vaults(keys)
         pay = ("enqueue", "vault.pay", "shop=x")
         paid = (*pay, "iban=IT99", "cents=77", "lines=a", "lines=b")
-        for words, told in ((paid, "iban is encrypted, and there is no key: culex enqueue --keys FILE has some\n    iban=...\n    ^~~~\n"),
-                            (pay, "iban is required and encrypted, and there is no key"),
-                            (("enqueue", "vault.pay", "--payload", '{"iban":"IT99"}'), "iban is encrypted, and there is no key"),
+        for words, told in ((paid, "iban is encrypted, and there is no key for it: culex enqueue --keys FILE has some\n    iban=...\n    ^~~~\n"),
+                            (pay, "iban is required and encrypted, and there is no key for it: culex enqueue --keys FILE has some"),
+                            (("enqueue", "vault.pay", "--payload", '{"iban":"IT99"}'),
+                             "iban is encrypted, and there is no key for it: culex enqueue --keys FILE has some"),
                             ((*pay, *keys), "required and not given: iban (string), cents (uint32)"),
                             ((*pay, "iban=IT99", "cents=-77", *keys), "found another value (secret)\n    cents=...\n"),
                             ((*paid, "--keys", "none"), "file of keys none: No such file"), (("show", "x", *keys), "say both")):

@@ -2,7 +2,6 @@
 
 usage: console_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
 """
-import base64
 import concurrent.futures
 import contextlib
 import json
@@ -460,6 +459,19 @@ class Enqueuing(Served):
             self.refused(value, "invalid", param, part)
             self.assertNotRegex(value["error"]["message"], r"options\.|filter\.|--[a-z]|NULL|culex_|error_part|nanosec|item|\d ns")
 
+    @unittest.skipUnless((NAP.parent / "vault").exists(), "no libsodium")
+    def test_an_encrypted_param(self):
+        self.seal()
+        self.serve()
+        known = "/jobs/vault.pay/vault.pay"
+        whole = {"params": {"shop": "x", "iban": "IT99", "cents": 1, "lines": ["a"]}}
+        given, lacking = self.post(known, whole, 501), self.post(known, {"params": {"shop": "x"}}, 501)
+        [of_many] = self.post("/jobs", [{**whole, "queue": "vault.pay", "job": "vault.pay"}])["results"]
+        for value, words in ((given, "is encrypted"), (of_many, "is encrypted"), (lacking, "is required and encrypted")):
+            self.refused(value, "no_key", "iban")
+            self.assertEqual(value["error"]["message"], f"iban {words}, and there is no key for it")
+        self.assertEqual(self.get("/runs?queue=vault.pay")["runs"], [])
+
     def test_a_ticket_is_no_run(self):
         """It is what an enqueue is known by that nobody knows the end of; over HTTP there is none."""
         self.serve()
@@ -835,12 +847,8 @@ class Working(Served):
 
     @unittest.skipUnless((NAP.parent / "vault").exists(), "no libsodium")
     def test_a_run_that_nobody_here_can_open(self):
-        path = self.folder / "keys"
-        path.write_text(f"one {base64.b64encode(os.urandom(32)).decode()}\n", encoding="ascii")
-        path.chmod(0o600)
-        keys = {"CULEX_KEYS": str(path)}
-        subprocess.run([NAP.parent / "vault", "--drain", "--isolation", "none", "--log-level", "error"], env=self.env | keys, check=True)
-        for known in {}, keys:  # those are for the programs that execute runs
+        path = self.seal()
+        for known in {}, {"CULEX_KEYS": str(path)}:  # those are for the programs that execute runs
             self.stop()
             self.env |= known
             self.serve()

@@ -2,6 +2,7 @@
 
 usage: as of console_test.py
 """
+import base64
 import http.client
 import json
 import os
@@ -53,6 +54,15 @@ class Served(unittest.TestCase):
         done = subprocess.run([program, *words], env=self.env, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def seal(self):
+        """Has the store know vault.pay, whose params are encrypted, and returns the file of its keys."""
+        path = self.folder / "keys"
+        path.write_text(f"one {base64.b64encode(os.urandom(32)).decode()}\n", encoding="ascii")
+        path.chmod(0o600)
+        subprocess.run([NAP.parent / "vault", "--drain", "--isolation", "none", "--log-level", "error"],
+                       env=self.env | {"CULEX_KEYS": str(path)}, check=True)
+        return path
 
     def drain(self):
         self.nap("--drain", "--queues", "naps", "--isolation", "none", "--log-level", "error")
