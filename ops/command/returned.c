@@ -51,7 +51,8 @@ static bool run_see(const culex_run_info *run, void *user)
     return true;
 }
 
-/* A run that snoozes is charged with nothing either: its text tells them apart. */
+/* A run that snoozes is charged with nothing either, nor one that a claim of other jobs passed by:
+ * its text tells them apart. */
 static bool is_given_back(const char *text)
 {
     static const char *const beginnings[] = {"no handler is registered for this job",

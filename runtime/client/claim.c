@@ -158,7 +158,7 @@ static bool refuse(struct look *look, const struct culex_grant *grant)
     if (damage != NULL)
         give_back(look, grant, CULEX_EVENT_DISCARD, 0, damage);
     else if (!is_wanted(look->options, grant->job))
-        give_back(look, grant, CULEX_EVENT_RELEASE, look->unwanted_ms, CULEX__UNKNOWN_JOB_TEXT);
+        give_back(look, grant, CULEX_EVENT_RELEASE, look->unwanted_ms, CULEX__PASSED_BY_TEXT);
     else if (is_of_chain(grant))
         give_back(look, grant, CULEX_EVENT_RELEASE,
                   culex__run_unknown_delay_ms(grant->facts.attempt),

@@ -496,7 +496,8 @@ static void returned_tell(struct examination *examination, const struct watched 
                       plural(job->attempts, "time", "times"), detail);
 }
 
-/* A snooze leaves no trace in the counters either; the run's own text tells them apart. */
+/* A snooze leaves no trace in the counters either, nor a claim that passed the run by: the run's
+ * own text tells them apart. */
 static void returned_examine(struct examination *examination, const struct watched *queue,
                              const struct returned *job, unsigned told[REASON_COUNT])
 {

@@ -13,6 +13,10 @@
 /* A run of a job that nobody registered. */
 #define CULEX__UNKNOWN_JOB_TEXT "no handler is registered for this job"
 
+/* A run that a claim found before one of a job that it wanted: it lacks nothing, so neither the
+ * doctor nor `culex check` counts it among those that workers give back. */
+#define CULEX__PASSED_BY_TEXT "a claim wanted other jobs"
+
 /* How the text of a run that was not understood begins. */
 #define CULEX__NOT_UNDERSTOOD_TEXT "not understood: "
 /* Behind it where the worker knows nothing of the chain that the run goes on with. */

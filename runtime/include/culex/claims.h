@@ -55,8 +55,9 @@ typedef struct culex_claim_options {
         *jobs; /* stored names of the jobs that are wanted; NULL: all. A run of another job goes
                   back uncharged for about a second, so a worker that wants it may find it so
                   much later, or some seconds where both look all the time; it keeps its place
-                  among those like it, and what it took of a rate is gone. Behind many of them
-                  some 200 a second are passed by. Better have a queue for each kind of worker */
+                  among those like it, has the error text "a claim wanted other jobs", and what it
+                  took of a rate is gone. Behind many of them some 200 a second are passed by.
+                  Better have a queue for each kind of worker */
     size_t job_count;
     const char *offers;   /* what there is for runs that need something, "gpu:1"; NULL: nothing */
     culex_duration lease; /* 200 ms to a day; 0: 30 s */

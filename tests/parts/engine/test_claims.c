@@ -621,6 +621,7 @@ static void test_other_jobs_go_back_for_a_second(void **state)
     assert_in_range(retry_in_ms(world, second), wait_ms, wait_ms + 1);
     culex_run_info *run = world_get(world, first);
     assert_int_equal(run->failures + run->crashes + run->losses, 0);
+    assert_string_equal(run->error_text, "a claim wanted other jobs");
     culex_run_info_free(run);
     culex_claim_free(claim);
     assert_null(claim_by(world, &options));

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <culex/claims.h>
+
 #include "base/error.h"
 #include "client/queue_doctor.h"
 #include "world.h"
@@ -365,6 +367,24 @@ static void test_snoozed_run_is_not_of_an_unknown_job(void **state)
            "no run waits in 1 queue; whether workers serve it is not known");
 }
 
+/* Nobody knows whether a worker has its job: who claims wants another one. */
+static void test_run_that_claims_pass_by_is_not_of_an_unknown_job(void **state)
+{
+    struct world *world = *state;
+    const char *const jobs[] = {"shop.other"};
+    const culex_claim_options options = {.jobs = jobs, .job_count = 1};
+    culex_claim *none;
+    enqueue_raw(world, "mail", "shop.send", 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(culex_client_claim(world->client, "mail", &options, &none, NULL),
+                         CULEX_OK);
+        assert_null(none);
+        world_pass(world, i < 3 ? 1100 : 0);
+    }
+    expect(world, "queues", CULEX_SEVERITY_OK,
+           "no run waits in 1 queue; whether workers serve it is not known");
+}
+
 static void test_name_of_a_job_does_nothing_to_a_terminal(void **state)
 {
     struct world *world = *state;
@@ -590,6 +610,7 @@ int main(void)
         UNIT(test_runs_that_no_worker_understands_are_told),
         UNIT(test_runs_that_lack_a_key_are_told),
         UNIT(test_snoozed_run_is_not_of_an_unknown_job),
+        UNIT(test_run_that_claims_pass_by_is_not_of_an_unknown_job),
         UNIT(test_name_of_a_job_does_nothing_to_a_terminal),
         UNIT(test_many_queues_are_told_together),
         UNIT(test_store_that_refuses_midway_is_a_note),

@@ -845,6 +845,21 @@ class Working(Served):
         self.assertEqual(self.get("/queues/naps")["totals"]["done"], 2)
         self.assertNotIn("claims", self.log.read_text())
 
+    def test_a_run_of_a_job_that_is_not_wanted(self):
+        """Claims pass it by, and nobody is told that it has no worker."""
+        self.nap("enqueue", "ox")
+        [run] = self.get("/runs?queue=naps&state=waiting")["runs"]
+        path = f"/runs/naps/{run['id']}"
+        self.until(lambda: self.assertIsNone(self.claim(jobs=["tell"], wait="2s")) or self.get(path)["attempt"] >= 4)
+        run = self.get(path)
+        self.assertEqual((run["failures"], run["error"]), (0, "a claim wanted other jobs"))
+        checked, examined = (subprocess.run([CULEX, *words], env=self.env, capture_output=True, text=True, check=False)
+                             for words in (("check", "naps", "--no-worker", "ok"), ("doctor", "--json")))
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        findings = {each["id"] for each in json.loads(examined.stdout)["findings"]}
+        self.assertIn("queues", findings)
+        self.assertNotIn("queue-unknown-job", findings)
+
     @unittest.skipUnless((NAP.parent / "vault").exists(), "no libsodium")
     def test_a_run_that_nobody_here_can_open(self):
         path = self.seal()
