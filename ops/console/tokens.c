@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command/fail.h"
 #include "command/print.h"
+#include "platform/secret_file.h"
 
 enum { TOKENS_MAX = 256, LINE_SIZE = 512 };
 
@@ -104,25 +104,12 @@ static culex_status lines_read(FILE *file, const char *path, struct tokens *toke
 /* ---- the file ---------------------------------------------------------------------------------
  */
 
-/* As a service manager lends a credential: to one user more, which the group's mode tells of. */
-static bool is_lent_by_root(const struct stat *info)
-{
-    return geteuid() != 0 && info->st_uid == 0 && (info->st_mode & 037) == 0 &&
-           (info->st_gid == 0 || info->st_gid == getegid());
-}
-
 static culex_status file_check(FILE *file, const char *path, culex_error *error)
 {
     struct stat info;
-    if (fstat(fileno(file), &info) != 0)
-        return ops_usage(error, "%.200s: %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return ops_usage(error, "%.200s: it is no file", path);
-    if (info.st_uid != geteuid() && info.st_uid != 0)
-        return ops_usage(error, "%.200s: it belongs to another user", path);
-    return (info.st_mode & 077) != 0 && !is_lent_by_root(&info)
-               ? ops_usage(error, "%.200s: others may read it: chmod 600", path)
-               : CULEX_OK;
+    return fstat(fileno(file), &info) == 0
+               ? culex__secret_file_check("file of tokens", path, &info, CULEX_EUSAGE, error)
+               : ops_usage(error, "%.200s: %s", path, strerror(errno));
 }
 
 culex_status tokens_read(const char *path, struct tokens **ret_tokens, culex_error *error)

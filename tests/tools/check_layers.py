@@ -58,8 +58,8 @@ SHARED = {"runtime/include/culex", "runtime/base", "runtime/core"}
 # The rooms of operators' programs, each with the others that it may include from. Of the runtime
 # they see what any program does.
 OPS = {"command": [], "console": ["command"]}
-# And what is pure, and compiled once more for them.
-OPS_FILES = {"ops/console": {"core/exposition.h"}}
+# And what needs no store, and is compiled once more for them.
+OPS_FILES = {"ops/console": {"core/exposition.h", "platform/secret_file.h"}}
 
 # The folders of the stores. Each sees itself and what all stores share; nobody sees into one.
 STORES = sorted(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "runtime/store").glob("*/meson.build"))

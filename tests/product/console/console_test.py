@@ -1105,10 +1105,12 @@ class Access(Served):
     def test_tokens_that_root_lends(self):
         _, path = self.tokens()
         self.folder.chmod(0o755)
-        for mode, group, answer in ((0o440, 0, "ADDRESS:PORT"), (0o440, 65534, "ADDRESS:PORT"), (0o444, 0, "chmod 600"),
-                                    (0o440, 1, "others may read it"), (0o660, 0, "chmod 600")):
+        no_group = "give it a group of this process, and mode 0440"
+        for mode, user, group, answer in ((0o440, 0, 0, "ADDRESS:PORT"), (0o440, 0, 65534, "ADDRESS:PORT"), (0o440, 0, 1, "ADDRESS:PORT"),
+                                          (0o440, 0, 2, "Permission denied"), (0o444, 0, 2, no_group), (0o444, 0, 0, no_group),
+                                          (0o660, 0, 0, no_group), (0o644, 1, 1, "belongs to user 1"), (0o640, 65534, 0, "chmod 600")):
             path.chmod(mode)
-            os.chown(path, 0, group)
+            os.chown(path, user, group)
             self.assertIn(answer, self.end("--listen", "7420", "--tokens", path, user=65534, group=65534, extra_groups=[0, 1]))
 
     def test_the_command_becomes_it(self):
