@@ -875,6 +875,32 @@ class Working(Served):
             self.assertEqual((run["state"], run["failures"]), ("scheduled", 0))
             self.post(f"/runs/vault.pay/{paid}/cancel")
 
+    def schemas_replace(self, text):
+        """What is kept of the schemas of naps; None: nothing."""
+        if STORE == "sqlite":
+            with contextlib.closing(sqlite3.connect(self.folder / "jobs.db")) as store, store:
+                if text is None:
+                    store.execute("DELETE FROM job_schema")
+                else:
+                    store.execute("UPDATE job_schema SET text = ?", [text.encode()])
+            return
+        redis = lambda *words: subprocess.run(["redis-cli", "-e", "-s", self.folder / "redis.sock", *words], check=True,
+                                              capture_output=True, text=True).stdout
+        if text is None:
+            redis("del", "culex:{naps}:schemas")
+        else:
+            for field in redis("hkeys", "culex:{naps}:schema_texts").split():
+                redis("hset", "culex:{naps}:schema_texts", field, text)
+
+    def test_a_run_without_a_schema_that_says_anything(self):
+        """The payload is all there is: a schema that is damaged, of a form to come, and none."""
+        for text in "{", '{"schema":2}', None:
+            self.tell("hello")
+            self.schemas_replace(text)
+            held = self.claim()
+            self.assertEqual((held["params"], held["is_by_schema"]), ({"words": "hello", "token": ""}, False), text)
+            self.post(f"/claims/{held['token']}/complete", {})
+
     def schemas_break(self):
         """What is kept of the schemas of naps cannot be read any more; status and code of what tells so."""
         if STORE == "sqlite":
