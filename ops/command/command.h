@@ -7,12 +7,9 @@
 
 #include <culex/culex.h>
 
+#include "command/end.h"
 #include "command/fail.h"
 #include "command/options.h"
-
-/* 0, or: the store refused or failed, or something is wrong there; what was given is no good; the
- * output could not be written. */
-enum { OPS_EXIT_FAILED = 1, OPS_EXIT_USAGE = 2, OPS_EXIT_OUTPUT = 3 };
 
 struct ops_command;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/end.h"
 #include "command/print.h"
 
 static culex_status refuse(culex_error *error, culex_status status, const char *format,
@@ -101,7 +102,7 @@ char *ops_reword(const char *text)
 void ops_failure_print(const char *text)
 {
     char *worded = ops_reword(text);
-    fputs("culex: ", stderr);
+    fprintf(stderr, "%s: ", ops_program);
     ops_print_text(stderr, worded, strlen(worded), true, 0);
     putc('\n', stderr);
     free(worded);

@@ -2,11 +2,9 @@
  *
  * Reads the command line, opens the store and calls the command; which there are tells commands.c.
  */
-#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command/command.h"
 #include "command/complete.h"
@@ -116,14 +114,7 @@ static culex_status words_run(struct ops *ops, char **words, size_t count, culex
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-static int failure_tell(culex_status status, const culex_error *error)
-{
-    fflush(stdout);
-    ops_failure_print(error->text[0] != '\0' ? error->text : culex_status_text(status));
-    return status == CULEX_EUSAGE || status == CULEX_EURL || status == CULEX_EINVAL
-               ? OPS_EXIT_USAGE
-               : OPS_EXIT_FAILED;
-}
+const char ops_program[] = "culex";
 
 /* `culex complete WORD...` is for shells, and no command of the help: its words are nobody's
  * options. */
@@ -152,20 +143,9 @@ static char **words_copy(int argc, char **argv)
     return words;
 }
 
-/* A connection of the store that got the number of standard output, as that was closed, would be
- * sent what is printed. What is printed fails, as to any place that takes none. */
-static void descriptors_fill(void)
-{
-    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
-        int flags = number == STDERR_FILENO ? O_WRONLY : O_RDONLY;
-        if (fcntl(number, F_GETFD) == -1 && open("/dev/null", flags) != number)
-            _exit(OPS_EXIT_OUTPUT);
-    }
-}
-
 int main(int argc, char **argv)
 {
-    descriptors_fill();
+    ops_descriptors_fill();
     setlocale(LC_CTYPE, "C.UTF-8"); /* of what is printed, whatever the terminal's is */
     bool is_for_monitor = is_check(argc, argv);
     struct ops ops = {.command = NULL};
@@ -184,11 +164,8 @@ int main(int argc, char **argv)
     int code = ops.code;
     if (status != CULEX_OK)
         code = is_for_monitor ? ops_check_failed(status, &error, ops.options.wants_json)
-                              : failure_tell(status, &error);
+                              : ops_failure_tell(status, &error);
     free(ops.words);
     free(ops.job);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
-    fputs("culex: cannot write the output\n", stderr);
-    return OPS_EXIT_OUTPUT;
+    return ops_output_end(code);
 }

@@ -9,14 +9,14 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "command/command.h"
+#include "command/end.h"
 
 void *ops_alloc(void *old, size_t size)
 {
     void *made = realloc(old, size);
     if (made != NULL || size == 0)
         return made;
-    fputs("culex: out of memory\n", stderr);
+    fprintf(stderr, "%s: out of memory\n", ops_program);
     exit(OPS_EXIT_FAILED);
 }
 
@@ -376,7 +376,8 @@ void ops_table_print(struct ops_table *table, FILE *out)
         cell_print(table, out, i % columns, table->cells[i]);
     fflush(out);
     if (!is_whole)
-        fputs("culex: for want of room columns are left out; --wide shows them\n", stderr);
+        fprintf(stderr, "%s: for want of room columns are left out; --wide shows them\n",
+                ops_program);
 }
 
 void ops_table_end(struct ops_table *table)

@@ -107,7 +107,7 @@ static culex_status store_try(struct pool *pool, culex_error *error)
     culex_client *client;
     culex_status status = pool_take(pool, POOL_OTHER, &client, error);
     pool_give(pool, client, CULEX_OK);
-    if (status == CULEX_EURL || status == CULEX_EUSAGE || status == CULEX_EINVAL)
+    if (status != CULEX_OK && ops_exit_of(status) == OPS_EXIT_USAGE)
         return status;
     if (status != CULEX_OK)
         fprintf(stderr, "culex-console: %s; requests are told so until it is there\n", error->text);
@@ -217,19 +217,16 @@ static culex_status words_run(const struct ops_options *options, const char *fir
     return CULEX_OK;
 }
 
+const char ops_program[] = "culex-console";
+
 int main(int argc, char **argv)
 {
+    ops_descriptors_fill();
     struct ops_options options;
     culex_error error = {.code = CULEX_OK};
     size_t count = 0;
     culex_status status = ops_options_read(argc, argv, &options, &count, &error);
     if (status == CULEX_OK)
         status = words_run(&options, argv[0], count, &error);
-    if (status != CULEX_OK) {
-        ops_failure_print(error.text[0] != '\0' ? error.text : culex_status_text(status));
-        return status == CULEX_EUSAGE || status == CULEX_EURL || status == CULEX_EINVAL
-                   ? OPS_EXIT_USAGE
-                   : OPS_EXIT_FAILED;
-    }
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : OPS_EXIT_OUTPUT;
+    return status == CULEX_OK ? ops_output_end(0) : ops_failure_tell(status, &error);
 }

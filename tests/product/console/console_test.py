@@ -1255,6 +1255,34 @@ class Access(Served):
         self.assertGreater(lost, 100)
         self.assertIn(whole + lost, (1000, 1001), "one may have been cut")
 
+    def test_no_client_is_sent_the_audit_where_standard_error_is_closed(self):
+        self.fill()
+        place = self.folder / "console.sock"
+        for closed in ((2,), (0, 2), (0, 1, 2)):
+            without = " ".join(f"{number}>&-" for number in closed)
+            console = subprocess.Popen(["sh", "-c", f'exec "$0" "$@" {without}', CONSOLE, "--listen", f"unix:{place}"], env=self.env)
+            self.addCleanup(console.kill)
+            self.until(lambda: place.exists() and self.is_open(place))
+            for number in closed:
+                self.assertEqual(os.readlink(f"/proc/{console.pid}/fd/{number}"), "/dev/null", closed)
+            with socket.socket(socket.AF_UNIX) as link:
+                link.connect(str(place))
+                link.sendall(b"POST /api/v1/queues/naps/resume HTTP/1.0\r\nHost: any.name\r\n"
+                             b"Content-Type: application/json\r\nContent-Length: 0\r\n\r\n")
+                answer = link.makefile("rb").read()
+            self.assertRegex(answer, rb"^HTTP/1\.[01] 200 ")
+            console.terminate()
+            self.assertEqual(console.wait(20), 0)
+
+    def test_it_tells_failures_under_its_own_name(self):
+        for words, code, part in ((["--listen", "7420"], 2, "ADDRESS:PORT"), (["--tokens", "/nowhere"], 2, "/nowhere"),
+                                  (["--listen", "unix:/nowhere/at/all"], 1, "")):
+            self.assertTrue(self.end(*words, code=code).startswith("culex-console: "), words)
+            self.assertIn(part, self.end(*words, code=code))
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([CONSOLE, "--openapi"], env=self.env, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (3, "culex-console: cannot write the output\n"))
+
     def test_a_socket(self):
         self.fill()
         place = self.folder / "console.sock"
