@@ -152,12 +152,20 @@ static void streams_wait(struct streams *streams)
 
 /* ---- one of them ---------------------------------------------------------------------------- */
 
+/* Three of four connections, and one of one. */
+static size_t streams_most(const struct console *console)
+{
+    size_t most = (size_t)console->connections * 3 / 4;
+    if (most < 1)
+        return 1;
+    return most < STREAMS_MAX ? most : STREAMS_MAX;
+}
+
 struct stream *stream_open(struct streams *streams)
 {
-    size_t most = streams->console->connections / 4 * 3;
     struct stream *stream = NULL;
     pthread_mutex_lock(&streams->lock);
-    if (streams->count < STREAMS_MAX && streams->count < most) {
+    if (streams->count < streams_most(streams->console)) {
         streams->count++;
         stream = ops_alloc(NULL, sizeof *stream);
         *stream = (struct stream){.streams = streams};

@@ -18,7 +18,8 @@ enum { STREAMS_MAX = 1000 };
 struct streams *streams_make(struct console *console);
 void streams_free(struct streams *streams);
 
-/* NULL: there are STREAMS_MAX, or three of four connections are streams. */
+/* NULL: there are STREAMS_MAX, or as many as three of four connections; but there may always be
+ * one. */
 struct stream *stream_open(struct streams *streams);
 /* The next bytes of text/event-stream; waits for them. 0: the server ends. Without a reading for
  * ten seconds it is a comment. */

@@ -96,6 +96,16 @@ class Stream(Served):
         connections[0].close()
         self.until(self.is_let_in)
 
+    def test_few_connections_have_streams_too(self):
+        self.fill()
+        for connections, streams in ((1, 1), (2, 1), (3, 2), (7, 5)):
+            self.serve("--connections", str(connections))
+            answers = [self.listen() for _ in range(streams)]
+            self.assertEqual([answer.status for answer in answers], [200] * streams, connections)
+            if connections > streams:
+                self.refused(self.get("/stream", 503), "busy")
+            self.stop()
+
     def test_a_thousand(self):
         self.fill()
         self.serve("--connections", "2000")
