@@ -342,7 +342,8 @@ static enum MHD_Result request_answer(struct request *request)
         request_audit(request);
         result = text_send(request, NULL, text, len);
     } else {
-        const struct failure failure = failure_of(status, &error);
+        const struct failure failure =
+            request->refusal.status != 0 ? request->refusal : failure_of(status, &error);
         free(text);
         request->status = failure.status;
         request_audit(request);

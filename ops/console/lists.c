@@ -80,6 +80,14 @@ static culex_status queue_live(struct request *request, culex_error *error)
     return status;
 }
 
+static culex_status counting_refuse(struct request *request)
+{
+    request->refusal = failure_make(503, "busy", "one is answered at a time: ask again",
+                                    "somebody else has runs counted just now");
+    request->refusal.retry_after_s = 5;
+    return CULEX_EBUSY;
+}
+
 /* It reads each run of the queue, so there is one of these at a time. */
 culex_status route_live(struct request *request, culex_error *error)
 {
@@ -87,7 +95,7 @@ culex_status route_live(struct request *request, culex_error *error)
         return body_blame(ops_usage(error, "queue: of which queue runs are counted"), "queue",
                           error);
     if (atomic_exchange(&request->console->is_counting, true))
-        return ops_fail(error, CULEX_EBUSY, "somebody else has runs counted just now");
+        return counting_refuse(request);
     culex_status status = queue_live(request, error);
     atomic_store(&request->console->is_counting, false);
     return status;

@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "command/print.h"
+#include "console/failure.h"
 #include "console/pool.h"
 #include "console/outlet.h"
 #include "console/schema_cache.h"
@@ -47,6 +48,8 @@ struct request {
 
     struct ops ops; /* as for a command: its client is the request's */
 
+    /* What a failure of the route is told as, where its status is not 0: as none of the store's. */
+    struct failure refusal;
     /* The answer: what `json` has written, when the route returns CULEX_OK. */
     struct ops_json json;
     unsigned status;        /* 200 where the route does not say otherwise */
