@@ -16,6 +16,7 @@
 #include "console/http.h"
 #include "console/listen.h"
 #include "console/openapi.h"
+#include "console/routes.h"
 #include "console/stream.h"
 #include "console/tally.h"
 
@@ -179,6 +180,7 @@ static culex_status console_run(const struct ops_options *options, culex_error *
                                         .must_exist = true};
     struct console console;
     unsetenv("CULEX_KEYS"); /* no reader of HTTP is shown what is encrypted: docs/http.md */
+    routes_check();
     culex_status status = console_make(options, &console, error);
     memory_bound();
     if (status == CULEX_OK) {

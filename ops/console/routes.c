@@ -1,5 +1,6 @@
 #include "console/routes.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +155,20 @@ bool route_is_change(const struct route *route)
     return strcmp(route->method, "GET") != 0;
 }
 
+static size_t holes_count(const char *path)
+{
+    size_t count = 0;
+    for (; *path != '\0'; path++)
+        count += *path == '{';
+    return count;
+}
+
+void routes_check(void)
+{
+    for (const struct route *route = routes; route->path != NULL; route++)
+        assert(holes_count(route->path) <= REQUEST_PARTS);
+}
+
 /* ---- finding one ------------------------------------------------------------------------------
  */
 
@@ -169,6 +184,7 @@ static const char *part_next(const char **path, size_t *ret_len)
     return part;
 }
 
+/* `ret_part` has room for what stands for a part in braces, and is not written for another. */
 static bool part_match(const char *template, size_t template_len, const char *part, size_t len,
                        char *ret_part)
 {
@@ -176,6 +192,7 @@ static bool part_match(const char *template, size_t template_len, const char *pa
         return template_len == len && memcmp(template, part, len) == 0;
     if (len == 0 || len >= REQUEST_PART_SIZE)
         return false;
+    assert(ret_part != NULL);
     memcpy(ret_part, part, len);
     ret_part[len] = '\0';
     return true;
@@ -190,8 +207,8 @@ static bool path_match(const struct route *route, struct request *request)
         if (wanted == NULL || part == NULL)
             return wanted == NULL && part == NULL && *path == '\0';
         bool is_hole = wanted[0] == '{';
-        char ignored[1], *room = is_hole && at < REQUEST_PARTS ? request->parts[at] : ignored;
-        if (!part_match(wanted, template_len, part, len, room))
+        assert(!is_hole || at < REQUEST_PARTS);
+        if (!part_match(wanted, template_len, part, len, is_hole ? request->parts[at] : NULL))
             return false;
         at += is_hole;
     }

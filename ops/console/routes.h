@@ -16,7 +16,7 @@ enum { ROUTE_QUERIES_MAX = 9 };
 
 struct route {
     const char *method;
-    const char *path; /* "{queue}" stands for one part */
+    const char *path; /* "{queue}" stands for one part, of which there are REQUEST_PARTS at most */
     const char *name; /* of the operation, one word */
     const char *summary;
     route_fn run;
@@ -37,6 +37,8 @@ struct route {
 
 /* All of them; the last one has no path. */
 extern const struct route routes[];
+/* Ends the program where a row is not as it has to be: at its start, before somebody asks. */
+void routes_check(void);
 
 /* The route of method and path, with its parts in request->parts. NULL: there is none, and
  * *ret_allowed has the methods that the path has, "" for none. */
