@@ -188,10 +188,26 @@ static void responses_json(struct ops_json *json, const struct route *route)
     ops_json_object_end(json);
 }
 
+/* No body is an object without members: it will not do for a list, nor where one has to be there.
+ */
+static bool is_required(const char *name)
+{
+    const struct shape *shape = shapes;
+    while (strcmp(shape->name, name) != 0)
+        shape++;
+    if (shape->list_of != NULL)
+        return true;
+    for (const struct shape_member *member = shape->members; member->name != NULL; member++) {
+        if (strchr(member->type, '?') == NULL)
+            return true;
+    }
+    return false;
+}
+
 static void body_json(struct ops_json *json, const struct route *route)
 {
     ops_json_object(json, "requestBody");
-    ops_json_bool(json, "required", strcmp(route->body, "NewRuns") == 0);
+    ops_json_bool(json, "required", is_required(route->body));
     content_json(json, "application/json", route->body);
     ops_json_object_end(json);
 }

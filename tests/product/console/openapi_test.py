@@ -15,6 +15,7 @@ from served import CONSOLE, CULEX, HELD, Served
 KEPT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 METHODS = {"get", "post"}
+NOBODY = "01a22d7f-4f59-7826-b394-100000000fff"
 
 
 def operations(document):
@@ -174,6 +175,16 @@ class Answers(Served):
         self.ask("post", "/api/v1/limits/{queue}/{limit}/reset", {}, **limit)
         self.ask("get", "/api/v1/batches/{queue}/{id}", queue="naps", id=self.batch())
         self.assertEqual(self.seen, {(method, path) for method, path, _ in operations(self.document)})
+
+    def test_a_body_is_required_where_none_is_refused(self):
+        parts = {"queue": "naps", "job": "wink", "id": NOBODY}
+        for method, path, operation in operations(self.document):
+            if method == "post":
+                asked = re.sub(r"\{(\w+)\}", lambda part: parts.get(part[1], "x"), path)
+                status, _, value = self.send("POST", asked)
+                told = str(value.get("error", {}).get("message"))
+                is_refused = told.startswith("required and not given") or told.startswith("expected a list")
+                self.assertEqual(operation["requestBody"]["required"], is_refused, (path, status, value))
 
     def test_each_parameter_is_taken(self):
         """Those that are told do not get the answer of one that is not."""
