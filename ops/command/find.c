@@ -104,13 +104,13 @@ culex_status ops_run_read(struct ops *ops, const char *text, struct ops_run *ret
         return status;
     if (ret_run->queue[0] == '\0' && named == NULL)
         return all_read(ops, ret_run, ret_info, error);
-    if (ret_run->queue[0] == '\0' && strlen(named) >= sizeof ret_run->queue)
-        return ops_usage(error, "--queue: a queue's name has at most 64 letters");
     if (ret_run->queue[0] == '\0')
-        strcpy(ret_run->queue, named);
+        status = ops_value_queue("--queue", named, ret_run->queue, error);
     else if (named != NULL && strcmp(named, ret_run->queue) != 0)
         return ops_usage(error, "%s is not of queue %s", text, named);
-    return culex_client_get(ops->client, ret_run->queue, ret_run->id, ret_info, error);
+    return status == CULEX_OK
+               ? culex_client_get(ops->client, ret_run->queue, ret_run->id, ret_info, error)
+               : status;
 }
 
 culex_status ops_run_find(struct ops *ops, const char *text, struct ops_run *ret_run,

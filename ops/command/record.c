@@ -548,8 +548,9 @@ culex_status ops_record_read(struct ops_slice text, culex_arena *arena,
     reading.line = 1U << ret_line->kind;
     culex_status status = object_read(&reading, text, ret_line);
     const char *queue = ret_line->record.run.queue;
-    if (status == CULEX_OK && queue != NULL && strlen(queue) >= OPS_QUEUE_SIZE)
-        return ops_usage(error, "queue: a queue's name has at most 64 letters");
+    char ignored[OPS_QUEUE_SIZE];
+    if (status == CULEX_OK && queue != NULL)
+        status = ops_value_queue("queue", queue, ignored, error);
     record_complete(&ret_line->record);
     return status;
 }

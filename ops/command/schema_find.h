@@ -5,14 +5,15 @@
 #include <culex/schema.h>
 
 #include "command/command.h"
+#include "command/value.h"
 
 /* A schema that was found. */
 struct ops_schema {
     culex_schema *schema; /* NULL: none */
     const culex_job_type *type;
     culex_client *keys; /* that opens what is encrypted, when it is asked for; NULL: nothing does */
-    char queue[65];     /* that keeps it; "" for that of a file */
-    uint64_t digest;    /* of its text; 0 for that of a file */
+    char queue[OPS_QUEUE_SIZE]; /* that keeps it; "" for that of a file */
+    uint64_t digest;            /* of its text; 0 for that of a file */
     char note[160]; /* for people: which one it is, or why there is none; "" when it is the one */
 };
 

@@ -196,6 +196,19 @@ culex_status ops_value_states(const char *name, const char *text, unsigned *ret_
     }
 }
 
+culex_status ops_value_queue(const char *name, const char *text, char ret_queue[OPS_QUEUE_SIZE],
+                             culex_error *error)
+{
+    size_t len = strnlen(text, OPS_QUEUE_SIZE);
+    if (len == 0)
+        return ops_usage(error, "%s: a queue needs a name", name);
+    if (len == OPS_QUEUE_SIZE)
+        return ops_usage(error, "%s: a queue's name has at most %d letters", name,
+                         OPS_QUEUE_SIZE - 1);
+    memcpy(ret_queue, text, len + 1);
+    return CULEX_OK;
+}
+
 culex_status ops_value_run(const char *text, char ret_queue[OPS_QUEUE_SIZE], culex_uuid *ret_id,
                            culex_error *error)
 {

@@ -20,8 +20,11 @@ culex_status ops_value_instant(const char *name, const char *text, culex_time *r
 /* Names of states with commas between them, as CULEX_LIST_STATE bits. */
 culex_status ops_value_states(const char *name, const char *text, unsigned *ret_states,
                               culex_error *error);
-/* "ID" or "QUEUE/ID"; `ret_queue` has room for a queue's name and is "" without one. */
+/* A queue's name, as far as its length goes; which letters it has is the library's. */
 enum { OPS_QUEUE_SIZE = 65 };
+culex_status ops_value_queue(const char *name, const char *text, char ret_queue[OPS_QUEUE_SIZE],
+                             culex_error *error);
+/* "ID" or "QUEUE/ID"; `ret_queue` is "" without one. */
 culex_status ops_value_run(const char *text, char ret_queue[OPS_QUEUE_SIZE], culex_uuid *ret_id,
                            culex_error *error);
 

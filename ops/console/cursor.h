@@ -10,8 +10,10 @@
 
 #include <culex/client.h>
 
+#include "command/value.h"
+
 struct cursor {
-    char queue[65]; /* "": the list is over */
+    char queue[OPS_QUEUE_SIZE]; /* "": the list is over */
     culex_list_cursor place;
 };
 

@@ -66,7 +66,7 @@ enum { FIELDS = sizeof fields / sizeof fields[0], FIELDS_OF_ONE = FIELDS - 2 };
  */
 
 struct new_run {
-    char queue[65];
+    char queue[OPS_QUEUE_SIZE];
     const struct trace *trace; /* of the request */
     culex_arena *arena;
     struct schema_entry *schema;
@@ -181,14 +181,9 @@ static culex_status options_make(struct new_run *run, const struct envelope *env
     return status == CULEX_OK ? key_read(key, envelope, &run->options, error) : status;
 }
 
-/* A queue's name as it is, or why it is none. */
 static culex_status queue_take(struct new_run *run, const char *queue, culex_error *error)
 {
-    if (strlen(queue) >= sizeof run->queue)
-        return body_blame(ops_usage(error, "queue: a queue's name has at most 64 letters"), "queue",
-                          error);
-    strcpy(run->queue, queue);
-    return CULEX_OK;
+    return body_blame(ops_value_queue("queue", queue, run->queue, error), "queue", error);
 }
 
 /* A job that nothing knows is not found, whatever the command calls it. */

@@ -107,11 +107,20 @@ static bool is_name(const char *word)
            strncmp(word, "filter.", strlen("filter.")) == 0;
 }
 
+/* The library's word for a queue's name that has other letters. */
+static bool is_of_queue(const char *text)
+{
+    static const char begin[] = "queue name '";
+    return strncmp(text, begin, sizeof begin - 1) == 0;
+}
+
 /* One that begins with a name of the library's is about what is called so here. */
 static void words_take(const char *text, struct failure *failure)
 {
     char *told = ops_reword_by(words, text);
     snprintf(failure->message, sizeof failure->message, "%s", told);
+    if (is_of_queue(text) && failure->param[0] == '\0')
+        strcpy(failure->param, "queue");
     for (const struct ops_word *word = words; word->of_c != NULL && failure->param[0] == '\0';
          word++) {
         if (strncmp(text, word->of_c, strlen(word->of_c)) == 0 && is_name(word->of_c))

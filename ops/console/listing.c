@@ -170,10 +170,7 @@ static culex_status all_list(struct listing *listing, culex_error *error)
 static culex_status one_list(struct listing *listing, culex_error *error)
 {
     struct cursor *cursor = &listing->cursor;
-    if (strlen(listing->only) >= sizeof cursor->queue)
-        return body_blame(ops_usage(error, "queue: a queue's name has at most 64 letters"), "queue",
-                          error);
-    strcpy(cursor->queue, listing->only);
+    snprintf(cursor->queue, sizeof cursor->queue, "%s", listing->only);
     culex_status status = queue_list(listing, error);
     if (cursor->place.place == 0)
         cursor->queue[0] = '\0';
@@ -221,11 +218,12 @@ static culex_status listing_tell(struct listing *listing, culex_error *error)
 
 static culex_status runs_tell(struct request *request, const char *tag, culex_error *error)
 {
-    struct listing listing = {
-        .request = request, .only = request_query(request, "queue"), .end_ms = ms_now() + SPAN_MS};
+    struct listing listing = {.request = request, .end_ms = ms_now() + SPAN_MS};
     uint64_t most = PAGE;
     culex_status status = query_count(request, "limit", PAGE_MAX, &most, error);
     listing.most = (size_t)most;
+    if (status == CULEX_OK)
+        status = query_queue(request, &listing.only, error);
     if (status == CULEX_OK)
         status = filter_read(request, &listing.filter, error);
     listing.filter.tag = tag;
@@ -302,11 +300,12 @@ static culex_status queue_see(struct request *request, const char *queue, struct
 
 static culex_status tags_count(struct request *request, struct tags *tags, culex_error *error)
 {
-    const char *only = request_query(request, "queue");
+    const char *only;
     struct ops_names names = {.of = NULL};
-    if (only != NULL)
-        return queue_see(request, only, tags, error);
-    culex_status status = ops_names_read(&request->ops, &names, error);
+    culex_status status = query_queue(request, &only, error);
+    if (status != CULEX_OK || only != NULL)
+        return status == CULEX_OK ? queue_see(request, only, tags, error) : status;
+    status = ops_names_read(&request->ops, &names, error);
     for (size_t i = 0; i < names.count && status == CULEX_OK && tags->looked_at < LOOKED_AT; i++) {
         status = queue_see(request, names.of[i], tags, error);
         if (status == CULEX_ENOTFOUND)

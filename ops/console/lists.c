@@ -6,6 +6,7 @@
 #include "command/find.h"
 #include "command/shape.h"
 #include "console/body.h"
+#include "console/query.h"
 #include "console/routes.h"
 
 /* ---- of each queue -----------------------------------------------------------------------------
@@ -16,11 +17,12 @@ typedef culex_status (*queue_fn)(struct request *request, const char *queue, cul
 /* Of the queue that is asked for, or of all. */
 static culex_status queues_tell(struct request *request, queue_fn tell, culex_error *error)
 {
-    const char *named = request_query(request, "queue");
+    const char *named;
     struct ops_names names = {.of = NULL};
-    if (named != NULL)
-        return tell(request, named, error);
-    culex_status status = ops_names_read(&request->ops, &names, error);
+    culex_status status = query_queue(request, &named, error);
+    if (status != CULEX_OK || named != NULL)
+        return status == CULEX_OK ? tell(request, named, error) : status;
+    status = ops_names_read(&request->ops, &names, error);
     for (size_t i = 0; i < names.count && status == CULEX_OK; i++) {
         status = tell(request, names.of[i], error);
         if (status == CULEX_ENOTFOUND)
@@ -67,13 +69,13 @@ static bool live_tell(const culex_live_schema *schema, void *user)
     return true;
 }
 
-static culex_status queue_live(struct request *request, culex_error *error)
+static culex_status queue_live(struct request *request, const char *queue, culex_error *error)
 {
     struct ops_json *json = &request->json;
     ops_json_object(json, NULL);
     ops_json_array(json, "schemas");
-    culex_status status = culex_client_live(request->ops.client, request_query(request, "queue"),
-                                            true, live_tell, json, error);
+    culex_status status =
+        culex_client_live(request->ops.client, queue, true, live_tell, json, error);
     ops_json_array_end(json);
     ops_json_object_end(json);
     ops_json_line_end(json);
@@ -91,12 +93,16 @@ static culex_status counting_refuse(struct request *request)
 /* It reads each run of the queue, so there is one of these at a time. */
 culex_status route_live(struct request *request, culex_error *error)
 {
-    if (request_query(request, "queue") == NULL)
+    const char *queue;
+    culex_status status = query_queue(request, &queue, error);
+    if (status != CULEX_OK)
+        return status;
+    if (queue == NULL)
         return body_blame(ops_usage(error, "queue: of which queue runs are counted"), "queue",
                           error);
     if (atomic_exchange(&request->console->is_counting, true))
         return counting_refuse(request);
-    culex_status status = queue_live(request, error);
+    status = queue_live(request, queue, error);
     atomic_store(&request->console->is_counting, false);
     return status;
 }

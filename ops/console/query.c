@@ -14,3 +14,12 @@ culex_status query_count(const struct request *request, const char *name, uint64
         status = ops_usage(error, "%s: 1 to %" PRIu64, name, most);
     return body_blame(status, name, error);
 }
+
+culex_status query_queue(const struct request *request, const char **ret_queue, culex_error *error)
+{
+    char ignored[OPS_QUEUE_SIZE];
+    *ret_queue = request_query(request, "queue");
+    return *ret_queue != NULL
+               ? body_blame(ops_value_queue("queue", *ret_queue, ignored, error), "queue", error)
+               : CULEX_OK;
+}

@@ -9,7 +9,7 @@ struct schema_cache;
 
 /* One that is held. */
 struct schema_entry {
-    char queue[65];
+    char queue[OPS_QUEUE_SIZE];
     char job[256];
     struct ops_schema schema;
     int64_t read_at_ms;

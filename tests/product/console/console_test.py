@@ -162,6 +162,9 @@ class Reading(Served):
                                       ("cursor=" + "0" * 300, "cursor", ""), ("queue=" + "q" * 65, "queue", "64"),
                                       ("since=1h&before=2h", "since", "")):
             self.refused(self.get("/runs?" + question, 400), "invalid", param, part)
+        for path in ("runs", "tags", "limits", "schedules", "schemas", "live"):
+            for queue, part in (("", "needs a name"), ("q" * 65, "64"), ("a%20b", "a b")):
+                self.refused(self.get(f"/{path}?queue={queue}", 400), "invalid", "queue", part)
         self.refused(self.get("/runs?queue=nops", 404), "not_found", None, "naps")
         self.refused(self.get("/nothing", 404), "no_such_path")
         self.refused(self.get("/runs/naps", 404), "no_such_path")
