@@ -87,7 +87,7 @@ static const struct token *token_find(const struct request *request)
 
 static bool role_pass(struct request *request, struct failure *ret_failure)
 {
-    if (request->console->tokens == NULL || request->route->is_storeless)
+    if (request->console->tokens == NULL || request->route->is_open)
         return true;
     request->who = token_find(request);
     if (request->who == NULL) {

@@ -314,7 +314,7 @@ static culex_status route_run_with(struct request *request, culex_error *error)
     const struct route *route = request->route;
     struct pool *pool = request->console->pool;
     culex_status status = CULEX_OK;
-    if (!route->is_storeless && !route->is_lone)
+    if (route->client == CLIENT_OF_POOL)
         status = pool_take(pool, route->use, &request->ops.client, error);
     if (status == CULEX_OK)
         status = route->run(request, error);

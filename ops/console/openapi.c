@@ -216,7 +216,7 @@ static void security_json(struct ops_json *json, const struct route *route)
 {
     static const char *const names[] = {"read", "enqueue", "work", "operate"};
     static const int roles[] = {ROLE_READ, ROLE_ENQUEUE, ROLE_WORK, ROLE_OPERATE};
-    if (route->is_storeless) {
+    if (route->is_open) {
         ops_json_array(json, "security");
         ops_json_array_end(json);
         return;

@@ -37,14 +37,14 @@ static const struct route_query schema_queries[] = {
     {"fingerprint", "Of this version; without it of the newest."}, {NULL, NULL}};
 
 const struct route routes[] = {
-    {"GET", "/", "start", "The page for people", .run = route_start, .is_storeless = true,
-     .status = 200},
-    {"GET", "/page/{file}", "page", "What the page is made of", .run = route_page,
-     .is_storeless = true, .status = 200},
+    {"GET", "/", "start", "The page for people", .run = route_start, .is_open = true,
+     .client = CLIENT_NONE, .status = 200},
+    {"GET", "/page/{file}", "page", "What the page is made of", .run = route_page, .is_open = true,
+     .client = CLIENT_NONE, .status = 200},
     {"GET", "/metrics", "metrics", "What Prometheus asks for", .run = route_metrics,
-     .roles = ROLE_READ, .is_lone = true, .status = 200},
+     .roles = ROLE_READ, .client = CLIENT_ITS_OWN, .status = 200},
     {"GET", "/api/v1/openapi.json", "openapi", "This document", .run = route_openapi,
-     .is_storeless = true, .status = 200},
+     .is_open = true, .client = CLIENT_NONE, .status = 200},
     {"GET", "/api/v1/health", "health", "Whether the store answers", .run = route_health,
      .roles = ROLE_ANY, .use = POOL_OTHER, .answer = "Health", .status = 200},
     {"GET", "/api/v1/stream", "stream",
@@ -165,8 +165,10 @@ static size_t holes_count(const char *path)
 
 void routes_check(void)
 {
-    for (const struct route *route = routes; route->path != NULL; route++)
+    for (const struct route *route = routes; route->path != NULL; route++) {
         assert(holes_count(route->path) <= REQUEST_PARTS);
+        assert(!route->is_open || !route_is_change(route));
+    }
 }
 
 /* ---- finding one ------------------------------------------------------------------------------

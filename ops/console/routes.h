@@ -14,16 +14,24 @@ struct route_query {
 
 enum { ROUTE_QUERIES_MAX = 9 };
 
+/* Which client of the store the route has. It says nothing of who may ask. */
+enum route_client {
+    CLIENT_OF_POOL, /* one that it is given; where the store is away the request fails */
+    CLIENT_ITS_OWN, /* one that it takes itself; it answers without one, too */
+    CLIENT_NONE
+};
+
 struct route {
     const char *method;
     const char *path; /* "{queue}" stands for one part, of which there are REQUEST_PARTS at most */
     const char *name; /* of the operation, one word */
     const char *summary;
     route_fn run;
-    int roles; /* bits of enum role that may; 0: anybody, without a token */
-    enum pool_use use;
-    bool is_storeless; /* it is for anybody */
-    bool is_lone;      /* it takes a client itself, and answers without one, too */
+    bool is_open; /* to anybody, without a token; no change is */
+    int roles;    /* bits of enum role that may, where it is not open; 0: operate alone, which
+                     always may */
+    enum route_client client;
+    enum pool_use use; /* of CLIENT_OF_POOL */
     bool
         is_work; /* the worker's side: what becomes of a run stands with the run, and in no audit */
     const char *body;   /* shape of what is sent, NULL for nothing; see shapes.h */

@@ -62,6 +62,12 @@ class Document(unittest.TestCase):
             self.assertTrue(all(answer["description"] and answer["content"] for answer in operation["responses"].values()))
             self.assertEqual("requestBody" in operation, method == "post")
 
+    def test_each_change_needs_a_token(self):
+        for method, path, operation in operations(self.document):
+            if method == "post":
+                self.assertNotIn("security", operation, path)
+                self.assertIn("operate", operation["x-roles"], path)
+
     def test_a_validator_takes_it(self):
         try:
             from openapi_spec_validator import OpenAPIV31SpecValidator, validate  # Debian has none
