@@ -4,6 +4,7 @@
 
 #include "command/given.h"
 #include "command/shape.h"
+#include "command/trace.h"
 #include "command/value.h"
 #include "console/body.h"
 #include "console/failure.h"
@@ -151,7 +152,7 @@ static culex_status trace_read(const struct trace *of_request, const struct enve
     options->tracestate = envelope->has_tracestate    ? envelope->tracestate
                           : envelope->has_traceparent ? NULL
                                                       : of_request->state;
-    if (envelope->has_traceparent && !trace_parent_is_good(envelope->traceparent))
+    if (envelope->has_traceparent && !ops_traceparent_is_good(envelope->traceparent))
         return body_blame(ops_usage(error,
                                     "traceparent: expected one as W3C Trace Context has it, "
                                     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),

@@ -8,28 +8,6 @@
 /* ---- texts ------------------------------------------------------------------------------------
  */
 
-/* `digits` hexadecimal digits and the '-' behind them. */
-static bool part_skip(const char **text, size_t digits, bool may_be_zero)
-{
-    const char *at = *text;
-    if (strspn(at, "0123456789abcdef") != digits || at[digits] != '-' ||
-        (!may_be_zero && strspn(at, "0") == digits))
-        return false;
-    *text = at + digits + 1;
-    return true;
-}
-
-/* Of a later version than 00 there may be more behind the flags. */
-bool trace_parent_is_good(const char *text)
-{
-    const char *at = text;
-    if (!part_skip(&at, 2, true) || !part_skip(&at, 32, false) || !part_skip(&at, 16, false) ||
-        strncmp(text, "ff", 2) == 0)
-        return false;
-    return strspn(at, "0123456789abcdef") == 2 &&
-           (at[2] == '\0' || (at[2] == '-' && strncmp(text, "00", 2) != 0));
-}
-
 bool trace_state_is_good(const char *text)
 {
     size_t len = strnlen(text, TRACE_STATE_MAX + 1);
@@ -65,7 +43,7 @@ void trace_of_headers(const struct request *request, struct trace *ret_trace)
     struct states states = {ret_trace->states, false};
     *ret_trace = (struct trace){.parent = NULL};
     if (parent == NULL || request_header_count(request, "traceparent") != 1 ||
-        !trace_parent_is_good(parent))
+        !ops_traceparent_is_good(parent))
         return;
     ret_trace->parent = parent;
     request_header_each(request, "tracestate", state_add, &states);

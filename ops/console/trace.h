@@ -14,7 +14,6 @@ struct trace {
 };
 
 /* Whether culex_enqueue_options would take it. */
-bool trace_parent_is_good(const char *text);
 bool trace_state_is_good(const char *text);
 
 /* That of the headers traceparent and tracestate. What is not well formed there is as if it was
