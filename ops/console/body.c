@@ -4,7 +4,7 @@
 
 #include "command/given.h"
 
-static struct ops_slice body_slice(const struct request *request)
+struct ops_slice body_slice(const struct request *request)
 {
     const struct ops_slice body =
         ops_slice_trim((struct ops_slice){request->body, request->body_len});
@@ -18,8 +18,8 @@ culex_status body_decode(const struct request *request, const culex_struct_type 
 }
 
 /* The bytes up to the end are a whole value: each that is passed is. */
-static culex_status member_find(struct ops_slice object, const char *wanted,
-                                struct ops_slice *ret_value, culex_error *error)
+culex_status body_member_of(struct ops_slice object, const char *wanted,
+                            struct ops_slice *ret_value, culex_error *error)
 {
     struct ops_scan scan;
     struct ops_slice name, value;
@@ -46,7 +46,7 @@ culex_status body_member(const struct request *request, const culex_struct_type 
     const struct ops_slice object = body_slice(request);
     *ret_value = (struct ops_slice){NULL, 0};
     culex_status status = ops_given_names(type, object, error);
-    return status == CULEX_OK ? member_find(object, name, ret_value, error) : status;
+    return status == CULEX_OK ? body_member_of(object, name, ret_value, error) : status;
 }
 
 culex_status body_is_empty(const struct request *request, culex_error *error)

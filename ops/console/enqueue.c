@@ -77,27 +77,6 @@ struct new_run {
     culex_error error;
 };
 
-/* The object in "params"; {} without it. */
-static culex_status params_find(struct ops_slice object, struct ops_slice *ret_params,
-                                culex_error *error)
-{
-    struct ops_scan scan;
-    struct ops_slice name, value;
-    bool is_found = false;
-    *ret_params = (struct ops_slice){"{}", 2};
-    if (!ops_scan_begin(object, &scan) || !scan.is_object)
-        return ops_usage(error, "expected an object, as {\"params\":{...}}");
-    while (ops_scan_next(&scan, &name, &value)) {
-        if (!ops_slice_is(name, "params"))
-            continue;
-        if (is_found)
-            return body_blame(ops_usage(error, "params is given twice"), "params", error);
-        is_found = true;
-        *ret_params = value;
-    }
-    return CULEX_OK;
-}
-
 static culex_status envelope_read(struct ops_slice object, bool is_one, culex_arena *arena,
                                   const struct envelope **ret_envelope, culex_error *error)
 {
@@ -204,8 +183,8 @@ static culex_status schema_take(struct request *request, struct new_run *run, co
 
 static culex_status params_take(struct new_run *run, struct ops_slice object, culex_error *error)
 {
-    struct ops_slice params;
-    culex_status status = params_find(object, &params, error);
+    struct ops_slice params = {"{}", 2};
+    culex_status status = body_member_of(object, "params", &params, error);
     return status == CULEX_OK ? ops_given_object(run->schema->schema.type->params, "params", params,
                                                  run->arena, &run->params, error)
                               : status;
@@ -253,19 +232,12 @@ static culex_status one_enqueue(struct request *request, struct new_run *run, cu
     return CULEX_OK;
 }
 
-static struct ops_slice body_of(const struct request *request)
-{
-    const struct ops_slice body =
-        ops_slice_trim((struct ops_slice){request->body, request->body_len});
-    return body.len > 0 ? body : (struct ops_slice){"{}", 2};
-}
-
 culex_status route_enqueue(struct request *request, culex_error *error)
 {
     struct trace trace;
     struct new_run run = {.trace = &trace, .arena = culex_arena_create()};
     trace_of_headers(request, &trace);
-    culex_status status = one_read(request, body_of(request), &run, error);
+    culex_status status = one_read(request, body_slice(request), &run, error);
     if (status == CULEX_OK)
         status = one_enqueue(request, &run, error);
     new_run_free(request, &run);
@@ -314,7 +286,7 @@ static culex_status bulk_read(struct request *request, struct bulk *bulk, culex_
 {
     struct ops_scan scan;
     struct ops_slice name, item;
-    const struct ops_slice body = body_of(request);
+    const struct ops_slice body = body_slice(request);
     if (!ops_scan_begin(body, &scan) || scan.is_object)
         return ops_usage(error,
                          "expected a list, as [{\"queue\":...,\"job\":...,\"params\":{...}}]");

@@ -393,6 +393,7 @@ class Enqueuing(Served):
         later = self.post("/jobs/naps/wink", {"at": "2100-01-01T00:00:00Z"}, 201)
         self.assertEqual(self.get(f"/runs/naps/{later['id']}")["at_ms"], 4102444800000)
         self.post("/jobs/naps/wink", None, 201)
+        self.post("/jobs/naps/wink", {"params": None, "delay": None, "priority": None, "tags": None, "idempotency_key": None}, 201)
         self.assertIn(told["id"], [line.get("run") for line in self.lines_of_audit()])
         self.assertNotIn("hush", self.log.read_text())
 
@@ -401,6 +402,8 @@ class Enqueuing(Served):
         before = self.get("/queues/naps")["totals"]["enqueued"]
         for body, param, part in (({"params": {"wordz": "x"}}, "wordz", "did you mean words?"),
                                   ({}, "words", "required and not given: words (string)"),
+                                  ({"params": None}, "words", "required and not given: words (string)"),
+                                  ('{"params":null,"params":{"words":"x"}}', None, "twice"),
                                   ({"params": {"words": 5}}, "words", "expected a string"),
                                   ({"params": [5]}, None, "expected an object"),
                                   ({"params": {"words": "x"}, "dealy": "1s"}, "dealy", "no param 'dealy'"),
