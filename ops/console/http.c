@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "console/audit.h"
+#include "console/clock.h"
 #include "console/guard.h"
 #include "console/stream.h"
 #include "console/tally.h"
@@ -34,7 +35,7 @@ enum {
 /* An open connection, and until when what it does now has to be over. */
 struct watch {
     int fd;
-    atomic_llong deadline_s; /* 0: none, a request is being answered */
+    atomic_llong deadline_ms; /* 0: none, a request is being answered */
     struct watch *next, *before;
 };
 
@@ -49,17 +50,10 @@ struct http {
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static long long seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
 static void watch_set(struct watch *watch, int seconds)
 {
     if (watch != NULL)
-        atomic_store(&watch->deadline_s, seconds > 0 ? seconds_now() + seconds : 0);
+        atomic_store(&watch->deadline_ms, seconds > 0 ? ms_now() + seconds * INT64_C(1000) : 0);
 }
 
 static struct watch *watch_of(struct MHD_Connection *connection)
@@ -114,8 +108,8 @@ static void *watchman_run(void *user)
         pthread_mutex_lock(&http->lock);
         for (struct watch *watch = http->watches.next; watch != &http->watches;
              watch = watch->next) {
-            long long deadline = atomic_load(&watch->deadline_s);
-            if (deadline != 0 && deadline < seconds_now())
+            long long deadline = atomic_load(&watch->deadline_ms);
+            if (deadline != 0 && deadline < ms_now())
                 shutdown(watch->fd, SHUT_RDWR);
         }
         pthread_mutex_unlock(&http->lock);
@@ -515,12 +509,12 @@ struct http *http_start(int fd, struct console *console)
 void http_stop(struct http *http)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
-    long long end = seconds_now() + STOP_S;
+    int64_t end = ms_now() + STOP_S * INT64_C(1000);
     MHD_socket fd = MHD_quiesce_daemon(http->daemon);
     if (fd != MHD_INVALID_SOCKET)
         close(fd);
     atomic_store(&http->console->is_ending, true);
-    while (atomic_load(&http->console->at_work) > 0 && seconds_now() < end)
+    while (atomic_load(&http->console->at_work) > 0 && ms_now() < end)
         nanosleep(&pause, NULL);
     MHD_stop_daemon(http->daemon);
     atomic_store(&http->is_over, true);

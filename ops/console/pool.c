@@ -2,19 +2,19 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "command/print.h"
+#include "console/clock.h"
 
-enum { SLOTS = 4 };
+enum { SLOTS = 4, RETRY_MS = 1000 };
 
 struct slot {
     pthread_mutex_t lock;
     culex_client *client; /* NULL: not open */
     unsigned users;
-    bool is_stale;    /* its file is another one now: opened anew when nobody uses it */
-    int64_t tried_at; /* s; when it could not be opened, 0: it could */
-    culex_error what; /* was wrong then */
+    bool is_stale;        /* its file is another one now: opened anew when nobody uses it */
+    int64_t next_open_ms; /* before which it is not tried again, as it could not be opened */
+    culex_error what;     /* was wrong then */
 };
 
 struct pool {
@@ -32,24 +32,18 @@ struct pool *pool_make(const char *url, const culex_client_options *options)
     return pool;
 }
 
-static int64_t seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec + 1; /* never 0 */
-}
-
 /* The slot is locked. */
 static culex_status slot_open(const struct pool *pool, struct slot *slot, culex_error *error)
 {
-    if (slot->tried_at == seconds_now()) {
+    if (ms_now() < slot->next_open_ms) {
         *error = slot->what;
         return error->code;
     }
     culex_status status = culex_client_open(pool->url, pool->options, &slot->client, error);
-    slot->tried_at = status == CULEX_OK ? 0 : seconds_now();
-    if (status != CULEX_OK)
+    if (status != CULEX_OK) {
+        slot->next_open_ms = ms_now() + RETRY_MS;
         slot->what = *error;
+    }
     return status;
 }
 
