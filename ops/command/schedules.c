@@ -7,6 +7,7 @@
 #include "command/command.h"
 #include "command/print.h"
 #include "command/shape.h"
+#include "command/survey.h"
 
 struct listing {
     bool is_json;
@@ -58,10 +59,7 @@ struct servers {
 static bool server_count(const culex_worker_info *worker, void *user)
 {
     struct servers *servers = user;
-    bool is_serving = worker->queues_total > worker->queue_count;
-    for (size_t i = 0; i < worker->queue_count; i++)
-        is_serving |= strcmp(worker->queues[i].name, servers->queue) == 0;
-    servers->count += is_serving && !worker->is_stopping;
+    servers->count += !worker->is_stopping && ops_worker_is_serving(worker, servers->queue);
     return true;
 }
 

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <culex/workers.h>
-
 #include "command/find.h"
 #include "command/print.h"
 
@@ -55,7 +53,7 @@ static culex_status age_read(struct ops *ops, struct ops_queue_view *view, size_
 
 /* --- workers ---------------------------------------------------------------------------------- */
 
-static bool is_serving(const culex_worker_info *worker, const char *queue)
+bool ops_worker_is_serving(const culex_worker_info *worker, const char *queue)
 {
     if (worker->queues_total > worker->queue_count)
         return true; /* not all of them are listed */
@@ -72,7 +70,7 @@ static bool worker_see(const culex_worker_info *worker, void *user)
     survey->workers++;
     survey->at_work += worker->runs_total;
     for (size_t i = 0; i < survey->count && !worker->is_quiet && !worker->is_stopping; i++)
-        survey->of[i].workers += is_serving(worker, survey->of[i].name);
+        survey->of[i].workers += ops_worker_is_serving(worker, survey->of[i].name);
     return true;
 }
 

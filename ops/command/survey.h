@@ -2,6 +2,8 @@
 #ifndef OPS_COMMAND_SURVEY_H
 #define OPS_COMMAND_SURVEY_H
 
+#include <culex/workers.h>
+
 #include "command/command.h"
 
 struct ops_queue_view {
@@ -28,6 +30,8 @@ struct ops_survey {
 culex_status ops_survey_read(struct ops *ops, const char *const *names, size_t count,
                              size_t looked_max, struct ops_survey *ret_survey, culex_error *error);
 void ops_survey_free(struct ops_survey *survey);
+/* Whether it has the queue, as far as it tells which ones it has: it lists not more than 64. */
+bool ops_worker_is_serving(const culex_worker_info *worker, const char *queue);
 void ops_view_free(struct ops_queue_view *view);
 
 #endif

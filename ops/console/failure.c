@@ -154,5 +154,7 @@ void failure_json(struct ops_json *json, const struct failure *failure)
         ops_json_text(json, "param", failure->param);
     if (failure->hint != NULL)
         ops_json_text(json, "hint", failure->hint);
+    if (failure->run[0] != '\0')
+        ops_json_text(json, "run", failure->run);
     ops_json_object_end(json);
 }

@@ -16,6 +16,7 @@ struct failure {
     const char *hint;                   /* what to do, NULL when the message has it */
     char allow[32];                     /* methods that would do, "" where it is not about that */
     unsigned retry_after_s;             /* 0: to ask again would not help */
+    char run[CULEX_UUID_TEXT_SIZE];     /* that is in the way, "" for none */
 };
 
 /* One that no call of the store's has. */

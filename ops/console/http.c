@@ -336,8 +336,9 @@ static enum MHD_Result request_answer(struct request *request)
         request_audit(request);
         result = text_send(request, NULL, text, len);
     } else {
-        const struct failure failure =
+        struct failure failure =
             request->refusal.status != 0 ? request->refusal : failure_of(status, &error);
+        snprintf(failure.run, sizeof failure.run, "%s", request->in_way);
         free(text);
         request->status = failure.status;
         request_audit(request);

@@ -52,13 +52,14 @@ struct request {
     struct failure refusal;
     /* The answer: what `json` has written, when the route returns CULEX_OK. */
     struct ops_json json;
-    unsigned status;        /* 200 where the route does not say otherwise */
-    const char *type;       /* NULL: JSON */
-    const char *tag;        /* of a file of the page, quoted; NULL: it is none */
-    bool is_bare;           /* asked for the base itself, without its '/' */
-    bool is_stream;         /* it goes on, as stream.h has it */
-    char audited[160];      /* what the line of the audit has besides, "" for nothing */
-    const char *audited_as; /* the name of that, NULL for "run" */
+    unsigned status;                   /* 200 where the route does not say otherwise */
+    const char *type;                  /* NULL: JSON */
+    const char *tag;                   /* of a file of the page, quoted; NULL: it is none */
+    bool is_bare;                      /* asked for the base itself, without its '/' */
+    bool is_stream;                    /* it goes on, as stream.h has it */
+    char audited[160];                 /* what the line of the audit has besides, "" for nothing */
+    const char *audited_as;            /* the name of that, NULL for "run" */
+    char in_way[CULEX_UUID_TEXT_SIZE]; /* of a failure: the run because of which, "" for none */
 };
 
 /* A parameter of the query, NULL when it is not there; it lives as long as the request. */

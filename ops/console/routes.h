@@ -103,6 +103,12 @@ culex_status route_limit_keys(struct request *request, culex_error *error);
 culex_status route_limit_set(struct request *request, culex_error *error);
 culex_status route_limit_reset(struct request *request, culex_error *error);
 
+/* ---- schedules.c */
+culex_status route_schedule_pause(struct request *request, culex_error *error);
+culex_status route_schedule_resume(struct request *request, culex_error *error);
+culex_status route_schedule_run(struct request *request, culex_error *error);
+culex_status route_schedule_delete(struct request *request, culex_error *error);
+
 /* ---- metrics.c */
 culex_status route_metrics(struct request *request, culex_error *error);
 

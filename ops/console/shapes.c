@@ -14,6 +14,7 @@ static const struct shape_member failure_members[] = {
     {"message", "string", "For people: what is wrong, and where."},
     {"param", "string?", "The param, parameter or member at fault."},
     {"hint", "string?", "What to do."},
+    {"run", "string?", "The id of the run that is in the way."},
     END};
 static const struct shape_member health_members[] = {
     {"status", "string", "ok."},
@@ -250,6 +251,18 @@ static const struct shape_member schedules_queue_members[] = {
     END};
 static const struct shape_member schedules_members[] = {
     {"queues", "[SchedulesOfQueue]", "In alphabetical order."}, END};
+static const struct shape_member schedule_run_members[] = {
+    {"queue", "string", "That has it."},
+    {"schedule", "string", "The job's stored name."},
+    {"id", "string", "Of the run."},
+    END};
+static const struct shape_member forgotten_members[] = {
+    {"queue", "string", "That had it."},
+    {"schedule", "string", "The job's stored name."},
+    {"workers_alive", "integer?",
+     "That serve the queue: one that has the job begins it anew, and not paused. Missing where "
+     "they could not be counted."},
+    END};
 static const struct shape_member bucket_members[] = {
     {"upto_us", "integer", "Microseconds: the greatest time of the bucket."},
     {"count", "integer", "Times that were no greater, and greater than the greatest before it."},
@@ -411,6 +424,8 @@ const struct shape shapes[] = {
     {"Schedule", "A periodic job.", schedule_members, NULL},
     {"SchedulesOfQueue", "Those of a queue.", schedules_queue_members, NULL},
     {"Schedules", "Of all queues.", schedules_members, NULL},
+    {"ScheduleRun", "A run out of turn.", schedule_run_members, NULL},
+    {"ForgottenSchedule", "A periodic job that was deleted.", forgotten_members, NULL},
     {"Bucket", "Of a histogram.", bucket_members, NULL},
     {"Spread", "How times are spread, to a fourth of each.", spread_members, NULL},
     {"Figures", "What workers counted of ends.", figures_members, NULL},

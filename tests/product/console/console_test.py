@@ -362,6 +362,61 @@ class Reading(Served):
                          [("setLimit", 200, "count 3, per 0 ms, burst 0"), ("resetLimit", 200, None)])
         self.assertEqual(lines[-1]["status"], 404)
 
+    def chime(self):
+        """The periodic job of queue held, {} before its first worker has told it."""
+        return (self.get("/schedules?queue=held")["queues"][0]["schedules"] or [{}])[0]
+
+    def test_schedules_are_steered(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.held()
+        self.until(lambda: "newest" in self.chime() and not self.get("/runs?queue=held&state=waiting,active")["runs"])
+        path = "/schedules/held/chime"
+        before = self.chime()
+        self.assertEqual(self.post(path + "/pause"), before | {"paused": True})
+        self.assertEqual(self.chime()["paused"], True)
+        self.assertEqual(self.post(path + "/pause", {}), before | {"paused": True}, "twice is as once")
+        run = self.post(path + "/run")
+        self.assertEqual(run, {"queue": "held", "schedule": "chime", "id": run["id"]})
+        self.assertEqual(self.chime(), before | {"paused": True, "newest": run["id"]}, "its ticks stay as they are, and its pause")
+        self.assertFalse(self.post(path + "/resume")["paused"])
+        self.assertFalse(self.chime()["paused"])
+        for verb in ("pause", "resume", "run", "delete"):
+            self.refused(self.post(f"{path}/{verb}", {"for": "1h"}, 400), "invalid", "for")
+            self.refused(self.post(f"/schedules/held/chimes/{verb}", None, 404), "not_found", None, "did you mean chime?")
+            self.refused(self.post(f"/schedules/nops/chime/{verb}", None, 404), "not_found")
+        self.refused(self.post(path + "/stop", None, 404), "no_such_path")
+        lines = [line for line in self.lines_of_audit() if line["what"] == "runSchedule"]
+        self.assertEqual([(line["path"], line["status"], line.get("run")) for line in lines],
+                         [("/api/v1" + path + "/run", 200, run["id"])] + [(f"/api/v1/schedules/{name}/run", code, None) for name, code in
+                                                                          (("held/chime", 400), ("held/chimes", 404), ("nops/chime", 404))])
+
+    def test_a_run_in_the_way_of_a_schedules_run(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.held()
+        self.until(lambda: "newest" in self.chime() and not self.get("/runs?queue=held&state=waiting,active")["runs"])
+        self.post("/queues/held/pause")
+        run = self.post("/schedules/held/chime/run")["id"]
+        value = self.post("/schedules/held/chime/run", None, 409)
+        self.assertEqual(value["error"].pop("run"), run)
+        self.refused(value, "unique", None, run, "may not overlap")
+        self.assertEqual(self.chime()["newest"], run)
+
+    def test_a_schedule_is_forgotten(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        worker = self.held()
+        self.until(self.chime)
+        told = {"queue": "held", "schedule": "chime"}
+        self.assertEqual(self.post("/schedules/held/chime/delete"), told | {"workers_alive": 1})
+        worker.terminate()
+        self.assertEqual(worker.wait(60), 0)
+        if self.chime():  # it had the time to come back
+            self.assertEqual(self.post("/schedules/held/chime/delete"), told | {"workers_alive": 0})
+        self.assertEqual(self.chime(), {})
+        self.refused(self.post("/schedules/held/chime/delete", None, 404), "not_found")
+
     def test_tags(self):
         self.fill()
         self.serve()
@@ -1074,6 +1129,10 @@ class Access(Served):
                  ("GET", "/api/v1/queues/naps/figures", "ro"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
                  ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", "/api/v1/queues/naps/claim", "wo"),
                  ("POST", "/api/v1/queues/naps/bulk", "o"), ("POST", one + "/delete", "o"))
+        for verb in ("pause", "resume", "run", "delete"):  # who may is told that there is none
+            for token in (self.READ, self.ENQUEUE, self.OPERATE, self.WORK):
+                status, _, value = self.send("POST", f"/api/v1/schedules/naps/none/{verb}", Authorization=f"Bearer {token}")
+                self.assertEqual((status, value["error"]["code"]), (404, "not_found") if token == self.OPERATE else (403, "role"))
         bodies = {"/api/v1/jobs": [], "/api/v1/queues/naps/bulk": {"action": "retry", "error": "x"}}
         for method, path, allowed in table:
             body = bodies.get(path)
@@ -1215,7 +1274,7 @@ class Access(Served):
         self.fill()
         self.serve("--read-only")
         self.get("/runs")
-        for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs"):
+        for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs", *(f"/schedules/naps/none/{verb}" for verb in ("pause", "resume", "run", "delete"))):
             self.refused(self.post(path, None, 403), "read_only")
         self.assertEqual(self.get("/health")["read_only"], True)
 

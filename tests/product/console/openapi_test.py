@@ -179,6 +179,14 @@ class Answers(Served):
         self.ask("get", "/api/v1/limits/{queue}/{limit}/keys", **limit)
         self.ask("post", "/api/v1/limits/{queue}/{limit}/set", {"count": 2}, **limit)
         self.ask("post", "/api/v1/limits/{queue}/{limit}/reset", {}, **limit)
+        schedule = {"queue": "held", "schedule": "chime"}
+        self.ask("post", "/api/v1/schedules/{queue}/{schedule}/pause", {}, **schedule)
+        self.ask("post", "/api/v1/schedules/{queue}/{schedule}/resume", **schedule)
+        self.until(lambda: not self.get("/runs?queue=held&job=chime&state=waiting,active")["runs"])
+        self.post("/queues/held/pause")
+        self.ask("post", "/api/v1/schedules/{queue}/{schedule}/run", {}, **schedule)
+        self.ask("post", "/api/v1/schedules/{queue}/{schedule}/run", {}, code=409, **schedule)
+        self.ask("post", "/api/v1/schedules/{queue}/{schedule}/delete", {}, **schedule)
         self.ask("get", "/api/v1/batches/{queue}/{id}", queue="naps", id=self.batch())
         self.assertEqual(self.seen, {(method, path) for method, path, _ in operations(self.document)})
 
