@@ -1,9 +1,9 @@
 // Requests to /api/v1 beside this page, wherever a proxy has put it.
 
 export class Failure extends Error {
-  constructor(status, {code = "failed", message = "the server gives no answer", param, hint} = {}) {
+  constructor(status, {code = "failed", message = "the server gives no answer", param, hint, run} = {}) {
     super(message);
-    Object.assign(this, {status, code, param, hint});
+    Object.assign(this, {status, code, param, hint, run});
   }
   get whole() { return ["store_away", "store_moved"].includes(this.code) ? `The store is away: ${this.message}` : this.hint ? `${this.message} (${this.hint})` : this.message; }
   get isAway() { return this.status === 0 || this.status === 503; }

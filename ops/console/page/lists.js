@@ -1,4 +1,4 @@
-// Schedules, workers and schemas: lists that come whole and are asked for again every few seconds.
+// Workers and schemas: lists that come whole and are asked for again every few seconds.
 import {get, later} from "./api.js";
 import {asked} from "./asked.js";
 import {bytes, clock, el, number, path, plain, short, span, table, time} from "./dom.js";
@@ -7,27 +7,10 @@ import {typeName} from "./run.js";
 import {wrongTell} from "./runs.js";
 import {mayEnqueue} from "./session.js";
 
-/** A page that asks again each 3 s, keeping what it has while nobody answers. */
-function page(title, about, parts, node, take) {
+/** A page that asks again each 3 s, and when load() says so, keeping what it has while nobody answers. */
+export function page(title, about, parts, node, take) {
   const moving = asked((signal) => get(parts, {}, signal), node, take);
-  return {title, node: el("div", {}, el("h1", {}, title), el("p", {class: "note"}, about), moving.wrong, node), end: moving.end};
-}
-
-export function schedules() {
-  const list = table({
-    caption: "Schedules", key: (row) => `${row.queue}\n${row.schedule}`,
-    empty: el("p", {}, "No job is periodic. One is by ", el("code", {}, "every 1h"), " or ", el("code", {}, "cron"), " in its schema, once a worker that has it has started."),
-    columns: [
-      {name: "Job", head: true, cell: (row) => short(row.schedule, 60)},
-      {name: "Queue", cell: (row) => el("a", {href: path("queue", row.queue)}, short(row.queue, 40))},
-      {name: "Next", cell: (row) => (row.next_ms ? [time(row.next_ms), row.next_ms > storeNow() ? ` in ${span(row.next_ms - storeNow())}` : " overdue"] : "no worker has told it")},
-      {name: "Last", cell: (row) => time(row.last_ms)},
-      {name: "Newest run", cell: (row) => (row.newest ? el("a", {class: "id", href: path("run", row.queue, row.newest)}, row.newest) : "–")},
-      {name: "State", cell: (row) => (row.paused ? el("span", {class: "state paused"}, "paused") : el("span", {class: "state done"}, "on"))},
-    ],
-  });
-  return page("Schedules", "Periodic jobs, and when they run next.", ["schedules"], list,
-    ({queues}) => list.update(queues.flatMap(({queue, schedules: of}) => of.map((row) => ({...row, queue})))));
+  return {title, node: el("div", {}, el("h1", {}, title), el("p", {class: "note"}, about), moving.wrong, node), load: moving.load, end: moving.end};
 }
 
 const doing = (worker) => (worker.is_stopping ? "stopping" : worker.is_quiet ? "quiet" : worker.runs_total === 0 ? "ready" : "at work");

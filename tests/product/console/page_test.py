@@ -139,6 +139,12 @@ class Page(Served):
             self.assertLess(time.monotonic(), end, f"{missing} is not in: {self.text(selector)[:3000]}")
             time.sleep(0.02)
 
+    def cell(self, row, name):
+        """Of the row of that head, the text of the cell of that name."""
+        return self.browser.execute_script("""
+            const row = [...document.querySelectorAll("main tbody tr")].find((tr) => tr.querySelector("th").innerText.trim() === arguments[0]);
+            return row?.querySelector(`[data-name="${arguments[1]}"]`)?.innerText.trim()""", row, name)
+
     def keys(self, *keys):
         action = webdriver.ActionChains(self.browser)
         for key in keys:
@@ -832,15 +838,102 @@ class Acting(Page):
         self.assertEqual({text for text in tags() if "blue" not in text}, set())
         self.calm()
 
+    def chime(self):
+        """The periodic job of queue held, {} where there is none."""
+        return (self.get("/schedules?queue=held")["queues"][0]["schedules"] or [{}])[0]
+
+    def focus(self, text):
+        """Looked at by who presses keys alone: the button with that text."""
+        [button] = [each for each in self.browser.find_elements(By.CSS_SELECTOR, "main button") if each.text == text]
+        self.browser.execute_script("arguments[0].focus()", button)
+
+    def refreshed(self, times=2):
+        """The list has been asked for so many times."""
+        self.urls()
+        seen = []
+        self.until(lambda: seen.extend(url for url in self.urls() if url.endswith("/schedules")) or len(seen) > times)
+
+    def test_schedules_are_steered(self):
+        self.hold(1)
+        self.serve()
+        self.until(lambda: "newest" in self.chime() and not self.get("/runs?queue=held&job=chime&state=waiting,active")["runs"])
+        self.post("/queues/held/pause")  # what is done is soon forgotten
+        self.open("schedules")
+        self.until(lambda: self.cell("chime", "State") == "on")
+        self.press("Pause")
+        self.sees("chime is paused: its ticks pass without a run", selector="#said")
+        self.until(lambda: self.cell("chime", "State") == "paused")
+        self.assertTrue(self.chime()["paused"])
+        self.focus("Run now")
+        self.keys(Keys.ENTER)
+        self.sees("A run of chime is enqueued", selector="#said")
+        self.sees("Enqueued: ")
+        run = self.text("main .steer a")
+        self.until(lambda: self.cell("chime", "Newest run") == run)
+        self.refreshed()
+        self.assertEqual((self.focused(), self.text("main .steer a")), ("Run now", run))
+        self.press(run, "main .steer")
+        self.sees("Run " + run, "waiting")
+        self.open("schedules")
+        self.press("Resume")
+        self.sees("chime goes on", selector="#said")
+        self.until(lambda: self.cell("chime", "State") == "on")
+        self.assertFalse(self.chime()["paused"])
+        self.calm()
+
+    def test_a_run_in_the_way_of_a_schedules_run(self):
+        self.hold(1)
+        self.serve()
+        self.until(lambda: "newest" in self.chime() and not self.get("/runs?queue=held&job=chime&state=waiting,active")["runs"])
+        self.post("/queues/held/pause")
+        run = self.post("/schedules/held/chime/run")["id"]
+        self.faults = (409,)
+        self.open("schedules")
+        self.press("Run now")
+        self.sees("may not overlap")
+        self.assertEqual([self.text("main .steer .wrong a"), self.one("main .steer .wrong").get_attribute("role")], [run, "alert"])
+        self.refreshed()
+        self.assertEqual(self.focused(), "Run now")
+        for scheme in ("light", "dark"):
+            for width in (1440, 800, 375, 320):
+                self.screen(width, scheme)
+                self.assertEqual(self.browser.execute_script(CONTRAST), [], (scheme, width))
+                self.fits()
+        self.press("Pause")
+        self.until(lambda: self.cell("chime", "State") == "paused")
+        self.assertIsNone(self.one("main .wrong"), "what came before is told")
+        self.press("Run now")
+        self.sees("may not overlap")
+        self.press(run, "main .steer .wrong")
+        self.sees("Run " + run, "waiting")
+        self.calm()
+
+    def test_a_schedule_is_forgotten(self):
+        self.nap("enqueue", "wink", "1")
+        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.serve()
+        self.until(lambda: [each for each in self.get("/schedules")["queues"] if each["schedules"]])
+        worker.terminate()
+        self.assertEqual(worker.wait(60), 0)
+        self.open("schedules")
+        self.press("Delete")
+        self.sees("Delete this schedule?", selector="#sure")
+        self.press("No, leave it", "#sure")
+        self.assertEqual((self.focused(), self.chime()["schedule"]), ("Delete", "chime"))
+        self.press("Delete")
+        self.press("Delete", "#sure")
+        self.sees("chime is forgotten", selector="#said")
+        self.sees("No job is periodic")
+        self.assertEqual((self.focused(), self.chime()), ("main", {}))
+        self.calm()
+
+
 
 class Counted(Page):
     """Figures, limits, batches."""
-
-    def cell(self, row, name):
-        """Of the row of that head, the text of the cell of that name."""
-        return self.browser.execute_script("""
-            const row = [...document.querySelectorAll("main tbody tr")].find((tr) => tr.querySelector("th").innerText.trim() === arguments[0]);
-            return row?.querySelector(`[data-name="${arguments[1]}"]`)?.innerText.trim()""", row, name)
 
     def test_figures(self):
         self.fill()
@@ -1129,6 +1222,18 @@ class Access(Page):
         self.open(f"run/naps/{self.newest('dead')}")
         self.sees("failed for good")
         self.assertNotIn("Retry", self.text())
+        self.calm()
+
+    def test_schedules_of_who_may_only_look(self):
+        self.hold(1)
+        self.serve("--tokens", self.tokens)
+        self.faults = (401,)
+        self.open("schedules", lambda: self.one("#token").is_displayed())
+        self.enter(READ)
+        self.sees("chime", "on")
+        self.assertIsNone(self.one("main button"))
+        self.assertNotIn("Run now", self.text())
+        self.browser.execute_script("sessionStorage.clear()")
         self.calm()
 
     def test_behind_a_path(self):
