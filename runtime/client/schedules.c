@@ -64,12 +64,15 @@ culex_status culex_client_schedules(culex_client *client, const char *queue,
     return status;
 }
 
-/* The store has no schedule of this name: says so, and which one may have been meant. */
-static culex_status schedule_advise(const struct culex_schedule_list *list, const struct call *call,
-                                    culex_error *error)
+/* The store has no schedule of this name, or no such queue: says so, and what may have been meant.
+ */
+static culex_status schedule_advise(culex_client *client, const struct culex_schedule_list *list,
+                                    const struct call *call, culex_error *error)
 {
     struct culex__nearest nearest = {.word = call->name};
     char meant[128];
+    if (list->count == 0 && culex__client_queue_judge(client, call->queue, error) != CULEX_OK)
+        return CULEX_ENOTFOUND;
     for (size_t i = 0; i < list->count; i++)
         culex__nearest_offer(&nearest, list->rows[i].name);
     return culex__fail(error, CULEX_ENOTFOUND,
@@ -94,7 +97,7 @@ static culex_status set(culex_client *client, struct call call, culex_error *err
                                error);
     if (status == CULEX_ENOTFOUND &&
         culex__client_perform(client, list_ask, &call, NULL) == CULEX_OK) {
-        schedule_advise(&call.ret_list, &call, error);
+        schedule_advise(client, &call.ret_list, &call, error);
         culex__schedule_list_release(&call.ret_list);
     }
     return status;
@@ -178,7 +181,7 @@ culex_status culex_client_schedule_run(culex_client *client, const char *queue, 
     const struct culex_schedule_row *row = culex__schedule_list_find(&call.ret_list, name);
     call.asking = asking_choose(client);
     status = row != NULL ? run_from(client, &call, row, error)
-                         : schedule_advise(&call.ret_list, &call, error);
+                         : schedule_advise(client, &call.ret_list, &call, error);
     culex__schedule_list_release(&call.ret_list);
     if (ret_id != NULL && (status == CULEX_OK || status == CULEX_EUNIQUE))
         *ret_id = call.ret_result.id;

@@ -384,7 +384,7 @@ class Reading(Served):
         for verb in ("pause", "resume", "run", "delete"):
             self.refused(self.post(f"{path}/{verb}", {"for": "1h"}, 400), "invalid", "for")
             self.refused(self.post(f"/schedules/held/chimes/{verb}", None, 404), "not_found", None, "did you mean chime?")
-            self.refused(self.post(f"/schedules/nops/chime/{verb}", None, 404), "not_found")
+            self.refused(self.post(f"/schedules/nops/chime/{verb}", None, 404), "not_found", None, "no queue 'nops'", "did you mean naps?")
         self.refused(self.post(path + "/stop", None, 404), "no_such_path")
         lines = [line for line in self.lines_of_audit() if line["what"] == "runSchedule"]
         self.assertEqual([(line["path"], line["status"], line.get("run")) for line in lines],
