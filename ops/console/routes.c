@@ -155,6 +155,11 @@ const struct route routes[] = {
      .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Batch", .status = 200},
     {"GET", "/api/v1/workers", "workers", "The workers that are alive", .run = route_workers,
      .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Workers", .status = 200},
+    {"POST", "/api/v1/workers/{id}/set", "setWorker",
+     "Order a worker to claim nothing or to go on, to stop, or to have so many runs at a time: it "
+     "obeys within 2.5 s",
+     .run = route_worker_set, .use = POOL_OTHER, .body = "WorkerOrder", .answer = "WorkerOrdered",
+     .status = 200, .body_max = 4 * KB},
     {"GET", "/api/v1/tags", "tags", "Which tags runs have, by a look at some thousands of them",
      .run = route_tags, .roles = ROLE_READ, .use = POOL_OTHER, .answer = "Tags", .status = 200,
      .queries = queue_queries},

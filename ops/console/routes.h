@@ -120,4 +120,7 @@ culex_status route_schedules(struct request *request, culex_error *error);
 culex_status route_limits(struct request *request, culex_error *error);
 culex_status route_workers(struct request *request, culex_error *error);
 
+/* ---- workers.c */
+culex_status route_worker_set(struct request *request, culex_error *error);
+
 #endif

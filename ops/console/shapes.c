@@ -376,6 +376,20 @@ static const struct shape_member worker_members[] = {
     END};
 static const struct shape_member workers_members[] = {{"workers", "[Worker]", "By their names."},
                                                       END};
+#define QUIET "true: it claims nothing more, and finishes what it has; false: it goes on."
+#define STOP  "true: it ends as by SIGTERM, with its grace for runs at work; never taken back."
+static const struct shape_member order_members[] = {
+    {"quiet", "boolean?", QUIET},
+    {"stop", "boolean?", STOP},
+    {"concurrency", "integer?",
+     "Runs at a time, 1 to the worker's concurrency_max, 1024 at the most."},
+    END};
+static const struct shape_member ordered_members[] = {
+    {"worker", "string", "Its id."},
+    {"quiet", "boolean?", QUIET},
+    {"stop", "boolean?", STOP},
+    {"concurrency", "integer?", "Runs at a time."},
+    END};
 static const struct shape_member tag_members[] = {
     {"tag", "string", "Its text."}, {"runs", "integer", "That have it, of those looked at."}, END};
 static const struct shape_member tags_members[] = {
@@ -442,6 +456,9 @@ const struct shape shapes[] = {
     {"RunAtWork", "A run that a worker has.", at_work_members, NULL},
     {"Worker", "A worker.", worker_members, NULL},
     {"Workers", "Those that are alive.", workers_members, NULL},
+    {"WorkerOrder", "What a worker is to do: one member or more.", order_members, NULL},
+    {"WorkerOrdered", "What was ordered; the worker is listed with is_pending until it obeys.",
+     ordered_members, NULL},
     {"Tag", "A tag.", tag_members, NULL},
     {"Tags", "Tags of runs.", tags_members, NULL},
     {NULL, NULL, NULL, NULL}};

@@ -45,9 +45,9 @@ def example_workers(scratch):
 
 
 class Reading(Served):
-    def held(self):
+    def held(self, *options):
         """A worker that the server lists, and whose jobs it knows."""
-        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env,
+        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none", *options], env=self.env,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(worker.wait)
         self.addCleanup(worker.kill)
@@ -416,6 +416,53 @@ class Reading(Served):
             self.assertEqual(self.post("/schedules/held/chime/delete"), told | {"workers_alive": 0})
         self.assertEqual(self.chime(), {})
         self.refused(self.post("/schedules/held/chime/delete", None, 404), "not_found")
+
+    def worker(self):
+        return (self.get("/workers")["workers"] or [None])[0]
+
+    def test_a_worker_takes_orders(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        worker = self.held("--concurrency", "3")
+        listed = self.worker()
+        path = f"/workers/{listed['id']}/set"
+        for order, are in (({"quiet": True}, {"is_quiet": True, "concurrency": 3}), ({"quiet": False}, {"is_quiet": False}),
+                           ({"quiet": True, "concurrency": 2}, {"is_quiet": True, "concurrency": 2}),
+                           ({"quiet": False, "concurrency": 1}, {"is_quiet": False, "concurrency": 1})):
+            self.assertEqual(self.post(path, order), {"worker": listed["id"], **order})
+            its = self.worker()
+            self.assertTrue(its["is_pending"] or are.items() <= its.items(), its)
+            self.until(lambda: not self.worker()["is_pending"])
+            self.assertLessEqual(are.items(), self.worker().items(), order)
+        self.assertEqual(self.post(path, {"stop": True}), {"worker": listed["id"], "stop": True})
+        self.assertEqual(worker.wait(30), 0)
+        self.until(lambda: self.worker() is None)
+        self.refused(self.post(path, {"quiet": True}, 404), "not_found", None, "no worker " + listed["id"], "GET workers")
+        lines = [(line["status"], line["order"], line["path"]) for line in self.lines_of_audit() if line["what"] == "setWorker"]
+        self.assertEqual(lines, [(code, order, "/api/v1" + path) for code, order in (
+            (200, "quiet"), (200, "go"), (200, "quiet, concurrency 2"), (200, "go, concurrency 1"), (200, "stop"), (404, "quiet"))])
+
+    def test_what_is_wrong_of_an_order_is_named(self):
+        self.nap("enqueue", "wink", "1")
+        self.serve()
+        self.held("--concurrency", "3")
+        listed = self.worker()
+        path = f"/workers/{listed['id']}/set"
+        for body, param, part in (({}, None, "one or more of quiet, stop and concurrency"), (None, None, "an order of nothing"),
+                                  ({"quiet": None}, None, "an order of nothing"), ({"quiet": "yes"}, "quiet", ""),
+                                  ({"stop": False}, "stop", "true, or left out"), ({"stop": 1}, "stop", ""),
+                                  ({"quiet": True, "stop": False}, "stop", "true, or left out"),
+                                  ({"concurrency": 0}, "concurrency", "1"), ({"concurrency": 1025}, "concurrency", "1024"),
+                                  ({"concurrency": 4}, "concurrency", "at most 3 runs"), ({"concurrency": "two"}, "concurrency", ""),
+                                  ({"concurrency": 1.5}, "concurrency", ""), ({"qiet": True}, "qiet", "did you mean quiet?"),
+                                  ('{"quiet":true,"quiet":false}', "quiet", "")):
+            value = self.post(path, body, 400)
+            self.assertEqual((value["error"]["code"], value["error"].get("param")), ("invalid", param), value)
+            self.assertIn(part, value["error"]["message"])
+        self.assertEqual(self.worker()["is_pending"], False, "something was ordered all the same")
+        for unknown in ("one", "abba", "0" * 200):
+            for order in ({"quiet": True}, {"concurrency": 1024}):
+                self.refused(self.post(f"/workers/{unknown}/set", order, 404), "not_found", None, "no worker " + unknown, "ids that orders take")
 
     def test_tags(self):
         self.fill()
@@ -1118,6 +1165,16 @@ class Access(Served):
             self.assertIn("token", done.stderr, name)
             self.assertLessEqual(len(done.stderr.splitlines()), 2, (name, done.stderr))
 
+    def listed(self):
+        """The id of a worker of another queue."""
+        worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        head = {"Authorization": f"Bearer {self.READ}"}
+        self.until(lambda: self.get("/workers", **head)["workers"])
+        return self.get("/workers", **head)["workers"][0]["id"]
+
     def test_roles(self):
         self.fill()
         self.serve(*self.tokens())
@@ -1134,6 +1191,10 @@ class Access(Served):
                 status, _, value = self.send("POST", f"/api/v1/schedules/naps/none/{verb}", Authorization=f"Bearer {token}")
                 self.assertEqual((status, value["error"]["code"]), (404, "not_found") if token == self.OPERATE else (403, "role"))
         bodies = {"/api/v1/jobs": [], "/api/v1/queues/naps/bulk": {"action": "retry", "error": "x"}}
+
+                 ("POST", "/api/v1/queues/naps/bulk", "o"), ("POST", one + "/delete", "o"),
+                 ("POST", f"/api/v1/workers/{self.listed()}/set", "o"))
+        bodies = {"/api/v1/jobs": [], table[-1][1]: {"quiet": True}, "/api/v1/queues/naps/bulk": {"action": "retry", "error": "x"}}
         for method, path, allowed in table:
             body = bodies.get(path)
             for token in (self.READ, self.ENQUEUE, self.OPERATE, self.WORK):
@@ -1275,6 +1336,8 @@ class Access(Served):
         self.serve("--read-only")
         self.get("/runs")
         for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs", *(f"/schedules/naps/none/{verb}" for verb in ("pause", "resume", "run", "delete"))):
+
+        for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs", "/workers/abba/set"):
             self.refused(self.post(path, None, 403), "read_only")
         self.assertEqual(self.get("/health")["read_only"], True)
 

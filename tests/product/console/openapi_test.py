@@ -187,6 +187,12 @@ class Answers(Served):
         self.ask("post", "/api/v1/schedules/{queue}/{schedule}/run", {}, **schedule)
         self.ask("post", "/api/v1/schedules/{queue}/{schedule}/run", {}, code=409, **schedule)
         self.ask("post", "/api/v1/schedules/{queue}/{schedule}/delete", {}, **schedule)
+
+        [worker] = self.get("/workers")["workers"]
+        order = {"quiet": True, "concurrency": 1}
+        self.assertEqual(self.ask("post", "/api/v1/workers/{id}/set", order, id=worker["id"]), {"worker": worker["id"], **order})
+        self.ask("post", "/api/v1/workers/{id}/set", {"stop": True}, id=worker["id"])
+        self.ask("post", "/api/v1/workers/{id}/set", {"stop": True}, id="one", code=404)
         self.ask("get", "/api/v1/batches/{queue}/{id}", queue="naps", id=self.batch())
         self.assertEqual(self.seen, {(method, path) for method, path, _ in operations(self.document)})
 
