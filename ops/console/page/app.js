@@ -6,12 +6,13 @@ import {clock, el, path, plain, say} from "./dom.js";
 import {enqueue} from "./enqueue.js";
 import {begin, fail, listen, watch} from "./live.js";
 import {limit, limits} from "./limits.js";
-import {schema, schemas, workers} from "./lists.js";
+import {schema, schemas} from "./lists.js";
 import {overview, queue} from "./queues.js";
 import {run} from "./run.js";
 import {runFind, search} from "./runs.js";
 import {schedules} from "./schedules.js";
 import {mayEnqueue, mayOperate, mayRead, mayReadRun, session, sessionRead} from "./session.js";
+import {workers} from "./workers.js";
 
 const $ = (id) => document.getElementById(id);
 

@@ -107,6 +107,11 @@ export function focusKept(node, change) {
   else document.getElementById("main").focus({preventScroll: true});
 }
 
+/** Before a node goes away or is hidden: where it has the focus, the page takes it. */
+export function focusFree(node) {
+  if (node.contains(document.activeElement)) document.getElementById("main").focus({preventScroll: true});
+}
+
 /** Changes only what differs, so that focus, selection and scrolling stay. */
 function cellsRenew(row, cells) {
   cells.forEach((cell, at) => {
@@ -116,7 +121,7 @@ function cellsRenew(row, cells) {
   });
 }
 
-/** A table whose rows are kept by a key. columns: {name, cell(row) -> node or text, number, head}. */
+/** A table whose rows are kept by a key. columns: {name, cell(row) -> node or text, number, head}; of one that is `kept` cell(row) is asked for once, and is a node that has an update(row). */
 export function table({caption, columns, key, empty, label = caption}) {
   const body = el("tbody", {role: "rowgroup"});
   const heads = columns.map((c) => el("th", {scope: "col", role: "columnheader", class: c.number ? "number" : c.class}, c.name));
@@ -126,24 +131,30 @@ export function table({caption, columns, key, empty, label = caption}) {
   const none = el("div", {class: "empty"}, empty);
   const node = el("div", {class: "table"}, whole, none);
   const kept = new Map();
-  const cellsOf = (row) => columns.map((c) => el(c.head ? "th" : "td", {
+  const cellOf = (c, row) => el(c.head ? "th" : "td", {
     scope: c.head ? "row" : null, role: c.head ? "rowheader" : "cell", "data-name": c.name, class: c.number ? "number" : c.class,
-  }, el("div", {}, c.cell(row))));
+  }, el("div", {}, c.cell(row)));
+  const cellsOf = (row, line) => columns.map((c, at) => {
+    const old = c.kept && line.children[at];
+    if (!old) return cellOf(c, row);
+    old.firstChild.firstChild.update(row);
+    return old;
+  });
   node.update = (rows) => {
-    const seen = new Set();
+    const names = new Set(rows.map(key));
     whole.hidden = rows.length === 0;
     none.hidden = rows.length > 0;
+    // First, so that those that stay need not be moved, which would take the focus from them.
+    for (const [name, line] of kept) {
+      if (!names.has(name)) { focusFree(line); line.remove(); kept.delete(name); }
+    }
     rows.forEach((row, at) => {
       const name = key(row);
-      seen.add(name);
       const line = kept.get(name) || el("tr", {role: "row"});
       kept.set(name, line);
-      cellsRenew(line, cellsOf(row));
+      cellsRenew(line, cellsOf(row, line));
       if (body.children[at] !== line) body.insertBefore(line, body.children[at] || null);
     });
-    for (const [name, line] of kept) {
-      if (!seen.has(name)) { line.remove(); kept.delete(name); }
-    }
   };
   node.update([]);
   return node;

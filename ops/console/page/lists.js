@@ -1,8 +1,7 @@
-// Workers and schemas: lists that come whole and are asked for again every few seconds.
+// Schemas: a list that comes whole and is asked for again every few seconds.
 import {get, later} from "./api.js";
 import {asked} from "./asked.js";
 import {bytes, clock, el, number, path, plain, short, span, table, time} from "./dom.js";
-import {storeNow} from "./live.js";
 import {typeName} from "./run.js";
 import {wrongTell} from "./runs.js";
 import {mayEnqueue} from "./session.js";
@@ -11,30 +10,6 @@ import {mayEnqueue} from "./session.js";
 export function page(title, about, parts, node, take) {
   const moving = asked((signal) => get(parts, {}, signal), node, take);
   return {title, node: el("div", {}, el("h1", {}, title), el("p", {class: "note"}, about), moving.wrong, node), load: moving.load, end: moving.end};
-}
-
-const doing = (worker) => (worker.is_stopping ? "stopping" : worker.is_quiet ? "quiet" : worker.runs_total === 0 ? "ready" : "at work");
-
-export function workers() {
-  const list = table({
-    caption: "Workers", key: (worker) => worker.id,
-    empty: [el("p", {}, "No worker is alive, so what waits stays waiting."), el("p", {}, "Start a program with handlers, with the URL of this store.")],
-    columns: [
-      {name: "Worker", head: true, cell: (w) => short(w.name, 40)},
-      {name: "Where", cell: (w) => [short(w.host, 30), `, process ${w.pid}`]},
-      {name: "State", cell: (w) => [el("span", {class: `state ${w.is_stopping || w.is_quiet ? "paused" : "done"}`}, doing(w)), w.is_pending ? " an order waits" : ""]},
-      {name: "Runs", number: true, cell: (w) => `${number(w.runs_total)} of ${number(w.concurrency)}`},
-      {name: "At work on", cell: (w) => [w.runs.slice(0, 5).map((r) => el("div", {}, el("a", {href: path("run", r.queue, r.id), title: r.id}, short(r.job, 30)), ` for ${span(storeNow() - r.since_ms)}`)), w.runs_total > 5 ? `and ${number(w.runs_total - 5)} more` : ""].flat()},
-      {name: "Queues", cell: (w) => [w.queues.slice(0, 8).map((q) => [el("a", {href: path("queue", q.name)}, short(q.name, 30)), " "]), w.queues_total > 8 ? `and ${number(w.queues_total - 8)} more` : ""].flat(2)},
-      {name: "Done", number: true, cell: (w) => number(w.done)},
-      {name: "Failed", number: true, cell: (w) => number(w.failed)},
-      {name: "Memory", number: true, cell: (w) => [bytes(w.memory_bytes), w.children_bytes ? ` + ${bytes(w.children_bytes)}` : ""].join("")},
-      {name: "Since", cell: (w) => time(w.started_ms)},
-      {name: "Isolation", cell: (w) => w.isolation},
-      {name: "Version", cell: (w) => short(w.version, 20)},
-    ],
-  });
-  return page("Workers", "Those that are alive. Memory is that of the worker, and of its processes for handlers.", ["workers"], list, ({workers: of}) => list.update(of));
 }
 
 const keyOf = (row) => `${row.queue}\n${row.job}\n${row.fingerprint}`;

@@ -935,6 +935,119 @@ class Acting(Page):
 class Counted(Page):
     """Figures, limits, batches."""
 
+
+
+    def cell(self, row, name):
+        """Of the row of that head, the text of the cell of that name."""
+        return self.browser.execute_script("""
+            const row = [...document.querySelectorAll("main tbody tr")].find((tr) => tr.querySelector("th").innerText.trim() === arguments[0]);
+            return row?.querySelector(`[data-name="${arguments[1]}"]`)?.innerText.trim()""", row, name)
+
+    def worker(self, *options):
+        worker = subprocess.Popen([HELD, "--isolation", "none", *options], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        return worker
+
+    def order(self, name, text):
+        """Presses what has that text in the row of that worker."""
+        [row] = [row for row in self.browser.find_elements(By.CSS_SELECTOR, "main tbody tr") if row.find_element(By.CSS_SELECTOR, "th").text == name]
+        [button] = [each for each in row.find_elements(By.CSS_SELECTOR, "button") if each.text == text]
+        self.browser.execute_script("arguments[0].focus()", button)
+        button.send_keys(Keys.ENTER)
+
+    def listed(self, name):
+        return next((each for each in self.get("/workers")["workers"] if each["name"] == name), None)
+
+    def label(self):
+        return self.browser.execute_script("return document.activeElement.getAttribute('aria-label') ?? document.activeElement.id")
+
+    def test_orders_to_workers(self):
+        self.nap("enqueue", "pen", "1", program=HELD)
+        other = self.worker("--name", "two", "--concurrency", "3")
+        self.serve()
+        self.until(lambda: self.listed("two") and self.listed("two")["runs_total"] == 1)
+        self.worker("--name", "one", "--concurrency", "1")
+        self.open("workers")
+        self.until(lambda: [self.cell(name, "Runs") for name in ("one", "two")] == ["0 of 1", "1 of 3"])
+        self.assertNotIn("At a time", self.cell("one", "Orders"), "it can have but one")
+        self.order("two", "Quiet")
+        self.sees("two is told to take no more runs", selector="#said")
+        self.sees("an order waits")
+        self.until(lambda: self.cell("two", "State") == "quiet")
+        self.assertTrue(self.listed("two")["is_quiet"])
+        self.assertEqual(self.label(), "Resume taking runs with two", "the focus is lost")
+        self.order("two", "Resume taking")
+        self.sees("two is told to take runs again", selector="#said")
+        self.until(lambda: self.cell("two", "State") == "at work")
+        self.assertFalse(self.listed("two")["is_quiet"])
+        self.assertFalse(self.listed("one")["is_quiet"] or self.listed("one")["is_pending"])
+        self.order("two", "Stop")
+        self.sees("two on ", f"process {other.pid}", "its grace to finish the run at work", selector="#sure")
+        self.press("No, leave it", "#sure")
+        self.assertEqual(self.label(), "Stop two")
+        self.order("two", "Stop")
+        self.press("Stop it", "#sure")
+        self.sees("two is told to stop", selector="#said")
+        self.until(lambda: self.cell("two", "State") == "stopping")
+        self.assertEqual((self.cell("two", "Orders"), self.label()), ("", "main"))
+        self.calm()
+
+    def test_a_worker_that_goes_takes_no_focus_along(self):
+        """Not to the buttons of another one."""
+        self.nap("enqueue", "wink", "1")
+        self.worker("--name", "one")
+        self.serve()
+        gone = self.worker()
+        name = lambda: next((each["name"] for each in self.get("/workers")["workers"] if each["pid"] == gone.pid), None)
+        self.until(name)
+        self.open("workers")
+        self.until(lambda: self.cell(name(), "Orders"))
+        self.browser.execute_script("document.querySelector(`main button[aria-label='Quiet ${arguments[0]}']`).focus()", name())
+        gone.kill()
+        gone.wait()
+        self.until(lambda: len(self.browser.find_elements(By.CSS_SELECTOR, "main tbody tr")) == 1)
+        self.assertEqual(self.label(), "main")
+        self.calm()
+
+    def test_how_many_runs_a_worker_has(self):
+        """What is typed and where the focus is outlast what comes anew; what is wrong stands beside it."""
+        self.nap("enqueue", "wink", "1")
+        self.worker("--name", "one", "--concurrency", "3")
+        self.serve()
+        self.until(lambda: self.listed("one"))
+        self.open("workers")
+        self.faults = (400, 404)
+        self.sees("At a time")
+        field = self.one("main td[data-name=Orders] input")
+        self.assertEqual(field.accessible_name, "At a time runs of one, 1 to 3")
+        for text, part in (("", "how many, 1 to 3"), ("0", "1 to 1024, found 0"), ("many", "how many, 1 to 3"), ("9", "at most 3 runs"), ("1025", "1 to 1024, found 1025")):
+            field.clear()
+            field.send_keys(text, Keys.ENTER)
+            self.sees(part, selector="main td[data-name=Orders] .wrong")
+            self.assertEqual((self.browser.switch_to.active_element, field.get_attribute("aria-invalid")), (field, "true"), text)
+        field.clear()
+        field.send_keys("2")
+        gone = self.worker("--name", "a-first")
+        self.until(lambda: self.cell("a-first", "State"))
+        gone.terminate()
+        gone.wait()
+        self.until(lambda: self.cell("a-first", "State") is None)
+        self.assertEqual((self.browser.switch_to.active_element, field.get_attribute("value")), (field, "2"))
+        self.sees("found 1025", selector="main td[data-name=Orders] .wrong")
+        field.send_keys(Keys.ENTER)
+        self.sees("one is told to have 2 at a time", selector="#said")
+        self.until(lambda: self.cell("one", "Runs") == "0 of 2")
+        self.assertEqual((self.text("main td[data-name=Orders] .wrong"), field.get_attribute("value"), field.get_attribute("placeholder")), ("", "", "2"))
+        self.assertIsNone(field.get_attribute("aria-invalid"))
+        field.send_keys("9", Keys.ENTER)
+        self.sees("at most 3 runs", selector="main td[data-name=Orders] .wrong")
+        for width, scheme in ((1440, "light"), (375, "dark"), (320, "light")):
+            self.screen(width, scheme)
+            self.fits()
+            self.assertEqual(self.browser.execute_script(CONTRAST), [], width)
+        self.calm()
+
     def test_figures(self):
         self.fill()
         self.serve()
@@ -1151,6 +1264,9 @@ class Access(Page):
         self.enter(READ)
         self.sees("You may look")
         self.assertNotIn("Enqueue", self.text("nav"))
+        self.open("workers")
+        self.sees("You may look, not change.")
+        self.assertNotIn("Orders", self.text())
         self.open("dead")
         self.sees("disk full")
         self.assertNotIn("Retry", self.text())
@@ -1158,6 +1274,8 @@ class Access(Page):
         self.one("#token-forget").click()
         self.enter(OPERATE)
         self.sees("Retry")
+        self.open("workers")
+        self.sees("An order is obeyed")
         self.press("Token", "header")
         self.one("#token-forget").click()
         self.enter("enqueue-0123456789abcdef")
@@ -1216,6 +1334,9 @@ class Access(Page):
         self.open("limit/held/pen:concurrency")
         self.sees("You may look, not change.", "all runs together")
         self.assertIsNone(self.one("main form"))
+        self.open("workers")
+        self.sees("You may look, not change.", "held")
+        self.assertIsNone(self.one("main form, main button"))
         self.open("queue/naps")
         self.sees("You may look")
         self.sees("read-only", selector="footer")
