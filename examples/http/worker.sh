@@ -6,23 +6,37 @@
 set -eu
 queue=$1 command=$2
 api=${CULEX_HTTP:-http://127.0.0.1:7420}/api/v1
+lease_s=30
 
-post() { # PATH JSON
-    curl -sS --fail-with-body --max-time 30 "$api/$1" -H 'Content-Type: application/json' \
-        -H "Authorization: Bearer ${CULEX_TOKEN:-}" -d "$2"
+post() { # PATH JSON; sets answer and status, which is 000 when no answer came
+    if answer=$(curl -s --max-time 30 -w '\n%{http_code}' "$api/$1" -H 'Content-Type: application/json' \
+        -H "Authorization: Bearer ${CULEX_TOKEN:-}" -d "$2"); then
+        status=$(printf %s "$answer" | tail -n 1) answer=$(printf %s "$answer" | sed '$d')
+    else
+        status=000 answer="$api: no answer"
+    fi
+}
+
+post_again() { # PATH JSON; the console or its store may be back before the lease is over
+    end=$(($(date +%s) + lease_s))
+    while post "$1" "$2" && case $status in 000 | 503) [ "$(date +%s)" -lt $end ] ;; *) false ;; esac do
+        sleep 1
+    done
+    [ "$status" = 200 ] || { printf '%s\n' "$answer" >&2 && false; }
 }
 
 told() { # CLAIM JSON; 409: the lease was over, and another has the run
-    post "claims/$1" "$2" >/dev/null || :
+    post_again "claims/$1" "$2" || :
 }
 
 errors=$(mktemp) beats=
 trap 'rm -f "$errors"; kill "$beats" 2>/dev/null || :' EXIT
-while claim=$(post "queues/$queue/claim" '{"wait":"2s","lease":"30s"}') || { printf '%s\n' "$claim" >&2 && exit 1; }
+while post_again "queues/$queue/claim" '{"wait":"2s","lease":"'$lease_s's"}' || exit 1
+    claim=$answer
     [ "$(printf %s "$claim" | jq .claim)" != null ]; do
     token=$(printf %s "$claim" | jq -r .claim.token)
-    # While the command works the lease is made longer; the store says when to stop.
-    (while sleep 10; do post "claims/$token/heartbeat" '{"lease":"30s"}' >/dev/null || exit; done) &
+    # While the command works the lease is made longer; 409: the run is not ours any more.
+    (while sleep 10; do post "claims/$token/heartbeat" '{}' && [ "$status" != 409 ] || exit; done) >/dev/null 2>&1 &
     beats=$!
     if printf %s "$claim" | jq -c .claim.params | sh -c "$command" 2>"$errors"; then
         told "$token/complete" '{}'

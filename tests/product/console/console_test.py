@@ -4,6 +4,8 @@ usage: console_test.py CULEX-CONSOLE CULEX NAP HELD STORE [Class.test_NAME]...
 """
 import concurrent.futures
 import contextlib
+
+import http.client
 import json
 import os
 import pathlib
@@ -26,17 +28,23 @@ NOBODY = "01a22d7f-4f59-7826-b394-100000000fff"
 
 
 def example_workers(scratch):
-    """What starts each example that this machine has a program for; its handler fails for "bad", at length."""
+    """What starts each example that this machine has a program for; its handler fails for "bad", at length, and
+    waits for the file `go` with "slow"."""
+    go = scratch / "go"
     folder = pathlib.Path(__file__).resolve().parents[3] / "examples" / "http"
     for name, line, more in (("worker.py", 'print(job, params["words"], flush=True)',
-                              '\n    if params["words"] == "bad":\n        raise ValueError("bad luck" + "\\U0001f600" * 30000)'),
+                              '\n    if params["words"] == "bad":\n        raise ValueError("bad luck" + "\\U0001f600" * 30000)'
+                              f'\n    while params["words"] == "slow" and not os.path.exists("{go}"):\n        time.sleep(0.02)'),
                              ("worker.mjs", "console.log(job, params.words);",
-                              ' if (params.words === "bad") throw new Error("bad luck" + "\\u{1f600}".repeat(30000));')):
+                              ' if (params.words === "bad") throw new Error("bad luck" + "\\u{1f600}".repeat(30000));'
+                              f' const fs = await import("node:fs"); while (params.words === "slow" && !fs.existsSync("{go}"))'
+                              ' await new Promise((resolve) => setTimeout(resolve, 20));')):
         text = (folder / name).read_text()
         assert line in text, name
         (scratch / name).write_text(text.replace(line, line + more))
     fails = "{ yes \"bad luck $(printf '\\033')\" | head -c 40000 >&2; exit 1; }"
-    workers = {"sh": ["sh", folder / "worker.sh", "naps", "jq -r .words | grep -v bad || " + fails],
+    workers = {"sh": ["sh", folder / "worker.sh", "naps", f"words=$(jq -r .words); [ $words != slow ] || until [ -e {go} ]; do sleep 0.02; done; "
+                      "printf '%s\\n' $words | grep -v bad || " + fails],
                "python": [sys.executable, scratch / "worker.py", "naps"], "node": ["node", scratch / "worker.mjs", "naps"]}
     tried = {name: words for name, words in workers.items() if shutil.which(words[0]) and (name != "sh" or shutil.which("jq"))}
     if len(tried) < len(workers):
@@ -1143,6 +1151,47 @@ class Working(Served):
             [bad, *_] = self.get("/runs?queue=naps&state=dead&error=bad%20luck")["runs"]
             self.assertGreater(len(self.get(f"/runs/naps/{bad['id']}")["error"]), 500, name)
             self.post(f"/runs/naps/{bad['id']}/delete")
+
+    def away(self):
+        """Where the console was: one request is answered with 503, and the next one's connection is lost. Returns what was asked but for
+        heartbeats, which come when they come."""
+        asked = []
+        with socket.create_server(("127.0.0.1", self.port)) as place:
+            place.settimeout(60)
+            while len(asked) < 2:
+                link, _ = place.accept()
+                with link, link.makefile("rb") as told:
+                    path = told.readline().split()[1].decode()
+                    if path.endswith("/heartbeat"):
+                        continue
+                    asked.append(path.rpartition("/")[2])
+                    headers = http.client.parse_headers(told)
+                    told.read(int(headers["Content-Length"]))
+                    if len(asked) == 1:
+                        link.sendall(b"HTTP/1.1 503 Away\r\nContent-Length: 28\r\nConnection: close\r\n\r\n"
+                                     b'{"error":{"message":"away"}}')
+        return asked
+
+    def test_the_examples_outlive_a_console(self):
+        """It is away for a claim, and for the end of the run."""
+        self.env["CULEX_HTTP"] = f"http://127.0.0.1:{self.port}"
+        for name, words in example_workers(self.folder).items():
+            before = self.get("/queues/naps")["totals"]
+            self.tell("slow")
+            self.stop()
+            with subprocess.Popen(words, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as worker:
+                self.addCleanup(worker.kill)
+                self.assertEqual(self.away(), ["claim", "claim"], name)
+                self.serve(port=self.port)
+                self.until(lambda: self.get("/runs?queue=naps&state=active")["runs"])
+                self.stop()
+                (self.folder / "go").touch()
+                self.assertEqual(self.away(), ["complete", "complete"], name)
+                self.serve(port=self.port)
+                self.assertEqual((worker.communicate(timeout=60)[1], worker.returncode), ("", 0), name)
+            (self.folder / "go").unlink()
+            after = self.get("/queues/naps")["totals"]
+            self.assertEqual((after["done"], after["failed"]), (before["done"] + 1, before["failed"]), name)
 
 
 class Access(Served):

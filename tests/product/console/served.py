@@ -75,11 +75,11 @@ class Served(unittest.TestCase):
         self.drain()
         self.nap("enqueue", "wink", "1")
 
-    def serve(self, *options, program=CONSOLE):
-        """Begins it at a free port, and waits until it tells where."""
+    def serve(self, *options, program=CONSOLE, port=0):
+        """Begins it at this port, 0 is a free one, and waits until it tells where."""
         self.log = self.folder / "console.log"
         with self.log.open("w") as log:
-            self.console = subprocess.Popen([program, "--listen", "127.0.0.1:0", *options], env=self.env, stderr=log,
+            self.console = subprocess.Popen([program, "--listen", f"127.0.0.1:{port}", *options], env=self.env, stderr=log,
                                             cwd=self.folder)
         self.addCleanup(self.stop)
         self.until(lambda: "listening at" in self.log.read_text() or self.console.poll() is not None)
