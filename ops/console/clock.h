@@ -1,4 +1,4 @@
-/* ops/console/clock.h - the time by which the server measures: no setting of a clock moves it. */
+/* ops/console/clock.h - a time to measure by: no setting of a clock moves it. */
 #ifndef OPS_CONSOLE_CLOCK_H
 #define OPS_CONSOLE_CLOCK_H
 

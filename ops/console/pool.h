@@ -1,9 +1,9 @@
 /* ops/console/pool.h - the connections to the store that the requests share.
  *
  * There is one for enqueues, which join calls that come at the same time into one; one for those
- * who wait for an end, hundreds at a time; and some for all else, where a long listing does not
- * hold up the others. A store that is away is asked again once a second, and each request in
- * between is told at once what was wrong. */
+ * who wait for an end or for a run to claim, hundreds at a time, or have runs counted; and some for
+ * all else, where a long listing does not hold up the others. A store that is away is asked again
+ * once a second, and each request in between is told at once what was wrong. */
 #ifndef OPS_CONSOLE_POOL_H
 #define OPS_CONSOLE_POOL_H
 
