@@ -14,8 +14,12 @@ _culex() {
     fi
     # What is replaced begins behind the last of these.
     cut=
-    [[ $last != *:* || $COMP_WORDBREAKS != *:* ]] || cut=${last%:*}:
+    [[ $COMP_WORDBREAKS != *:* ]] || cut+=:
+    [[ $COMP_WORDBREAKS != *=* ]] || cut+='='
+    [[ -z $cut ]] || cut=${last%"${last##*["$cut"]}"}
     mapfile -t COMPREPLY < <("$program" complete "${words[@]:1}" 2>/dev/null | cut -c $((${#cut} + 1))-)
+    # A value comes behind it.
+    [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
 }
 
 complete -F _culex culex

@@ -159,17 +159,37 @@ static culex_status value_offer(struct ops *ops, const char *option, struct offe
     return CULEX_OK;
 }
 
-/* The params of the job, each with the '=' that comes behind it. */
+static void param_value_offer(struct offers *offers, const char *name, const char *value)
+{
+    char text[544];
+    snprintf(text, sizeof text, "%s=%s", name, value);
+    offer(offers, text);
+}
+
+/* Behind NAME= what a param may be, where that is one of a few words. */
+static void param_offer(const culex_field *field, struct offers *offers)
+{
+    size_t len = strlen(field->name);
+    bool is_value = strncmp(offers->word, field->name, len) == 0 && offers->word[len] == '=';
+    if (!is_value) {
+        param_value_offer(offers, field->name, "");
+    } else if (field->kind == CULEX_KIND_BOOL) {
+        param_value_offer(offers, field->name, "true");
+        param_value_offer(offers, field->name, "false");
+    } else if (field->kind == CULEX_KIND_ENUM) {
+        for (size_t i = 0; i < field->enum_type->value_count; i++)
+            param_value_offer(offers, field->name, field->enum_type->values[i].name);
+    }
+}
+
+/* The params of the job, each with the '=' that comes behind it, or the values of one. */
 static culex_status params_offer(struct ops *ops, const char *job, struct offers *offers,
                                  culex_error *error)
 {
     struct ops_schema schema;
     culex_status status = ops_schema_of_job(ops, job, &schema, error);
-    for (size_t i = 0; status == CULEX_OK && i < schema.type->params->field_count; i++) {
-        char text[272];
-        snprintf(text, sizeof text, "%s=", schema.type->params->fields[i].name);
-        offer(offers, text);
-    }
+    for (size_t i = 0; status == CULEX_OK && i < schema.type->params->field_count; i++)
+        param_offer(&schema.type->params->fields[i], offers);
     ops_schema_release(&schema);
     return status;
 }

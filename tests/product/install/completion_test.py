@@ -2,6 +2,7 @@
 
 usage: completion_test.py bash|zsh|fish REPOSITORY BUILD
 """
+import json
 import os
 import pathlib
 import pty
@@ -22,6 +23,15 @@ VALUES = {  # A command line, and the values that the last option has.
     "breaking --against a.job --category": "stored source ops",
     "doc --format": "md man",
     "init --build": "meson cmake make",
+}
+SCHEMA = {
+    "schema": 1, "name": "kind", "wire": "kind", "queue": "kinds", "fingerprint": "0123456789abcdef", "priority": 0,
+    "timeout_ms": 0, "expires_ms": 0, "keep_success_ms": 0, "keep_failure_ms": 0, "keep_log": 0, "memory_bytes": 0,
+    "retry": {"max": 1, "for_ms": 0, "backoff": "constant", "base_ms": 1000, "factor": 1, "cap_ms": 1000, "jitter": "none", "jitter_ratio": 0},
+    "params": {"name": "kind_params", "fields": [{"name": "mode", "kind": "enum", "type": "mode", "shape": "single"},
+                                                 {"name": "loud", "kind": "bool", "shape": "single"}]},
+    "enums": [{"name": "mode", "base": "int32", "values": [{"name": "fast", "value": 0}, {"name": "fair", "value": 1},
+                                                           {"name": "slow", "value": 2}]}],
 }
 ZSHRC = """
 fpath=({site} $fpath)
@@ -67,10 +77,38 @@ class Bash:
         before = line.split(" ")[-1].partition("=")
         return {before[0] + "=" + one if before[1] else one for one in found}
 
+    def typed(self, line):
+        """What an interactive one on a terminal, with its own wordbreaks, makes of a line, and of one letter behind it."""
+        ours, theirs = pty.openpty()
+        told = self.folder.parent / "typed"
+        told.unlink(missing_ok=True)
+        (self.folder.parent / "bashrc").write_text(
+            f"source {shlex.quote(str(self.scripts / 'culex'))}\nbind 'set bell-style none'\nPS1='> '\n"
+            f"tell() {{ printf %s \"$READLINE_LINE\" >{told}.new; mv {told}.new {told}; exit; }}\nbind -x '\"\\C-t\": tell'\n")
+        with subprocess.Popen(["bash", "--noprofile", "--rcfile", self.folder.parent / "bashrc", "-i"], stdin=theirs, stdout=theirs,
+                              stderr=theirs, cwd=self.folder, env={**self.env, "TERM": "dumb"}, start_new_session=True) as shell:
+            os.close(theirs)
+            os.write(ours, f"{line}\tx\x14".encode())
+            os.set_blocking(ours, False)
+            deadline = time.monotonic() + 60
+            while shell.poll() is None and time.monotonic() < deadline and not told.exists():
+                try:
+                    os.read(ours, 4096)
+                except BlockingIOError:
+                    time.sleep(0.01)
+                except OSError:
+                    break
+            shell.kill()
+        os.close(ours)
+        return told.read_text() if told.exists() else fail(f"bash hangs on: {line}")
+
     def check(self):
         said = run("bash", "--norc", "-c", f"source {shlex.quote(str(self.script))}; complete -p culexc",
                    env=self.env)
         expect("how bash completes", "complete -F _culexc culexc\n", said)
+        call = "culex --schema s.json enqueue kind "
+        for typed, line in (("lou", "loud=x"), ("loud=t", "loud=true x"), ("mode=", "mode=x"), ("mode=s", "mode=slow x")):
+            expect(f"a line with {typed}", call + line, self.typed(call + typed))
 
 
 class Fish:
@@ -181,6 +219,11 @@ def operator_check(shell, env):
     expect("states", {"done", "dead"}, shell.offers("culex runs mail --state d"))
     expect("states with =", {"--state=done", "--state=dead"}, shell.offers("culex runs mail --state=d"))
     expect("places", {"oldest", "now"}, shell.offers("culex events mail --from "))
+    call = "culex --schema s.json enqueue kind "
+    expect("params", {"mode=", "loud="}, shell.offers(call))
+    expect("values", {"mode=fast", "mode=fair"}, shell.offers(call + "mode=f"))
+    expect("truths", {"loud=true", "loud=false"}, shell.offers(call + "loud="))
+    expect("another's values", set(), shell.offers(call + "mod=f"))
     expect("orders", {"quiet"}, shell.offers("culex workers qu"))
     expect("queues of a store that is not there", set(), shell.offers("culex runs "))
 
@@ -194,6 +237,7 @@ def main():
         (folder / "sub").mkdir(parents=True)
         (folder / "a.job").write_text("package x; job a;\n")
         (folder / "b.txt").touch()
+        (folder / "s.json").write_text(json.dumps(SCHEMA))
         shell = {"bash": Bash, "zsh": Zsh, "fish": Fish}[name](prefix, folder, env)
         shell.check()
         verbs_check(shell, env)
