@@ -167,8 +167,8 @@ class Reading(Served):
         for question, param, part in (("stat=dead", "stat", "did you mean state?"), ("state=ded", "state", "dead"),
                                       ("limit=0", "limit", "1 to 1000"), ("limit=x", "limit", "no number"),
                                       ("since=never", "since", "2h"), ("cursor=x", "cursor", "next_cursor"),
-                                      ("cursor=" + "0" * 300, "cursor", ""), ("queue=" + "q" * 65, "queue", "64"),
-                                      ("since=1h&before=2h", "since", "")):
+                                      ("cursor=" + "0" * 300, "cursor", "next_cursor"), ("queue=" + "q" * 65, "queue", "64"),
+                                      ("since=1h&before=2h", "since", "is not before before")):
             self.refused(self.get("/runs?" + question, 400), "invalid", param, part)
         for path in ("runs", "tags", "limits", "schedules", "schemas", "live"):
             for queue, part in (("", "needs a name"), ("q" * 65, "64"), ("a%20b", "a b")):
@@ -355,11 +355,12 @@ class Reading(Served):
         self.assertEqual([each for each in self.get("/limits?queue=held")["queues"][0]["limits"] if each["is_set"]], [told])
         told = self.post(path + "/reset")
         self.assertEqual([told[name] for name in ("in_force", "is_set")], [one, False])
-        for body, param, part in (({}, "count", ""), ({"count": 0}, "count", ""), ({"count": 1000001}, "count", ""),
+        for body, param, part in (({}, "count", "required and not given"), ({"count": 0}, "count", "from 1 to 1000000"),
+                                  ({"count": 1000001}, "count", "from 1 to 1000000"),
                                   ({"count": 1, "per": "0s"}, "per", "1ms or more"), ({"count": 1, "per": "1"}, "per", "1h30m"),
                                   ({"count": 1, "per": "1m"}, None, "rate"), ({"count": 1, "burst": 2}, None, "rate"),
-                                  ({"count": 1.5}, "count", ""), ({"cuont": 3}, "cuont", "did you mean count?"), ({"many": 3}, "many", "there are count, burst, per"),
-                                  ({"count": 1, "burst": 0}, "burst", "")):
+                                  ({"count": 1.5}, "count", "from 1 to 1000000"), ({"cuont": 3}, "cuont", "did you mean count?"), ({"many": 3}, "many", "there are count, burst, per"),
+                                  ({"count": 1, "burst": 0}, "burst", "from 1 to 1000000")):
             value = self.post(path + "/set", body, 400)
             self.assertEqual((value["error"]["code"], value["error"].get("param")), ("invalid", param), value)
             self.assertIn(part, value["error"]["message"])
@@ -523,12 +524,12 @@ class Enqueuing(Served):
                                   ({"params": {"words": "x"}, "at": "2100-01-01", "delay": "1s"}, "at", "one of them"),
                                   ({"params": {"words": "x"}, "priority": 12}, "priority", "0 to 9"),
                                   ({"params": {"words": "x"}, "tags": "red"}, "tags", "list"),
-                                  ({"params": {"words": "x"}, "tags": ["a b,"]}, None, ""),
-                                  ({"params": {"words": "x"}, "idempotency_key": ""}, "idempotency_key", ""),
-                                  ('{"params":{"words":"x"},"params":{}}', None, ""),
-                                  ('{"params":{"words":"x"}', None, ""), ('{"params":{"words":"x"}}}', None, ""),
-                                  ("[]", None, "object"), ("\0", None, ""), (b"\xff\xfe", None, ""),
-                                  ('{"params":' + "[" * 100000, None, "")):
+                                  ({"params": {"words": "x"}, "tags": ["a b,"]}, None, "tag 1: 1 to 64 bytes"),
+                                  ({"params": {"words": "x"}, "idempotency_key": ""}, "idempotency_key", "is empty"),
+                                  ('{"params":{"words":"x"},"params":{}}', "params", "given twice"),
+                                  ('{"params":{"words":"x"}', None, "at byte 23"), ('{"params":{"words":"x"}}}', None, "more text"),
+                                  ("[]", None, "object"), ("\0", None, "no value"), (b"\xff\xfe", None, "no value"),
+                                  ('{"params":' + "[" * 100000, None, "inside each other")):
             value = self.post("/jobs/naps/tell", body, 400)
             self.assertEqual(value["error"]["code"], "invalid")
             if param:
@@ -846,14 +847,14 @@ class Enqueuing(Served):
     def test_what_is_wrong_of_many_changes_is_named(self):
         self.fill()
         self.serve()
-        for body, param, part in (({}, "action", ""), ({"action": "retri", "error": "x"}, "action", "did you mean retry?"),
+        for body, param, part in (({}, "action", "required and not given"), ({"action": "retri", "error": "x"}, "action", "did you mean retry?"),
                                   ({"action": "delete"}, None, "which runs"), ({"action": "delete", "error": ""}, "error", "is empty"), ({"action": "delete", "tag": ""}, "tag", "is empty"),
                                   ({"action": "delete", "dry": True}, None, "which runs"),
                                   ({"action": "retry", "states": "done"}, "states", "dead"),
                                   ({"action": "retry", "states": "ded"}, "states", "dead"),
                                   ({"action": "retry", "since": "never"}, "since", "2h"),
-                                  ({"action": "retry", "since": "1h", "before": "2h"}, "since", ""),
-                                  ({"action": "retry", "error": ""}, "error", ""),
+                                  ({"action": "retry", "since": "1h", "before": "2h"}, "since", "is not before before"),
+                                  ({"action": "retry", "error": ""}, "error", "is empty"),
                                   ({"action": "retry", "error": "x", "limit": 1001}, "limit", "1000"),
                                   ({"action": "retry", "eror": "x"}, "eror", "did you mean error?")):
             self.refused(self.post("/queues/naps/bulk", body, 400), "invalid", param, part)
