@@ -1,7 +1,7 @@
 // Schemas: a list that comes whole and is asked for again every few seconds.
 import {get, later} from "./api.js";
 import {asked} from "./asked.js";
-import {bytes, clock, el, number, path, plain, short, span, table, time} from "./dom.js";
+import {bytes, clock, el, number, path, plain, short, table, time} from "./dom.js";
 import {typeName} from "./run.js";
 import {wrongTell} from "./runs.js";
 import {mayEnqueue} from "./session.js";
