@@ -7,18 +7,31 @@ import {mayOperate} from "./session.js";
 
 const PAGE = 100;
 
-/** Does it to all runs with an error, a request after the other; the counts of all of them. */
-async function bulk(group, body, signal) {
-  const sums = {matched: 0, done: 0};
-  for (const queue of new Set(group.runs.map((run) => run.queue))) {
-    let cursor;
-    do {
-      const answer = await post(["queues", queue, "bulk"], {...body, states: "dead", job: group.job, error: [...group.line].slice(0, 200).join(""), cursor});
-      sums.matched += answer.matched;
-      sums.done += answer.done;
-      cursor = answer.next_cursor;
-    } while (cursor && !signal.aborted);
-  }
+/** Without one: each queue that has dead runs, whether or not some of them are shown. */
+async function queuesOf(queue, signal) {
+  if (queue) return [queue];
+  return (await get(["queues"], {}, signal)).queues.filter((each) => each.dead > 0).map((each) => each.queue);
+}
+
+/** One request after the other; the counts of all. A queue that never had the job has none of its runs. */
+async function bulkOf(queue, body, sums, signal) {
+  let cursor;
+  do {
+    let answer;
+    try { answer = await post(["queues", queue, "bulk"], {...body, cursor}); } catch (failure) {
+      if (failure.status === 400 && failure.param === "job") return;
+      throw failure;
+    }
+    sums.matched += answer.matched;
+    sums.done += answer.done;
+    cursor = answer.next_cursor;
+  } while (cursor && !signal.aborted);
+}
+
+/** Does it to all runs with an error, in one queue or in all. */
+async function bulk(queue, group, body, signal) {
+  const sums = {matched: 0, done: 0}, its = {...body, states: "dead", job: group.job, error: [...group.line].slice(0, 200).join("")};
+  for (const name of await queuesOf(queue, signal)) if (!signal.aborted) await bulkOf(name, its, sums, signal);
   return sums;
 }
 
@@ -98,11 +111,11 @@ export function dead({query}) {
     isBusy = true;
     let wrongs = "";
     try {
-      const {matched} = await bulk(group, {action: "retry", dry: true}, control.signal);
-      const text = `All dead runs of ${group.job} whose error has this text, also those that are not shown: ${[...group.line].slice(0, 200).join("")}. They are put back to waiting, with fresh attempts.`;
+      const {matched} = await bulk(queue, group, {action: "retry", dry: true}, control.signal);
+      const text = `All dead runs of ${group.job} in ${queue ? `queue ${queue}` : "all queues"} whose error has this text, also those that are not shown: ${[...group.line].slice(0, 200).join("")}. They are put back to waiting, with fresh attempts.`;
       if (await sure(`Retry ${number(matched)} ${matched === 1 ? "run" : "runs"}?`, text, `Retry ${number(matched)}`)) {
         count.textContent = "at work…";
-        const sums = await bulk(group, {action: "retry"}, control.signal);
+        const sums = await bulk(queue, group, {action: "retry"}, control.signal);
         acted = `Retry: ${number(sums.done)} of ${number(sums.matched)} done.`;
         say(acted);
         chosen.clear();

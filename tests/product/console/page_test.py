@@ -792,6 +792,27 @@ class Acting(Page):
         self.assertEqual((self.get("/queues/naps")["dead"], self.get("/queues/naps")["waiting"]), (1, 1101))
         self.calm()
 
+    def test_all_with_an_error_of_all_queues(self):
+        """Also of a queue that none of the shown is of; one that never had the job is no failure."""
+        self.drain()
+        self.tell(json.loads(self.nap("schema", "tell"))["params"]["fields"], {"words": "no route"}, queue="nods")
+        self.tell([], {}, name="lone", wire="lone", queue="alone")
+        self.serve()
+        claim = self.post("/queues/alone/claim", {})["claim"]
+        self.post(f"/claims/{claim['token']}/fail", {"error": "no route", "final": True})
+        for queue, count in (("naps", 101), ("nods", 2)):
+            self.post("/jobs", [{"queue": queue, "job": "tell", "params": {"words": "no route"}}] * count)
+            self.nap("--drain", "--queues", queue, "--isolation", "none", "--log-level", "error")
+        self.faults = (400,)
+        self.open("dead")
+        self.sees("100 of 105 dead runs")
+        self.one("main td[data-name=All] button").send_keys(Keys.ENTER)
+        self.sees("Retry 104 runs?", "in all queues", selector="#sure")
+        self.press("Retry 104", "#sure")
+        self.sees("Retry: 104 of 104 done. 1 is dead now.")
+        self.assertEqual([self.get(f"/queues/{queue}")["waiting"] for queue in ("naps", "nods")], [101, 3])
+        self.calm()
+
     def test_a_run(self):
         self.fill()
         self.serve()
