@@ -22,6 +22,8 @@ const count = (queue, state) => (queue[state] === 0 ? el("span", {class: "zero"}
 const parked = (queue) => (queue.parked === 0 ? el("span", {class: "zero"}, "0")
   : el("a", {href: `#/limits?queue=${encodeURIComponent(queue.queue)}`, "aria-label": `${queue.parked} parked in ${queue.queue}`}, number(queue.parked)));
 
+const workers = (queue) => (queue.workers === 0 && queue.waiting > 0 ? el("span", {class: "state full"}, "none") : number(queue.workers));
+
 /** The readings of all queues, added up by their place from the end. */
 function series(names, of) {
   const lists = names.map((name) => live.history.get(name) || []);
@@ -83,7 +85,7 @@ export function overview() {
       {name: "done / s", number: true, cell: (q) => rate(last(q.queue)?.rates.done)},
       {name: "failed / s", number: true, cell: (q) => rate(last(q.queue)?.rates.failed)},
       {name: "failed, ever", number: true, cell: (q) => number(q.totals.failed + q.totals.crashed + q.totals.lost)},
-      {name: "workers", number: true, cell: (q) => (q.workers === 0 && q.waiting > 0 ? el("span", {class: "state full"}, "none") : number(q.workers))},
+      {name: "workers", number: true, cell: workers},
     ],
   });
   const times = latency();
@@ -138,7 +140,7 @@ export function queue({parts: [name], query}) {
     if (!its) return;
     focusKept(about, () => about.replaceChildren(its.paused ? el("p", {}, paused(its)) : "", facts([
       ["oldest waits", its.oldest_waiting_ms === undefined ? "–" : span(its.oldest_waiting_ms)],
-      ["workers", number(its.workers)], ["parked", parked(its)],
+      ["workers", workers(its)], ["parked", parked(its)],
       ["capacity", its.capacity ? number(its.capacity) : "no bound"],
       ["dead kept", its.dead_capacity ? number(its.dead_capacity) : "no bound"],
       ...Object.entries(its.totals).map(([total, value]) => [`${total}, ever`, number(value)]),

@@ -43,6 +43,26 @@ function values(title, given, hidden, struct, none) {
 
 const ATTEMPTS = {active: "has it", done: "succeeded", dead: "failed for good", cancelled: "was cancelled"};
 
+const isHeldBy = (run, limit) => limit.parked > 0 && limit.kind !== "fair" && (limit.kind === "needs" || limit.limit.startsWith(`${run.job}:`));
+
+/** Why a run waits, as far as the store tells: its queue, and limits that hold runs of its job, or of any that needs something. */
+async function waitsRead(run, signal) {
+  if (run.state !== "waiting" || !mayRead()) return null;
+  const its = await get(["queues", run.queue], {}, signal);
+  const all = its.parked ? (await get(["limits"], {queue: run.queue}, signal)).queues.flatMap((each) => each.limits) : [];
+  return {isPaused: its.paused, until: its.paused_until_ms, isServed: its.workers > 0, limits: all.filter((limit) => isHeldBy(run, limit)).map(({limit, parked}) => ({limit, parked}))};
+}
+
+function waits(run, why) {
+  if (!why) return "";
+  const told = [
+    why.isPaused && ["its queue is paused", why.until ? [" until ", time(why.until)] : ""],
+    !why.isServed && ["no worker serves its queue"],
+    why.limits.length > 0 && ["maybe parked: ", why.limits.map(({limit, parked}, at) => [at ? ", " : "", el("a", {href: path("limit", run.queue, limit)}, short(limit, 80)), ` holds ${number(parked)}`])],
+  ].filter(Boolean);
+  return told.length ? el("ul", {class: "why", "aria-label": "Why it waits"}, told.map((each) => el("li", {}, each))) : "";
+}
+
 function about(run, holder) {
   return facts([
     ["state", state(run.state)],
@@ -124,8 +144,8 @@ export function run({parts: [queue, id]}) {
     if (schema !== undefined || !found.schema) return;
     try { schema = await get(["schemas", found.queue, found.job], {fingerprint: found.schema}, control.signal); } catch { schema = null; }
   }
-  function draw(found, holder) {
-    focusKept(body, () => body.replaceChildren(actions(found, (verb) => (verb === "delete" ? (location.hash = path("queue", queue)) : load())), about(found, holder), progress(found), failed(found),
+  function draw(found, holder, why) {
+    focusKept(body, () => body.replaceChildren(actions(found, (verb) => (verb === "delete" ? (location.hash = path("queue", queue)) : load())), waits(found, why), about(found, holder), progress(found), failed(found),
       values("Params", found.param_values, found.params_hidden, schema?.params, found.state === "done" && found.schema ? "Params are not kept once a run has succeeded." : ""), values("Result", found.result_values, found.result_hidden, schema?.result), log(found)));
   }
   async function load() {
@@ -133,9 +153,10 @@ export function run({parts: [queue, id]}) {
     try {
       const found = await get(["runs", queue, id], {}, control.signal);
       const holder = await holderOf(found, control.signal);
+      const why = await waitsRead(found, control.signal);
       await schemaRead(found);
-      const now = JSON.stringify([found, holder?.id]);
-      if (now !== was) draw(found, holder);
+      const now = JSON.stringify([found, holder?.id, why]);
+      if (now !== was) draw(found, holder, why);
       was = now;
       isOver = false;
       body.classList.remove("old");

@@ -832,6 +832,26 @@ class Acting(Page):
         self.get(f"/runs/naps/{run}", 404)
         self.calm()
 
+    def test_why_a_run_waits(self):
+        self.fill()
+        self.serve()
+        run = self.newest("waiting")
+        self.open(f"run/naps/{run}")
+        self.sees("no worker serves its queue")
+        self.post("/queues/naps/pause", {"for": "5m"})
+        self.sees("its queue is paused until ")
+        self.open("queue/naps")
+        self.until(lambda: "workers\nnone" in self.text())
+        self.hold()
+        self.until(lambda: self.get("/queues/held")["parked"] == 2)
+        self.open(f"run/held/{self.get('/runs?queue=held&state=waiting')['runs'][0]['id']}")
+        self.sees("maybe parked: pen:concurrency holds 2")
+        self.assertNotIn("no worker serves", self.text())
+        self.assertNotIn("paused", self.text())
+        self.press("pen:concurrency")
+        self.sees("Limit pen:concurrency")
+        self.calm()
+
     def test_focus_stays_in_a_run_that_goes_on(self):
         self.nap("enqueue", "wink", "1")
         self.serve()
