@@ -11,7 +11,7 @@ export class Failure extends Error {
 
 const root = new URL("api/v1/", document.baseURI);
 let asking = null;
-let askToken = async () => null;
+let askToken = async () => null, tokenGiven = async () => {};
 
 export const token = {
   get: () => { try { return sessionStorage.getItem("culex-token"); } catch { return token.held || null; } },
@@ -19,8 +19,8 @@ export const token = {
   forget: () => { token.held = null; try { sessionStorage.removeItem("culex-token"); } catch { /* there is none */ } },
 };
 
-/** Who is called when the server wants a token; it resolves when there is one. */
-export function onToken(ask) { askToken = ask; }
+/** Who is called when the server wants a token; it resolves when there is one. given() before anything is asked with that. */
+export function onToken(ask, given) { askToken = ask; tokenGiven = given; }
 
 // JSON numbers of 64 bits do not fit a Number: they stay digits.
 const WORD = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -47,7 +47,7 @@ export async function failureOf(answer) {
 }
 
 export async function tokenWanted(failure) {
-  asking ??= askToken(failure).finally(() => { asking = null; });
+  asking ??= askToken(failure).finally(() => { asking = null; }).then(tokenGiven);
   return asking;
 }
 

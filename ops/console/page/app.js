@@ -115,8 +115,22 @@ function tokenMissing() {
   $("main").replaceChildren(el("h1", {}, "No token"), el("p", {}, "This server wants a token of its file."), el("p", {}, el("button", {type: "button", class: "main", click: () => tokenAsk(null)}, "Give a token")));
 }
 
+/** What a new token may is another page than that of the old one. What is typed in stays where it may as much. */
+async function tokenGiven() {
+  if (!session.version) return;
+  const before = JSON.stringify(session);
+  for (;;) {
+    try { await sessionRead(); break; } catch (failure) { fail(failure); }
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+  }
+  if (JSON.stringify(session) === before) return;
+  location.reload();
+  await new Promise(() => {});
+}
+
 function tokenAsk(failure) {
   const dialog = $("token");
+  if (failure && session.version) fail(new Failure(401, {code: "token", message: "The server wants a token"}));
   if (failure && token.get()) $("token-text").textContent = "The server does not know that token. It is kept until this tab is closed.";
   return new Promise((resolve) => {
     const end = () => { dialog.onclose = null; resolve(token.get()); };
@@ -185,7 +199,7 @@ async function start() {
   $("find").addEventListener("submit", find);
   $("skip").addEventListener("click", (event) => { event.preventDefault(); $("main").focus(); });
   document.addEventListener("keydown", key);
-  onToken(tokenAsk);
+  onToken(tokenAsk, tokenGiven);
   nav();
   listen(status);
   window.addEventListener("hashchange", show);

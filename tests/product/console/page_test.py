@@ -27,7 +27,7 @@ if MISSING:
     print("skipped:", ", ".join(MISSING), "is missing")
     sys.exit(77)
 
-from served import CULEX, HELD, STORE, Served
+from served import CONSOLE, CULEX, HELD, STORE, Served
 
 READ, OPERATE = "read-0123456789abcdef", "operate-0123456789abcdef"
 VIEWS = ["", "runs", "dead", "schedules", "workers", "schemas", "enqueue", "enqueue/naps/scribe", "schema/naps/tell", "queue/naps",
@@ -1348,6 +1348,37 @@ class Access(Page):
         self.sees("This token is for workers", selector="main h1")
         self.browser.execute_script("sessionStorage.clear()")
         self.calm()
+
+    def test_a_token_that_ends(self):
+        """The page is that of the next one's role; until there is one, what is shown is old."""
+        self.serve("--tokens", self.tokens)
+        self.faults = (401, 403)
+        self.open("queue/naps", lambda: self.one("#token").is_displayed())
+        self.enter(OPERATE)
+        self.sees("Pause for")
+        self.sees("live", selector="#live")
+        tokens = self.tokens.read_text()
+        for token, is_next in ((READ, lambda: "You may look" in self.text() and "Pause for" not in self.text()),
+                               ("enqueue-0123456789abcdef", lambda: self.text("nav") == "Enqueue")):
+            held = self.browser.execute_script("return sessionStorage.getItem('culex-token')")
+            self.tokens.write_text("".join(line for line in tokens.splitlines(True) if held not in line))
+            self.again()
+            self.until(lambda: self.one("#token").is_displayed())
+            self.sees("old", selector="#live")
+            self.sees("wants a token", selector="#banner")
+            self.enter(token)
+            self.until(is_next)
+            self.until(lambda: not self.one("#banner").is_displayed())
+        self.browser.execute_script("sessionStorage.clear()")
+
+    def again(self):
+        """The server begins anew where it was."""
+        self.console.terminate()
+        self.assertEqual(self.console.wait(30), 0)
+        with self.log.open("w") as log:
+            self.console = subprocess.Popen([CONSOLE, "--listen", f"127.0.0.1:{self.port}", "--tokens", self.tokens],
+                                            env=self.env, stderr=log, cwd=self.folder)
+        self.until(lambda: "listening at" in self.log.read_text())
 
     def test_a_token_of_other_letters(self):
         """It is unknown, which is not to say that there is no server; who closes the dialog is told what is missing."""
