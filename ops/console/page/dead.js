@@ -1,6 +1,7 @@
 // Dead letters: runs that failed for good, by their errors, and what is done to several of them.
 import {each, get, later, post} from "./api.js";
 import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
+import {fold, foldLiteral, foldShown} from "./fold.js";
 import {listen} from "./live.js";
 import {ageing, errorsRead, firstLine, standing, wrongTell, wrongText} from "./runs.js";
 import {mayOperate} from "./session.js";
@@ -30,22 +31,29 @@ async function bulkOf(queue, body, sums, signal) {
 
 /** Does it to all runs with an error, in one queue or in all. */
 async function bulk(queue, group, body, signal) {
-  const sums = {matched: 0, done: 0}, its = {...body, states: "dead", job: group.job, error: [...group.line].slice(0, 200).join("")};
+  const sums = {matched: 0, done: 0}, its = {...body, states: "dead", job: group.job, error: group.part};
   for (const name of await queuesOf(queue, signal)) if (!signal.aborted) await bulkOf(name, its, sums, signal);
   return sums;
 }
 
+const cut = (text) => [...text].slice(0, 200).join("");
+
+/** By job and error; those of a group differ in addresses, ids and numbers alone. `part` is the text that all of them have: "" where it says nothing. */
 function groupsOf(runs) {
   const groups = new Map();
   for (const run of runs) {
-    const isText = Boolean(run.error && firstLine(run));
-    const line = run.error === undefined ? "(not read)" : firstLine(run) || "(no text)";
-    const key = `${run.job}\n${line}`;
-    if (!groups.has(key)) groups.set(key, {key, job: run.job, line, isText, runs: []});
-    groups.get(key).runs.push(run);
+    const text = run.error === undefined ? "(not read)" : firstLine(run) || "(no text)", folded = fold(text);
+    const key = `${run.job}\n${folded}`;
+    if (!groups.has(key)) groups.set(key, {key, job: run.job, line: text, part: run.error && firstLine(run) ? cut(text) : "", isOne: true, runs: []});
+    const group = groups.get(key);
+    if (group.line !== text && group.isOne) Object.assign(group, {line: foldShown(folded), part: group.part && cut(foldLiteral(folded)), isOne: false});
+    group.runs.push(run);
   }
   return [...groups.values()].sort((one, other) => other.runs.length - one.runs.length);
 }
+
+/** Also a longer error may have the text: what is said is what is done. */
+const retryLabel = (group) => (group.isOne ? "Retry all whose error has this text" : ["Retry all whose error has “", short(group.part, 60), "”"]);
 
 export function dead({query}) {
   const control = new AbortController(), chosen = new Set();
@@ -54,7 +62,7 @@ export function dead({query}) {
   const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div"), told = el("p", {role: "status"});
   const count = el("span", {role: "status"}, "");
   // Cells that look alike stay where they are, so that what they do goes by what is shown when it is done.
-  const runsOf = (group) => groupsOf(runs).find((each) => each.key === group.key)?.runs ?? [];
+  const groupOf = (group) => groupsOf(runs).find((each) => each.key === group.key) ?? group;
   const box = (name, ids, idsNow = () => ids) => {
     const input = el("input", {type: "checkbox", "aria-label": `Choose ${plain(name).slice(0, 120)}`, change: () => {
       idsNow().forEach((id) => (input.checked ? chosen.add(id) : chosen.delete(id)));
@@ -71,11 +79,11 @@ export function dead({query}) {
     caption: "By error", key: (group) => group.key,
     empty: [el("p", {}, "No run is dead. A run comes here when its last attempt has failed.")],
     columns: [
-      ...(choice ? [{name: "Choose", class: "tight", cell: (group) => box(`all ${group.runs.length} of ${group.line}`, group.runs.map((run) => run.id), () => runsOf(group).map((run) => run.id))}] : []),
+      ...(choice ? [{name: "Choose", class: "tight", cell: (group) => box(`all ${group.runs.length} of ${group.line}`, group.runs.map((run) => run.id), () => groupOf(group).runs.map((run) => run.id))}] : []),
       {name: "Error", head: true, cell: (group) => short(group.line, 120)},
       {name: "Job", cell: (group) => short(group.job, 40)},
       {name: "Runs", number: true, cell: (group) => number(group.runs.length)},
-      ...(choice ? [{name: "All", cell: (group) => (group.isText && (cursor || isFurther) ? el("button", {type: "button", "aria-label": `Retry all with this error: ${plain(group.line).slice(0, 120)}`, click: () => retryAll({...group, runs: runsOf(group)})}, "Retry all with this error") : "")}] : []),
+      ...(choice ? [{name: "All", cell: (group) => (group.part && (!group.isOne || cursor || isFurther) ? el("button", {type: "button", "aria-label": `Retry all whose error has the text ${plain(group.part).slice(0, 120)}`, click: () => retryAll(groupOf(group))}, retryLabel(group)) : "")}] : []),
     ],
   });
   const list = table({
@@ -112,7 +120,7 @@ export function dead({query}) {
     let wrongs = "";
     try {
       const {matched} = await bulk(queue, group, {action: "retry", dry: true}, control.signal);
-      const text = `All dead runs of ${group.job} in ${queue ? `queue ${queue}` : "all queues"} whose error has this text, also those that are not shown: ${[...group.line].slice(0, 200).join("")}. They are put back to waiting, with fresh attempts.`;
+      const text = `All dead runs of ${group.job} in ${queue ? `queue ${queue}` : "all queues"} whose error has this text, also those that are not shown: “${group.part}”. They are put back to waiting, with fresh attempts.`;
       if (await sure(`Retry ${number(matched)} ${matched === 1 ? "run" : "runs"}?`, text, `Retry ${number(matched)}`)) {
         count.textContent = "at work…";
         const sums = await bulk(queue, group, {action: "retry"}, control.signal);
@@ -147,7 +155,7 @@ export function dead({query}) {
   function tell() {
     const now = standing({queue, state: "dead"})?.count;
     const first = now > runs.length ? `${number(runs.length)} of ${number(now)}` : `The first ${number(runs.length)}`;
-    const text = cursor ? `${first} dead runs, grouped by the first line of their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by the first line of their errors`;
+    const text = cursor ? `${first} dead runs, grouped by their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by their errors`;
     const after = acted && now !== undefined ? `${acted} ${number(now)} ${queue ? `of ${plain(queue)} ` : ""}${now === 1 ? "is" : "are"} dead now.` : acted;
     if (isRead && status.textContent !== text) status.textContent = text;
     if (told.textContent !== after) told.textContent = after;

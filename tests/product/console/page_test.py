@@ -34,6 +34,12 @@ VIEWS = ["", "runs", "dead", "schedules", "workers", "schemas", "enqueue", "enqu
          "queue/naps?show=figures", "limits", "limit/held/pen:concurrency", "batch", "queue/nops", "nothing"]
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202eevil\u2066" + "W" * 10000
 
+# Errors, and what of them is one cause.
+FOLDED = [("450 mailbox of x.y+z@mail.example is busy", "450 mailbox of … is busy"), ("HTTP 503 after 12 s", "HTTP 503 after 12 s"),
+          ("order 10422 is gone", "order … is gone"), ("no file \"a b\", 'c' or `d`", "no file …, … or …"), ("can't open, won't wait", "can't open, won't wait"),
+          ("run 01a22d7f-4f59-7826-b394-100000000fff", "run …"), ("at 0x7ffe, digest 9f86d081884c7d65", "at …, digest …"), ("defaced facade", "defaced facade"),
+          ("10.1.2.3:587 and 2001:db8::17 refuse", "…:587 and … refuse"), ("std::bad_alloc at 12:30:01", "std::bad_alloc at 12:30:01"), ("", "")]
+
 # Pairs of text and ground whose contrast is too small: WCAG 2.1, 1.4.3.
 CONTRAST = r"""
 const of = (text) => { const all = text.match(/[\d.]+/g).map(Number); return all.length < 4 ? [...all, 1] : all; };
@@ -790,6 +796,28 @@ class Acting(Page):
         self.press("Retry 1\u202f101", "#sure")
         self.sees("Retry: 1\u202f101 of 1\u202f101 done. 1 of naps is dead now.", "1 dead run")
         self.assertEqual((self.get("/queues/naps")["dead"], self.get("/queues/naps")["waiting"]), (1, 1101))
+        self.calm()
+
+    def test_one_cause_is_one_group(self):
+        """What differs by an address or a number is retried together; what has another status is not."""
+        for words in ("450 mailbox of a@one.example is busy", "450 mailbox of b.c@two.example is busy", "status 404", "status 503"):
+            self.nap("enqueue", "tell", words, "hush")
+        self.drain()
+        self.serve()
+        self.open("dead")
+        self.sees("450 mailbox of … is busy", "status 404", "status 503")
+        [button] = self.browser.find_elements(By.CSS_SELECTOR, "main td[data-name=All] button")
+        self.assertEqual(button.text, "Retry all whose error has “450 mailbox of”")
+        button.send_keys(Keys.ENTER)
+        self.sees("Retry 2 runs?", "this text, also those that are not shown: “450 mailbox of”.", selector="#sure")
+        self.press("Retry 2", "#sure")
+        self.sees("Retry: 2 of 2 done.")
+        self.assertEqual(self.get("/queues/naps")["dead"], 2)
+        folded = self.browser.execute_async_script("""
+            const [lines, done] = arguments;
+            import("./page/fold.js").then(({fold, foldShown}) => done(lines.map((line) => foldShown(fold(line)))), (error) => done(String(error)))""",
+            [line for line, _ in FOLDED])
+        self.assertEqual(folded, [line for _, line in FOLDED])
         self.calm()
 
     def test_all_with_an_error_of_all_queues(self):
