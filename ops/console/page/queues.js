@@ -52,9 +52,16 @@ const sums = (queues) => facts([
   ["oldest waits", oldest(queues)],
 ]);
 
+const isUnknown = (queue) => queue.waiting > 0 && queue.oldest_waiting_ms === undefined;
+const unknown = () => el("span", {title: "Those looked at were begun before, and of such a run the store does not know since when it waits."}, "not known");
+
+const age = (queue) => (isUnknown(queue) ? unknown() : queue.oldest_waiting_ms === undefined ? "–" : span(queue.oldest_waiting_ms));
+
+/** Of all queues; where that of some is not known it may be more. */
 function oldest(queues) {
-  const ages = queues.map((queue) => queue.oldest_waiting_ms).filter((age) => age !== undefined);
-  return ages.length ? span(Math.max(...ages)) : "–";
+  const ages = queues.map((queue) => queue.oldest_waiting_ms).filter((each) => each !== undefined);
+  if (!queues.some(isUnknown)) return ages.length ? span(Math.max(...ages)) : "–";
+  return ages.length ? el("span", {title: "Of some queues it is not known."}, `${span(Math.max(...ages))} or more`) : unknown();
 }
 
 /** What stands there until there is a reading. The banner is what is read out. */
@@ -80,7 +87,7 @@ export function overview() {
       {name: "Queue", head: true, cell: (q) => [el("a", {href: path("queue", q.queue)}, short(q.queue, 40)), " ", paused(q), q.is_full ? el("span", {class: "state full"}, "full") : ""]},
       ...["waiting", "active", "scheduled", "done", "dead"].map((name) => ({name, number: true, cell: (q) => count(q, name)})),
       {name: "parked", number: true, cell: parked},
-      {name: "oldest waits", number: true, cell: (q) => (q.oldest_waiting_ms === undefined ? "–" : span(q.oldest_waiting_ms))},
+      {name: "oldest waits", number: true, cell: age},
       {name: "in / s", number: true, cell: (q) => rate(last(q.queue)?.rates.enqueued)},
       {name: "done / s", number: true, cell: (q) => rate(last(q.queue)?.rates.done)},
       {name: "failed / s", number: true, cell: (q) => rate(last(q.queue)?.rates.failed)},
@@ -139,7 +146,7 @@ export function queue({parts: [name], query}) {
     missing.hidden = Boolean(its);
     if (!its) return;
     focusKept(about, () => about.replaceChildren(its.paused ? el("p", {}, paused(its)) : "", facts([
-      ["oldest waits", its.oldest_waiting_ms === undefined ? "–" : span(its.oldest_waiting_ms)],
+      ["oldest waits", age(its)],
       ["workers", workers(its)], ["parked", parked(its)],
       ["capacity", its.capacity ? number(its.capacity) : "no bound"],
       ["dead kept", its.dead_capacity ? number(its.dead_capacity) : "no bound"],

@@ -281,6 +281,22 @@ class Views(Page):
             self.sees("Of queue naps.", "3 dead runs", "disk full")
         self.calm()
 
+    def test_since_when_a_retried_run_waits_is_not_known(self):
+        self.nap("enqueue", "tell", "no route", "hush")
+        self.drain()
+        self.serve()
+        for view in ("", "queue/naps"):
+            self.open(view)
+            self.sees("oldest waits\n–")
+        self.post(f"/runs/naps/{self.newest('dead')}/retry")
+        for view in ("", "queue/naps"):
+            self.open(view)
+            self.sees("oldest waits\nnot known")
+            self.assertIn("were begun before", self.one("main dd span[title]").get_attribute("title"))
+        self.post("/jobs", [{"queue": "naps", "job": "wink"}])
+        self.until(lambda: re.search(r"oldest waits\n\d+ m?s", self.text()))
+        self.calm()
+
     def test_workers_and_schedules(self):
         worker = subprocess.Popen([HELD, "--name", "one", "--isolation", "none"], env=self.env, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)
