@@ -1,7 +1,7 @@
 // Limits of jobs: what they let begin, what they hold back, and other numbers for them.
 import {get, later, post} from "./api.js";
 import {asked} from "./asked.js";
-import {el, facts, number, path, plain, say, short, span, sure, table} from "./dom.js";
+import {clock, el, facts, number, path, plain, say, short, span, sure, table} from "./dom.js";
 import {wrongTell} from "./runs.js";
 import {mayOperate} from "./session.js";
 
@@ -41,10 +41,10 @@ export function limits({query}) {
 
 // ---- one of them
 
-/** The keys that it counts apart by, page by page. */
+/** The keys that it counts apart by, page by page. renew() reads the first page anew; where more are shown, it says of when they are. */
 function keys(queue, name) {
-  const control = new AbortController(), wrong = el("div");
-  let rows = [], cursor = null, timer;
+  const control = new AbortController(), wrong = el("div"), of = el("span", {class: "note"});
+  let rows = [], cursor = null, timer, isFurther = false, isBusy = false, turn = 0;
   const list = table({
     caption: "Keys", key: (row) => row.key, empty: el("p", {}, "No run with it waits or is at work."),
     columns: [
@@ -58,9 +58,14 @@ function keys(queue, name) {
   const again = el("button", {type: "button", click: () => load(null)}, "Look again");
   list.hidden = true;
   async function load(from) {
+    const own = ++turn;
     clearTimeout(timer);
+    isBusy = true;
     try {
       const page = await get(["limits", queue, name, "keys"], {cursor: from}, control.signal);
+      if (own !== turn) return;
+      isFurther = from !== null;
+      of.textContent = isFurther ? `As of ${clock(Date.now())}.` : "";
       rows = [...new Map([...(from === null ? [] : rows), ...page.keys].map((row) => [row.key, row])).values()];
       cursor = page.next_cursor ?? null;
       list.update(rows);
@@ -68,14 +73,17 @@ function keys(queue, name) {
       next.hidden = cursor === null;
       wrong.replaceChildren();
     } catch (failure) {
-      if (failure.name === "AbortError") return;
-      if (!failure.isAway) return; // the limit itself is not found, which is told above
-      wrongTell(wrong, failure);
-      timer = later(() => load(from), control.signal);
+      if (failure.name === "AbortError" || own !== turn) return;
+      if (failure.isAway) { // else the limit itself is not found, which is told above
+        wrongTell(wrong, failure);
+        timer = later(() => load(from), control.signal);
+      }
     }
+    isBusy = false;
   }
   load(null);
-  return {node: el("section", {}, el("h2", {}, "Keys"), wrong, list, el("p", {class: "row"}, next, again)), load: () => load(null), end: () => control.abort()};
+  const node = el("section", {}, el("h2", {}, "Keys"), wrong, list, el("p", {class: "row"}, next, again, of));
+  return {node, load: () => load(null), renew: () => isBusy || isFurther || load(null), end: () => control.abort()};
 }
 
 const FIELDS = [
@@ -137,6 +145,7 @@ export function limit({parts: [queue, name]}) {
     const now = facts([["kind", `${row.kind}: ${KINDS[row.kind] ?? "of a newer version"}`], ["in force", force(row)], ["declared", numbers(row.kind, row.declared)], ["keys", number(row.keys)], ["at work", number(row.active)], ["parked", held(row.parked)]]);
     if (!about.firstChild?.isEqualNode(now)) about.replaceChildren(now);
     controls.update?.(row);
+    its.renew();
   });
   const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/limits"}, "Limits"), " / ", el("a", {href: path("queue", queue)}, short(queue, 40))), el("h1", {}, "Limit ", short(name, 80)), moving.wrong, body);
   return {title: `Limit ${name}`, node, end: () => { moving.end(); its.end(); }};
