@@ -90,6 +90,17 @@ const FIELDS = [
   ["count", "Runs", "1 to 1000000"], ["per", "In a time of", "as 1s or 10m; empty: as it is"], ["burst", "At once after a rest", "empty: as it is"],
 ];
 
+const isCount = (text) => /^\d{1,7}$/.test(text) && Number(text) >= 1 && Number(text) <= 1000000;
+const isSpan = (text) => /^(\d+(\.\d+)?(w|d|h|m|s|ms|us|ns))+$/.test(text);
+const WRONGS = {count: "a number, 1 to 1000000", per: "a time, as 1s, 10m or 1h30m", burst: "a number, 1 to 1000000"};
+
+/** What will be in force, for the question; by `shown` where nothing is given. */
+function numbersNext(shown, body) {
+  if (shown.kind !== "rate") return `${number(body.count)} at a time`;
+  const burst = body.burst ?? Math.min(shown.in_force.burst || body.count, body.count);
+  return `${number(body.count)} in ${body.per ?? span(shown.in_force.per_ms)}, at most ${number(burst)} at once`;
+}
+
 /** Other numbers than those declared. update(limit). */
 function form(queue, name, changed) {
   const wrong = el("p", {class: "wrong", role: "alert"});
@@ -99,15 +110,30 @@ function form(queue, name, changed) {
     return {id, input, line: el("div", {class: "field"}, el("label", {for: `l-${id}`}, label), input, el("span", {class: "hint", id: `d-${id}`}, hint))};
   });
   const blame = (failure) => {
-    const at = inputs.find((each) => each.id === failure.param);
-    wrong.textContent = plain(failure.whole ?? failure.message);
+    const at = inputs.find((each) => each.id === failure.param), label = FIELDS.find(([id]) => id === failure.param)?.[1];
+    const text = plain(failure.whole ?? failure.message), its = `${failure.param}:`;
+    say("");
+    wrong.textContent = label && text.startsWith(its) ? `${label}:${text.slice(its.length).replace(/,? at byte \d+ of the body/, "")}` : text;
     at?.input.setAttribute("aria-invalid", "true");
     at?.input.focus();
   };
-  const given = () => Object.fromEntries(inputs.filter(({input, line}) => !line.hidden && input.value.trim()).map(({id, input}) => [id, id !== "per" && /^\d+$/.test(input.value.trim()) ? Number(input.value) : input.value.trim()]));
-  const act = async (verb, body, title, text) => {
+  /** The body, or null where something is wrong, which is told. */
+  const given = () => {
+    const body = {};
+    for (const {id, input, line} of inputs) {
+      const text = line.hidden ? "" : input.value.trim();
+      if (text === "" && id !== "count") continue;
+      if (!(id === "per" ? isSpan : isCount)(text)) { blame({param: id, message: `${id}: ${WRONGS[id]}`}); return null; }
+      body[id] = id === "per" ? text : Number(text);
+    }
+    return body;
+  };
+  const clear = () => {
     wrong.textContent = "";
     inputs.forEach(({input}) => input.removeAttribute("aria-invalid"));
+  };
+  const act = async (verb, body, title, text) => {
+    clear();
     if (!await sure(title, text, verb === "set" ? "Set it" : "As declared")) return;
     try {
       await post(["limits", queue, name, verb], body);
@@ -119,9 +145,9 @@ function form(queue, name, changed) {
   const reset = el("button", {type: "button", click: () => act("reset", {}, "Take back what was set?", `${name} of queue ${queue}: what its job declares is in force again, ${numbers(shown.kind, shown.declared)}.`)}, "As declared");
   const node = el("form", {hidden: true, class: "limit", submit: (event) => {
     event.preventDefault();
+    clear();
     const body = given();
-    if (body.count === undefined) { blame({param: "count", message: "Runs: how many, 1 to 1000000"}); return; }
-    act("set", body, "Set this limit?", `${name} of queue ${queue}: ${number(body.count)}${shown.kind === "rate" ? ` in ${body.per ?? span(shown.in_force.per_ms)}` : " at a time"}, in place of ${numbers(shown.kind, shown.in_force)}, for each of its keys and whatever its job declares. Runs at work go on.`);
+    if (body) act("set", body, "Set this limit?", `${name} of queue ${queue}: ${numbersNext(shown, body)}, in place of ${numbers(shown.kind, shown.in_force)}, for each of its keys and whatever its job declares. Runs at work go on.`);
   }}, el("h2", {}, "Set it by hand"), el("div", {class: "fields"}, inputs.map((each) => each.line)), el("p", {class: "row"}, el("button", {class: "main"}, "Set"), reset), wrong);
   node.update = (limit) => {
     shown = limit;
