@@ -91,7 +91,8 @@ function progress(run) {
 
 function failed(run) {
   if (!run.error) return "";
-  return el("section", {}, el("h2", {}, run.state === "done" ? "Error of an earlier attempt" : "Error"), el("pre", {class: "error", tabindex: 0}, plain(run.error)));
+  const title = {dead: "Error", cancelled: "Last text of an attempt"}[run.state] ?? "Error of an earlier attempt";
+  return el("section", {}, el("h2", {}, title), el("pre", {class: run.state === "cancelled" ? "value" : "error", tabindex: 0}, plain(run.error)));
 }
 
 function log(run) {
@@ -119,7 +120,7 @@ function actions(run, done) {
   const buttons = VERBS.filter(([, , states]) => states.includes(run.state)).map(([verb, label, , text]) => el("button", {
     type: "button", class: verb === "delete" ? "danger" : null,
     click: async () => {
-      if (verb !== "retry" && !await sure(`${label} this run?`, `${run.job} ${run.id}. ${text}`, label)) return;
+      if (verb !== "retry" && !await sure(`${label} this run?`, `${run.job} ${run.id}. ${text}`, `${label} the run`)) return;
       try {
         const now = await post(["runs", run.queue, run.id, verb]);
         say(now.state === "active" ? "It is asked to stop" : `${label}: done`);
