@@ -2,7 +2,7 @@
 import {each, get, later, post} from "./api.js";
 import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
 import {fold, foldLiteral, foldShown} from "./fold.js";
-import {listen} from "./live.js";
+import {listen, live} from "./live.js";
 import {ageing, errorsRead, firstLine, standing, wrongTell, wrongText} from "./runs.js";
 import {mayOperate} from "./session.js";
 
@@ -59,7 +59,7 @@ export function dead({query}) {
   const control = new AbortController(), chosen = new Set();
   const queue = query.get("queue");
   let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, isRead = false, turn = 0, timer, acted = "";
-  const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div"), told = el("p", {role: "status"});
+  const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div"), failed = el("div"), told = el("p", {role: "status"});
   const count = el("span", {role: "status"}, "");
   // Cells that look alike stay where they are, so that what they do goes by what is shown when it is done.
   const groupOf = (group) => groupsOf(runs).find((each) => each.key === group.key) ?? group;
@@ -107,17 +107,23 @@ export function dead({query}) {
     await each(picked, async (run) => {
       try { await post(["runs", run.queue, run.id, verb]); } catch (failure) { failures.push(failure); }
     });
-    isBusy = false;
     chosen.clear();
     acted = `${label}: ${number(picked.length - failures.length)} of ${number(picked.length)} done.`;
     say(acted);
+    await actDone(failures.length ? {message: `${number(failures.length)} of ${number(picked.length)} failed: ${failures[0].whole}`} : null);
+  };
+  /** What failed stays until something else is done, whatever reading the list anew comes to. */
+  const actDone = async (failure) => {
+    isBusy = false;
+    failed.replaceChildren(failure ? wrongText(failure) : "");
+    draw();
+    tell();
     await load(true);
-    if (failures.length) wrong.replaceChildren(wrongText({message: `${failures.length} of ${picked.length} failed: ${failures[0].whole}`}));
   };
   const retryAll = async (group) => {
     if (isBusy) return;
     isBusy = true;
-    let wrongs = "";
+    let wrongs = null;
     try {
       const {matched} = await bulk(queue, group, {action: "retry", dry: true}, control.signal);
       const text = `All dead runs of ${group.job} in ${queue ? `queue ${queue}` : "all queues"} whose error has this text, also those that are not shown: “${group.part}”. They are put back to waiting, with fresh attempts.`;
@@ -129,10 +135,7 @@ export function dead({query}) {
         chosen.clear();
       }
     } catch (failure) { wrongs = failure; }
-    isBusy = false;
-    if (control.signal.aborted) return;
-    await load(true);
-    if (wrongs) wrong.replaceChildren(wrongText(wrongs));
+    if (!control.signal.aborted) await actDone(wrongs);
   };
   const retry = el("button", {type: "button", click: () => act("retry", "Retry", "They are put back to waiting, with fresh attempts.")}, "Retry");
   const remove = el("button", {type: "button", class: "danger", click: () => act("delete", "Delete", "They are forgotten, with their params and logs. That cannot be undone.")}, "Delete");
@@ -156,7 +159,7 @@ export function dead({query}) {
     const now = standing({queue, state: "dead"})?.count;
     const first = now > runs.length ? `${number(runs.length)} of ${number(now)}` : `The first ${number(runs.length)}`;
     const text = cursor ? `${first} dead runs, grouped by their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by their errors`;
-    const after = acted && now !== undefined ? `${acted} ${number(now)} ${queue ? `of ${plain(queue)} ` : ""}${now === 1 ? "is" : "are"} dead now.` : acted;
+    const after = acted && now !== undefined && !live.failure ? `${acted} ${number(now)} ${queue ? `of ${plain(queue)} ` : ""}${now === 1 ? "is" : "are"} dead now.` : acted;
     if (isRead && status.textContent !== text) status.textContent = text;
     if (told.textContent !== after) told.textContent = after;
   }
@@ -195,7 +198,7 @@ export function dead({query}) {
   groups.hidden = true;
   const end = listen(tell);
   load(true);
-  const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, told, bar,
+  const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, failed, told, bar,
     el("h2", {}, "By error"), groups, title, list, el("p", {class: "row"}, next, again, age.node));
   return {title: "Dead letters", node, end: () => { control.abort(); age.end(); end(); }};
 }

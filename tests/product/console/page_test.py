@@ -768,6 +768,24 @@ class Acting(Page):
         self.assertEqual(self.get("/runs?state=dead")["runs"], [])
         self.calm()
 
+    def test_a_choice_while_the_store_goes(self):
+        self.fill()
+        self.serve()
+        self.faults = (503,)
+        self.open("dead")
+        self.sees("3 dead runs")
+        self.press("Choose all shown")
+        self.away()
+        self.sees("The store is away", selector="#banner")
+        self.press("Retry")
+        self.press("Retry 3", "#sure")
+        self.sees("Retry: 0 of 3 done.", "3 of 3 failed: The store is away", "0 chosen")
+        self.assertNotIn("at work", self.text())
+        self.assertNotIn("are dead now", self.text())
+        self.back()
+        self.sees("3 are dead now.", "3 of 3 failed: The store is away")
+        self.calm()
+
     def test_many_dead_letters(self):
         """Of how many they are the first; what is retried and dies again is told."""
         self.nap("enqueue", "tell", "no route", "hush")
