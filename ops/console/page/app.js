@@ -42,17 +42,50 @@ function missing() {
   return {title: "Nothing here", node: el("div", {}, el("h1", {}, "Nothing here"), el("p", {}, "There is no such page. ", el("a", {href: "#/"}, "Overview")))};
 }
 
+// Where each entry of the browser's history was left: Back shows that again.
+const places = new Map();
+let here = null, returning = null;
+
+/** What was left of the entry that is shown now; begins to keep it. */
+function placeTake() {
+  if (here) places.set(here, {y: scrollY, pages: shown?.pages?.() ?? 1});
+  if (!history.state?.place) history.replaceState({place: String(Math.random())}, "");
+  here = history.state.place;
+  return places.get(here);
+}
+
+/** Scrolls there as the page grows, until it grows no more or somebody goes elsewhere. */
+function placeReturn(y) {
+  let timer;
+  const observer = new ResizeObserver(() => {
+    scrollTo(0, y);
+    clearTimeout(timer);
+    if (Math.abs(scrollY - y) < 2) timer = setTimeout(() => returning?.(), 1500);
+  });
+  const ends = ["wheel", "pointerdown", "keydown"];
+  returning = () => {
+    clearTimeout(timer);
+    observer.disconnect();
+    ends.forEach((name) => removeEventListener(name, returning));
+    returning = null;
+  };
+  ends.forEach((name) => addEventListener(name, returning));
+  observer.observe($("main"));
+}
+
 function show() {
   if (location.hash === "#main") return;
+  returning?.();
+  const place = placeTake();
   const {found, parts, query} = route(), main = $("main");
   shown?.end?.();
-  shown = found && (mayRead() || found.at === "enqueue" || (found.at === "run" && mayReadRun())) ? found.view({parts, query}) : found ? enqueue({parts: [], query}) : missing();
+  shown = found && (mayRead() || found.at === "enqueue" || (found.at === "run" && mayReadRun())) ? found.view({parts, query, pages: place?.pages ?? 1}) : found ? enqueue({parts: [], query}) : missing();
   document.title = `${plain(shown.title).slice(0, 100)} · Culex`;
   main.replaceChildren(shown.node);
   const at = found?.of ?? found?.at;
   for (const link of $("nav").querySelectorAll("a")) link.toggleAttribute("aria-current", false);
   $("nav").querySelector(`a[data-at="${at}"]`)?.setAttribute("aria-current", "page");
-  if (show.isLater) { main.focus({preventScroll: true}); scrollTo(0, 0); }
+  if (show.isLater) { main.focus({preventScroll: true}); scrollTo(0, 0); if (place?.y) placeReturn(place.y); }
   show.isLater = true;
 }
 
@@ -202,6 +235,7 @@ async function start() {
   onToken(tokenAsk, tokenGiven);
   nav();
   listen(status);
+  history.scrollRestoration = "manual";
   window.addEventListener("hashchange", show);
   const isKnown = await known();
   show();

@@ -3,7 +3,7 @@ import {each, get, later, post} from "./api.js";
 import {el, number, path, plain, runLink, say, short, sure, table, time} from "./dom.js";
 import {fold, foldLiteral, foldShown} from "./fold.js";
 import {listen, live} from "./live.js";
-import {ageing, errorsRead, firstLine, standing, wrongTell, wrongText} from "./runs.js";
+import {ageing, errorsRead, firstLine, pagesLoad, standing, wrongTell, wrongText} from "./runs.js";
 import {mayOperate} from "./session.js";
 
 const PAGE = 100;
@@ -55,10 +55,10 @@ function groupsOf(runs) {
 /** Also a longer error may have the text: what is said is what is done. */
 const retryLabel = (group) => (group.isOne ? "Retry all whose error has this text" : ["Retry all whose error has “", short(group.part, 60), "”"]);
 
-export function dead({query}) {
+export function dead({query, pages: first}) {
   const control = new AbortController(), chosen = new Set();
   const queue = query.get("queue");
-  let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, isRead = false, turn = 0, timer, acted = "";
+  let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, isRead = false, turn = 0, pages = 1, timer, acted = "";
   const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div"), failed = el("div"), told = el("p", {role: "status"});
   const count = el("span", {role: "status"}, "");
   // Cells that look alike stay where they are, so that what they do goes by what is shown when it is done.
@@ -176,6 +176,7 @@ export function dead({query}) {
       runs = (isNew ? [] : runs).concat(fresh);
       cursor = page.next_cursor ?? null;
       isFurther = !isNew;
+      pages = isNew ? 1 : pages + 1;
       const shown = new Set(runs.map((run) => run.id));
       chosen.forEach((id) => shown.has(id) || chosen.delete(id));
       wrong.replaceChildren();
@@ -197,8 +198,8 @@ export function dead({query}) {
   draw();
   groups.hidden = true;
   const end = listen(tell);
-  load(true);
+  pagesLoad(first, load, () => cursor !== null && !control.signal.aborted);
   const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, failed, told, bar,
     el("h2", {}, "By error"), groups, title, list, el("p", {class: "row"}, next, again, age.node));
-  return {title: "Dead letters", node, end: () => { control.abort(); age.end(); end(); }};
+  return {title: "Dead letters", node, pages: () => pages, end: () => { control.abort(); age.end(); end(); }};
 }

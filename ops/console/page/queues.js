@@ -130,13 +130,13 @@ function pauseForm(name) {
 
 const STATES = ["waiting", "active", "scheduled", "done", "dead", "cancelled"];
 
-export function queue({parts: [name], query}) {
+export function queue({parts: [name], query, pages}) {
   const isOfFigures = query.get("show") === "figures", shown = isOfFigures ? "" : STATES.includes(query.get("state")) ? query.get("state") : "waiting";
   const about = el("div"), moving = charts(), controls = mayOperate() ? pauseForm(name) : el("p", {class: "note"}, "You may look, not change.");
   const tabs = el("nav", {"aria-label": "Runs by state, and figures"}, el("ul", {class: "tabs"}));
   const missing = el("p", {class: "empty", hidden: true}, "The store has no such queue. One begins with its first run or its first worker.");
   const before = unread(), found = el("div", {hidden: true}, about, controls, moving, el("h2", {}, "Runs and figures"), tabs);
-  const part = isOfFigures ? figures(name) : listing({queue: name, state: shown}, {isQueue: true});
+  const part = isOfFigures ? figures(name) : listing({queue: name, state: shown}, {isQueue: true, pages});
   found.append(part.node);
   const end = listen(({queues, failure}) => {
     before.update({queues, failure});
@@ -164,5 +164,5 @@ export function queue({parts: [name], query}) {
   });
   const enqueue = mayEnqueue() ? el("a", {class: "button", href: `#/enqueue?queue=${encodeURIComponent(name)}`}, "Enqueue a run") : "";
   const node = el("div", {}, el("p", {class: "trail"}, el("a", {href: "#/"}, "Overview")), el("div", {class: "head"}, el("h1", {}, "Queue ", short(name, 64)), enqueue), before, missing, found);
-  return {title: `Queue ${name}`, node, end: () => { end(); part.end(); }};
+  return {title: `Queue ${name}`, node, pages: part.pages, end: () => { end(); part.end(); }};
 }

@@ -87,15 +87,21 @@ export function ageing(question, mayRenew, renew) {
   return {node, look, end, begin: () => standing(question)?.mark ?? null, done: (begun, all = null) => { mark = begun; whole = all; at = Date.now(); look(); }};
 }
 
-/** Pages of runs by a question; more are added at the end. */
-export function listing(question, {isQueue = false} = {}) {
+/** So many pages, one after the other, by load(isNew). */
+export async function pagesLoad(pages, load, hasMore) {
+  await load(true);
+  for (let at = 1; at < pages && hasMore(); at++) await load();
+}
+
+/** Pages of runs by a question, first as many as are asked for; more are added at the end. */
+export function listing(question, {isQueue = false, pages: first = 1} = {}) {
   const control = new AbortController();
   const list = runTable({isQueue, empty: isQueue ? `No run is ${question.state}.` : "No run is like that. Ask for less: leave a field empty."});
   const status = el("p", {class: "note", role: "status"}, "Looking…");
   const wrong = el("div");
   const next = el("button", {type: "button", hidden: true, click: () => load()}, "Show more");
   const again = el("button", {type: "button", click: () => load(true)}, "Look again");
-  let rows = [], cursor = null, isFurther = false, isBusy = false, turn = 0, timer;
+  let rows = [], cursor = null, isFurther = false, isBusy = false, turn = 0, pages = 1, timer;
   const age = ageing(question, () => !isFurther, () => isBusy || load(true, true));
   const node = el("div", {}, wrong, list, el("p", {class: "row"}, next, again, status, age.node));
   list.hidden = true;
@@ -116,6 +122,7 @@ export function listing(question, {isQueue = false} = {}) {
       rows = (isNew ? [] : rows).concat(fresh);
       cursor = page.next_cursor ?? null;
       isFurther = !isNew;
+      pages = isNew ? 1 : pages + 1;
       list.hidden = rows.length === 0 && cursor !== null;
       errorsShow(fresh, before);
       list.update(rows);
@@ -132,8 +139,8 @@ export function listing(question, {isQueue = false} = {}) {
     }
     isBusy = next.disabled = again.disabled = false;
   }
-  load(true);
-  return {node, end: () => { control.abort(); age.end(); }};
+  pagesLoad(first, load, () => cursor !== null && !control.signal.aborted);
+  return {node, pages: () => pages, end: () => { control.abort(); age.end(); }};
 }
 
 const FIELDS = [
@@ -157,11 +164,11 @@ function form(query) {
   }}, el("div", {class: "fields"}, fields), states, el("p", {class: "row"}, el("button", {class: "main"}, "Search"), el("a", {href: "#/runs"}, "All runs")));
 }
 
-export function search({query}) {
+export function search({query, pages}) {
   const names = [...FIELDS.map(([name]) => name), "state"];
   const question = Object.fromEntries(names.map((name) => [name, query.get(name)]));
-  const runs = listing(question);
-  return {title: "Runs", node: el("div", {}, el("h1", {}, "Runs"), form(query), runs.node), end: runs.end};
+  const runs = listing(question, {pages});
+  return {title: "Runs", node: el("div", {}, el("h1", {}, "Runs"), form(query), runs.node), pages: runs.pages, end: runs.end};
 }
 
 /** The queue of a run whose id alone is known: each queue is asked. */

@@ -927,6 +927,35 @@ class Acting(Page):
         self.assertEqual(self.focused(), "Cancel")
         self.calm()
 
+    def test_back_shows_what_was_left(self):
+        """The place of a list and how much of it was shown; a link shows it from the beginning."""
+        self.nap("enqueue", "tell", "no route", "hush")
+        self.drain()
+        self.serve()
+        self.post("/jobs", [{"queue": "naps", "job": "tell", "params": {"words": "no route"}}] * 104)
+        self.drain()
+        place = lambda: self.browser.execute_script("return scrollY")
+        for view, more, text in (("dead?queue=naps", "Show 100 more", "105 dead runs"), ("runs?state=dead", "Show more", "100 runs"),
+                                 ("queue/naps?state=dead", "Show more", "100 runs")):
+            self.open(view)
+            self.sees(more)
+            self.press(more)
+            self.sees(text)
+            self.browser.execute_script("scrollTo(0, 1500)")
+            link = self.one("main tbody a.id")
+            self.browser.execute_script("arguments[0].click()", link)
+            self.sees("failed for good")
+            self.assertEqual(place(), 0)
+            self.browser.back()
+            self.sees(text)
+            self.until(lambda: place() == 1500, 10)
+            self.browser.forward()
+            self.sees("failed for good")
+            self.browser.execute_script("location.hash = arguments[0]", f"#/{view}")
+            self.sees(more)
+            self.assertEqual(place(), 0)
+        self.calm()
+
     def test_pages_by_cursor(self):
         self.fill()
         self.serve()
