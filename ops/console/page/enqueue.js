@@ -161,7 +161,7 @@ function form(schema, queue, job) {
       const run = await post(["jobs", queue, job], body);
       key = keyMake();
       told.replaceChildren(el("p", {class: "good"}, run.outcome === "new" ? "Enqueued: " : `Not a new run, but ${run.outcome}: `, el("a", {class: "id", href: path("run", run.queue, run.id)}, run.id)));
-      say("Enqueued");
+      say(run.outcome === "new" ? "Enqueued" : `Not a new run, but ${run.outcome}`);
     } catch (failure) {
       if (!failure.isAway) key = keyMake();
       blame(failure);

@@ -599,6 +599,19 @@ class Acting(Page):
         self.sees("Into queue naps")
         self.calm()
 
+    def test_what_is_said_of_a_duplicate(self):
+        self.drain()
+        self.serve()
+        self.open("enqueue/naps/wink")
+        self.sees("When, how urgent, tags")
+        self.browser.execute_script("document.getElementById('x-idempotency_key').value = 'one'")
+        self.press("Enqueue")
+        self.sees("Enqueued", selector="#said")
+        self.press("Enqueue")
+        self.sees("Not a new run, but duplicate: ")
+        self.sees("Not a new run, but duplicate", selector="#said")
+        self.calm()
+
     def test_names_of_params(self):
         """A param may be named as an option is, or as nothing in JavaScript should be."""
         self.nap("enqueue", "wink", "1")
@@ -1609,6 +1622,20 @@ class Reach(Page):
                 for width in (1440, 800, 375, 320):
                     self.screen(width, scheme)
                     self.fits()
+        self.calm()
+
+    def test_labels_of_narrow_cards_are_words(self):
+        self.hold(1)
+        self.serve()
+        self.open("workers")
+        self.sees("one")
+        self.screen(375, "light")
+        width = self.browser.execute_script("""
+            const cell = document.querySelector("main td[data-name=Memory]");
+            cell.firstChild.textContent = "4.2 MiB + 2.9 MiB";
+            return parseFloat(getComputedStyle(cell, "::before").width)""")
+        self.assertGreater(width, 40, "the label is broken into letters")
+        self.fits()
         self.calm()
 
     def test_dark_by_hand(self):
