@@ -30,8 +30,8 @@ async function bulkOf(queue, body, sums, signal) {
 }
 
 /** Does it to all runs with an error, in one queue or in all. */
-async function bulk(queue, group, body, signal) {
-  const sums = {matched: 0, done: 0}, its = {...body, states: "dead", job: group.job, error: group.part};
+async function bulk({queue, since}, group, body, signal) {
+  const sums = {matched: 0, done: 0}, its = {...body, states: "dead", job: group.job, error: group.part, since: since || undefined};
   for (const name of await queuesOf(queue, signal)) if (!signal.aborted) await bulkOf(name, its, sums, signal);
   return sums;
 }
@@ -52,12 +52,30 @@ function groupsOf(runs) {
   return [...groups.values()].sort((one, other) => other.runs.length - one.runs.length);
 }
 
+const FIELDS = [["error", "Text in the error", "timed out"], ["since", "Enqueued since", "2h, or 2026-11-30T09:30:00Z"]];
+
+/** Which dead runs are looked at. */
+function form(query) {
+  const fields = FIELDS.map(([name, label, hint]) => el("div", {class: "field"}, el("label", {for: `dead-${name}`}, label),
+    el("input", {id: `dead-${name}`, name, value: query.get(name) ?? "", placeholder: hint, maxlength: 500, autocomplete: "off", spellcheck: "false"})));
+  return el("form", {class: "search", submit: (event) => {
+    event.preventDefault();
+    const data = new FormData(event.target), asked = new URLSearchParams();
+    if (query.get("queue")) asked.set("queue", query.get("queue"));
+    for (const [name] of FIELDS) if (data.get(name).trim()) asked.set(name, data.get(name).trim());
+    const hash = `#/dead${asked.size ? `?${asked}` : ""}`;
+    if (location.hash === hash) window.dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = hash;
+  }}, el("div", {class: "fields"}, fields), el("p", {class: "row"}, el("button", {class: "main"}, "Search")));
+}
+
 /** Also a longer error may have the text: what is said is what is done. */
 const retryLabel = (group) => (group.isOne ? "Retry all whose error has this text" : ["Retry all whose error has “", short(group.part, 60), "”"]);
 
 export function dead({query, pages: first}) {
   const control = new AbortController(), chosen = new Set();
-  const queue = query.get("queue");
+  const queue = query.get("queue"), since = query.get("since"), question = {queue, state: "dead", error: query.get("error"), since};
+  const isNarrow = Boolean(question.error || since);
   let runs = [], cursor = null, isBusy = false, isFurther = false, isLoading = false, isRead = false, turn = 0, pages = 1, timer, acted = "";
   const status = el("p", {class: "note", role: "status"}, "Looking…"), wrong = el("div"), failed = el("div"), told = el("p", {role: "status"});
   const count = el("span", {role: "status"}, "");
@@ -77,7 +95,7 @@ export function dead({query, pages: first}) {
   const choice = mayOperate();
   const groups = table({
     caption: "By error", key: (group) => group.key,
-    empty: [el("p", {}, "No run is dead. A run comes here when its last attempt has failed.")],
+    empty: [isNarrow ? el("p", {}, "No dead run is like that. Ask for less: leave a field empty.") : el("p", {}, "No run is dead. A run comes here when its last attempt has failed.")],
     columns: [
       ...(choice ? [{name: "Choose", class: "tight", cell: (group) => box(`all ${group.runs.length} of ${group.line}`, group.runs.map((run) => run.id), () => groupOf(group).runs.map((run) => run.id))}] : []),
       {name: "Error", head: true, cell: (group) => short(group.line, 120)},
@@ -125,11 +143,11 @@ export function dead({query, pages: first}) {
     isBusy = true;
     let wrongs = null;
     try {
-      const {matched} = await bulk(queue, group, {action: "retry", dry: true}, control.signal);
-      const text = `All dead runs of ${group.job} in ${queue ? `queue ${queue}` : "all queues"} whose error has this text, also those that are not shown: “${group.part}”. They are put back to waiting, with fresh attempts.`;
+      const {matched} = await bulk(question, group, {action: "retry", dry: true}, control.signal);
+      const text = `All dead runs of ${group.job} in ${queue ? `queue ${queue}` : "all queues"}${since ? `, enqueued since ${since},` : ""} whose error has this text, also those that are not shown: “${group.part}”. They are put back to waiting, with fresh attempts.`;
       if (await sure(`Retry ${number(matched)} ${matched === 1 ? "run" : "runs"}?`, text, `Retry ${number(matched)}`)) {
         count.textContent = "at work…";
-        const sums = await bulk(queue, group, {action: "retry"}, control.signal);
+        const sums = await bulk(question, group, {action: "retry"}, control.signal);
         acted = `Retry: ${number(sums.done)} of ${number(sums.matched)} done.`;
         say(acted);
         chosen.clear();
@@ -143,7 +161,7 @@ export function dead({query, pages: first}) {
   const bar = el("div", {class: "row bar"}, all, retry, remove, count);
   const next = el("button", {type: "button", hidden: true, click: () => load()}, `Show ${PAGE} more`);
   const again = el("button", {type: "button", click: () => load(true)}, "Look again");
-  const age = ageing({queue, state: "dead"}, () => !isFurther && !isBusy && !chosen.size, () => isLoading || load(true));
+  const age = ageing(question, () => !isFurther && !isBusy && !chosen.size, () => isLoading || load(true));
   const title = el("h2", {}, "Each run");
   function draw() {
     groups.update(groupsOf(runs));
@@ -157,8 +175,8 @@ export function dead({query, pages: first}) {
   // Both change with the readings, too: what was retried may be dead again in a moment.
   function tell() {
     const now = standing({queue, state: "dead"})?.count;
-    const first = now > runs.length ? `${number(runs.length)} of ${number(now)}` : `The first ${number(runs.length)}`;
-    const text = cursor ? `${first} dead runs, grouped by their errors; what is chosen is of these.` : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}, grouped by their errors`;
+    const first = `The first enqueued ${number(runs.length)}${!isNarrow && now > runs.length ? ` of ${number(now)}` : ""} dead runs`;
+    const text = `${cursor ? first : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}`}${isNarrow ? " like that" : ""}, grouped by their errors${cursor ? "; what is chosen is of these, and later ones are not among them." : ""}`;
     const after = acted && now !== undefined && !live.failure ? `${acted} ${number(now)} ${queue ? `of ${plain(queue)} ` : ""}${now === 1 ? "is" : "are"} dead now.` : acted;
     if (isRead && status.textContent !== text) status.textContent = text;
     if (told.textContent !== after) told.textContent = after;
@@ -168,7 +186,7 @@ export function dead({query, pages: first}) {
     clearTimeout(timer);
     isLoading = true;
     try {
-      const page = await get(["runs"], {queue, state: "dead", limit: PAGE, cursor: isNew ? null : cursor}, control.signal);
+      const page = await get(["runs"], {...question, limit: PAGE, cursor: isNew ? null : cursor}, control.signal);
       const known = new Set(isNew ? [] : runs.map((run) => run.id));
       const fresh = page.runs.filter((run) => !known.has(run.id));
       await errorsRead(fresh, control.signal, runs);
@@ -199,7 +217,7 @@ export function dead({query, pages: first}) {
   groups.hidden = true;
   const end = listen(tell);
   pagesLoad(first, load, () => cursor !== null && !control.signal.aborted);
-  const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", status, wrong, failed, told, bar,
+  const node = el("div", {}, el("h1", {}, "Dead letters"), queue ? el("p", {}, "Of queue ", short(queue, 64), ". ", el("a", {href: "#/dead"}, "Of all")) : "", form(query), status, wrong, failed, told, bar,
     el("h2", {}, "By error"), groups, title, list, el("p", {class: "row"}, next, again, age.node));
   return {title: "Dead letters", node, pages: () => pages, end: () => { control.abort(); age.end(); end(); }};
 }

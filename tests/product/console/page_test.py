@@ -781,6 +781,30 @@ class Acting(Page):
         self.assertEqual(self.get("/runs?state=dead")["runs"], [])
         self.calm()
 
+    def test_dead_letters_by_text_and_time(self):
+        """Which of them are shown is said; of some alone also a retry of all is."""
+        self.nap("enqueue", "tell", "disk full", "hush")
+        self.drain()
+        self.serve()
+        self.post("/jobs", [{"queue": "naps", "job": "tell", "params": {"words": "no route"}}] * 104)
+        self.drain()
+        self.open("dead")
+        self.sees("The first enqueued 100 of 105 dead runs", "disk full")
+        self.one("#dead-error").send_keys("disk", Keys.ENTER)
+        self.sees("1 dead run like that")
+        self.assertNotIn("no route", self.text())
+        self.assertEqual(self.one("#dead-error").get_attribute("value"), "disk")
+        self.one("#dead-since").send_keys("2100-01-01T00:00:00Z", Keys.ENTER)
+        self.sees("No dead run is like that")
+        self.open("dead?queue=naps&since=1h")
+        self.sees("The first enqueued 100 dead runs like that")
+        button = [each for each in self.browser.find_elements(By.CSS_SELECTOR, "main td[data-name=All] button") if "no route" in each.get_attribute("aria-label")][0]
+        button.send_keys(Keys.ENTER)
+        self.sees("Retry 104 runs?", "in queue naps, enqueued since 1h, whose", selector="#sure")
+        self.press("Retry 104", "#sure")
+        self.sees("Retry: 104 of 104 done.", "1 dead run like that")
+        self.calm()
+
     def test_a_choice_while_the_store_goes(self):
         self.fill()
         self.serve()
