@@ -4,7 +4,7 @@ import {batch, batches, batchPath} from "./batch.js";
 import {dead} from "./dead.js";
 import {clock, el, path, plain, say} from "./dom.js";
 import {enqueue} from "./enqueue.js";
-import {begin, fail, listen, watch} from "./live.js";
+import {begin, fail, listen, live, watch} from "./live.js";
 import {limit, limits} from "./limits.js";
 import {schema, schemas} from "./lists.js";
 import {overview, queue} from "./queues.js";
@@ -119,7 +119,7 @@ function key(event) {
 }
 
 function help() {
-  const rows = [["?", "these keys"], ["/", "search: a run's id, a batch's name, or text of an error"], ...PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, page.name]), ["Esc", "closes a dialog"]];
+  const rows = [["?", "these keys"], ["/", "search: a run's id, a batch's or a queue's name, or text of an error"], ...PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, page.name]), ["Esc", "closes a dialog"]];
   $("help-keys").replaceChildren(...rows.map(([name, does]) => el("tr", {}, el("th", {scope: "row"}, name.split(" ").map((one) => [el("kbd", {}, one), " "]).flat()), el("td", {}, does))));
 }
 
@@ -131,6 +131,7 @@ async function find(event) {
   event.preventDefault();
   const text = $("find-text").value.trim();
   if (batchPath(text)) { location.hash = batchPath(text); return; }
+  if (live.queues?.some((each) => each.queue === text)) { location.hash = path("queue", text); return; }
   if (!ID.test(text)) { location.hash = text ? `#/runs?error=${encodeURIComponent(text)}` : "#/runs"; return; }
   try {
     const its = await runFind(text.toLowerCase());

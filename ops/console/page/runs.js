@@ -87,6 +87,14 @@ export function ageing(question, mayRenew, renew) {
   return {node, look, end, begin: () => standing(question)?.mark ?? null, done: (begun, all = null) => { mark = begun; whole = all; at = Date.now(); look(); }};
 }
 
+/** What is said where no run is found: what was typed into the search of the header may be a name. */
+function none({error, ...others}) {
+  if (!error) return "No run is like that. Ask for less: leave a field empty.";
+  if (Object.values(others).some(Boolean)) return "No error has that text, of runs like that. Ask for less: leave a field empty.";
+  const link = (name) => el("a", {href: `#/runs?${name}=${encodeURIComponent(error)}`}, `${name === "job" ? "of the job" : "with the tag"} `, short(error, 60));
+  return ["No error has that text. Runs ", link("job"), ", or ", link("tag"), "?"];
+}
+
 /** So many pages, one after the other, by load(isNew). */
 export async function pagesLoad(pages, load, hasMore) {
   await load(true);
@@ -96,7 +104,7 @@ export async function pagesLoad(pages, load, hasMore) {
 /** Pages of runs by a question, first as many as are asked for; more are added at the end. */
 export function listing(question, {isQueue = false, pages: first = 1} = {}) {
   const control = new AbortController();
-  const list = runTable({isQueue, empty: isQueue ? `No run is ${question.state}.` : "No run is like that. Ask for less: leave a field empty."});
+  const list = runTable({isQueue, empty: isQueue ? `No run is ${question.state}.` : none(question)});
   const status = el("p", {class: "note", role: "status"}, "Looking…");
   const wrong = el("div");
   const next = el("button", {type: "button", hidden: true, click: () => load()}, "Show more");

@@ -993,6 +993,22 @@ class Acting(Page):
             self.assertEqual(place(), 0)
         self.calm()
 
+    def test_names_in_the_search_of_errors(self):
+        self.fill()
+        self.serve()
+        self.open()
+        self.sees("naps")
+        self.keys("/", "naps", Keys.ENTER)
+        self.sees("Queue naps")
+        self.one("#find-text").clear()
+        self.keys("/", "wink", Keys.ENTER)
+        self.sees("No error has that text.")
+        self.press("of the job wink")
+        self.sees("1 run")
+        self.open("runs?error=nothing&state=dead")
+        self.sees("No error has that text, of runs like that")
+        self.calm()
+
     def test_pages_by_cursor(self):
         self.fill()
         self.serve()
