@@ -12,7 +12,16 @@ if not is_known() then return 0 end
 local now, field, text = clock(), ARGV[3] .. '|' .. ARGV[4] .. '|' .. ARGV[2], ARGV[5]
 local entry = call('HGET', schemas, field)
 local e = schema_parse(field, entry)
-if e and math.abs(now - e.told) < SCHEMA_TOLD_GAP_MS then return 1 end
+
+-- No other one of the job was told since: one that comes back within the gap is the newest again.
+local function is_newest()
+  for _, other in ipairs(call('ZRANGEBYSCORE', schemas_told, e.told, '+inf')) do
+    if other ~= field and string.sub(other, 35) == ARGV[2] then return false end
+  end
+  return true
+end
+
+if e and math.abs(now - e.told) < SCHEMA_TOLD_GAP_MS and is_newest() then return 1 end
 
 local first
 if not entry and call('HLEN', schemas) >= tonumber(ARGV[6]) then

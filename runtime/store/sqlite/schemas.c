@@ -27,7 +27,7 @@
 /* What is there under the place of a schema that somebody tells. */
 struct standing {
     bool is_there;
-    bool is_told; /* a short time ago */
+    bool is_told; /* a short time ago, and no other one of the job since */
 };
 
 static bool was_told_lately(int64_t told_ms, int64_t now_ms)
@@ -46,7 +46,8 @@ static culex_status standing_find(struct culex_sqlite *store,
     int has = culex__sqlite_next(store, row, error);
     if (has > 0) {
         ret_standing->is_there = true;
-        ret_standing->is_told = was_told_lately(sqlite3_column_int64(row, 0), store->now_ms);
+        ret_standing->is_told = sqlite3_column_int(row, 1) == 0 &&
+                                was_told_lately(sqlite3_column_int64(row, 0), store->now_ms);
     }
     culex__sqlite_end(row);
     return has < 0 ? (culex_status)has : CULEX_OK;

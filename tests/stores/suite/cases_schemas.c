@@ -133,6 +133,24 @@ void case_schemas__that_are_told_again_soon_stay_as_they_are(struct suite *suite
     assert_told(suite, first);
 }
 
+/* A version that is rolled back is what is enqueued by, from its first worker's start on. */
+void case_schemas__that_come_back_soon_are_the_newest_again(struct suite *suite)
+{
+    suite_put(suite);
+    assert_ok(publish(suite, "a", 3, "old"));
+    suite->now_ms += 1000;
+    assert_ok(publish(suite, "a", 4, "new"));
+    assert_text(suite, "a", 0, "new");
+    suite->now_ms += 1000;
+    assert_ok(publish(suite, "b", 5, "of another job"));
+    assert_ok(publish(suite, "a", 3, "old"));
+    assert_text(suite, "a", 0, "old");
+    suite->now_ms += 1000;
+    assert_ok(publish(suite, "a", 4, "new"));
+    assert_text(suite, "a", 0, "new");
+    assert_count(suite, 3);
+}
+
 void case_schemas__of_another_text_stand_beside_each_other(struct suite *suite)
 {
     struct culex_schema_id id = {"a", 3, culex__schema_digest("text", 4)};

@@ -2584,6 +2584,18 @@ static size_t schemas_count(struct model *model, const char *queue, struct model
     return count;
 }
 
+/* Of its job. */
+static bool schema_is_newest(const struct model *model, const struct model_schema *kept)
+{
+    for (size_t i = 0; i < model->schema_count; i++) {
+        const struct model_schema *other = model->schemas[i];
+        if (other != kept && other->text != NULL && other->queue == kept->queue &&
+            strcmp(other->job, kept->job) == 0 && other->row.told_ms >= kept->row.told_ms)
+            return false;
+    }
+    return true;
+}
+
 static void schema_drop(struct model_schema *kept)
 {
     free(kept->text);
@@ -2614,7 +2626,8 @@ static culex_status model_schema_publish(struct culex_store *store, const char *
     if (status != CULEX_OK)
         return status;
     struct model_schema *kept = schema_find(model, queue, &schema->id);
-    if (kept != NULL && llabs(now - kept->row.told_ms) < schema_told_gap_ms)
+    if (kept != NULL && llabs(now - kept->row.told_ms) < schema_told_gap_ms &&
+        schema_is_newest(model, kept))
         return CULEX_OK;
     if (kept == NULL && schemas_count(model, queue, &first) >= 512) {
         if (first->row.told_ms > now - schema_stale_ms)
