@@ -1235,15 +1235,12 @@ class Access(Served):
                  ("GET", "/api/v1/health", "reow"), ("GET", "/metrics", "ro"), ("GET", "/api/v1/limits", "ro"),
                  ("GET", "/api/v1/queues/naps/figures", "ro"), ("POST", "/api/v1/jobs/naps/wink", "eo"), ("POST", "/api/v1/jobs", "eo"),
                  ("POST", "/api/v1/queues/naps/pause", "o"), ("POST", "/api/v1/queues/naps/claim", "wo"),
-                 ("POST", "/api/v1/queues/naps/bulk", "o"), ("POST", one + "/delete", "o"))
+                 ("POST", "/api/v1/queues/naps/bulk", "o"), ("POST", one + "/delete", "o"),
+                 ("POST", f"/api/v1/workers/{self.listed()}/set", "o"))
         for verb in ("pause", "resume", "run", "delete"):  # who may is told that there is none
             for token in (self.READ, self.ENQUEUE, self.OPERATE, self.WORK):
                 status, _, value = self.send("POST", f"/api/v1/schedules/naps/none/{verb}", Authorization=f"Bearer {token}")
                 self.assertEqual((status, value["error"]["code"]), (404, "not_found") if token == self.OPERATE else (403, "role"))
-        bodies = {"/api/v1/jobs": [], "/api/v1/queues/naps/bulk": {"action": "retry", "error": "x"}}
-
-                 ("POST", "/api/v1/queues/naps/bulk", "o"), ("POST", one + "/delete", "o"),
-                 ("POST", f"/api/v1/workers/{self.listed()}/set", "o"))
         bodies = {"/api/v1/jobs": [], table[-1][1]: {"quiet": True}, "/api/v1/queues/naps/bulk": {"action": "retry", "error": "x"}}
         for method, path, allowed in table:
             body = bodies.get(path)
@@ -1385,9 +1382,8 @@ class Access(Served):
         self.fill()
         self.serve("--read-only")
         self.get("/runs")
-        for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs", *(f"/schedules/naps/none/{verb}" for verb in ("pause", "resume", "run", "delete"))):
-
-        for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs", "/workers/abba/set"):
+        for path in ("/queues/naps/pause", "/jobs/naps/wink", "/jobs", "/workers/abba/set",
+                     *(f"/schedules/naps/none/{verb}" for verb in ("pause", "resume", "run", "delete"))):
             self.refused(self.post(path, None, 403), "read_only")
         self.assertEqual(self.get("/health")["read_only"], True)
 
