@@ -132,7 +132,7 @@ class Reading(Served):
         self.refused(self.get("/runs?job=elephant", 400), "invalid", "job", "no queue has a job elephant")
         self.assertEqual(len(self.get("/runs?queue=naps&job=tell")["runs"]), 3)
         cancel = {"action": "cancel", "job": "all", "states": "scheduled"}
-        self.refused(self.post("/queues/kit/bulk", {**cancel, "job": "al"}, 400), "invalid", "job", "did you mean kit.all?")
+        self.refused(self.post("/queues/kit/bulk", {**cancel, "job": "alk"}, 400), "invalid", "job", "did you mean kit.all?")
         self.refused(self.post("/queues/kit/bulk", {**cancel, "job": "al", "limit": 1}, 400), "invalid", "job")
         self.assertEqual(self.post("/queues/kit/bulk", cancel), {"looked": 2, "matched": 2, "done": 2, "skipped": 0})
 
@@ -156,7 +156,7 @@ class Reading(Served):
         self.serve()
         self.refused(self.get("/queues/naps%00zz", 400), "invalid", None, "naps%00zz")
         self.refused(self.post("/queues/naps/resume%00/x", None, 404), "no_such_path")
-        self.refused(self.get("/runs?queue=naps%00zz", 400), "invalid", None, "naps%00zz")
+        self.refused(self.get("/runs?queue=naps%00zz", 400), "invalid", "queue", "naps%00zz")
         self.assertEqual(self.get("/runs?queue=naps&state=dead&error=no%20route%00zz"), {"runs": []})
         self.assertEqual(len(self.get("/runs?queue=naps&state=dead&error=%6eo%20route")["runs"]), 2)
         self.assertEqual(len(self.get("/runs?queue=naps&state=dead&error=no+route")["runs"]), 2)
