@@ -737,6 +737,11 @@ culex_status culex__filter_check(const culex_list_filter *filter, culex_error *e
     if (filter->states >= CULEX_LIST_STATE(CULEX_RUN_STATE_COUNT))
         return culex__fail(error, CULEX_EINVAL,
                            "filter.states has the bit of no state: set it by CULEX_LIST_STATE");
+    if (filter->newest_first && filter->states != CULEX_LIST_STATE(CULEX_RUN_DEAD) &&
+        filter->states != CULEX_LIST_STATE(CULEX_RUN_CANCELLED))
+        return culex__fail(error, CULEX_EINVAL,
+                           "filter.newest_first goes with one state in filter.states, that of dead "
+                           "runs or that of cancelled ones");
     culex_status status = times_check(filter, error);
     return status == CULEX_OK ? texts_check(filter, error) : status;
 }

@@ -469,6 +469,10 @@ typedef struct culex_list_filter {
     culex_time since; /* then or later */
     bool has_before;
     culex_time before; /* earlier than this */
+    /* The other way round: from those that the store forgets last to those that it forgets first.
+     * Of runs that are kept equally long this is the order of their ends, and the last to end comes
+     * first. `states` is that of dead runs alone or of cancelled ones alone then. */
+    bool newest_first;
 } culex_list_filter;
 
 /* Where a listing goes on: {0} at first. At its end `place` is 0 again; what else is in it is the
@@ -504,8 +508,9 @@ CULEX_API CULEX_MUST_USE culex_status culex_client_list(culex_client *client, co
  * runs come in that state's order. With none or several they come in no order, whatever becomes of
  * their state meanwhile, and one may be visited twice; some more than `limit` may be visited.
  *
- * CULEX_EINVAL for a state that is none, for a job, tag or part that no run can have, and for times
- * without has_since or has_before, before 2001, or with nothing between them. A job that the queue
+ * CULEX_EINVAL for a state that is none, for a job, tag or part that no run can have, for times
+ * without has_since or has_before, before 2001, or with nothing between them, and for newest_first
+ * of other states. A job that the queue
  * never had is no mistake: it has no runs. */
 CULEX_API CULEX_MUST_USE culex_status culex_client_find(culex_client *client, const char *queue,
                                                         const culex_list_filter *filter,

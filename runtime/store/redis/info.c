@@ -314,6 +314,7 @@ static void filter_add(struct culex__redis_request *request, const culex_list_fi
     text_add(request, filter->error_part);
     culex__redis_request_int(request, culex__filter_since_ms(filter));
     culex__redis_request_int(request, culex__filter_before_ms(filter));
+    culex__redis_request_int(request, filter->newest_first);
 }
 
 culex_status culex__redis_list(struct culex_store *base, const char *queue,

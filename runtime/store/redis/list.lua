@@ -9,8 +9,9 @@
 -- record meanwhile, and never the other way round.
 --
 -- ORDER FILTER: ARGV[6] on are a job, a tag, a part of an error, '' for any of these, and the first instant of
--- an enqueue and the one behind the last. The parts below meet all runs, and show() leaves out what the filter
--- does not take; so there may be much to look at for a short page, and LOOKS is the bound on that.
+-- an enqueue and the one behind the last; ARGV[11] is '1' for the newest first. The parts below meet all runs, and
+-- show() leaves out what the filter does not take; so there may be much to look at for a short page, and LOOKS is the
+-- bound on that.
 --
 -- No page goes on by rank: whoever leaves an index would pull those behind him past it. It goes on behind
 -- the score and the id of the last entry, which may be gone by then, or behind a number. And where a run
@@ -178,6 +179,33 @@ local function set_part(key, has_limits)
   return function(place, run) return ranks_part(key, 0, call('ZCARD', key), place, run, has_limits) end
 end
 
+local LAST = string.rep('\255', 16)
+
+-- How many entries of a set are before a place and a run, which may be there still.
+local function ranks_before(key, place, run)
+  local count = call('ZCARD', key)
+  if place == 0 then return count end
+  count = rank_behind(key, place, run, count)
+  local entry = call('ZRANGE', key, count - 1, count - 1)[1]
+  if count > 0 and padded(entry) == run then return count - 1 end
+  return count
+end
+
+-- A set from its end to its beginning. What has a score that is none of ours is passed by, or ends it.
+local function newest_part(key)
+  return function(place, run)
+    local count = ranks_before(key, place, run)
+    if count == 0 then return nil end
+    local entries, ids = call('ZRANGE', key, math.max(count - looks, 0), count - 1), {}
+    for at = #entries, 1, -1 do ids[#ids + 1] = padded(entries[at]) end
+    local looked = records_show(ids)
+    local at = score_place(call('ZSCORE', key, entries[#entries + 1 - looked]))
+    if looked == count or at < 1 then return nil end
+    if at < PART then return at, ids[looked] end
+    return PART - 1, LAST
+  end
+end
+
 -- So many entries of the list are looked at for the one that was shown last.
 local LIST_LOOKS = 1000
 
@@ -309,6 +337,7 @@ local PARTS = {
   [CANCELLED] = {set_part(cancelled)},
   [DEAD] = {set_part(dead)},
 }
+if ARGV[11] == '1' then PARTS = {[DEAD] = {newest_part(dead)}, [CANCELLED] = {newest_part(cancelled)}} end
 
 local function page_of_state()
   local parts = PARTS[state]

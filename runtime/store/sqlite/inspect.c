@@ -254,7 +254,7 @@ static culex_status list_add(struct culex_sqlite *store, sqlite3_stmt *statement
 
 struct list_request {
     const culex_list_filter *filter;
-    uint64_t place;
+    culex_list_cursor cursor; /* where the page begins */
     size_t limit;
     struct culex_list_reply *reply;
 };
@@ -375,7 +375,7 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     struct culex_list_reply *reply = request->reply;
     int64_t first = culex__sqlite_queue_first(queue), last = culex__sqlite_queue_last(queue);
     uint64_t most = (uint64_t)(last - first);
-    int64_t after = first + (int64_t)(request->place < most ? request->place : most);
+    int64_t after = first + (int64_t)(request->cursor.place < most ? request->cursor.place : most);
     culex_status status = CULEX_OK;
     int scanned = 0;
     while (status == CULEX_OK && after < last && reply->count < request->limit &&
@@ -385,6 +385,46 @@ static culex_status list_scan(struct culex_sqlite *store, struct culex_sqlite_qu
     return status;
 }
 
+/* Where the index of ended runs goes on, backwards: the instant is the cursor's place, and the key
+ * stands in the bytes of its run. */
+static void newest_begin(const culex_list_cursor *cursor, int64_t *at_ms, int64_t *seq)
+{
+    *at_ms = *seq = INT64_MAX;
+    if (cursor->place != 0) {
+        *at_ms = (int64_t)cursor->place;
+        memcpy(seq, cursor->run.b, sizeof *seq);
+    }
+}
+
+/* Those that end have a row in table run, or get one: none of them is a body. An instant that no
+ * run can have ends it, for all that follow are damaged. */
+static culex_status newest_scan(struct culex_sqlite *store, struct culex_sqlite_queue *queue,
+                                void *user, culex_error *error)
+{
+    const struct list_request *request = user;
+    struct culex_list_reply *reply = request->reply;
+    const char *state = culex__sqlite_state_text(culex__filter_state(request->filter));
+    struct list_lane lane = {0, -1};
+    int64_t at_ms, seq;
+    newest_begin(&request->cursor, &at_ms, &seq);
+    sqlite3_stmt *statement = SQL_BIND(store, LIST_NEWEST, SQL_INT(queue->key), SQL_TEXT(state),
+                                       SQL_INT(at_ms), SQL_INT(seq), SQL_INT(LIST_SCAN_MAX));
+    culex_status status = CULEX_OK;
+    int has = 1, scanned = 0;
+    while (status == CULEX_OK && reply->count < request->limit &&
+           (has = culex__sqlite_next(store, statement, error)) > 0) {
+        at_ms = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_at_ms);
+        seq = sqlite3_column_int64(statement, CULEX__SQLITE_COLUMN_seq);
+        scanned++;
+        status = list_row(store, queue, request, &lane, statement, error);
+    }
+    culex__sqlite_end(statement);
+    bool is_over = (has == 0 && scanned < LIST_SCAN_MAX) || at_ms <= 0;
+    reply->cursor.place = is_over ? 0 : (uint64_t)at_ms;
+    memcpy(reply->cursor.run.b, &seq, sizeof seq);
+    return has < 0 ? (culex_status)has : status;
+}
+
 culex_status culex__sqlite_list(struct culex_store *base, const char *queue,
                                 const culex_list_filter *filter, culex_list_cursor cursor,
                                 size_t limit, struct culex_list_reply *ret_reply,
@@ -392,12 +432,13 @@ culex_status culex__sqlite_list(struct culex_store *base, const char *queue,
 {
     assert(culex__argument_list(queue, filter, cursor, limit, NULL) == CULEX_OK);
     struct culex_list_reply reply = {0};
-    struct list_request request = {filter, cursor.place, limit, &reply};
+    struct list_request request = {filter, cursor, limit, &reply};
     reply.runs = calloc(limit, sizeof *reply.runs);
     if (reply.runs == NULL)
         return culex__sqlite_no_memory(error);
-    culex_status status = culex__sqlite_verb_read(
-        culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED, list_scan, &request, error);
+    culex_status status =
+        culex__sqlite_verb_read(culex__sqlite_of(base), queue, CULEX__SQLITE_ABSENT_REFUSED,
+                                filter->newest_first ? newest_scan : list_scan, &request, error);
     if (status == CULEX_OK)
         *ret_reply = reply;
     else

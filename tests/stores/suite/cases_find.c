@@ -444,6 +444,8 @@ void case_find__misses_none_that_it_takes_all_the_time(struct suite *suite)
                                                 {.states = BIT(DONE), .tag = "blue"},
                                                 {.states = BIT(ACTIVE), .job = "find.parcel"},
                                                 {.states = BIT(SCHEDULED), .job = "find.parcel"},
+                                                {.states = BIT(DEAD), .newest_first = true},
+                                                {.states = BIT(CANCELLED), .newest_first = true},
                                                 {.tag = "red"},
                                                 {.states = BIT(DEAD) | BIT(WAITING), .tag = "red"}};
     for (size_t f = 0; f < sizeof filters / sizeof filters[0]; f++) {
@@ -505,6 +507,149 @@ void case_find__few_among_many_in_bounded_looks(struct suite *suite)
     few_find(suite, BIT(ACTIVE), few);
 }
 
+/* --- the newest first ------------------------------------------------------------------------- */
+
+enum { ENDS = 12 };
+
+struct ends {
+    culex_uuid ids[ENDS];
+    culex_uuid shown[ENDS * 2];
+    size_t count; /* shown */
+};
+
+/* A run that ends 5 ms after the one before; every third one is of the other job. */
+static culex_uuid end_put(struct suite *suite, size_t i, bool is_dead)
+{
+    struct culex_new_run run = suite_run(suite);
+    run.job = jobs[i % 3 == 0];
+    run.keep_failure_ms = run.keep_success_ms = 10 * SUITE_MINUTE_MS;
+    culex_uuid id = suite_put_run(suite, &run);
+    suite->now_ms += 5;
+    if (!is_dead) {
+        suite_cancel(suite, id);
+        return id;
+    }
+    assert_int_equal(suite_claim(suite, ANN, 1), 1);
+    const struct culex_ack ack = {
+        .id = id, .attempt = 1, .event = CULEX_EVENT_DISCARD, .text = "disk full"};
+    assert_int_equal(suite_ack(suite, ANN, ack), CULEX_ANSWER_OK);
+    return id;
+}
+
+static culex_list_filter newest(bool is_dead)
+{
+    return (culex_list_filter){.states = is_dead ? BIT(DEAD) : BIT(CANCELLED),
+                               .newest_first = true};
+}
+
+static culex_list_cursor ends_page(struct suite *suite, struct ends *ends,
+                                   const culex_list_filter *filter, culex_list_cursor cursor,
+                                   size_t limit)
+{
+    struct culex_list_reply page = {0};
+    assert_ok(
+        suite->store->ops->list(suite->store, suite->queue, filter, cursor, limit, &page, NULL));
+    assert_true(page.count <= limit);
+    for (size_t i = 0; i < page.count; i++) {
+        assert_true(ends->count < ENDS * 2);
+        ends->shown[ends->count++] = page.runs[i].id;
+    }
+    cursor = page.cursor;
+    suite->store->ops->list_release(suite->store, &page);
+    return cursor;
+}
+
+static void ends_show(struct suite *suite, struct ends *ends, const culex_list_filter *filter,
+                      size_t limit)
+{
+    culex_list_cursor cursor = CULEX_LIST_START;
+    int pages = 0;
+    ends->count = 0;
+    do {
+        cursor = ends_page(suite, ends, filter, cursor, limit);
+        assert_true(++pages < 100);
+    } while (cursor.place != 0);
+}
+
+void case_newest__what_ended_last_is_shown_first(struct suite *suite)
+{
+    for (int is_dead = 0; is_dead < 2; is_dead++) {
+        struct ends ends = {.count = 0};
+        culex_list_filter filter = newest(is_dead);
+        for (size_t i = 0; i < ENDS; i++)
+            ends.ids[i] = end_put(suite, i, is_dead);
+        for (size_t l = 0; l < sizeof limits / sizeof limits[0]; l++) {
+            ends_show(suite, &ends, &filter, limits[l]);
+            assert_int_equal(ends.count, ENDS);
+            for (size_t i = 0; i < ENDS; i++)
+                assert_true(suite_same_id(ends.shown[i], ends.ids[ENDS - 1 - i]));
+        }
+    }
+}
+
+/* The order holds for what the rest of the filter leaves. */
+void case_newest__goes_with_all_else_in_the_filter(struct suite *suite)
+{
+    struct ends ends = {.count = 0};
+    culex_list_filter filter = newest(true);
+    filter.job = jobs[1];
+    filter.error_part = "full";
+    for (size_t i = 0; i < ENDS; i++)
+        ends.ids[i] = end_put(suite, i, true);
+    for (size_t l = 0; l < sizeof limits / sizeof limits[0]; l++) {
+        ends_show(suite, &ends, &filter, limits[l]);
+        assert_int_equal(ends.count, ENDS / 3);
+        for (size_t i = 0; i < ENDS / 3; i++)
+            assert_true(suite_same_id(ends.shown[i], ends.ids[ENDS - 3 - 3 * i]));
+    }
+    filter.error_part = "no answer";
+    ends_show(suite, &ends, &filter, 1);
+    assert_int_equal(ends.count, 0);
+}
+
+/* Whoever is behind the cursor, be it gone meanwhile, and whatever comes in before it. */
+void case_newest__pages_go_on_while_others_end_and_are_removed(struct suite *suite)
+{
+    for (int is_dead = 0; is_dead < 2; is_dead++) {
+        struct ends ends = {.count = 0};
+        culex_list_filter filter = newest(is_dead);
+        for (size_t i = 0; i < ENDS; i++)
+            ends.ids[i] = end_put(suite, i, is_dead);
+        culex_list_cursor cursor = ends_page(suite, &ends, &filter, CULEX_LIST_START, 3);
+        for (size_t i = 0; i < 3; i++)
+            end_put(suite, i, is_dead);
+        assert_ok(suite->store->ops->forget(suite->store, suite->queue, ends.ids[ENDS - 3], NULL));
+        assert_ok(suite->store->ops->forget(suite->store, suite->queue, ends.ids[ENDS - 4], NULL));
+        if (is_dead)
+            assert_ok(
+                suite->store->ops->retry(suite->store, suite->queue, ends.ids[ENDS - 1], NULL));
+        for (int pages = 0; cursor.place != 0 && pages < 100; pages++)
+            cursor = ends_page(suite, &ends, &filter, cursor, 2);
+        assert_int_equal(ends.count, ENDS - 1);
+        for (size_t i = 0; i < ENDS - 1; i++)
+            assert_true(suite_same_id(ends.shown[i], ends.ids[ENDS - 1 - i - (i > 2)]));
+    }
+}
+
+/* All in one ms: no order among them, and none is left out or shown twice. */
+void case_newest__of_one_instant_each_is_shown_once(struct suite *suite)
+{
+    culex_list_filter filter = newest(false);
+    struct ends ends = {.count = 0};
+    for (size_t i = 0; i < ENDS; i++)
+        ends.ids[i] = suite_put(suite);
+    for (size_t i = 0; i < ENDS; i++)
+        suite_cancel(suite, ends.ids[i]);
+    for (size_t l = 0; l < sizeof limits / sizeof limits[0]; l++) {
+        size_t found;
+        int seen[ENDS] = {0};
+        find_all(suite, &filter, limits[l], ends.ids, seen, ENDS, &found);
+        assert_int_equal(found, ENDS);
+        for (size_t i = 0; i < ENDS; i++)
+            assert_int_equal(seen[i], 1);
+    }
+}
+
 /* --- what cannot be --------------------------------------------------------------------------- */
 
 void case_find__in_a_queue_that_nobody_has_used(struct suite *suite)
@@ -562,6 +707,13 @@ void case_find__what_no_run_can_have_is_refused(struct suite *suite)
     tag[sizeof tag - 1] = part[sizeof part - 1] = '\0';
     refused(suite, &(culex_list_filter){.states = 1u << CULEX_RUN_STATE_COUNT},
             "the bit of no state");
+    for (size_t s = 0; s < STATES; s++) {
+        if (all_states[s] != BIT(DEAD) && all_states[s] != BIT(CANCELLED))
+            refused(suite, &(culex_list_filter){.states = all_states[s], .newest_first = true},
+                    "filter.newest_first goes with one state");
+    }
+    refused(suite, &(culex_list_filter){.states = BIT(DEAD) | BIT(CANCELLED), .newest_first = true},
+            "filter.newest_first goes with one state");
     refused(suite, &(culex_list_filter){.job = ""}, "the name of a job has 1 to");
     refused(suite, &(culex_list_filter){.job = "a|b"}, "the name of a job holds");
     refused(suite, &(culex_list_filter){.tag = ""}, "filter.tag");

@@ -124,6 +124,7 @@ struct world {
         int queue;
         culex_list_filter filter;
         culex_list_cursor cursor; /* its place is 0: none is under way */
+        int64_t last_ms;          /* with the newest first: of the run that was shown last */
     } listing;
 };
 
@@ -1677,7 +1678,13 @@ static bool is_exact(const culex_list_filter *filter)
     return filter->states != 0 && (filter->states & (filter->states - 1)) == 0;
 }
 
-/* Active ones are left out: beats move them. */
+static bool may_be_newest(const culex_list_filter *filter)
+{
+    return filter->states == CULEX_LIST_STATE(CULEX_RUN_DEAD) ||
+           filter->states == CULEX_LIST_STATE(CULEX_RUN_CANCELLED);
+}
+
+/* Active ones are left out: beats move them. Each other listing that may is of the newest first. */
 static void listing_begin(struct world *world, int queue)
 {
     static const culex_run_state states[] = {CULEX_RUN_SCHEDULED, CULEX_RUN_WAITING, CULEX_RUN_DONE,
@@ -1687,6 +1694,9 @@ static void listing_begin(struct world *world, int queue)
         .states = CULEX_LIST_STATE(states[below(world, sizeof states / sizeof states[0])])};
     if (world->has_filters)
         filter_draw(world, &world->listing.filter);
+    world->listing.filter.newest_first =
+        may_be_newest(&world->listing.filter) && model->run_count % 2 == 1;
+    world->listing.last_ms = INT64_MAX;
     world->listing.queue = queue;
     for (size_t i = 0; i < model->run_count; i++) {
         model->runs[i]->shown = 0;
@@ -1742,6 +1752,9 @@ static bool op_list(struct world *world, int queue)
         /* A page is of this moment. */
         if (run != NULL && !is_in_listing(world, run))
             return differs("LIST has shown a run that its filter does not take");
+        if (world->listing.filter.newest_first && page.runs[i].at_ms > world->listing.last_ms)
+            return differs("LIST has shown a run behind one that is forgotten sooner");
+        world->listing.last_ms = page.runs[i].at_ms;
     }
     world->listing.cursor = page.cursor;
     store->ops->list_release(store, &page);

@@ -3285,6 +3285,37 @@ bool model_takes(const struct model *model, const culex_list_filter *filter,
            (!filter->has_before || created < filter->before);
 }
 
+/* Is it to be forgotten sooner than at the cursor, or of its run? */
+static bool is_behind(const struct model_run *run, const culex_list_cursor *cursor)
+{
+    int64_t place = (int64_t)cursor->place;
+    return place == 0 || run->at_ms < place ||
+           (run->at_ms == place && memcmp(&run->id, &cursor->run, sizeof run->id) < 0);
+}
+
+static void newest_fill(struct model *model, const struct model_queue *queue,
+                        const culex_list_filter *filter, culex_list_cursor cursor, size_t limit,
+                        struct culex_list_reply *reply)
+{
+    const struct model_run *next;
+    do {
+        next = NULL;
+        for (size_t i = 0; i < model->run_count; i++) {
+            const struct model_run *run = model->runs[i];
+            if (run->queue == queue && !run->is_gone && model_takes(model, filter, run) &&
+                is_behind(run, &cursor) &&
+                (next == NULL ||
+                 !is_behind(run, &(culex_list_cursor){(uint64_t)next->at_ms, next->id})))
+                next = run;
+        }
+        if (next == NULL)
+            break;
+        info_fill(&reply->runs[reply->count++], model, next);
+        cursor = (culex_list_cursor){(uint64_t)next->at_ms, next->id};
+    } while (reply->count < limit);
+    reply->cursor = next != NULL ? cursor : CULEX_LIST_START;
+}
+
 static culex_status model_list(struct culex_store *store, const char *queue,
                                const culex_list_filter *filter, culex_list_cursor cursor,
                                size_t limit, struct culex_list_reply *ret_reply, culex_error *error)
@@ -3294,6 +3325,11 @@ static culex_status model_list(struct culex_store *store, const char *queue,
     if (status != CULEX_OK)
         return status;
     struct culex_list_reply reply = {.runs = keep(model, limit * sizeof *reply.runs)};
+    if (filter->newest_first) {
+        newest_fill(model, queue_of(model, queue), filter, cursor, limit, &reply);
+        *ret_reply = reply;
+        return CULEX_OK;
+    }
     size_t i = cursor.place < model->run_count ? (size_t)cursor.place : model->run_count;
     for (; i < model->run_count && reply.count < limit; i++) {
         struct model_run *run = model->runs[i];
